@@ -1,0 +1,303 @@
+"""The contract between the kernel and whatever runs workloads: plain data in, plain data out.
+
+A driver never decides anything: it carries out a placement and reports what it can prove. Names derive from
+the attempt's id, so every call may be repeated, by anyone, at any time. A driver that cannot see raises
+`CannotSee`; it never reports an end that it has not proved.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol, runtime_checkable
+from uuid import UUID
+
+
+class DriverError(Exception):
+    """The driver could not do it now. Nothing follows from this about the workload."""
+
+
+class CannotSee(DriverError):
+    """Transient: the state could not be read. Keep the last known state, call it stale, ask again."""
+
+
+class LaunchRefused(DriverError):
+    """Final: this request can never start here (bad mount, unknown image, unsafe machine).
+
+    `code` is stable and machine-readable, `text` one English sentence for the log and the failure card.
+    """
+
+    def __init__(self, code: str, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+        self.text = text
+
+
+class Unsupported(DriverError):
+    """The driver, or this machine, does not offer this capability."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceGrant:
+    """One accelerator, or one share of it, that the placement gives to the attempt.
+
+    `memory_mib` and `cores_pct` are what was granted, not what the card has; `mode` is the card's mode
+    (`whole`, `shared`, `vgpu`, `mig`). `uuid` is the vendor's own id of the card or MIG instance.
+    """
+
+    uuid: str
+    index: int
+    vendor: str
+    model: str
+    memory_mib: int
+    cores_pct: int
+    mode: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """`source`: absolute path on the host; `target`: absolute path that the workload sees."""
+
+    source: str
+    target: str
+    read_only: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeImage:
+    """A Python runtime made of pinned requirements, shared by all workloads of a machine.
+
+    Content-addressed by Python version and requirements; `name` is only shown.
+    """
+
+    name: str
+    requirements: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchRequest:
+    """Everything a driver needs to run one attempt. Paths in `argv`, `env` and `workdir` are mount targets.
+
+    `cpu_milli` is in thousandths of a core, `memory_mib` in MiB and enforced; `network` False means no network.
+    """
+
+    attempt_id: UUID
+    workload_id: UUID
+    tenant_id: UUID
+    node: str
+    image: RuntimeImage
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    mounts: tuple[Mount, ...]
+    workdir: str
+    cpu_milli: int
+    memory_mib: int
+    devices: tuple[DeviceGrant, ...] = ()
+    network: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Handle:
+    """What to store to find the attempt again. `ref` derives from the attempt's id."""
+
+    driver: str
+    node: str
+    ref: str
+
+    def as_dict(self) -> dict[str, str]:
+        """JSON-able form; `from_dict` reads it back."""
+        return {"driver": self.driver, "node": self.node, "ref": self.ref}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, str]) -> "Handle":
+        """Raises KeyError when a field is missing."""
+        return cls(driver=data["driver"], node=data["node"], ref=data["ref"])
+
+
+class Phase(StrEnum):
+    """Where an attempt is, as proved by the driver. `exited` and `lost` are final."""
+
+    IMAGE = "image"
+    MOUNT = "mount"
+    RUNNING = "running"
+    EXITED = "exited"
+    LOST = "lost"
+
+    @property
+    def is_final(self) -> bool:
+        return self in (Phase.EXITED, Phase.LOST)
+
+
+class ExitReason(StrEnum):
+    """Why an attempt ended; the first four happened after the workload's own process had started."""
+
+    EXITED = "exited"
+    SIGNALLED = "signalled"
+    OOM = "oom"
+    STOPPED = "stopped"
+    IMAGE_FAILED = "image_failed"
+    MOUNT_FAILED = "mount_failed"
+    START_FAILED = "start_failed"
+    LOST = "lost"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What the current step is doing; `fraction` in 0..1, or None when it cannot be told."""
+
+    text: str
+    fraction: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StepTime:
+    """A start-up step and its monotonic duration in seconds, so far or in total once `done`."""
+
+    name: Phase
+    seconds: float
+    done: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """One sample. `at_s`: monotonic seconds since running began. GPU figures None when not measured."""
+
+    at_s: float
+    cpu_milli: int
+    memory_mib: int
+    gpu_util_pct: float | None = None
+    gpu_memory_mib: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """How it ended. `code` and `signal` exclude each other; both None when no process of its own ran or was seen."""
+
+    code: int | None
+    signal: int | None
+    reason: ExitReason
+    detail: str = ""
+
+    @property
+    def succeeded(self) -> bool:
+        return self.reason is ExitReason.EXITED and self.code == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One authoritative look at an attempt.
+
+    `ran_for_s`: monotonic seconds in `running` so far, in total once exited, up to the last heartbeat when
+    lost; None when `running` was never reached. `exit` is set exactly when the phase is final.
+    """
+
+    phase: Phase
+    steps: tuple[StepTime, ...] = ()
+    progress: Progress | None = None
+    ran_for_s: float | None = None
+    exit: Exit | None = None
+    usage: Usage | None = None
+    peak_memory_mib: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LogChunk:
+    """Bytes `[offset, next_offset)` of the log. `complete`: the attempt has ended and nothing more will come."""
+
+    data: bytes
+    offset: int
+    next_offset: int
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where the gateway reaches a port of the workload: a Unix socket path, or host and port."""
+
+    socket_path: str | None = None
+    host: str | None = None
+    port: int | None = None
+
+
+class IsolationLevel(StrEnum):
+    """L1: workloads cannot see each other or the platform. L0: trusted single tenant only."""
+
+    L1 = "L1"
+    L0 = "L0"
+
+
+@dataclass(frozen=True, slots=True)
+class Isolation:
+    """The level that the machine was shown to give, and `reason`: what it consists of, or what is missing."""
+
+    level: IsolationLevel
+    reason: str
+
+
+class ExecStream(Protocol):
+    """A process started inside a running workload, with its input and output."""
+
+    def fileno(self) -> int:
+        """Descriptor to wait on for output."""
+        ...
+
+    def read(self, limit: int = 65536) -> bytes:
+        """Output since the last read; blocks until there is some; b"" at the end."""
+        ...
+
+    def write(self, data: bytes) -> None: ...
+
+    def resize(self, rows: int, columns: int) -> None:
+        """No effect without a terminal."""
+        ...
+
+    def close(self) -> int | None:
+        """Ends the process if it still runs; its exit code, negative for a signal."""
+        ...
+
+
+class Driver(Protocol):
+    """All methods raise `CannotSee` when the answer cannot be known now, never a guess."""
+
+    @property
+    def name(self) -> str: ...
+
+    def launch(self, request: LaunchRequest) -> Handle:
+        """Start the attempt; one that exists already is adopted. Raises `LaunchRefused`."""
+        ...
+
+    def observe(self, handle: Handle) -> Observation: ...
+
+    def stop(self, handle: Handle, grace_s: float) -> None:
+        """Ask it to end, kill after `grace_s`. Returns at once; may be repeated; no effect after the end."""
+        ...
+
+    def logs(self, handle: Handle, offset: int = 0, limit: int = 65536) -> LogChunk:
+        """At most `limit` bytes from `offset`; an empty chunk when there are none yet."""
+        ...
+
+    def exec(self, handle: Handle, argv: Sequence[str], tty: bool = False) -> ExecStream:
+        """Run `argv` inside the running workload. Raises `Unsupported`, or `DriverError` when it is not running."""
+        ...
+
+    def endpoint(self, handle: Handle, port: int) -> Endpoint:
+        """Raises `Unsupported` when the workload's ports cannot be reached."""
+        ...
+
+
+@runtime_checkable
+class MetricsMixin(Protocol):
+    def metrics(self, handle: Handle, since_s: float = 0.0) -> list[Usage]:
+        """Samples with `at_s > since_s`, oldest first."""
+        ...
+
+
+@runtime_checkable
+class IsolationMixin(Protocol):
+    def isolation(self) -> Isolation: ...
+
+
+@runtime_checkable
+class CleanupMixin(Protocol):
+    def forget(self, handle: Handle) -> None:
+        """Remove what is left of an ended attempt; no effect if gone. Raises `DriverError` while it lives."""
+        ...
