@@ -1,0 +1,68 @@
+"""The GPU-slicing allocator and the queue: plain data in, decisions out.
+
+`plan(snapshot, now)` is one pass. No clock, no I/O, no framework.
+"""
+
+from scheduler.decisions import (
+    Alternative,
+    Cause,
+    CauseCode,
+    FunnelStep,
+    Holder,
+    NearestMiss,
+    Place,
+    Plan,
+    Preempt,
+    Wait,
+)
+from scheduler.engine import plan
+from scheduler.types import (
+    ANY_MODEL,
+    WHOLE_MILLI,
+    Amount,
+    Device,
+    Gang,
+    GpuRequest,
+    MigProfile,
+    Mix,
+    MixEntry,
+    Mode,
+    Node,
+    Queue,
+    QueueLevel,
+    Running,
+    Slice,
+    Snapshot,
+    Task,
+)
+
+__all__ = [
+    "ANY_MODEL",
+    "WHOLE_MILLI",
+    "Alternative",
+    "Amount",
+    "Cause",
+    "CauseCode",
+    "Device",
+    "FunnelStep",
+    "Gang",
+    "GpuRequest",
+    "Holder",
+    "MigProfile",
+    "Mix",
+    "MixEntry",
+    "Mode",
+    "NearestMiss",
+    "Node",
+    "Place",
+    "Plan",
+    "Preempt",
+    "Queue",
+    "QueueLevel",
+    "Running",
+    "Slice",
+    "Snapshot",
+    "Task",
+    "Wait",
+    "plan",
+]

@@ -1,0 +1,143 @@
+"""What comes out of a scheduling pass: start here, give way, or wait because."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from scheduler.types import GpuRequest, Slice
+
+
+class CauseCode(StrEnum):
+    """Why a task waits. Exactly one is named per task."""
+
+    NO_NODES = "no_nodes"
+    ZONE = "zone"
+    CLUSTER = "cluster"
+    ARCH = "arch"
+    NO_SUCH_MODEL = "no_such_model"
+    NO_SUCH_MODE = "no_such_mode"
+    NEVER_FITS = "never_fits"
+    NODE_UNSCHEDULABLE = "node_unschedulable"
+    NODE_UNHEALTHY = "node_unhealthy"
+    CPU = "cpu"
+    MEMORY = "memory"
+    DEVICES = "devices"
+    SLICES = "slices"
+    GANG = "gang"
+    QUOTA = "quota"
+    FAIR_SHARE = "fair_share"
+    BEHIND_RESERVATION = "behind_reservation"
+    WAITING_FOR_VICTIMS = "waiting_for_victims"
+    BAD_REQUEST = "bad_request"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Start this member of the task on this node, on these pieces of its cards."""
+
+    task_id: str
+    node_id: str
+    slices: tuple[Slice, ...]
+    member: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Preempt:
+    """Ask `task_id` (all its members) to give way so that `for_task_id` can start."""
+
+    task_id: str
+    for_task_id: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """The dominant cause and what a sentence about it needs, e.g. {"node": "gpu-a01", "devices_short": 1}."""
+
+    code: CauseCode
+    params: Mapping[str, int | float | str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class FunnelStep:
+    """How many nodes are left after this check; steps come in the order they are applied."""
+
+    name: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class NearestMiss:
+    """The node that comes closest and all that it is short of; `nodes` are this close."""
+
+    node_id: str
+    nodes: int = 1
+    cpu_milli: int = 0
+    memory_mib: int = 0
+    devices: int = 0
+    core_milli: int = 0
+    device_memory_mib: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """A running task on cards that the waiting one could use. The caller hides names across organisations."""
+
+    task_id: str
+    organisation: str
+    gpu_milli: int
+    end_p50: float | None
+    end_p90: float | None
+    may_yield: bool
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """A changed request that would start now."""
+
+    gpu: GpuRequest | None
+    node_id: str
+    members: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """The task does not start in this pass, and why. `position` counts from 1 in queue order."""
+
+    task_id: str
+    cause: Cause
+    funnel: tuple[FunnelStep, ...]
+    position: int
+    nearest: NearestMiss | None = None
+    start_p50: float | None = None
+    start_p90: float | None = None
+    holders: tuple[Holder, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The outcome of one pass. Every waiting task is either placed or has exactly one Wait."""
+
+    decisions: tuple[Place | Preempt | Wait, ...]
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        return tuple(d for d in self.decisions if isinstance(d, Place))
+
+    @property
+    def preempts(self) -> tuple[Preempt, ...]:
+        return tuple(d for d in self.decisions if isinstance(d, Preempt))
+
+    @property
+    def waits(self) -> tuple[Wait, ...]:
+        return tuple(d for d in self.decisions if isinstance(d, Wait))
+
+    def wait_for(self, task_id: str) -> Wait | None:
+        """The Wait of this task, or None when it starts now or is unknown."""
+        return next((w for w in self.waits if w.task_id == task_id), None)
+
+    def places_of(self, task_id: str) -> tuple[Place, ...]:
+        """All members of this task that start now."""
+        return tuple(p for p in self.places if p.task_id == task_id)

@@ -1,0 +1,196 @@
+"""What goes into the scheduler: plain frozen data.
+
+Units: CPU in milli-cores, memory in MiB, accelerator compute in milli-cards (1000 = one whole card),
+times in seconds on the caller's own clock (only differences and order matter).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+WHOLE_MILLI = 1000
+ANY_MODEL = "*"
+
+
+class Mode(StrEnum):
+    """How one card is handed out. A card is in exactly one mode."""
+
+    WHOLE = "whole"
+    SHARED = "shared"  # several tasks of one organisation, nothing isolates them
+    VGPU = "vgpu"  # memory and compute limited by software
+    MIG = "mig"  # hardware partitions
+
+
+class QueueLevel(StrEnum):
+    ORGANISATION = "organisation"
+    DEPARTMENT = "department"
+    USER = "user"
+
+
+@dataclass(frozen=True, slots=True)
+class MigProfile:
+    """One profile a card offers: memory-slice starts, their size, and the compute slices it uses."""
+
+    name: str
+    starts: tuple[int, ...]
+    size: int
+    compute: int
+    memory_mib: int
+    maximum: int
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """An accelerator card. `share_milli` is what shared mode may hand out (>1000 oversubscribes)."""
+
+    id: str
+    index: int
+    vendor: str
+    model: str
+    memory_mib: int
+    mode: Mode = Mode.WHOLE
+    healthy: bool = True
+    mig_profiles: tuple[MigProfile, ...] | None = None  # what the node discovered; wins over the built-in table
+    share_milli: int = WHOLE_MILLI
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """Capacity that may be given to workloads (what the machine has, less what the platform keeps)."""
+
+    id: str
+    zone: str
+    cluster: str
+    cpu_milli: int
+    memory_mib: int
+    devices: tuple[Device, ...] = ()
+    schedulable: bool = True
+    healthy: bool = True
+    arch: str = "x86_64"
+    topology: tuple[str, ...] = ()  # widest to narrowest domain inside the zone, e.g. ("row-1", "rack-7")
+
+
+@dataclass(frozen=True, slots=True)
+class GpuRequest:
+    """`count` cards or slices for one member, all on one node, on distinct cards.
+
+    whole: core_milli and memory_mib are ignored. shared and vgpu: both are claimed on every card.
+    mig: `profile` names the partition.
+    """
+
+    mode: Mode
+    count: int = 1
+    model: str | None = None
+    core_milli: int = WHOLE_MILLI
+    memory_mib: int = 0
+    profile: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Gang:
+    """`size` equal members start together; an elastic gang may start with `minimum`."""
+
+    size: int
+    minimum: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A workload that waits or runs. Resources are per member when it is a gang. Priority 5 is highest."""
+
+    id: str
+    organisation: str
+    department: str
+    user: str
+    priority: int
+    submitted_at: float
+    cpu_milli: int
+    memory_mib: int
+    gpu: GpuRequest | None = None
+    zone: str | None = None
+    cluster: str | None = None
+    preemptible: bool = False
+    estimate_p50_s: float | None = None
+    estimate_p90_s: float | None = None
+    gang: Gang | None = None
+    min_runtime_s: float = 0.0
+    arch: str | None = None
+    requeued: bool = False  # taken off its node through no fault of its own: goes first within its priority
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """A piece of one card."""
+
+    device_id: str
+    memory_mib: int
+    core_milli: int
+    mig_start: int | None = None
+    mig_profile: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """One placed member. `held_for` is set while it is on its way out for another task."""
+
+    task: Task
+    attempt_id: str
+    node_id: str
+    slices: tuple[Slice, ...]
+    started_at: float
+    last_checkpoint_at: float | None = None
+    member: int = 0
+    held_for: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A bundle of resources; `gpu_milli` by model, ANY_MODEL for all models together."""
+
+    cpu_milli: int | None = None
+    memory_mib: int | None = None
+    gpu_milli: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """One knot of the tree organisation > department > user. None in `limit` means no limit.
+
+    `decayed_usage` is GPU-milli-seconds with a half-life of seven days, kept by the caller.
+    """
+
+    level: QueueLevel
+    id: str
+    organisation: str
+    parent: str = ""  # the department above it; "" means directly under the organisation
+    weight: float = 1.0
+    guarantee: Amount = Amount()
+    limit: Amount = Amount()
+    decayed_usage: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class MixEntry:
+    """A kind of task and the share of all tasks that are of this kind."""
+
+    cpu_milli: int
+    gpu: GpuRequest | None
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Mix:
+    """The typical workload that fragmentation is measured against; shares add up to 1."""
+
+    entries: tuple[MixEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Everything one pass looks at."""
+
+    nodes: tuple[Node, ...]
+    running: tuple[Running, ...] = ()
+    waiting: tuple[Task, ...] = ()
+    queues: tuple[Queue, ...] = ()
+    mix: Mix | None = None
