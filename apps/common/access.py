@@ -1,0 +1,89 @@
+"""Each view declares who may call it; a view that declares nothing is refused and fails the architecture test."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import wraps
+from typing import Any
+
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+
+from apps.common.actor import Actor
+from apps.common.errors import Denied
+from apps.common.permissions import Permission
+from apps.common.scoping import acting
+
+
+class Realm(StrEnum):
+    """Whose rows a route is about."""
+
+    PUBLIC = "public"  # anyone, no tenant data
+    SELF = "self"  # a signed-in person, about themselves
+    ORGANISATION = "organisation"
+    PLATFORM = "platform"
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    realm: Realm
+    permission: Permission | None = None
+
+
+PUBLIC = Access(Realm.PUBLIC)
+SELF = Access(Realm.SELF)
+
+
+def in_organisation(permission: Permission) -> Access:
+    return Access(Realm.ORGANISATION, permission)
+
+
+def on_platform(permission: Permission) -> Access:
+    return Access(Realm.PLATFORM, permission)
+
+
+View = Callable[..., HttpResponseBase]
+
+
+def requires(access: Access) -> Callable[[View], View]:
+    """Run a page view as the actor it declares: signed in, permitted, and inside that actor's scope."""
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            if access.realm is Realm.PUBLIC:
+                return view(request, *args, **kwargs)
+            if not request.user.is_authenticated:
+                return _sign_in_first(request)
+            actor = actor_for(request, access)
+            with acting(actor):
+                return _rendered(view(request, *args, **kwargs))
+
+        guarded.access = access  # type: ignore[attr-defined]
+        return guarded
+
+    return decorate
+
+
+def actor_for(request: HttpRequest, access: Access) -> Actor:
+    """The actor of `request` in the declared realm (built by `tenants.middleware`); raises `Denied`."""
+    actor: Actor = request.actors.get(access.realm)  # type: ignore[attr-defined]
+    if access.permission is not None:
+        actor.require(access.permission)
+    if access.realm is Realm.PLATFORM and not actor.platform:
+        raise Denied(Permission.PLATFORM_OVERVIEW)
+    request.actor = actor  # type: ignore[attr-defined]
+    return actor
+
+
+def _sign_in_first(request: HttpRequest) -> HttpResponseBase:
+    response = redirect_to_login(request.get_full_path())
+    if request.headers.get("HX-Request"):  # a fragment must not swallow the sign-in page
+        return HttpResponse(status=204, headers={"HX-Redirect": response.url})
+    return response
+
+
+def _rendered(response: HttpResponseBase) -> HttpResponseBase:
+    """Templates query lazily: render while the scope is still active."""
+    render = getattr(response, "render", None)
+    return render() if render is not None and not getattr(response, "is_rendered", True) else response

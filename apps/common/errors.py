@@ -1,0 +1,82 @@
+"""The one family of domain errors. Each carries a code, a sentence for the person and what to do next."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import ClassVar
+
+from django.utils.translation import gettext_lazy as _
+from django.utils.functional import Promise
+
+Text = str | Promise
+
+
+class DomainError(Exception):
+    """Something the person can understand and act on. Nothing was changed.
+
+    `fields` maps a form field to what is wrong with it, so that the words stand beside the input.
+    """
+
+    code: ClassVar[str] = "error"
+    status: ClassVar[HTTPStatus] = HTTPStatus.BAD_REQUEST
+
+    def __init__(self, message: Text, *, hint: Text = "", fields: Mapping[str, Text] | None = None) -> None:
+        super().__init__(str(message))
+        self.message = message
+        self.hint = hint
+        self.fields: Mapping[str, Text] = fields or {}
+
+
+class Invalid(DomainError):
+    """Input that cannot be accepted."""
+
+    code = "invalid"
+    status = HTTPStatus.BAD_REQUEST
+
+    @classmethod
+    def field(cls, name: str, message: Text, *, hint: Text = "") -> "Invalid":
+        return cls(message, hint=hint, fields={name: message})
+
+
+class NotFound(DomainError):
+    """The object does not exist for this actor; another tenant's object looks exactly the same."""
+
+    code = "not_found"
+    status = HTTPStatus.NOT_FOUND
+
+    def __init__(self, message: Text = _("This does not exist, or you cannot see it.")) -> None:
+        super().__init__(message)
+
+
+class Denied(DomainError):
+    code = "denied"
+    status = HTTPStatus.FORBIDDEN
+
+    def __init__(self, permission: str) -> None:
+        super().__init__(
+            _("Your role does not allow this."), hint=_("Ask an administrator of your organisation for the right role.")
+        )
+        self.permission = permission
+
+
+class Conflict(DomainError):
+    """The object changed meanwhile, or is in a state in which this cannot be done."""
+
+    code = "conflict"
+    status = HTTPStatus.CONFLICT
+
+
+class QuotaExceeded(DomainError):
+    code = "quota_exceeded"
+    status = HTTPStatus.CONFLICT
+
+
+class InsufficientFunds(DomainError):
+    code = "insufficient_funds"
+    status = HTTPStatus.PAYMENT_REQUIRED
+
+
+class Unavailable(DomainError):
+    """Something the platform needs cannot be reached now; trying again may help."""
+
+    code = "unavailable"
+    status = HTTPStatus.SERVICE_UNAVAILABLE

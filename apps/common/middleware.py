@@ -1,0 +1,73 @@
+"""Headers on every response, the person's language, and domain errors as pages."""
+
+from collections.abc import Callable
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import get_supported_language_variant
+
+from apps.common.errors import DomainError, NotFound
+
+Handler = Callable[[HttpRequest], HttpResponse]
+
+POLICY = "; ".join(
+    [
+        "default-src 'self'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "style-src-attr 'unsafe-inline'",  # data-carrying widths and positions only
+        "img-src 'self' data: blob:",
+        "font-src 'self' data:",
+        "connect-src 'self' ws: wss:",
+        "frame-ancestors 'none'",
+        "base-uri 'none'",
+        "form-action 'self'",
+        "object-src 'none'",
+    ]
+)
+
+
+class SecurityHeaders:
+    """Content security policy and permissions policy; a view that serves a file sets its own, stricter one."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        response.headers.setdefault("Content-Security-Policy", POLICY)
+        response.headers.setdefault("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=()")
+        return response
+
+
+class PreferredLanguage:
+    """Chinese browsers get Chinese, all others English, until the person chooses.
+
+    Runs before LocaleMiddleware: only maps the many zh tags that browsers send to the one that exists.
+    """
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        accepted = request.headers.get("Accept-Language", "")
+        if settings.LANGUAGE_COOKIE_NAME not in request.COOKIES and accepted[:2].lower() == "zh":
+            request.META["HTTP_ACCEPT_LANGUAGE"] = get_supported_language_variant("zh-hans")
+        return self.get_response(request)
+
+
+class DomainErrors:
+    """A domain error that no form caught becomes a page in words, with its own status."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        if not isinstance(exception, DomainError):
+            return None
+        template = "errors/404.html" if isinstance(exception, NotFound) else "errors/domain.html"
+        return render(request, template, {"error": exception}, status=exception.status)

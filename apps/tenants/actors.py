@@ -1,0 +1,88 @@
+"""From a signed-in person to an actor. Rights are read afresh for each request: a revoked role ends at once."""
+
+from uuid import UUID
+
+from django.db.models import Q
+from django_scopes import scopes_disabled
+
+from apps.common.actor import Actor, Channel
+from apps.common.errors import Denied
+from apps.common.permissions import Permission
+from apps.tenants.choices import OrganisationStatus, PlatformRole, Role
+from apps.tenants.models import Membership, PlatformAssignment, User
+from apps.tenants.roles import ORGANISATION_ROLES, PLATFORM_ROLES
+
+
+def memberships(user: User) -> list[Membership]:
+    """Every organisation that the person belongs to, by name; frozen ones too, they may still be read."""
+    with scopes_disabled():
+        return list(
+            Membership.objects.filter(user=user)
+            .select_related("organisation", "department")
+            .order_by("organisation__name")
+        )
+
+
+def current_membership(user: User) -> Membership | None:
+    """The membership that the person works in: the one chosen last, else the first."""
+    mine = memberships(user)
+    chosen = [m for m in mine if m.organisation_id == user.current_organisation_id]
+    return (chosen or mine or [None])[0]
+
+
+def organisation_actor(
+    user: User, organisation_id: UUID | None = None, *, channel: Channel = Channel.WEB, address: str | None = None
+) -> Actor:
+    """The person acting in one organisation (their current one by default); `Denied` where they are no member."""
+    if organisation_id is None:
+        membership = current_membership(user)
+    else:
+        membership = next((m for m in memberships(user) if m.organisation_id == organisation_id), None)
+    if membership is None:
+        raise Denied(Permission.ORGANISATION_VIEW)
+    permissions = ORGANISATION_ROLES[Role(membership.role)]
+    if membership.organisation.status != OrganisationStatus.ACTIVE:
+        permissions = frozenset(p for p in permissions if "view" in p)
+    return Actor(
+        user_id=user.pk,
+        label=user.display_name,
+        organisation_id=membership.organisation_id,
+        department_id=membership.department_id,
+        permissions=permissions,
+        channel=channel,
+        address=address,
+    )
+
+
+def platform_permissions(user: User) -> frozenset[Permission]:
+    roles = PlatformAssignment.objects.filter(Q(user=user) & Q(user__is_active=True)).values_list("role", flat=True)
+    return frozenset().union(*(PLATFORM_ROLES[PlatformRole(role)] for role in roles))
+
+
+def platform_actor(user: User, *, channel: Channel = Channel.WEB, address: str | None = None) -> Actor:
+    """The person acting as platform staff; `Denied` for everyone else."""
+    permissions = platform_permissions(user)
+    if not permissions:
+        raise Denied(Permission.PLATFORM_OVERVIEW)
+    return Actor(
+        user_id=user.pk,
+        label=user.display_name,
+        organisation_id=None,
+        permissions=permissions,
+        platform=True,
+        channel=channel,
+        address=address,
+    )
+
+
+def personal_actor(user: User, *, channel: Channel = Channel.WEB, address: str | None = None) -> Actor:
+    """The person about themselves: in their organisation where they have one, with no rights needed."""
+    membership = current_membership(user)
+    return Actor(
+        user_id=user.pk,
+        label=user.display_name,
+        organisation_id=membership.organisation_id if membership else None,
+        permissions=frozenset(),
+        channel=channel,
+        address=address,
+    )

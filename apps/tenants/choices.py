@@ -1,0 +1,35 @@
+"""Closed sets of values of the tenants' tables."""
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class OrganisationStatus(models.TextChoices):
+    ACTIVE = "active", _("Active")
+    FROZEN = "frozen", _("Frozen")
+
+
+class Role(models.TextChoices):
+    """The three base roles inside an organisation."""
+
+    MEMBER = "member", _("Member")
+    FINANCE = "finance", _("Finance")
+    ADMIN = "admin", _("Organisation admin")
+
+
+class PlatformRole(models.TextChoices):
+    """Roles of the platform's own staff."""
+
+    FINANCE = "finance", _("Finance staff")
+    BUSINESS = "business", _("Business admin")
+    OPS = "ops", _("Operations admin")
+    SUPER = "super", _("Super admin")
+
+
+class Resource(models.TextChoices):
+    """What a quota limits; units stand in the label of the page: milli-cores, MiB, cards, runs."""
+
+    CPU_MILLI = "cpu_milli", _("CPU")
+    MEMORY_MIB = "memory_mib", _("Memory")
+    GPU_MILLI = "gpu_milli", _("GPU cards")
+    RUNS = "runs", _("Runs at a time")

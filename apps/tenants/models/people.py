@@ -1,0 +1,73 @@
+"""People, where they belong and what they may do."""
+
+from typing import ClassVar
+
+from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.contrib.auth.validators import UnicodeUsernameValidator
+from django.db import models
+from django.db.models.functions import Lower, Now
+from django.utils.translation import gettext_lazy as _
+
+from apps.common.scoping import TenantModel
+from apps.tenants.choices import PlatformRole, Role
+from apps.tenants.models.organisations import Department, Organisation
+
+
+class User(AbstractBaseUser):
+    """A person. Rights come from memberships and platform assignments only; Django's own flags are not used."""
+
+    username = models.CharField(_("user name"), max_length=60, validators=[UnicodeUsernameValidator()])
+    email = models.EmailField(_("e-mail"), blank=True)
+    name = models.CharField(_("name"), max_length=80, blank=True)
+    language = models.CharField(_("language"), max_length=10, blank=True)
+    is_active = models.BooleanField(default=True)
+    date_joined = models.DateTimeField(db_default=Now())
+    # The organisation that the person looked at last; the next sign-in continues there.
+    current_organisation = models.ForeignKey(Organisation, on_delete=models.SET_NULL, null=True, related_name="+")
+
+    objects: ClassVar[BaseUserManager["User"]] = BaseUserManager()
+
+    USERNAME_FIELD = "username"
+    EMAIL_FIELD = "email"
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(Lower("username"), name="user_username_once"),
+            models.UniqueConstraint(Lower("email"), condition=~models.Q(email=""), name="user_email_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.display_name
+
+    @property
+    def display_name(self) -> str:
+        return self.name or self.username
+
+
+class Membership(TenantModel):
+    """A person in an organisation, with a base role and a priority for the queue (5 goes first)."""
+
+    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="memberships")
+    user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="memberships")
+    department = models.ForeignKey(Department, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    role = models.CharField(max_length=16, choices=Role, default=Role.MEMBER)
+    priority = models.PositiveSmallIntegerField(default=3)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["organisation", "user"], name="membership_once"),
+            models.CheckConstraint(condition=models.Q(priority__range=(1, 5)), name="membership_priority_1_to_5"),
+        ]
+
+
+class PlatformAssignment(models.Model):
+    """A role among the platform's own staff."""
+
+    user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="platform_assignments")
+    role = models.CharField(max_length=16, choices=PlatformRole)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user", "role"], name="platform_role_once")]

@@ -1,0 +1,31 @@
+"""Limits on what an organisation, a department or a person may hold at once."""
+
+from django.db import models
+
+from apps.common.scoping import TenantModel
+from apps.tenants.choices import Resource
+from apps.tenants.models.organisations import Department, Organisation
+from apps.tenants.models.people import User
+
+
+class Quota(TenantModel):
+    """One limit of one level; `used` is what live work holds, changed only under the row's lock."""
+
+    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="quotas")
+    department = models.ForeignKey(Department, on_delete=models.CASCADE, null=True, related_name="quotas")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, null=True, related_name="quotas")
+    resource = models.CharField(max_length=24, choices=Resource)
+    limit = models.BigIntegerField()
+    used = models.BigIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["organisation", "department", "user", "resource"], name="quota_once", nulls_distinct=False
+            ),
+            models.CheckConstraint(condition=models.Q(limit__gte=0), name="quota_limit_not_negative"),
+            models.CheckConstraint(condition=models.Q(used__gte=0), name="quota_used_not_negative"),
+            models.CheckConstraint(
+                condition=models.Q(department__isnull=True) | models.Q(user__isnull=True), name="quota_one_level"
+            ),
+        ]

@@ -1,0 +1,39 @@
+"""What the base roles may do: sets of named permissions."""
+
+from apps.common.permissions import Permission as P
+from apps.tenants.choices import PlatformRole, Role
+
+_MEMBER = frozenset({P.TRAINING_VIEW, P.TRAINING_SUBMIT, P.BILLING_VIEW_OWN, P.ORGANISATION_VIEW})
+_FINANCE = frozenset({P.TRAINING_VIEW, P.BILLING_VIEW_OWN, P.BILLING_VIEW, P.ORGANISATION_VIEW})
+
+ORGANISATION_ROLES: dict[Role, frozenset[P]] = {
+    Role.MEMBER: _MEMBER,
+    Role.FINANCE: _FINANCE,
+    Role.ADMIN: _MEMBER | _FINANCE | {P.TRAINING_MANAGE_ALL, P.ORGANISATION_MANAGE},
+}
+
+PLATFORM_ROLES: dict[PlatformRole, frozenset[P]] = {
+    PlatformRole.FINANCE: frozenset(
+        {
+            P.PLATFORM_OVERVIEW,
+            P.PLATFORM_TENANTS_VIEW,
+            P.PLATFORM_PRICES_VIEW,
+            P.PLATFORM_PRICES_MANAGE,
+            P.PLATFORM_RECHARGE,
+            P.PLATFORM_FINANCE_VIEW,
+        }
+    ),
+    PlatformRole.BUSINESS: frozenset(
+        {
+            P.PLATFORM_OVERVIEW,
+            P.PLATFORM_TENANTS_VIEW,
+            P.PLATFORM_TENANTS_MANAGE,
+            P.PLATFORM_WORKLOADS_VIEW,
+            P.PLATFORM_WORKLOADS_MANAGE,
+        }
+    ),
+    PlatformRole.OPS: frozenset(
+        {P.PLATFORM_OVERVIEW, P.PLATFORM_WORKLOADS_VIEW, P.PLATFORM_NODES_VIEW, P.PLATFORM_NODES_MANAGE}
+    ),
+    PlatformRole.SUPER: frozenset(p for p in P if p.startswith("platform.")),
+}

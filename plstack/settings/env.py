@@ -1,0 +1,78 @@
+"""What an installation tells the settings through its environment, with errors that name the variable."""
+
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+
+def value(name: str, default: str) -> str:
+    return os.environ.get(name) or default
+
+
+def flag(name: str) -> bool:
+    return value(name, "").lower() in {"1", "true", "yes", "on"}
+
+
+def names(name: str, default: str) -> list[str]:
+    return [item.strip() for item in value(name, default).split(",") if item.strip()]
+
+
+def home(base: Path) -> Path:
+    return Path(value("PLSTACK_HOME", str(base / "var"))).expanduser().resolve()
+
+
+def port() -> int:
+    text = value("PLSTACK_PORT", "8000")
+    if not text.isdigit() or not 0 < int(text) < 65536:
+        raise ImproperlyConfigured(f"PLSTACK_PORT must be a port number, not {text!r}.")
+    return int(text)
+
+
+def secret_key(home_dir: Path) -> str:
+    """The installation's own key: from PLSTACK_SECRET_KEY, else from `secrets/django` (made once, mode 0600)."""
+    given = os.environ.get("PLSTACK_SECRET_KEY")
+    if given:
+        return given
+    path = home_dir / "secrets" / "django"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:  # another process of the same installation was first
+            return path.read_text().strip()
+        with os.fdopen(descriptor, "w") as file:
+            file.write(secrets.token_urlsafe(64))
+    return path.read_text().strip()
+
+
+def database(variable: str = "DATABASE_URL") -> dict[str, Any]:
+    """Django's settings for `postgresql://user:password@host:port/name?host=/socket/dir`."""
+    url = urlsplit(value(variable, "postgresql:///plstack"))
+    if url.scheme not in {"postgres", "postgresql"}:
+        raise ImproperlyConfigured(f"{variable} must start with postgresql://.")
+    query = dict(parse_qsl(url.query))
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": unquote(url.path.lstrip("/")) or "plstack",
+        "USER": unquote(url.username or ""),
+        "PASSWORD": unquote(url.password or ""),
+        "HOST": query.pop("host", "") or unquote(url.hostname or ""),
+        "PORT": str(url.port or query.pop("port", "")),
+        "CONN_MAX_AGE": 60,
+        "CONN_HEALTH_CHECKS": True,
+        "ATOMIC_REQUESTS": False,
+        "OPTIONS": {"connect_timeout": 5, **query},
+    }
+
+
+def redis_url() -> str:
+    return value("REDIS_URL", "redis://localhost:6379/0")
+
+
+def celery_broker(url: str) -> str:
+    """Celery spells a unix socket `redis+socket://`, redis-py spells it `unix://`."""
+    return url.replace("unix://", "redis+socket://", 1) if url.startswith("unix://") else url

@@ -1,0 +1,11 @@
+"""The test suites: real Postgres and Redis, fast password hashing, mail in memory."""
+
+from plstack.settings import env
+from plstack.settings.base import *  # noqa: F403
+
+# The owner creates the test database; tests/conftest.py then continues as the limited role that production uses.
+DATABASES = {"default": env.database("DATABASE_OWNER_URL")}
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+ALLOWED_HOSTS = ["*"]
+ACCOUNT_RATE_LIMITS = False
