@@ -1,0 +1,22 @@
+"""What people are told: one row per person and matter, shown in the page."""
+
+from django.db import models
+from django.db.models.functions import Now
+
+from apps.common.scoping import TenantModel
+from apps.tenants.models import Organisation, User
+
+
+class Notice(TenantModel):
+    """One thing told to one person. Its words come from `kind` and `data` at reading time, in the reader's language."""
+
+    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="notices")
+    kind = models.CharField(max_length=60)
+    data = models.JSONField(default=dict)
+    dedup = models.CharField(max_length=160, unique=True, null=True)
+    created_at = models.DateTimeField(db_default=Now())
+    read_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["user", "organisation", "-created_at"], name="notice_newest")]
