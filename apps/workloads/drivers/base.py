@@ -13,7 +13,7 @@ from uuid import UUID
 
 
 class DriverError(Exception):
-    """The driver could not do it now. Nothing follows from this about the workload."""
+    """Not now. Nothing follows from this about the workload."""
 
 
 class CannotSee(DriverError):
@@ -21,10 +21,7 @@ class CannotSee(DriverError):
 
 
 class LaunchRefused(DriverError):
-    """Final: this request can never start here (bad mount, unknown image, unsafe machine).
-
-    `code` is stable and machine-readable, `text` one English sentence for the log and the failure card.
-    """
+    """Final: this request can never start here. `code` is stable, `text` one English sentence for people."""
 
     def __init__(self, code: str, text: str) -> None:
         super().__init__(text)
@@ -55,7 +52,10 @@ class DeviceGrant:
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """`source`: absolute path on the host; `target`: absolute path that the workload sees."""
+    """`source`: absolute path on the host; `target`: absolute path that the workload sees.
+
+    A read-only source must be readable by any user: workloads may run under a user id of their tenant's.
+    """
 
     source: str
     target: str
@@ -114,7 +114,7 @@ class Handle:
 
 
 class Phase(StrEnum):
-    """Where an attempt is, as proved by the driver. `exited` and `lost` are final."""
+    """Where an attempt is, as proved by the driver."""
 
     IMAGE = "image"
     MOUNT = "mount"
@@ -234,11 +234,9 @@ class Isolation:
 
 
 class ExecStream(Protocol):
-    """A process started inside a running workload, with its input and output."""
+    """A process started inside a running workload, with its input and output. `fileno`: to wait for output."""
 
-    def fileno(self) -> int:
-        """Descriptor to wait on for output."""
-        ...
+    def fileno(self) -> int: ...
 
     def read(self, limit: int = 65536) -> bytes:
         """Output since the last read; blocks until there is some; b"" at the end."""
@@ -246,9 +244,7 @@ class ExecStream(Protocol):
 
     def write(self, data: bytes) -> None: ...
 
-    def resize(self, rows: int, columns: int) -> None:
-        """No effect without a terminal."""
-        ...
+    def resize(self, rows: int, columns: int) -> None: ...
 
     def close(self) -> int | None:
         """Ends the process if it still runs; its exit code, negative for a signal."""

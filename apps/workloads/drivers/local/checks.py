@@ -1,0 +1,46 @@
+"""What a request must fulfil before anything is made for it."""
+
+import os
+import re
+
+from apps.workloads.drivers.base import LaunchRefused, LaunchRequest, Mount
+from apps.workloads.drivers.local.sandbox import is_reserved
+
+MIN_MEMORY_MIB = 16
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def check(request: LaunchRequest) -> None:
+    """Raises `LaunchRefused` for a request that can never start."""
+    if not request.argv or not request.argv[0]:
+        raise LaunchRefused("no_command", "There is no command to run")
+    if request.cpu_milli < 1 or request.memory_mib < MIN_MEMORY_MIB:
+        raise LaunchRefused("bad_resources", f"It needs some processor time and at least {MIN_MEMORY_MIB} MiB")
+    _check_text([*request.argv, *request.env.values(), request.workdir])
+    for name in request.env:
+        if not _NAME.fullmatch(name):
+            raise LaunchRefused("bad_variable", f"{name!r} cannot be the name of an environment variable")
+    if not _is_plain(request.workdir) or is_reserved(request.workdir):
+        raise LaunchRefused("bad_workdir", f"{request.workdir!r} cannot be the working directory")
+    for mount in request.mounts:
+        _check_mount(mount)
+    if len({mount.target for mount in request.mounts}) < len(request.mounts):
+        raise LaunchRefused("bad_mount", "Two mounts have the same target")
+
+
+def _check_text(texts: list[str]) -> None:
+    if any("\0" in text for text in texts):
+        raise LaunchRefused("bad_text", "Arguments and variables cannot contain a zero byte")
+
+
+def _check_mount(mount: Mount) -> None:
+    _check_text([mount.source, mount.target])
+    if not _is_plain(mount.target) or is_reserved(mount.target):
+        raise LaunchRefused("bad_mount", f"Nothing can be mounted on {mount.target!r}")
+    if not _is_plain(mount.source) or mount.source == "/":
+        raise LaunchRefused("bad_mount", f"The source of {mount.target} is not an absolute path")
+
+
+def _is_plain(path: str) -> bool:
+    """Absolute, and with nothing in it that changes where it leads."""
+    return path.startswith("/") and not path.startswith("//") and os.path.normpath(path) == path

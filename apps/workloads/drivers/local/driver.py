@@ -1,0 +1,269 @@
+"""The local driver: workloads as processes of this machine, each under a shim that outlives the platform."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from uuid import UUID, uuid4
+
+from apps.workloads.drivers.base import (
+    CannotSee,
+    DeviceGrant,
+    DriverError,
+    Endpoint,
+    ExecStream,
+    Exit,
+    ExitReason,
+    Handle,
+    Isolation,
+    IsolationLevel,
+    LaunchRefused,
+    LaunchRequest,
+    LogChunk,
+    Observation,
+    Phase,
+    Usage,
+)
+from apps.workloads.drivers.local import accounts, cgroups, execution, nvml, processes, shim, stopping
+from apps.workloads.drivers.local.checks import check
+from apps.workloads.drivers.local.isolation import Machine
+from apps.workloads.drivers.local.linux import is_locked
+from apps.workloads.drivers.local.metrics import append_gpu, read_metrics
+from apps.workloads.drivers.local.records import (
+    MARKER,
+    RunDirectory,
+    RunSpec,
+    decode_observation,
+    decode_spec,
+    encode_spec,
+)
+
+NAME = "local"
+START_TIMEOUT_S = 30.0
+END_TIMEOUT_S = 3.0
+_SHIM_VARIABLES = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
+GpuSampler = Callable[[Sequence[DeviceGrant]], nvml.GpuSample | None]
+
+
+class LocalDriver:
+    """Implements `Driver`, `MetricsMixin`, `IsolationMixin` and `CleanupMixin` under `home/runs`, `home/runtimes`.
+
+    `level` and `use_cgroups` override what the machine is found to offer; a level that it does not offer is refused
+    at launch, never lowered.
+    """
+
+    name = NAME
+
+    def __init__(
+        self,
+        home: Path,
+        level: IsolationLevel | None = None,
+        use_cgroups: bool | None = None,
+        sample_gpus: GpuSampler = nvml.sample,
+    ) -> None:
+        self._home = home.resolve()
+        self._runs = self._home / "runs"
+        self._machine = Machine(level, use_cgroups)
+        self._sample_gpus = sample_gpus
+
+    def isolation(self) -> Isolation:
+        return self._machine.isolation()
+
+    def launch(self, request: LaunchRequest) -> Handle:
+        check(request)
+        run = self._run(str(request.attempt_id))
+        with _now_or_later():
+            if not run.spec.exists():
+                self._create(run, request)
+            if not run.state.exists():
+                self._start(run)
+        return Handle(NAME, request.node, str(request.attempt_id))
+
+    def observe(self, handle: Handle) -> Observation:
+        with _now_or_later():
+            return self._with_gpus(self._look(handle.ref), handle.ref)
+
+    def stop(self, handle: Handle, grace_s: float) -> None:
+        run = self._run(handle.ref)
+        with _now_or_later():
+            if run.path.is_dir() and not run.exit.exists():
+                stopping.ask(run.stop, grace_s)
+
+    def logs(self, handle: Handle, offset: int = 0, limit: int = 65536) -> LogChunk:
+        run = self._run(handle.ref)
+        with _now_or_later():
+            # Asked before reading: what ended before the read cannot have written after it.
+            ended = not self._is_alive(run)
+            if not run.log.exists():
+                return LogChunk(b"", offset, offset, ended)
+            with open(run.log, "rb", buffering=0) as file:
+                data = os.pread(file.fileno(), limit, offset)
+                size = os.fstat(file.fileno()).st_size
+        end = offset + len(data)
+        return LogChunk(data, offset, end, complete=ended and end >= size)
+
+    def metrics(self, handle: Handle, since_s: float = 0.0) -> list[Usage]:
+        run = self._run(handle.ref)
+        with _now_or_later():
+            return read_metrics(run, since_s)
+
+    def exec(self, handle: Handle, argv: Sequence[str], tty: bool = False) -> ExecStream:
+        run = self._run(handle.ref)
+        with _now_or_later():
+            spec = decode_spec(run.spec.read_bytes())
+            return execution.start(run.exec_socket, argv, tty, spec.uid)
+
+    def endpoint(self, handle: Handle, port: int) -> Endpoint:
+        """The Unix socket `$PLSTACK_PORTS/<port>.sock`. Raises DriverError until the workload listens on it."""
+        path = self._run(handle.ref).ports / f"{port}.sock"
+        # A link made by the workload could lead the gateway to a socket of the platform's.
+        if path.is_symlink() or not path.is_socket():
+            raise DriverError(f"The workload does not listen on port {port} yet")
+        return Endpoint(socket_path=str(path))
+
+    def forget(self, handle: Handle) -> None:
+        run = self._run(handle.ref)
+        with _now_or_later():
+            if not run.path.is_dir():
+                return
+            if not self._look(handle.ref).phase.is_final:
+                raise DriverError("The attempt has not ended")
+            trash = self._runs / f".trash-{handle.ref}-{uuid4().hex}"
+            run.path.rename(trash)
+            shutil.rmtree(trash, ignore_errors=True)
+
+    def known(self) -> list[str]:
+        """`ref` of every attempt that has a run directory here, also of those that no row remembers."""
+        with _now_or_later():
+            entries = list(self._runs.iterdir()) if self._runs.is_dir() else []
+        return sorted(entry.name for entry in entries if _is_uuid(entry.name))
+
+    def _run(self, ref: str) -> RunDirectory:
+        if not _is_uuid(ref):
+            raise DriverError(f"Not an attempt of the local driver: {ref!r}")
+        return RunDirectory(self._runs / ref)
+
+    def _create(self, run: RunDirectory, request: LaunchRequest) -> None:
+        """The run directory appears with its specification in it, or not at all."""
+        spec = self._decide(request)
+        self._runs.mkdir(mode=0o700, parents=True, exist_ok=True)
+        draft = RunDirectory(self._runs / f".new-{request.attempt_id}-{uuid4().hex}")
+        draft.path.mkdir(mode=0o700)
+        try:
+            draft.spec.touch(mode=0o600)
+            draft.spec.write_bytes(encode_spec(spec))
+            draft.path.rename(run.path)
+        except OSError:
+            shutil.rmtree(draft.path, ignore_errors=True)
+            if not run.spec.exists():  # else another launch was first, and its attempt is adopted
+                raise
+
+    def _decide(self, request: LaunchRequest) -> RunSpec:
+        level = self._machine.isolation().level
+        if self._machine.demanded not in (None, level):
+            raise LaunchRefused("isolation_unavailable", self._machine.isolation().reason)
+        own_user = level is IsolationLevel.L1 and os.geteuid() == 0
+        uid = accounts.uid_of(request.tenant_id, self._registry()) if own_user else None
+        return RunSpec(request, level, uid, self._machine.use_cgroups, str(self._home))
+
+    def _registry(self) -> Path:
+        self._home.mkdir(parents=True, exist_ok=True)
+        return self._home / "uids.json"
+
+    def _start(self, run: RunDirectory) -> None:
+        """Returns when the shim holds the attempt. A second shim finds the first one's lock and leaves."""
+        argv = [sys.executable, "-I", "-S", "-c", shim.BOOT, str(shim.PROJECT), str(run.path)]
+        try:
+            done = subprocess.run(
+                argv, stdin=subprocess.DEVNULL, capture_output=True, cwd="/", env=_shim_environment(run),
+                start_new_session=True, timeout=START_TIMEOUT_S, check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired as error:
+            raise DriverError("The shim did not answer in time") from error
+        if done.returncode != 0:
+            raise DriverError(f"The shim could not start: {done.stderr.decode(errors='replace')[-500:]}")
+
+    def _is_alive(self, run: RunDirectory) -> bool:
+        """Whether the attempt may still do something."""
+        return not run.exit.exists() and (not run.state.exists() or is_locked(run.lock))
+
+    def _look(self, ref: str) -> Observation:
+        run = self._run(ref)
+        if not run.path.is_dir():
+            return self._vanished(ref)
+        if not run.exit.exists():
+            if not run.state.exists():
+                raise CannotSee("The attempt is being started")
+            if is_locked(run.lock):
+                return decode_observation(run.state.read_bytes())
+        # The lock was found free before this second look: a shim that had finished in between left its record.
+        if run.exit.exists():
+            return decode_observation(run.exit.read_bytes())
+        return self._lost(ref, decode_observation(run.state.read_bytes()), _last_line(run.shim_errors))
+
+    def _vanished(self, ref: str) -> Observation:
+        if not self._runs.is_dir():
+            raise CannotSee(f"{self._runs} is not there")
+        return self._lost(ref, Observation(Phase.LOST), "Its run directory is gone")
+
+    def _lost(self, ref: str, last: Observation, detail: str) -> Observation:
+        """Proved gone: the shim is dead, and whatever it left behind is ended first."""
+        group = cgroups.find(ref)
+        if group is not None and not group.end_all(END_TIMEOUT_S):
+            raise CannotSee("Its processes are still ending")
+        if not processes.end_marked(MARKER, ref, END_TIMEOUT_S):
+            raise CannotSee("Its processes are still ending")
+        if group is not None:
+            group.remove()
+        return replace(last, phase=Phase.LOST, progress=None, exit=Exit(None, None, ExitReason.LOST, detail))
+
+    def _with_gpus(self, seen: Observation, ref: str) -> Observation:
+        """NVML is no part of the standard library, so the shim leaves it to whoever looks."""
+        run = self._run(ref)
+        if seen.phase is not Phase.RUNNING or seen.usage is None:
+            return seen
+        granted = decode_spec(run.spec.read_bytes()).request.devices
+        gpu = self._sample_gpus(granted) if granted else None
+        if gpu is None:
+            return seen
+        usage = replace(seen.usage, gpu_util_pct=gpu.utilisation_pct, gpu_memory_mib=gpu.memory_mib)
+        append_gpu(run, usage)
+        return replace(seen, usage=usage)
+
+
+@contextmanager
+def _now_or_later() -> Iterator[None]:
+    """What the file system could not answer is not known; it is not an answer."""
+    try:
+        yield
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise CannotSee(f"{type(error).__name__}: {error}") from error
+
+
+def _shim_environment(run: RunDirectory) -> dict[str, str]:
+    """None of the platform's secrets: only what the installer of runtimes needs."""
+    wanted = {
+        name: value
+        for name, value in os.environ.items()
+        if name in _SHIM_VARIABLES or name.startswith("PIP_") or name.lower().endswith("_proxy")
+    }
+    return wanted | {MARKER: run.path.name}
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        return str(UUID(text)) == text
+    except ValueError:
+        return False
+
+
+def _last_line(path: Path) -> str:
+    try:
+        lines = path.read_text(errors="replace").strip().splitlines()
+    except OSError:
+        return ""
+    return lines[-1] if lines else "Its shim was killed"

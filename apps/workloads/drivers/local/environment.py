@@ -1,0 +1,90 @@
+"""What the workload's process is given: variables, arguments, working directory, the same on both levels.
+
+A request names mount targets. On L1 they exist; on L0 there is no mount namespace, so each is replaced by its source.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from apps.workloads.drivers.base import IsolationLevel, LaunchRequest
+from apps.workloads.drivers.local import devices
+from apps.workloads.drivers.local.records import MARKER, RunDirectory, RunSpec
+
+SANDBOX_TMP = "/tmp"  # noqa: S108 - private to the sandbox
+SANDBOX_PORTS = "/run/plstack/ports"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """The workload's process, ready to execute."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    workdir: str
+
+
+def command(spec: RunSpec, run: RunDirectory, runtime: Path) -> Command:
+    """The request's command as the workload's process sees it at the level of `spec`."""
+    request = spec.request
+    isolated = spec.level is IsolationLevel.L1
+    place = str if isolated else rewriter(_host_paths(request, run))
+    defaults = _defaults(request, runtime, SANDBOX_TMP if isolated else str(run.temporary))
+    own = {name: place(value) for name, value in request.env.items()}
+    return Command(
+        argv=tuple(place(argument) for argument in request.argv),
+        env=defaults | own | _enforced(request, SANDBOX_PORTS if isolated else str(run.ports), place),
+        workdir=place(request.workdir),
+    )
+
+
+def is_inside(path: str, directory: str) -> bool:
+    return path == directory or path.startswith(directory.rstrip("/") + "/")
+
+
+def needs_scratch(request: LaunchRequest) -> bool:
+    """Whether the working directory is in no mount, and so has to be made."""
+    return not any(is_inside(request.workdir, mount.target) for mount in request.mounts)
+
+
+def _host_paths(request: LaunchRequest, run: RunDirectory) -> dict[str, str]:
+    places = {mount.target: mount.source for mount in request.mounts}
+    if needs_scratch(request):
+        places[request.workdir] = str(run.scratch)
+    return places
+
+
+def rewriter(places: Mapping[str, str]) -> Callable[[str], str]:
+    """A function that replaces each path of `places`, as a whole path or as a leading part of one, in one pass."""
+    if not places:
+        return str
+    targets = sorted(places, key=len, reverse=True)
+    pattern = re.compile(rf"(?<![\w./-])({'|'.join(map(re.escape, targets))})(?![\w.-])")
+    return lambda text: pattern.sub(lambda match: places[match[1]], text)
+
+
+def _defaults(request: LaunchRequest, runtime: Path, temporary: str) -> dict[str, str]:
+    return {
+        "PATH": f"{runtime}/bin:/usr/local/bin:/usr/bin:/bin",
+        "HOME": temporary,
+        "TMPDIR": temporary,
+        "LANG": "C.UTF-8",
+        "TERM": "xterm-256color",
+        "VIRTUAL_ENV": str(runtime),
+        "PYTHONUNBUFFERED": "1",
+        # Numerical libraries start a thread per core of the machine, not per core granted, and crawl.
+        "OMP_NUM_THREADS": str(max(1, -(-request.cpu_milli // 1000))),
+    }
+
+
+def _enforced(request: LaunchRequest, ports: str, place: Callable[[str], str]) -> dict[str, str]:
+    variables = {variable_name(mount.target): place(mount.target) for mount in request.mounts}
+    variables |= devices.environment(request.devices)
+    variables |= {MARKER: str(request.attempt_id), "PLSTACK_WORKLOAD": str(request.workload_id)}
+    return variables | {"PLSTACK_PORTS": ports}
+
+
+def variable_name(target: str) -> str:
+    """`/workspace/code` is told to the workload as PLSTACK_CODE."""
+    return "PLSTACK_" + re.sub(r"\W", "_", target.rstrip("/").rpartition("/")[2], flags=re.ASCII).upper()

@@ -1,0 +1,89 @@
+"""The mount phase: everything that the workload will find is checked, made, and given to its user."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from apps.workloads.drivers.base import IsolationLevel, Mount
+from apps.workloads.drivers.local import accounts, devices, sandbox
+from apps.workloads.drivers.local.environment import is_inside, needs_scratch
+from apps.workloads.drivers.local.records import RunDirectory, RunSpec
+
+
+class MountFailed(Exception):
+    """Something that the workload needs is not there; the text names its target, never a path of the host."""
+
+
+def prepare(spec: RunSpec, run: RunDirectory) -> None:
+    """Checks the sources and makes the run's own folders. Raises `MountFailed`."""
+    for mount in spec.request.mounts:
+        _check(mount, Path(spec.home))
+    own = [run.temporary, run.ports] + ([run.scratch] if needs_scratch(spec.request) else [])
+    try:
+        for directory in own:
+            directory.mkdir(mode=0o755, exist_ok=True)
+        if spec.level is IsolationLevel.L1:
+            sandbox.write_etc(run.etc, spec.uid if spec.uid is not None else os.getuid())
+        elif needs_scratch(spec.request):
+            _link_mounts(spec, run.scratch)
+        if spec.uid is not None:
+            _give_all(spec, own, spec.uid)
+    except OSError as error:
+        raise MountFailed(f"The workload's folders could not be prepared: {error.strerror}") from error
+
+
+def launch_command(spec: RunSpec, run: RunDirectory, runtime: Path) -> list[str]:
+    """The command line of the workload's first process, which takes its two descriptors as further arguments."""
+    if spec.level is IsolationLevel.L0:
+        return sandbox.init_command(path=str(sandbox.INIT))
+    view = sandbox.View(
+        mounts=_mounts(spec, run),
+        read_only=[runtime],
+        devices=_device_paths(spec),
+        etc=run.etc,
+        network=spec.request.network,
+    )
+    return sandbox.arguments(view) + sandbox.init_command()
+
+
+def _mounts(spec: RunSpec, run: RunDirectory) -> list[Mount]:
+    request = spec.request
+    mounts = sandbox.private_mounts(run.temporary, run.ports)
+    if needs_scratch(request):
+        mounts.append(Mount(str(run.scratch), request.workdir, read_only=False))
+    return mounts + [replace(mount, source=os.path.realpath(mount.source)) for mount in request.mounts]
+
+
+def _device_paths(spec: RunSpec) -> list[Path]:
+    paths = devices.nodes(spec.request.devices)
+    if devices.is_shared(spec.request.devices) and devices.MPS_PIPES.is_dir():
+        paths.append(devices.MPS_PIPES)
+    return paths
+
+
+def _check(mount: Mount, home: Path) -> None:
+    """Below the platform's home no step may be a link: a tenant could have put it there to reach another's files."""
+    real = os.path.realpath(mount.source)
+    if not os.path.exists(real):
+        raise MountFailed(f"What should be mounted on {mount.target} does not exist")
+    if is_inside(mount.source, str(home)):
+        expected = os.path.join(os.path.realpath(home), os.path.relpath(mount.source, home))
+        if os.path.normpath(expected) != real:
+            raise MountFailed(f"What should be mounted on {mount.target} is reached through a link")
+
+
+def _link_mounts(spec: RunSpec, scratch: Path) -> None:
+    """Without a mount namespace, links stand in for the mounts below the working directory."""
+    for mount in spec.request.mounts:
+        if is_inside(mount.target, spec.request.workdir):
+            link = scratch / os.path.relpath(mount.target, spec.request.workdir)
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(mount.source)
+
+
+def _give_all(spec: RunSpec, own: list[Path], uid: int) -> None:
+    for directory in own:
+        accounts.give(directory, uid)
+    for mount in spec.request.mounts:
+        if not mount.read_only:
+            accounts.give(Path(os.path.realpath(mount.source)), uid)

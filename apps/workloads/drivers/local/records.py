@@ -1,0 +1,160 @@
+"""The files of a run directory, and how the contract's dataclasses are written in them as JSON."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from apps.workloads.drivers.base import (
+    DeviceGrant,
+    Exit,
+    ExitReason,
+    IsolationLevel,
+    LaunchRequest,
+    Mount,
+    Observation,
+    Phase,
+    Progress,
+    RuntimeImage,
+    StepTime,
+    Usage,
+)
+
+MARKER = "PLSTACK_ATTEMPT"
+"""Environment variable that every process of an attempt carries, so that none can be overlooked."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunDirectory:
+    """`runs/<attempt id>/`: private to the platform (0700); the workload sees only what is mounted from it."""
+
+    path: Path
+
+    @property
+    def spec(self) -> Path:
+        return self.path / "spec.json"
+
+    @property
+    def lock(self) -> Path:
+        return self.path / "lock"
+
+    @property
+    def state(self) -> Path:
+        """The shim's heartbeat. It exists from the moment the lock is held, so a second shim never starts."""
+        return self.path / "state.json"
+
+    @property
+    def exit(self) -> Path:
+        """Written last, when no process is left and the log is whole."""
+        return self.path / "exit.json"
+
+    @property
+    def log(self) -> Path:
+        return self.path / "log"
+
+    @property
+    def setup_log(self) -> Path:
+        return self.path / "setup.log"
+
+    @property
+    def shim_errors(self) -> Path:
+        return self.path / "shim.err"
+
+    @property
+    def metrics(self) -> Path:
+        return self.path / "metrics.jsonl"
+
+    @property
+    def gpu_metrics(self) -> Path:
+        return self.path / "gpu.jsonl"
+
+    @property
+    def stop(self) -> Path:
+        return self.path / "stop"
+
+    @property
+    def exec_socket(self) -> Path:
+        return self.path / "exec.sock"
+
+    @property
+    def ports(self) -> Path:
+        """Unix sockets on which the workload serves: `<port>.sock`."""
+        return self.path / "ports"
+
+    @property
+    def scratch(self) -> Path:
+        """The working directory when it is not inside a mount."""
+        return self.path / "work"
+
+    @property
+    def temporary(self) -> Path:
+        return self.path / "tmp"
+
+    @property
+    def etc(self) -> Path:
+        return self.path / "etc"
+
+
+@dataclass(frozen=True, slots=True)
+class RunSpec:
+    """What the driver decided at launch; the shim obeys and never lowers the level by itself.
+
+    `uid`: user and group id of the workload's own, None to run as the platform's user.
+    """
+
+    request: LaunchRequest
+    level: IsolationLevel
+    uid: int | None
+    use_cgroups: bool
+    home: str
+
+
+def encode_spec(spec: RunSpec) -> bytes:
+    data = asdict(spec)
+    data["request"]["env"] = dict(spec.request.env)
+    for key in ("attempt_id", "workload_id", "tenant_id"):
+        data["request"][key] = str(data["request"][key])
+    return json.dumps(data).encode()
+
+
+def decode_spec(data: bytes) -> RunSpec:
+    fields = json.loads(data)
+    request = _decode_request(fields.pop("request"))
+    return RunSpec(request=request, level=IsolationLevel(fields.pop("level")), **fields)
+
+
+def _decode_request(fields: dict[str, Any]) -> LaunchRequest:
+    for key in ("attempt_id", "workload_id", "tenant_id"):
+        fields[key] = UUID(fields[key])
+    image = fields["image"]
+    fields["image"] = RuntimeImage(name=image["name"], requirements=tuple(image["requirements"]))
+    fields["argv"] = tuple(fields["argv"])
+    fields["mounts"] = tuple(Mount(**mount) for mount in fields["mounts"])
+    fields["devices"] = tuple(DeviceGrant(**device) for device in fields["devices"])
+    return LaunchRequest(**fields)
+
+
+def encode_observation(observation: Observation) -> bytes:
+    return json.dumps(asdict(observation)).encode()
+
+
+def decode_observation(data: bytes) -> Observation:
+    """Raises ValueError, KeyError or TypeError when the file is not one of ours."""
+    fields: dict[str, Any] = json.loads(data)
+    return Observation(
+        phase=Phase(fields["phase"]),
+        steps=tuple(StepTime(Phase(step["name"]), step["seconds"], step["done"]) for step in fields["steps"]),
+        progress=Progress(**fields["progress"]) if fields["progress"] else None,
+        ran_for_s=fields["ran_for_s"],
+        exit=_decode_exit(fields["exit"]),
+        usage=Usage(**fields["usage"]) if fields["usage"] else None,
+        peak_memory_mib=fields["peak_memory_mib"],
+    )
+
+
+def _decode_exit(fields: Mapping[str, Any] | None) -> Exit | None:
+    if fields is None:
+        return None
+    return Exit(fields["code"], fields["signal"], ExitReason(fields["reason"]), fields["detail"])

@@ -1,0 +1,194 @@
+"""Python runtimes: one virtual environment per set of pinned requirements, built once and shared read-only.
+
+`runtimes/<key>/` is complete when its marker exists; whoever holds `runtimes/<key>.lock` may build it. It is built in
+its final place, because the scripts of a virtual environment contain its path.
+"""
+
+import hashlib
+import json
+import os
+import platform
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from apps.workloads.drivers.base import Progress, RuntimeImage
+from apps.workloads.drivers.local.linux import try_lock
+
+MARKER_FILE = ".plstack-complete"
+POLL_S = 0.25
+DETAIL_LINES = 12
+BASE_PYTHON = Path(os.path.realpath(getattr(sys, "_base_executable", sys.executable)))
+BASE_PREFIX = Path(sys.base_prefix)
+
+Report = Callable[[Progress], None]
+Tick = Callable[[], None]
+
+
+class ImageFailed(Exception):
+    """The runtime cannot be built; the text says why, with the installer's last lines."""
+
+
+def key(image: RuntimeImage) -> str:
+    """Content address: the Python that it builds on, and the requirements whatever their order."""
+    python = [sys.version, platform.machine(), str(BASE_PREFIX)]
+    content = json.dumps([python, sorted(image.requirements)])
+    return hashlib.sha256(content.encode()).hexdigest()[:24]
+
+
+def is_complete(path: Path) -> bool:
+    # A Python that was upgraded or removed leaves the environment's link dangling.
+    return (path / MARKER_FILE).exists() and (path / "bin" / "python").exists()
+
+
+class Builder:
+    """Prepares one image. `tick` is called at least every 0.25 s and may raise to give up."""
+
+    def __init__(self, image: RuntimeImage, runtimes: Path, setup_log: Path, report: Report, tick: Tick) -> None:
+        self.image = image
+        self.path = runtimes / key(image)
+        self.setup_log = setup_log
+        self.report = report
+        self.tick = tick
+
+    def prepare(self) -> Path:
+        """The complete runtime's path. Raises `ImageFailed`, or what `tick` raises."""
+        if is_complete(self.path):
+            return self.path
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        lock = self._wait_for_lock()
+        try:
+            if not is_complete(self.path):
+                self._build()
+        finally:
+            os.close(lock)
+        return self.path
+
+    def _wait_for_lock(self) -> int:
+        while (lock := try_lock(self.path.with_suffix(".lock"))) is None:
+            self.report(Progress(f"Waiting for another installation of {self.image.name}"))
+            self.tick()
+            time.sleep(POLL_S)
+        return lock
+
+    def _build(self) -> None:
+        downloads = self.path.with_suffix(".tmp")
+        for leftover in (self.path, downloads):
+            shutil.rmtree(leftover, ignore_errors=True)
+        downloads.mkdir()
+        try:
+            self._install(downloads)
+        except BaseException:
+            shutil.rmtree(self.path, ignore_errors=True)
+            raise
+        finally:
+            shutil.rmtree(downloads, ignore_errors=True)
+
+    def _install(self, downloads: Path) -> None:
+        self.report(Progress(f"Creating the Python environment of {self.image.name}"))
+        without_pip = () if self.image.requirements else ("--without-pip",)
+        self._run([str(BASE_PYTHON), "-I", "-m", "venv", *without_pip, str(self.path)], downloads)
+        if self.image.requirements:
+            # As a file: on the command line a requirement that begins with a dash would be an option.
+            listed = downloads / "requirements.txt"
+            listed.write_text("".join(f"{requirement}\n" for requirement in self.image.requirements))
+            pip = [str(self.path / "bin" / "python"), "-I", "-m", "pip", "install", "--no-input"]
+            self._run([*pip, "--progress-bar", "off", "-r", str(listed)], downloads)
+        (self.path / MARKER_FILE).touch()
+
+    def _run(self, argv: Sequence[str], downloads: Path) -> None:
+        environment = os.environ | {"TMPDIR": str(downloads), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+        try:
+            process = subprocess.Popen(
+                argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                env=environment, start_new_session=True,
+            )  # fmt: skip
+        except OSError as error:
+            raise ImageFailed(f"{argv[0]}: {error.strerror}") from error
+        try:
+            lines = self._follow(process, downloads)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        if process.returncode != 0:
+            raise ImageFailed("\n".join(lines[-DETAIL_LINES:]) or f"The installer ended with {process.returncode}")
+
+    def _follow(self, process: "subprocess.Popen[bytes]", downloads: Path) -> list[str]:
+        """Reads the installer to its end, into the set-up log and as progress; its last lines."""
+        download = Download(downloads)
+        lines: list[str] = []
+        with open(self.setup_log, "a", encoding="utf-8") as log:
+            for line in _lines(process):
+                if line:
+                    log.write(line + "\n")
+                    log.flush()
+                    lines = [*lines[-DETAIL_LINES:], line]
+                    download.see(line)
+                if progress := download.progress():
+                    self.report(progress)
+                self.tick()
+        process.wait()
+        return lines
+
+
+def _lines(process: "subprocess.Popen[bytes]") -> Iterator[str]:
+    """The process's output line by line until its end; "" whenever there was nothing for a moment."""
+    assert process.stdout is not None  # noqa: S101 - a pipe was asked for
+    pending = b""
+    while True:
+        if not select.select([process.stdout], [], [], POLL_S)[0]:
+            yield ""
+            continue
+        data = os.read(process.stdout.fileno(), 65536)
+        if not data:
+            break
+        *complete, pending = (pending + data).split(b"\n")
+        yield from (line.decode(errors="replace").rstrip() for line in complete)
+    yield pending.decode(errors="replace").rstrip()
+
+
+class Download:
+    """What pip is doing, told from its output and, within one download, from the size of the file so far."""
+
+    _PATTERN = re.compile(r"\s*Downloading (\S+) \(([\d.]+) (kB|MB|GB)\)")
+    _UNITS = {"kB": 1e3, "MB": 1e6, "GB": 1e9}
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.text = ""
+        self.file = ""
+        self.total_bytes = 0.0
+
+    def see(self, line: str) -> None:
+        if found := self._PATTERN.match(line):
+            self.file = found[1].rpartition("/")[2]
+            self.total_bytes = float(found[2]) * self._UNITS[found[3]]
+            self.text = f"Downloading {self.file} ({found[2]} {found[3]})"
+        elif line.startswith("Installing collected packages:"):
+            self.file = ""
+            self.text = f"Installing {line.count(',') + 1} packages"
+        elif line.startswith("Collecting "):
+            self.file = ""
+            self.text = line.strip()
+
+    def progress(self) -> Progress | None:
+        if not self.text:
+            return None
+        return Progress(self.text, self._fraction() if self.file else None)
+
+    def _fraction(self) -> float | None:
+        if self.total_bytes < 5e6:
+            return None
+        sizes = []
+        for path in self.directory.glob(f"pip-*/{self.file}"):
+            with suppress(OSError):
+                sizes.append(path.stat().st_size)
+        return min(1.0, max(sizes) / self.total_bytes) if sizes else None

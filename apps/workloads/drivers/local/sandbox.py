@@ -1,0 +1,162 @@
+"""Level L1: the bubblewrap command line of a workload, and whether this machine can really run it.
+
+Inside: own process, network, IPC, host and mount namespaces; the system's programs and libraries read-only; the runtime
+read-only; its own /tmp, /dev and /proc; its mounts; nothing else. As root, the sandbox's first process keeps only the
+capabilities to take on the tenant's user id and to signal it; otherwise a user namespace holds all of it.
+"""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from apps.workloads.drivers.base import Mount
+from apps.workloads.drivers.local import init
+from apps.workloads.drivers.local.environment import SANDBOX_PORTS, SANDBOX_TMP, is_inside
+from apps.workloads.drivers.local.runtime import BASE_PREFIX, BASE_PYTHON
+
+INIT = Path(init.__file__).resolve()
+INIT_INSIDE = "/run/plstack/init.py"
+PROBE_TIMEOUT_S = 20
+RESERVED = ("bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "proc", "run", "sbin", "sys", "usr")
+_ETC = ("alternatives", "ca-certificates", "fonts", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime",
+        "mime.types", "OpenCL", "pki", "ssl", "vulkan")  # fmt: skip
+_ETC_NETWORK = ("gai.conf", "host.conf", "nsswitch.conf", "protocols", "resolv.conf", "services")
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What the sandbox shows. `read_only`: folders of the host that it shows in their own place."""
+
+    mounts: Sequence[Mount] = ()
+    read_only: Sequence[Path] = ()
+    devices: Sequence[Path] = ()
+    etc: Path | None = None
+    network: bool = False
+
+
+def arguments(view: View) -> list[str]:
+    """The command line up to and without the program to run."""
+    return [
+        *(executable() or "bwrap", "--die-with-parent", "--new-session", "--as-pid-1"),
+        *_namespaces(view.network),
+        *_system(),
+        *_own(view),
+        *("--ro-bind", str(INIT), INIT_INSIDE),
+        *("--chdir", "/", "--"),
+    ]
+
+
+def init_command(*descriptors: int, path: str = INIT_INSIDE) -> list[str]:
+    """The sandbox's first process, with its channel and its exec socket."""
+    return [str(BASE_PYTHON), "-I", "-S", path, *map(str, descriptors)]
+
+
+def _namespaces(network: bool) -> Iterable[str]:
+    yield from ("--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try", "--hostname", "workload")
+    if not network:
+        yield "--unshare-net"
+    yield from ("--cap-drop", "ALL")
+    if os.geteuid() == 0:
+        for capability in ("CAP_SETUID", "CAP_SETGID", "CAP_KILL"):
+            yield from ("--cap-add", capability)
+    else:
+        yield "--unshare-user"
+        if _can_disable_nested():
+            yield "--disable-userns"
+
+
+def _system() -> Iterable[str]:
+    yield from ("--ro-bind", "/usr", "/usr", "--proc", "/proc", "--dev", "/dev")
+    # Shared memory for data loaders: any user of the sandbox may write, as on a machine.
+    yield from ("--perms", "1777", "--tmpfs", "/dev/shm")  # noqa: S108
+    yield from ("--ro-bind-try", "/sys/devices/system", "/sys/devices/system")
+    for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32"):
+        directory = Path("/", name)
+        if directory.is_symlink():
+            yield from ("--symlink", os.readlink(directory), str(directory))
+        elif directory.is_dir():
+            yield from ("--ro-bind", str(directory), str(directory))
+    for name in _ETC:
+        yield from ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
+
+
+def _own(view: View) -> Iterable[str]:
+    system = [] if is_inside(str(BASE_PREFIX), "/usr") else [BASE_PREFIX]
+    fixed = [Mount(str(path), str(path), read_only=True) for path in [*system, *view.read_only]]
+    # What is mounted on a path inside another mount has to come after it.
+    for mount in sorted([*view.mounts, *fixed], key=lambda mount: mount.target.count("/")):
+        yield from _parents(mount.target)
+        yield from ("--ro-bind" if mount.read_only else "--bind", mount.source, mount.target)
+    for path in view.devices:
+        yield from ("--dev-bind", str(path), str(path))
+    if view.devices:
+        for directory in ("/sys/bus/pci", "/sys/devices", "/sys/module", "/sys/class"):
+            yield from ("--ro-bind-try", directory, directory)
+    if view.etc is not None:
+        for path in sorted(view.etc.iterdir()):
+            yield from ("--ro-bind", str(path), f"/etc/{path.name}")
+    if view.network:
+        for name in _ETC_NETWORK:
+            yield from ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
+
+
+def _parents(target: str) -> Iterable[str]:
+    """Left to itself, bubblewrap would make them with the source's permissions, closed to a tenant's user id."""
+    for parent in reversed(Path(target).parents[:-1]):
+        yield from ("--perms", "0755", "--dir", str(parent))
+
+
+def write_etc(directory: Path, uid: int) -> None:
+    """The few files of /etc that name the sandbox's own user and host."""
+    directory.mkdir(mode=0o755, exist_ok=True)
+    root = "root:x:0:0:root:/:/usr/sbin/nologin\n" if uid else ""
+    (directory / "passwd").write_text(f"{root}workload:x:{uid}:{uid}:workload:{SANDBOX_TMP}:/bin/sh\n")
+    (directory / "group").write_text(f"workload:x:{uid}:\n")
+    (directory / "hosts").write_text("127.0.0.1 localhost workload\n::1 localhost\n")
+
+
+def private_mounts(temporary: Path, ports: Path) -> list[Mount]:
+    """A temporary folder on disk, not in memory that the workload would pay for; and where it listens."""
+    return [Mount(str(temporary), SANDBOX_TMP, read_only=False), Mount(str(ports), SANDBOX_PORTS, read_only=False)]
+
+
+def is_reserved(target: str) -> bool:
+    """Whether a mount there would hide what the sandbox itself needs."""
+    first = target.strip("/").partition("/")[0]
+    overlap = is_inside(str(BASE_PREFIX), target) or is_inside(target, str(BASE_PREFIX))
+    return first in ("", *RESERVED) or overlap or target == SANDBOX_TMP
+
+
+@lru_cache(maxsize=1)
+def executable() -> str | None:
+    return shutil.which("bwrap")
+
+
+@lru_cache(maxsize=1)
+def _can_disable_nested() -> bool:
+    return "--disable-userns" in _output([executable() or "bwrap", "--help"])[1]
+
+
+def obstacle() -> str:
+    """Why no workload can be isolated here, found by isolating one; "" when it works."""
+    if executable() is None:
+        return "bubblewrap (bwrap) is not installed"
+    code, text = _output([*arguments(View()), str(BASE_PYTHON), "-I", "-S", "-c", "print('inside')"])
+    if code == 0 and "inside" in text:
+        return ""
+    return f"bubblewrap does not work here: {text.strip() or f'it ended with {code}'}"
+
+
+def _output(argv: Sequence[str]) -> tuple[int, str]:
+    try:
+        done = subprocess.run(
+            argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            env={"PATH": os.defpath}, timeout=PROBE_TIMEOUT_S, check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return 1, str(error)
+    return done.returncode, done.stdout.decode(errors="replace")

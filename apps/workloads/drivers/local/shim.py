@@ -1,0 +1,158 @@
+"""The process that runs one attempt and outlives whoever started it. Standard library only.
+
+Started as `python -I -S -c BOOT <project> <run directory>`; it detaches, takes the attempt's lock for as long as it
+lives, and goes through the phases once. A run directory that has a state was begun by a shim, so it is never run again.
+"""
+
+import os
+import shutil
+import signal
+import socket
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from apps.workloads.drivers.base import Exit, ExitReason, IsolationLevel, Phase
+from apps.workloads.drivers.local import cgroups, runtime
+from apps.workloads.drivers.local.environment import command
+from apps.workloads.drivers.local.journal import Journal
+from apps.workloads.drivers.local.linux import PR_SET_CHILD_SUBREAPER, prctl, try_lock
+from apps.workloads.drivers.local.mounting import MountFailed, launch_command, prepare
+from apps.workloads.drivers.local.records import RunDirectory, RunSpec, decode_spec
+from apps.workloads.drivers.local.stopping import StopFile
+from apps.workloads.drivers.local.supervise import Supervisor
+
+BOOT = "import sys; sys.path.append(sys.argv[1]); from apps.workloads.drivers.local import shim; shim.main(sys.argv[2])"
+PROJECT = Path(__file__).resolve().parents[4]
+LOCK_WAIT_S = 5.0
+
+
+class Stopped(Exception):
+    """A stop was asked for before the workload's own process existed."""
+
+
+def main(directory: str) -> None:
+    """Returns in the starting process, with exit code 0, once the attempt is safely in the shim's hands."""
+    run = RunDirectory(Path(directory))
+    reader, writer = os.pipe()
+    if os.fork():
+        os.close(writer)
+        sys.exit(0 if os.read(reader, 1) else 1)
+    os.close(reader)
+    _detach(run)
+    lock = _take(run)
+    journal = None
+    if lock is not None and not run.state.exists():
+        journal = Journal(run)
+        journal.beat(force=True)
+    if run.state.exists():
+        os.write(writer, b"1")
+    os.close(writer)
+    if journal is not None and run.state.exists():
+        Shim(run, decode_spec(run.spec.read_bytes()), journal).run()
+    os._exit(0)
+
+
+def _detach(run: RunDirectory) -> None:
+    os.setsid()
+    os.chdir("/")
+    os.umask(0o022)
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    prctl(PR_SET_CHILD_SUBREAPER, 1)
+    silence = os.open(os.devnull, os.O_RDWR)
+    errors = os.open(run.shim_errors, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    for target, source in ((0, silence), (1, errors), (2, errors)):
+        os.dup2(source, target)
+    os.closerange(max(silence, errors), max(silence, errors) + 1)
+
+
+def _take(run: RunDirectory) -> int | None:
+    """The attempt's lock; None when another shim has it and has begun."""
+    deadline = time.monotonic() + LOCK_WAIT_S
+    while (lock := try_lock(run.lock)) is None:
+        if run.state.exists() or time.monotonic() > deadline:
+            return None
+        time.sleep(0.02)
+    return lock
+
+
+@dataclass(slots=True)
+class Shim:
+    """One attempt, from the image to the exit record."""
+
+    run_directory: RunDirectory
+    spec: RunSpec
+    journal: Journal
+    group: cgroups.Group | None = None
+
+    def run(self) -> None:
+        stop = StopFile(self.run_directory.stop)
+        self.journal.give_up = stop.is_asked
+        ended = self._guarded(stop)
+        if self.group is not None:
+            self.group.remove()
+        self.journal.finish(ended)
+        for directory in (self.run_directory.temporary, self.run_directory.ports):
+            shutil.rmtree(directory, ignore_errors=True)
+        self.run_directory.exec_socket.unlink(missing_ok=True)
+
+    def _guarded(self, stop: StopFile) -> Exit:
+        try:
+            return self._phases(stop)
+        except Stopped:
+            return Exit(None, None, ExitReason.STOPPED)
+        except runtime.ImageFailed as error:
+            self.journal.note("The runtime could not be prepared:\n" + str(error))
+            return Exit(None, None, ExitReason.IMAGE_FAILED, str(error))
+        except MountFailed as error:
+            self.journal.note(str(error))
+            return Exit(None, None, ExitReason.MOUNT_FAILED, str(error))
+
+    def _phases(self, stop: StopFile) -> Exit:
+        with self.journal.step(Phase.IMAGE):
+            path = self._prepare_runtime(stop)
+        with self.journal.step(Phase.MOUNT):
+            self._tick(stop)
+            prepare(self.spec, self.run_directory)
+            self.group = self._make_group()
+            listener = self._listen()
+            launch = launch_command(self.spec, self.run_directory, path)
+        self._tick(stop)
+        supervisor = Supervisor(self.spec, self.journal, stop, self.group)
+        ended = supervisor.run(launch, command(self.spec, self.run_directory, path), listener)
+        if ended.reason is ExitReason.START_FAILED:
+            self.journal.note(f"The workload could not be started: {ended.detail}")
+        return ended
+
+    def _prepare_runtime(self, stop: StopFile) -> Path:
+        runtimes = Path(self.spec.home) / "runtimes"
+        image = self.spec.request.image
+        builder = runtime.Builder(
+            image, runtimes, self.run_directory.setup_log, self.journal.report, lambda: self._tick(stop)
+        )
+        return builder.prepare()
+
+    def _tick(self, stop: StopFile) -> None:
+        self.journal.beat()
+        if stop.is_asked():
+            raise Stopped
+
+    def _make_group(self) -> cgroups.Group | None:
+        request = self.spec.request
+        if not self.spec.use_cgroups:
+            return None
+        group = cgroups.create(str(request.attempt_id), request.memory_mib, request.cpu_milli)
+        if group is None and self.spec.level is IsolationLevel.L1:
+            self.journal.note("Control groups are not available: memory is watched, processor time is not limited.")
+        return group
+
+    def _listen(self) -> socket.socket:
+        """The exec socket, bound through its folder's descriptor: a socket's path may not exceed 107 bytes."""
+        listener = socket.socket(socket.AF_UNIX)
+        folder = os.open(self.run_directory.path, os.O_PATH | os.O_DIRECTORY)
+        listener.bind(f"/proc/self/fd/{folder}/{self.run_directory.exec_socket.name}")
+        os.close(folder)
+        listener.listen()
+        return listener

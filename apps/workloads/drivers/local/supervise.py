@@ -1,0 +1,243 @@
+"""The running phase: one workload under its first process, from start to the last byte of its output."""
+
+import fcntl
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from apps.workloads.drivers.base import Exit, ExitReason, IsolationLevel, Usage
+from apps.workloads.drivers.local import processes
+from apps.workloads.drivers.local.cgroups import Group
+from apps.workloads.drivers.local.environment import Command
+from apps.workloads.drivers.local.journal import Journal
+from apps.workloads.drivers.local.linux import PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, prctl
+from apps.workloads.drivers.local.records import MARKER, RunSpec
+from apps.workloads.drivers.local.stopping import StopFile
+
+TICK_S = 0.25
+DRAIN_S = 5.0
+START_TIMEOUT_S = 60.0
+PIPE_BYTES = 1024 * 1024
+READ_BYTES = 1024 * 1024
+FREQUENT_S, FREQUENT_UNTIL_S, SELDOM_S = 1.0, 600.0, 5.0
+MIB = 1024 * 1024
+F_SETPIPE_SZ = 1031
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What was learned of the workload's end while it ran."""
+
+    started: bool = False
+    failed: str = ""
+    status: int | None = None
+    out_of_memory: bool = False
+    stopped: bool = False
+
+
+class Supervisor:
+    """Runs one workload. `argv` is the first process's command line, without its two descriptors."""
+
+    def __init__(self, spec: RunSpec, journal: Journal, stop: StopFile, group: Group | None) -> None:
+        self.spec = spec
+        self.journal = journal
+        self.stop = stop
+        self.group = group
+        self.outcome = Outcome()
+        self._memory_limit = spec.request.memory_mib * MIB
+        self._asked = False
+        self._killed = False
+        self._sampled_at = 0.0
+        self._cpu_before = 0.0
+
+    def run(self, launch: Sequence[str], command: Command, listener: socket.socket) -> Exit:
+        """`launch`: the first process's command line; its two descriptors are appended here."""
+        ours, theirs = socket.socketpair()
+        output, inlet = os.pipe2(os.O_CLOEXEC)
+        with suppress(OSError):
+            _set_pipe_size(output)
+        if self.spec.uid is not None:
+            # Programs open /dev/stderr anew, which takes ownership of the pipe.
+            os.fchown(inlet, self.spec.uid, self.spec.uid)
+        try:
+            process = self._spawn(launch, theirs, listener, inlet)
+        except (OSError, subprocess.SubprocessError) as error:
+            return Exit(None, None, ExitReason.START_FAILED, f"{launch[0]}: {error}")
+        finally:
+            theirs.close()
+            os.close(inlet)
+        try:
+            self._converse(process, ours, output, command)
+        finally:
+            ours.close()
+            self._end_all(process)
+            self.journal.end_running()
+            self._drain(output)
+            process.wait()
+        return self._verdict(process)
+
+    def _spawn(self, launch: Sequence[str], channel: socket.socket, listener: socket.socket, output: int) -> "Process":
+        descriptors = (channel.fileno(), listener.fileno())
+        return subprocess.Popen(
+            [*launch, *map(str, descriptors)], stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+            pass_fds=descriptors, cwd="/", preexec_fn=self._prepare_child,
+            env={"PATH": os.defpath, MARKER: str(self.spec.request.attempt_id)},
+        )  # fmt: skip
+
+    def _prepare_child(self) -> None:
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        # On L0 whatever the workload leaves behind becomes a child of its first process, which ends it.
+        prctl(PR_SET_CHILD_SUBREAPER, 1)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if self.group is not None:
+            self.group.join()
+
+    def _converse(self, process: "Process", channel: socket.socket, output: int, command: Command) -> None:
+        message = {"argv": command.argv, "env": dict(command.env), "workdir": command.workdir, "uid": self.spec.uid}
+        with suppress(BrokenPipeError):
+            channel.sendall(json.dumps(message).encode() + b"\n")
+        poller = select.poll()
+        poller.register(channel, select.POLLIN)
+        poller.register(output, select.POLLIN)
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while not self._is_over():
+            events = dict(poller.poll(TICK_S * 1000))
+            if output in events and not self._read(output):
+                poller.unregister(output)
+            if channel.fileno() in events and not self._listen(channel):
+                return
+            if not self.outcome.started and time.monotonic() > deadline:
+                self.outcome.failed = "The workload's first process did not answer"
+            self._tick(process)
+
+    def _is_over(self) -> bool:
+        """After its own process ended, a workload that is being stopped may let its others finish, within the grace."""
+        if self.outcome.failed or self._killed:
+            return True
+        return self.outcome.status is not None and not (self.outcome.stopped and self._members())
+
+    def _listen(self, channel: socket.socket) -> bool:
+        data = channel.recv(65536)
+        for line in data.splitlines():
+            message = json.loads(line)
+            if message.get("started"):
+                self.outcome.started = True
+                self.journal.begin_running()
+            elif "failed" in message:
+                self.outcome.failed = message["failed"]
+            else:
+                self.outcome.status = message["status"]
+                self.journal.end_running()
+        return bool(data)
+
+    def _read(self, output: int) -> bool:
+        data = os.read(output, READ_BYTES)
+        self.journal.append(data)
+        return bool(data)
+
+    def _tick(self, process: "Process") -> None:
+        self._obey_stop()
+        self._watch_memory()
+        self._sample()
+        self.journal.beat()
+
+    def _obey_stop(self) -> None:
+        if not self.stop.is_asked():
+            return
+        if self.outcome.status is None:
+            self.outcome.stopped = True
+        if not self._asked:
+            self._asked = True
+            processes.send(self._members(), signal.SIGTERM)
+        if self.stop.is_due():
+            self._killed = True
+
+    def _members(self) -> list[int]:
+        """The workload's own processes, without the sandbox and the first process."""
+        tree = processes.descendants(os.getpid())
+        return tree[2:] if self.spec.level is IsolationLevel.L1 else tree[1:]
+
+    def _watch_memory(self) -> None:
+        """Without a control group the limit is held here: the fast sum first, the exact one when that is too much."""
+        if self.group is not None or not self.outcome.started or self.outcome.status is not None:
+            return
+        members = self._members()
+        if processes.memory_bytes(members) <= self._memory_limit:
+            return
+        if (processes.proportional_bytes(members) or self._memory_limit + 1) > self._memory_limit:
+            self.outcome.out_of_memory = True
+            self._killed = True
+
+    def _sample(self) -> None:
+        ran_for = self.journal.clock() - (self.journal.running_since or self.journal.clock())
+        interval = FREQUENT_S if ran_for < FREQUENT_UNTIL_S else SELDOM_S
+        if self.journal.running_since is None or ran_for - self._sampled_at < interval:
+            return
+        cpu, memory = self._measure()
+        milli = max(0.0, cpu - self._cpu_before) / (ran_for - self._sampled_at) * 1000
+        self._sampled_at, self._cpu_before = ran_for, cpu
+        self.journal.sample(Usage(at_s=round(ran_for, 3), cpu_milli=round(milli), memory_mib=memory // MIB))
+
+    def _measure(self) -> tuple[float, int]:
+        members: list[int] = []
+        seconds = self.group.cpu_seconds() if self.group is not None else None
+        if seconds is None or self.group is None:
+            members = processes.descendants(os.getpid())
+            seconds = processes.cpu_seconds(members)
+        return seconds, self.group.memory_bytes() if self.group is not None else processes.memory_bytes(members)
+
+    def _end_all(self, process: "Process") -> None:
+        """The end of the channel ends the first process and all below it; what escaped is ended here."""
+        deadline = time.monotonic() + DRAIN_S
+        while tree := processes.descendants(os.getpid()):
+            processes.send(tree, signal.SIGKILL)
+            if time.monotonic() > deadline:
+                break
+            time.sleep(0.01)
+        if self.group is not None:
+            self.group.end_all(DRAIN_S)
+
+    def _drain(self, output: int) -> None:
+        """Output that was written before the end; nobody is left to write more, unless it escaped the tree."""
+        deadline = time.monotonic() + DRAIN_S
+        while time.monotonic() < deadline and select.select([output], [], [], TICK_S)[0]:
+            if not self._read(output):
+                break
+        os.close(output)
+
+    def _verdict(self, process: "Process") -> Exit:
+        outcome = self.outcome
+        kills = self.group.out_of_memory_kills() if self.group is not None else 0
+        if not outcome.started:
+            return Exit(None, None, self._early_reason(), outcome.failed or self.journal.log_tail())
+        status = outcome.status if outcome.status is not None else signal.SIGKILL
+        code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else None
+        number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
+        if outcome.stopped:
+            return Exit(code, number, ExitReason.STOPPED, "It did not end in time and was killed" * self._killed)
+        if outcome.out_of_memory or (kills and code != 0):
+            return Exit(code, number, ExitReason.OOM, self._memory_detail())
+        reason = ExitReason.EXITED if code is not None else ExitReason.SIGNALLED
+        return Exit(code, number, reason, self.journal.log_tail() if code != 0 else "")
+
+    def _early_reason(self) -> ExitReason:
+        return ExitReason.STOPPED if self.outcome.stopped else ExitReason.START_FAILED
+
+    def _memory_detail(self) -> str:
+        return f"It used more than its {self.spec.request.memory_mib} MiB of memory"
+
+
+Process = subprocess.Popen[bytes]
+
+
+def _set_pipe_size(descriptor: int) -> None:
+    """A larger pipe: a burst of output then waits less for the disk."""
+    fcntl.fcntl(descriptor, F_SETPIPE_SZ, PIPE_BYTES)
