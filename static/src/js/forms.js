@@ -1,0 +1,46 @@
+// Small comforts of forms.
+import { on } from "./dom.js";
+
+// Show or hide a password.
+on("click", "[data-reveal]", (event, button) => {
+  const input = button.parentElement.querySelector("input");
+  const shown = input.type === "text";
+  input.type = shown ? "password" : "text";
+  button.setAttribute("aria-pressed", !shown);
+  button.querySelector(".ti").className = shown ? "ti ti-eye" : "ti ti-eye-off";
+});
+
+// A choice that applies at once (language, rows per page).
+on("change", "[data-submit-on-change]", (event, field) => field.form.requestSubmit());
+
+// A button that fills another field with a better value: "change to v4".
+on("click", "[data-fill]", (event, button) => {
+  const field = document.getElementById(button.dataset.fill);
+  field.value = button.dataset.value;
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+  field.dispatchEvent(new Event("change", { bubbles: true }));
+  field.focus();
+});
+
+// One press, one submission: the second click of a double click finds the button waiting.
+on("submit", "form", (event, form) => {
+  if (event.defaultPrevented || form.hasAttribute("hx-post") || form.method === "get") return;
+  const button = event.submitter;
+  if (button) setTimeout(() => { button.disabled = true; });
+});
+addEventListener("pageshow", event => {
+  if (event.persisted) document.querySelectorAll("form [type=submit]:disabled").forEach(button => { button.disabled = false; });
+});
+
+// Sections that belong to one value of a radio or select: data-when="field=value other".
+function show(form) {
+  for (const part of form.querySelectorAll("[data-when]")) {
+    const [name, values] = part.dataset.when.split("=");
+    const wanted = values.split(" ").includes(new FormData(form).get(name) ?? "");
+    part.hidden = !wanted;
+    part.toggleAttribute("inert", !wanted);
+  }
+}
+on("change", "form", (event, form) => show(form));
+document.addEventListener("htmx:load", () => document.querySelectorAll("form:has([data-when])").forEach(show));
+document.querySelectorAll("form:has([data-when])").forEach(show);

@@ -1,0 +1,14 @@
+// Charts, the code editor and the terminal are large, so each is fetched when a page first shows one.
+// Their addresses come from <template id="pl-words">, because the static files' names carry a hash.
+import { each, words } from "./dom.js";
+
+const loaded = new Map();
+
+function load(name) {
+  if (!loaded.has(name)) loaded.set(name, import(words()[name]));
+  return loaded.get(name);
+}
+
+each("[data-chart]", async element => (await load("charts")).mount(element));
+each("textarea[data-code]", async element => (await load("editor")).mount(element));
+each("[data-terminal]", async element => (await load("terminal")).mount(element));

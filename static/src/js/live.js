@@ -1,0 +1,70 @@
+// Live pages: one WebSocket for the whole page. data-live="workload.<id>" on an element joins that group; each event of the
+// group is dispatched on it as "pl:event", and an element with hx-get and hx-trigger="pl:refresh" fetches itself anew.
+//
+//   to the server    {"subscribe": ["workload.…"], "last": 812}      last = the newest event this page knows
+//   from the server  {"id": 813, "group": "workload.…", "kind": "…", "data": {…}}
+//                    {"reset": true}   the gap is too old to be replayed: everything refreshes
+import htmx from "htmx.org";
+import { backoff, each, socketUrl, words } from "./dom.js";
+
+const SETTLE_MS = 250;
+const members = new Map();  // group → elements
+const waiting = new WeakMap();
+let socket = null, tries = 0, last = 0, asked = new Set();
+
+/** Several events within a quarter of a second cost one request. */
+function refreshSoon(element) {
+  clearTimeout(waiting.get(element));
+  waiting.set(element, setTimeout(() => element.isConnected && htmx.trigger(element, "pl:refresh"), SETTLE_MS));
+}
+
+function present(group) {
+  const elements = [...(members.get(group) ?? [])].filter(element => element.isConnected);
+  if (elements.length) members.set(group, new Set(elements));
+  else members.delete(group);
+  return elements;
+}
+
+function receive(message) {
+  if (message.reset) {
+    for (const group of [...members.keys()]) present(group).forEach(refreshSoon);
+    return;
+  }
+  if (message.id !== undefined) {
+    if (message.id <= last) return;  // replayed after a reconnect and already seen
+    last = message.id;
+  }
+  for (const element of present(message.group)) {
+    element.dispatchEvent(new CustomEvent("pl:event", { detail: message, bubbles: true }));
+    refreshSoon(element);
+  }
+}
+
+function ask() {
+  const groups = [...members.keys()].filter(group => !asked.has(group));
+  if (!groups.length || socket?.readyState !== WebSocket.OPEN) return;
+  groups.forEach(group => asked.add(group));
+  socket.send(JSON.stringify({ subscribe: groups, last }));
+}
+
+function connect() {
+  socket = new WebSocket(socketUrl(words().live ?? "/ws/live/"));
+  asked = new Set();
+  socket.onopen = () => { tries = 0; document.documentElement.removeAttribute("data-offline"); ask(); };
+  socket.onmessage = event => receive(JSON.parse(event.data));
+  socket.onclose = () => {
+    if (tries > 1) document.documentElement.setAttribute("data-offline", "");
+    setTimeout(connect, backoff(tries++));
+  };
+}
+
+each("[data-live]", element => {
+  last = Math.max(last, +(element.dataset.liveLast ?? 0));
+  for (const group of element.dataset.live.split(/\s+/).filter(Boolean)) {
+    if (!members.has(group)) members.set(group, new Set());
+    members.get(group).add(element);
+  }
+  if (!members.size) return;
+  if (socket) ask();
+  else connect();
+});
