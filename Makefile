@@ -1,0 +1,18 @@
+# Python >= 3.11 and make are all that is needed; each target sets up the rest. Variables: PLSTACK_HOME, PLSTACK_PORT.
+PYTHON ?= python3
+LAUNCH = $(PYTHON) -m plstack.launch
+
+.PHONY: run stop status test check format messages openapi locks bench
+
+run:       ; @exec $(LAUNCH) run
+stop:      ; @$(LAUNCH) stop
+status:    ; @$(LAUNCH) status
+# T names paths or options for pytest: make test T="tests/billing -k hold"
+test:      ; @$(LAUNCH) test $(T)
+# C names single checks: make check C="types layers"
+check:     ; @$(LAUNCH) check $(C)
+format:    ; @$(LAUNCH) check format-now
+messages:  ; @$(LAUNCH) check messages-now
+openapi:   ; @$(LAUNCH) check openapi-now
+locks:     ; @$(LAUNCH) check locks-now
+bench:     ; @$(PYTHON) benchmarks/quickstart.py

@@ -1,0 +1,39 @@
+"""Small file idioms: waiting for a lock, keeping a log within its size."""
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+LOG_LIMIT = 10 * 2**20
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold an exclusive lock on a file (made if missing), waiting for whoever has it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def cap(log: Path, limit: int = LOG_LIMIT) -> None:
+    """Move a log that has grown past the limit to `<name>.1` and empty it; its writers append and go on undisturbed."""
+    if log.exists() and log.stat().st_size > limit:
+        shutil.copyfile(log, log.with_name(log.name + ".1"))
+        os.truncate(log, 0)
+
+
+def tail(path: Path, size: int = 8192) -> str:
+    """The end of a text file, empty when there is none."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - size))
+            return file.read().decode(errors="replace")
+    except OSError:
+        return ""

@@ -1,0 +1,110 @@
+"""Decides which parts of the site (database, static files, messages) have to be brought up to date, and has it done."""
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from plstack.launch import keys
+from plstack.launch.environment import lock_file
+from plstack.launch.layout import Layout
+from plstack.launch.report import Step, Trouble
+from plstack.launch.spawn import last_line, output_of
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """Addresses of the servers; the owner migrates, the processes only know the limited role."""
+
+    database_url: str
+    database_owner_url: str
+    redis_url: str
+    # Where the database keeps the key of its last preparation; None for a server that is not ours.
+    database_marker: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class FirstAdmin:
+    """The account that the very first start makes; its password is shown once and stored only as a hash."""
+
+    username: str
+    password: str
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One thing to prepare, the key of its inputs, and where the key of the last success lies."""
+
+    name: str
+    key: str
+    marker: Path | None
+
+
+def process_environment(layout: Layout, services: Services) -> dict[str, str]:
+    """What every process of the platform gets: the caller's environment and the copy's own addresses."""
+    env = {name: value for name, value in os.environ.items() if name != "DATABASE_OWNER_URL"}
+    return {
+        **env,
+        "DJANGO_SETTINGS_MODULE": env.get("DJANGO_SETTINGS_MODULE") or "plstack.settings.embedded",
+        "PLSTACK_HOME": str(layout.home),
+        "PLSTACK_HOST": layout.host,
+        "PLSTACK_PORT": str(layout.port),
+        "DATABASE_URL": services.database_url,
+        "REDIS_URL": services.redis_url,
+        # Linear algebra here is small; idle thread pools would cost memory in every process.
+        "OPENBLAS_NUM_THREADS": "1",
+        "OMP_NUM_THREADS": "1",
+        # glibc gives each thread an arena of its own and returns little of them.
+        "MALLOC_ARENA_MAX": "2",
+    }
+
+
+def outdated(layout: Layout, services: Services) -> list[Part]:
+    """The parts whose inputs changed since they were last prepared."""
+    return [part for part in _parts(layout, services) if not (part.marker and keys.is_current(part.marker, part.key))]
+
+
+def prepare(layout: Layout, services: Services, parts: list[Part], step: Step) -> FirstAdmin | None:
+    """Bring the parts up to date in one process with Django. Raises Trouble with its last words."""
+    if not parts:
+        step.outcome = "unchanged"
+        return None
+    for part in parts:
+        if part.marker:
+            keys.drop(part.marker)
+    env = {**process_environment(layout, services), "DATABASE_OWNER_URL": services.database_owner_url}
+    argv = [layout.python, "-m", "plstack.launch.install", *(part.name for part in parts)]
+    done = output_of(argv, cwd=layout.root, env=env)
+    (layout.logs / "install.log").write_text(done.stdout)
+    if done.returncode:
+        raise Trouble(f"the site could not be prepared: {last_line(done.stdout)} (log: {layout.logs / 'install.log'})")
+    for part in parts:
+        if part.marker:
+            keys.write(part.marker, part.key)
+    step.outcome = ", ".join(part.name for part in parts) + " prepared"
+    return _first_admin(done.stdout)
+
+
+def _parts(layout: Layout, services: Services) -> list[Part]:
+    root, lock = layout.root, lock_file(layout, "quickstart")
+    schema = [
+        *root.glob("apps/*/migrations/*.py"),
+        *root.glob("apps/*/apps.py"),
+        *root.glob("apps/*/management/**/*.py"),
+    ]
+    first_data = [*root.glob("apps/*/first_data*"), *root.glob("apps/*/examples")]
+    static = [root / "static/dist/.key", root / "static/img"]
+    return [
+        Part("messages", keys.of_files(root.glob("locale/*/LC_MESSAGES/*.po")), layout.keys / "messages"),
+        Part("static", keys.of_files([*static, lock]), layout.keys / "static"),
+        Part("database", keys.of_files([*schema, *first_data, lock]), services.database_marker),
+    ]
+
+
+def _first_admin(output: str) -> FirstAdmin | None:
+    """first_data prints the new administrator as a line of JSON, once in the life of a database."""
+    for line in output.splitlines():
+        if line.startswith("{") and '"password"' in line:
+            told = json.loads(line)
+            return FirstAdmin(told["username"], told["password"])
+    return None

@@ -1,0 +1,229 @@
+"""`make run`: from a bare checkout to a platform that answers, then keep it so."""
+
+import os
+import signal
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+
+from plstack.launch import environment, frontend, preflight, prepare
+from plstack.launch.files import tail
+from plstack.launch.layout import Layout
+from plstack.launch.postgres import APP, OWNER, Postgres
+from plstack.launch.prepare import FirstAdmin, Services
+from plstack.launch.report import Reporter, Step, Trouble
+from plstack.launch.spawn import last_line
+from plstack.launch.supervisor import Server, Supervisor
+from plstack.launch.valkey import Valkey
+
+STEPS = 7
+ANSWER_SECONDS = 60.0
+
+
+@dataclass(slots=True)
+class StopRequests:
+    """Counts SIGINT, SIGTERM and SIGHUP. While starting, the first one aborts; while stopping, the second one hurries."""
+
+    count: int = 0
+    abort: bool = True
+
+    def listen(self) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is not signal.SIG_IGN:  # nohup stays nohup
+                signal.signal(number, self._on_signal)
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        self.count += 1
+        if self.abort:
+            raise KeyboardInterrupt
+
+
+@dataclass(slots=True)
+class Background:
+    """A thread whose exception is raised where it is joined."""
+
+    work: Callable[[], None]
+    failure: BaseException | None = None
+    thread: threading.Thread = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        self.thread.start()
+
+    def _run(self) -> None:
+        try:
+            self.work()
+        except BaseException as failure:
+            self.failure = failure
+
+    def join(self) -> None:
+        while self.thread.is_alive():
+            self.thread.join(0.2)  # in slices, so that Ctrl-C is heard
+        if self.failure:
+            raise self.failure
+
+
+def run(layout: Layout) -> int:
+    """Start everything and supervise it until told to stop. Raises Trouble when it cannot start."""
+    reporter = Reporter(STEPS)
+    requests = StopRequests()
+    requests.listen()
+    with ExitStack() as cleanup:
+        platform = _Start(layout, reporter, cleanup).bring_up()
+        requests.abort = False
+        platform.run(lambda: requests.count > 0)
+        reporter.line("Stopping. Running work goes on and is found again at the next start.")
+        platform.stop(lambda: requests.count > 1)
+    reporter.line("Stopped.")
+    return 0
+
+
+class _Start:
+    """The steps in order, and what to end again if one of them fails."""
+
+    def __init__(self, layout: Layout, reporter: Reporter, cleanup: ExitStack) -> None:
+        self.layout, self.reporter, self.cleanup = layout, reporter, cleanup
+        self.servers: list[Server] = []
+
+    def bring_up(self) -> Supervisor:
+        self._check()
+        front_end = self._install()
+        postgres, valkey = self._start_servers()
+        services = Services(
+            database_url=postgres.url(APP) if postgres else self.layout.database_url,
+            database_owner_url=postgres.url(OWNER) if postgres else self.layout.database_owner_url,
+            redis_url=valkey.url if valkey else self.layout.redis_url,
+            database_marker=postgres.data / "plstack-prepared" if postgres else None,
+        )
+        supervisor = Supervisor(
+            self.layout, prepare.process_environment(self.layout, services), self.servers, self.reporter.line
+        )
+        self.cleanup.callback(supervisor.stop, lambda: True)
+        admin = self._prepare(services, supervisor, front_end, postgres, valkey)
+        with self.reporter.step("Processes") as step:
+            supervisor.await_loaded()
+            _await_answer(supervisor)
+            step.outcome = "web, worker, scheduler, beat"
+        self._welcome(admin)
+        return supervisor
+
+    def _check(self) -> None:
+        with self.reporter.step("Checks") as step:
+            preflight.check_python()
+            preflight.check_home(self.layout.home)
+            self.cleanup.callback(os.close, preflight.take_lock(self.layout))
+            preflight.check_port(self.layout.host, self.layout.port)
+            preflight.check_disk(self.layout.home, first=not environment.is_ready(self.layout, "quickstart"))
+            self.layout.logs.mkdir(exist_ok=True)
+            step.outcome = f"Python, {self.layout.home}, port {self.layout.port}"
+
+    def _install(self) -> Background:
+        """Python packages here; the front end beside them as soon as there is a Node.js to build it with."""
+        node = frontend.system_node() if not frontend.is_built(self.layout.root) else None
+        if node:
+            front_end = Background(lambda: self._front_end(lambda step: node))
+        with self.reporter.step("Python packages") as step:
+            environment.ensure(self.layout, "quickstart", step)
+        return front_end if node else Background(lambda: self._front_end(self._node_from_pip))
+
+    def _front_end(self, node_folder: Callable[[Step], Path]) -> None:
+        with self.reporter.step("Front end") as step:
+            frontend.build(self.layout.root, node_folder, step)
+
+    def _node_from_pip(self, step: Step) -> Path:
+        environment.ensure(self.layout, "node", step)
+        return self.layout.venv / "bin"
+
+    def _start_servers(self) -> tuple[Postgres | None, Valkey | None]:
+        postgres = None if self.layout.database_url else Postgres.of(self.layout)
+        valkey = None if self.layout.redis_url else Valkey.of(self.layout)
+        if postgres:
+            self.cleanup.callback(postgres.stop)
+            self.servers.append(Server("Postgres", lambda: _alive(postgres), lambda: _again(postgres)))
+        if valkey:
+            self.cleanup.callback(valkey.stop)
+            self.servers.append(Server("Redis", lambda: _alive(valkey), valkey.start))
+        return postgres, valkey
+
+    def _prepare(
+        self,
+        services: Services,
+        supervisor: Supervisor,
+        front_end: Background,
+        postgres: Postgres | None,
+        valkey: Valkey | None,
+    ) -> FirstAdmin | None:
+        """Servers and, where nothing needs preparing, the platform's code all come up at the same time."""
+        with self.reporter.step("Postgres") as step:
+            step.outcome = _begin(postgres)
+            if valkey:
+                valkey.start()
+            front_end.join()
+            parts = prepare.outdated(self.layout, services)
+            if not parts:
+                supervisor.load()
+            if postgres:
+                postgres.await_ready()
+        with self.reporter.step("Redis") as step:
+            step.outcome = "ready" if valkey else "external, from REDIS_URL"
+            if valkey:
+                valkey.await_ready()
+        with self.reporter.step("Site") as step:
+            admin = prepare.prepare(self.layout, services, parts, step)
+        if parts:
+            supervisor.load()
+        return admin
+
+    def _welcome(self, admin: FirstAdmin | None) -> None:
+        say = self.reporter.line
+        say("")
+        say(f"PLStack is ready after {self.reporter.elapsed():.1f} s: {self.layout.address}")
+        if admin:
+            say(f"First administrator: {admin.username}   password: {admin.password}   (shown only now)")
+        if self.layout.host not in {"127.0.0.1", "localhost", "::1"}:
+            say("It listens beyond this machine, in plain HTTP: name its hosts in PLSTACK_HOSTS, put TLS in front.")
+        say("Stop it with Ctrl-C, or with `make stop` from elsewhere.")
+
+
+def _alive(server: Postgres | Valkey) -> bool:
+    return server.process is not None and server.process.poll() is None
+
+
+def _begin(postgres: Postgres | None) -> str:
+    """Returns what to say about it."""
+    if postgres is None:
+        return "external, from DATABASE_URL"
+    outcome = "new database" if postgres.is_new() else "ready"
+    _again(postgres)
+    return outcome
+
+
+def _again(postgres: Postgres) -> None:
+    postgres.prepare()
+    postgres.start()
+
+
+def _await_answer(supervisor: Supervisor) -> None:
+    """The first page answers. Raises Trouble with the web process' last words when it does not."""
+    deadline = time.monotonic() + ANSWER_SECONDS
+    log = supervisor.layout.logs / "web.log"
+    while not _answers(supervisor.layout.address):
+        supervisor.turn(0.05)
+        if time.monotonic() > deadline or supervisor.backoffs["web"].failures > 2:
+            raise Trouble(f"the web process does not answer: {last_line(tail(log), 'Error', 'ERROR')} (log: {log})")
+
+
+def _answers(address: str) -> bool:
+    try:
+        with urllib.request.urlopen(address + "/", timeout=5):
+            return True
+    except urllib.error.HTTPError as error:
+        return error.code < 500
+    except OSError:
+        return False

@@ -1,0 +1,113 @@
+"""`make test` and `make check`: the environment with its tools, and servers that live as long as the suites."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from plstack.launch import environment, frontend, preflight
+from plstack.launch.layout import Layout
+from plstack.launch.postgres import APP, OWNER, Postgres
+from plstack.launch.report import Reporter, Step
+from plstack.launch.run import StopRequests
+from plstack.launch.valkey import Valkey
+
+QUICK = ["-n", "2", "-m", "not browser and not kube and not chaos", "tests"]
+BROWSER = ["-m", "browser", "tests/browser"]
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+INSTALL_CHROMIUM = ["apt-get", "install", "-y", "--no-install-recommends", "chromium", "fonts-noto-cjk"]
+
+
+def test(layout: Layout, arguments: list[str]) -> int:
+    """Run pytest with these arguments; without any, the quick suite and then the browser suite."""
+    StopRequests().listen()
+    _set_up(layout, Reporter(2))
+    with servers(layout) as env:
+        if arguments:
+            return _pytest(layout, env, arguments)
+        quick = _pytest(layout, env, QUICK)
+        return _browser_suite(layout, env) or quick
+
+
+def check(layout: Layout, names: list[str]) -> int:
+    """Run the static checks, or only those named."""
+    _set_up(layout, Reporter(2))
+    env = {**os.environ, "DJANGO_SETTINGS_MODULE": "plstack.settings.test"}
+    return subprocess.call([layout.python, "-m", "plstack.launch.checks", *names], cwd=layout.root, env=env)
+
+
+def execute(layout: Layout, command: list[str]) -> int:
+    """Run a command with the throw-away servers in its environment, `python` being the environment's."""
+    _set_up(layout, Reporter(2))
+    with servers(layout) as env:
+        return subprocess.call(command, cwd=layout.root, env=env)
+
+
+def _set_up(layout: Layout, reporter: Reporter) -> None:
+    preflight.check_python()
+    preflight.check_home(layout.home)
+    with reporter.step("Python packages") as step:
+        environment.ensure(layout, "dev", step)
+    with reporter.step("Front end") as step:
+        frontend.build(layout.root, lambda step: _node(layout, step), step)
+
+
+def _node(layout: Layout, step: Step) -> Path:
+    found = frontend.system_node()
+    if found:
+        return found
+    environment.ensure(layout, "node", step)
+    return layout.venv / "bin"
+
+
+@contextmanager
+def servers(layout: Layout) -> Iterator[dict[str, str]]:
+    """Postgres and Redis in a folder of their own, as environment variables; gone with the block."""
+    home = Path(tempfile.mkdtemp(prefix="plstack-test-"))
+    home.chmod(0o755)  # noqa: S103  the servers' account has to pass through; what is inside has its own modes
+    copy = replace(layout, home=home)
+    copy.logs.mkdir()
+    postgres, valkey = Postgres.of(copy, volatile=True), Valkey.of(copy)
+    with ExitStack() as stack:
+        stack.callback(shutil.rmtree, home, ignore_errors=True)
+        stack.callback(postgres.stop)
+        stack.callback(valkey.stop)
+        valkey.start()
+        postgres.prepare()
+        postgres.start()
+        postgres.await_ready()
+        valkey.await_ready()
+        yield _environment(copy, postgres, valkey)
+
+
+def _environment(copy: Layout, postgres: Postgres, valkey: Valkey) -> dict[str, str]:
+    return {
+        **os.environ,
+        "PATH": f"{copy.venv / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}",
+        "DJANGO_SETTINGS_MODULE": "plstack.settings.test",
+        "PLSTACK_HOME": str(copy.home),
+        "PLSTACK_VENV": str(copy.venv),
+        "DATABASE_URL": postgres.url(APP),
+        "DATABASE_OWNER_URL": postgres.url(OWNER),
+        "REDIS_URL": valkey.url,
+    }
+
+
+def _pytest(layout: Layout, env: Mapping[str, str], arguments: list[str]) -> int:
+    return subprocess.call([layout.python, "-m", "pytest", *arguments], cwd=layout.root, env=env)
+
+
+def _browser_suite(layout: Layout, env: Mapping[str, str]) -> int:
+    if not any((layout.root / "tests" / "browser").glob("test_*.py")):
+        return 0
+    if not any(map(shutil.which, BROWSERS)) and os.geteuid() == 0 and shutil.which("apt-get"):
+        subprocess.call(["apt-get", "update", "-q"], stdout=subprocess.DEVNULL)
+        subprocess.call(INSTALL_CHROMIUM, stdout=subprocess.DEVNULL, env={**env, "DEBIAN_FRONTEND": "noninteractive"})
+    if not any(map(shutil.which, BROWSERS)):
+        print(f"Browser suite skipped: there is no Chromium. To enable it: sudo {' '.join(INSTALL_CHROMIUM)}")
+        return 0
+    return _pytest(layout, env, BROWSER)

