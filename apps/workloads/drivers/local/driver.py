@@ -203,7 +203,7 @@ class LocalDriver:
         # The lock was found free before this second look: a shim that had finished in between left its record.
         if run.exit.exists():
             return decode_observation(run.exit.read_bytes())
-        return self._lost(ref, decode_observation(run.state.read_bytes()), _last_line(run.shim_errors))
+        return self._lost(ref, _last_state(run), _last_line(run.shim_errors))
 
     def _vanished(self, ref: str) -> Observation:
         if not self._runs.is_dir():
@@ -259,6 +259,14 @@ def _is_uuid(text: str) -> bool:
         return str(UUID(text)) == text
     except ValueError:
         return False
+
+
+def _last_state(run: RunDirectory) -> Observation:
+    """The last heartbeat. A power cut may have left it empty; that must not make a proven loss unknowable."""
+    try:
+        return decode_observation(run.state.read_bytes())
+    except (ValueError, KeyError, TypeError):
+        return Observation(Phase.LOST)
 
 
 def _last_line(path: Path) -> str:

@@ -74,7 +74,7 @@ class Journal:
         if self.running_since is not None:
             self.ran_for_s = now - self.running_since
         with suppress(OSError):
-            write_atomic(self.run.state, encode_observation(self._observation(self.phase, None)))
+            write_atomic(self.run.state, encode_observation(self._observation(self.phase, None)), durable=False)
 
     def sample(self, usage: Usage) -> None:
         """Appends to the metrics and remembers the peak."""

@@ -1,6 +1,7 @@
 """What Python's standard library does not reach of Linux: prctl, and files that are written whole or not at all."""
 
 import ctypes
+import errno
 import fcntl
 import os
 from pathlib import Path
@@ -17,20 +18,29 @@ def prctl(option: int, value: int) -> None:
         raise OSError(ctypes.get_errno(), "prctl")
 
 
-def boot_id() -> str:
-    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+def write_atomic(path: Path, data: bytes, durable: bool = True) -> None:
+    """Readers see the old content or the new; if `durable`, also after a power cut.
 
-
-def write_atomic(path: Path, data: bytes, mode: int = 0o600) -> None:
-    """Readers see the old content or the new, also after a power cut. Raises OSError (disk full) with the old kept."""
+    Raises OSError (disk full) with the old content kept. The file is readable by its owner only.
+    """
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, mode)
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    with open(descriptor, "wb", buffering=0) as file:
+        if file.write(data) != len(data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        if durable:
+            os.fsync(descriptor)
+    os.rename(temporary, path)
+    if durable:
+        _sync(path.parent)
+
+
+def _sync(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        os.write(descriptor, data)
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-    os.rename(temporary, path)
 
 
 def try_lock(path: Path) -> int | None:

@@ -1,16 +1,20 @@
-"""The `stop` file: how the platform asks a shim to end its workload, without needing the shim to answer."""
+"""The `stop` link: how the platform asks a shim to end its workload, without needing the shim to answer."""
 
 import os
 import time
 from collections.abc import Callable
 from pathlib import Path
-
-from apps.workloads.drivers.local.linux import write_atomic
+from uuid import uuid4
 
 
 def ask(path: Path, grace_s: float) -> None:
-    """Asks, or asks again. Repeating never lengthens the grace that was given first. Raises OSError."""
-    write_atomic(path, repr(max(0.0, grace_s)).encode())
+    """Asks, or asks again. Repeating never lengthens the grace that was given first. Raises OSError.
+
+    The grace is the target of a link: unlike a file's content, that needs no free block on a full disk.
+    """
+    temporary = path.with_name(f"{path.name}.{uuid4().hex}")
+    os.symlink(repr(max(0.0, grace_s)), temporary)
+    os.rename(temporary, path)
 
 
 class StopFile:
@@ -25,7 +29,7 @@ class StopFile:
     def is_asked(self) -> bool:
         """Looks at the file. True from the first request on."""
         try:
-            stat = os.stat(self._path)
+            stat = os.lstat(self._path)
         except FileNotFoundError:
             return self._deadline is not None
         version = (stat.st_ino, stat.st_mtime_ns)
@@ -44,6 +48,6 @@ class StopFile:
 
 def _grace(path: Path) -> float:
     try:
-        return float(path.read_text())
+        return float(os.readlink(path))
     except (OSError, ValueError):
         return 0.0

@@ -1,0 +1,137 @@
+"""Contract: what can be seen of an attempt, and reached in it; and what is refused."""
+
+import os
+import signal
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from apps.workloads.drivers.base import DriverError, LaunchRefused, Mount
+from tests.drivers.kit import MIB, Kit, eventually
+
+
+class AccessContract:
+    def test_log_offsets_are_bytes_and_exact(self, kit: Kit) -> None:
+        handle = kit.launch(kit.python("print('añ中' * 3)"))
+        kit.wait(handle)
+        whole = kit.log(handle)
+        assert kit.log(handle, limit=7) == whole
+        end = kit.driver.logs(handle, len(whole), 10)
+        assert (end.data, end.offset, end.next_offset, end.complete) == (b"", len(whole), len(whole), True)
+
+    def test_a_long_log_has_no_hole(self, kit: Kit) -> None:
+        lines = 20 * MIB // 64
+        handle = kit.launch(kit.python(f"for n in range({lines}): print(f'{{n:063d}}')", env={"PYTHONUNBUFFERED": ""}))
+        data = b""
+        while not (chunk := kit.driver.logs(handle, len(data), MIB)).complete:
+            data += chunk.data
+        data += chunk.data
+        numbers = [line for line in data.splitlines() if not line.startswith(b"[plstack]")]
+        assert numbers == [b"%063d" % n for n in range(lines)]
+
+    def test_standard_error_and_output_share_the_log_in_order(self, kit: Kit) -> None:
+        source = "import sys\nfor n in range(50): print(n, file=(sys.stdout, sys.stderr)[n % 2], flush=True)"
+        _, text = kit.run(kit.python(source))
+        assert text.split() == [str(n) for n in range(50)]
+
+    def test_output_streams_can_be_opened_anew(self, kit: Kit) -> None:
+        ended, text = kit.run(kit.request("sh", "-c", "echo one; echo two > /dev/stderr; echo three > /dev/stdout"))
+        assert ended.succeeded, text
+        assert text == "one\ntwo\nthree\n"
+
+    def test_usage_is_measured_while_it_runs(self, kit: Kit) -> None:
+        source = (
+            f"import time\nkeep = b'x' * {64 * MIB}\nend = time.monotonic() + 60\nwhile time.monotonic() < end: pass"
+        )
+        handle = kit.launch(kit.python(source))
+        samples = eventually(lambda: kit.driver.metrics(handle), lambda found: len(found) >= 3)
+        assert [sample.at_s for sample in samples] == sorted({sample.at_s for sample in samples})
+        assert 64 <= samples[-1].memory_mib <= 200
+        assert 100 < samples[-1].cpu_milli <= 1500
+        assert all(sample.at_s > samples[0].at_s for sample in kit.driver.metrics(handle, samples[0].at_s))
+        seen = kit.driver.observe(handle)
+        assert seen.usage is not None
+        assert seen.peak_memory_mib >= 64
+        assert seen.ran_for_s >= samples[-1].at_s
+        kit.driver.stop(handle, 0)
+        assert kit.wait(handle).ran_for_s >= seen.ran_for_s
+
+    def test_a_terminal_into_it(self, kit: Kit) -> None:
+        handle = kit.launch(kit.python("import time; print('ready'); time.sleep(60)", env={"MARK": "seen"}))
+        kit.wait_output(handle, "ready")
+        stream = kit.driver.exec(handle, ["sh"], tty=True)
+        stream.resize(40, 132)
+        stream.write(b"stty size; echo $MARK-$((6*7)); exit 5\n")
+        output = b""
+        while data := stream.read():
+            output += data
+        assert b"40 132" in output
+        assert b"seen-42" in output
+        assert stream.close() == 5
+        kit.driver.stop(handle, 0)
+        kit.wait(handle)
+        with pytest.raises(DriverError):
+            kit.driver.exec(handle, ["true"])
+
+    def test_a_command_into_it(self, kit: Kit) -> None:
+        handle = kit.launch(kit.python("import time; print('ready'); time.sleep(60)"))
+        kit.wait_output(handle, "ready")
+        with pytest.raises(DriverError, match="no-such-program"):
+            kit.driver.exec(handle, ["no-such-program"])
+        stream = kit.driver.exec(handle, ["cat"])
+        stream.write("你好".encode())
+        assert stream.read().decode() == "你好"
+        assert stream.close() in (0, -signal.SIGKILL)
+        kit.driver.stop(handle, 0)
+        kit.wait(handle)
+
+    def test_it_listens_where_the_gateway_can_reach_it(self, kit: Kit) -> None:
+        source = (
+            "import os, socket, time\ns = socket.socket(socket.AF_UNIX)\n"
+            "s.bind(os.environ['PLSTACK_PORTS'] + '/8888.sock'); s.listen(); print('ready'); s.accept(); time.sleep(60)"
+        )
+        handle = kit.launch(kit.python(source))
+        with pytest.raises(DriverError):
+            kit.driver.endpoint(handle, 9999)
+        kit.wait_output(handle, "ready")
+        path = kit.driver.endpoint(handle, 8888).socket_path
+        assert path is not None
+        assert os.path.exists(path)
+        kit.driver.stop(handle, 0)
+        kit.wait(handle)
+
+    def test_forget_removes_an_ended_attempt_only(self, kit: Kit) -> None:
+        handle = kit.launch(kit.python("import time; print('ready'); time.sleep(60)"))
+        kit.wait_output(handle, "ready")
+        with pytest.raises(DriverError):
+            kit.driver.forget(handle)
+        kit.driver.stop(handle, 0)
+        kit.wait(handle)
+        kit.driver.forget(handle)
+        kit.driver.forget(handle)
+        assert handle.ref not in kit.driver.known()
+
+    @pytest.mark.parametrize(
+        ("changes", "code"),
+        [
+            ({"argv": ()}, "no_command"),
+            ({"argv": ("echo", "a\0b")}, "bad_text"),
+            ({"cpu_milli": 0}, "bad_resources"),
+            ({"memory_mib": 0}, "bad_resources"),
+            ({"env": {"A=B": "x"}}, "bad_variable"),
+            ({"workdir": "relative"}, "bad_workdir"),
+            ({"workdir": "/workspace/../etc"}, "bad_workdir"),
+            ({"mounts": (Mount("/data", "/etc", read_only=False),)}, "bad_mount"),
+            ({"mounts": (Mount("/data", "/", read_only=False),)}, "bad_mount"),
+            ({"mounts": (Mount("data", "/workspace", read_only=False),)}, "bad_mount"),
+            ({"mounts": (Mount("/a/../etc", "/workspace", read_only=False),)}, "bad_mount"),
+            ({"mounts": (Mount("/a", "/workspace", False), Mount("/b", "/workspace", False))}, "bad_mount"),
+        ],
+    )
+    def test_what_can_never_start_is_refused(self, kit: Kit, changes: dict[str, Any], code: str) -> None:
+        request = kit.request("true", **changes) if "argv" not in changes else replace(kit.request("true"), **changes)
+        with pytest.raises(LaunchRefused) as refusal:
+            kit.launch(request)
+        assert refusal.value.code == code
+        assert str(request.attempt_id) not in kit.driver.known()

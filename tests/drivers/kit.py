@@ -1,0 +1,91 @@
+"""What the contract suite needs of a driver: somewhere to run, and words to write a test in."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from apps.workloads.drivers.base import Exit, Handle, LaunchRequest, LogChunk, Mount, Observation, RuntimeImage
+
+DEADLINE_S = 30.0
+MIB = 1024 * 1024
+
+
+@dataclass
+class Kit:
+    """A driver under test, and two folders that every workload gets: code (read-only) and output."""
+
+    driver: Any
+    code: Path
+    output: Path
+
+    def request(self, *argv: str, **changes: Any) -> LaunchRequest:
+        request = LaunchRequest(
+            attempt_id=uuid4(),
+            workload_id=uuid4(),
+            tenant_id=uuid4(),
+            node="node-1",
+            image=RuntimeImage("plain"),
+            argv=argv,
+            env={},
+            mounts=(
+                Mount(str(self.code), "/workspace/code", read_only=True),
+                Mount(str(self.output), "/workspace/output", read_only=False),
+            ),
+            workdir="/workspace/code",
+            cpu_milli=1000,
+            memory_mib=256,
+        )
+        return replace(request, **changes)
+
+    def python(self, source: str, *arguments: str, **changes: Any) -> LaunchRequest:
+        return self.request("python", "-c", source, *arguments, **changes)
+
+    def launch(self, request: LaunchRequest) -> Handle:
+        handle: Handle = self.driver.launch(request)
+        return handle
+
+    def wait(
+        self, handle: Handle, until: Callable[[Observation], bool] = lambda seen: seen.phase.is_final
+    ) -> Observation:
+        seen: Observation = eventually(lambda: self.driver.observe(handle), until)
+        return seen
+
+    def wait_output(self, handle: Handle, text: str) -> None:
+        eventually(lambda: self.driver.logs(handle, 0, MIB), lambda chunk: text.encode() in chunk.data)
+
+    def wait_exit(self, handle: Handle) -> Exit:
+        ended = self.wait(handle).exit
+        assert ended is not None
+        return ended
+
+    def run(self, request: LaunchRequest) -> tuple[Exit, str]:
+        handle = self.launch(request)
+        return self.wait_exit(handle), self.text(handle)
+
+    def text(self, handle: Handle) -> str:
+        """The workload's own output, without the platform's lines."""
+        lines = self.log(handle).decode().splitlines(keepends=True)
+        return "".join(line for line in lines if not line.startswith("[plstack] "))
+
+    def log(self, handle: Handle, limit: int = 65536) -> bytes:
+        """The log of an ended attempt, read the way the pages do: chunk after chunk, by offset."""
+        data = b""
+        while True:
+            chunk: LogChunk = self.driver.logs(handle, len(data), limit)
+            assert chunk.offset == len(data)
+            assert chunk.next_offset == chunk.offset + len(chunk.data)
+            data += chunk.data
+            if chunk.complete:
+                return data
+            assert chunk.data
+
+
+def eventually(look: Callable[[], Any], until: Callable[[Any], bool]) -> Any:
+    deadline = time.monotonic() + DEADLINE_S
+    while not until(seen := look()):
+        assert time.monotonic() < deadline, f"gave up waiting; last seen: {seen}"
+        time.sleep(0.05)
+    return seen
