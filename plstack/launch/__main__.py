@@ -5,6 +5,6 @@ import sys
 if sys.version_info < (3, 11):  # noqa: UP036  the point is to say so on an older interpreter
     sys.exit("plstack: Python 3.11 or newer is needed, this is %d.%d (set PYTHON=... for make)" % sys.version_info[:2])  # noqa: UP031
 
-from plstack.launch.cli import main  # noqa: E402  only a new enough Python can import it
+from plstack.launch.cli import main
 
 sys.exit(main(sys.argv[1:]))

@@ -1,4 +1,4 @@
-"""The operating system account of the embedded servers: Postgres refuses to run as root, so root starts it as nobody."""
+"""The account of the embedded servers: Postgres refuses to run as root, so root starts it as nobody."""
 
 import hashlib
 import os

@@ -30,4 +30,4 @@ if __name__ == "__main__":
     expected_parent, number, to_uid, to_gid = map(int, sys.argv[1:5])
     become(to_uid, to_gid)
     die_with(expected_parent, number)  # after setuid, which would clear it
-    os.execv(sys.argv[5], sys.argv[5:])
+    os.execv(sys.argv[5], sys.argv[5:])  # noqa: S606  replacing this process is the point

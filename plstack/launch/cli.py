@@ -45,14 +45,14 @@ def _parser() -> argparse.ArgumentParser:
         ("status", control.status, "show what is running"),
     ):
         commands.add_parser(name, help=text).set_defaults(command=function)
-    for name, function, text in (
+    for name, passing_on, text in (
         ("test", testing.test, "run the test suites on servers of their own"),
         ("check", testing.check, "run the static checks"),
-        ("exec", testing.execute, "run a command of the environment"),
+        ("exec", testing.execute, "run a command with the test servers in its environment"),
     ):
         command = commands.add_parser(name, help=text)
         command.add_argument("rest", nargs=argparse.REMAINDER, metavar="...", help="passed on")
-        command.set_defaults(command=function)
+        command.set_defaults(command=passing_on)
     return parser
 
 

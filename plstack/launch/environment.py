@@ -27,9 +27,18 @@ BULKY = (
     "mypy",
     "playwright",
 )
-NETWORK_SIGNS = ("NewConnectionError", "NameResolutionError", "Failed to establish", "ConnectTimeoutError", "ProxyError",
-                 "Temporary failure in name resolution", "Max retries exceeded", "Network is unreachable",
-                 "Could not find a version", "No matching distribution")  # fmt: skip
+NETWORK_SIGNS = (
+    "NewConnectionError",
+    "NameResolutionError",
+    "Failed to establish",
+    "ConnectTimeoutError",
+    "ProxyError",
+    "Temporary failure in name resolution",
+    "Max retries exceeded",
+    "Network is unreachable",
+    "Could not find a version",
+    "No matching distribution",
+)
 
 
 def lock_file(layout: Layout, level: str) -> Path:
@@ -172,6 +181,6 @@ def _trouble(output: str) -> Trouble:
         return Trouble("the disk became full while Python packages were installed: free some space or set PLSTACK_HOME")
     if any(sign in output for sign in NETWORK_SIGNS):
         return Trouble(
-            "the Python package index cannot be reached: the first start needs a network (or pip's proxy or mirror settings)"
+            "the Python package index cannot be reached: the first start needs a network (or pip's mirror settings)"
         )
     return Trouble(f"Python packages could not be installed: {last_line(output, 'ERROR', 'error:')}")

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from plstack.launch import keys
 from plstack.launch.files import locked
-from plstack.launch.layout import Layout
 from plstack.launch.report import Step, Trouble
 from plstack.launch.spawn import last_line, output_of
 

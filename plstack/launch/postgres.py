@@ -172,7 +172,7 @@ class Postgres:
         return state != "Z" and b"postgres" in arguments[0] and os.fsencode(self.data) in arguments
 
     def _create_roles(self) -> None:
-        """The owner migrates; the app role, which the processes use, gets its rights table by table after migrations."""
+        """The owner migrates; the app role, which the processes use, gets its rights after each migration."""
         secret = {role: credentials.get_or_create(self.layout.secrets, role) for role in (OWNER, APP)}
         power = "SUPERUSER" if self.volatile else "NOSUPERUSER"  # test suites empty append-only tables
         create = "SELECT '{what}' WHERE NOT EXISTS (SELECT FROM {catalogue} WHERE {column} = '{name}') \\gexec".format

@@ -13,7 +13,7 @@ CHILD = Path(__file__).with_name("child.py")
 
 
 def server(
-    argv: Sequence[str | Path], account: Account, log: Path, cwd: Path, *, on_parent_death: signal.Signals
+    argv: Sequence[object], account: Account, log: Path, cwd: Path, *, on_parent_death: signal.Signals
 ) -> "subprocess.Popen[bytes]":
     """Start a long-living server in a session of its own, its output appended to `log`.
 
@@ -33,7 +33,7 @@ def server(
 
 
 def output_of(
-    argv: Sequence[str | Path],
+    argv: Sequence[object],
     *,
     cwd: Path,
     env: Mapping[str, str] | None = None,

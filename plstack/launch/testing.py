@@ -68,7 +68,7 @@ def _node(layout: Layout, step: Step) -> Path:
 def servers(layout: Layout) -> Iterator[dict[str, str]]:
     """Postgres and Redis in a folder of their own, as environment variables; gone with the block."""
     home = Path(tempfile.mkdtemp(prefix="plstack-test-"))
-    home.chmod(0o755)  # noqa: S103  the servers' account has to pass through; what is inside has its own modes
+    home.chmod(0o755)  # the servers' account has to pass through; what is inside has its own modes
     copy = replace(layout, home=home)
     copy.logs.mkdir()
     postgres, valkey = Postgres.of(copy, volatile=True), Valkey.of(copy)

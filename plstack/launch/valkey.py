@@ -1,4 +1,4 @@
-"""The embedded Redis (Valkey): a child of ours on a private Unix socket. Messages and live data, nothing that must last."""
+"""The embedded Redis (Valkey), on a private Unix socket: messages and live data, nothing that must last."""
 
 import os
 import signal

@@ -17,17 +17,28 @@ from pathlib import Path
 
 from django.urls import get_resolver
 
+from plstack.celery import app as celery_app
 from plstack.launch.child import die_with
-from plstack.launch.processes import PROCESSES, celery_app
+from plstack.launch.processes import PROCESSES
 
 PR_SET_NAME = 15
 # Imported by name at run time, hence loaded four times over if not here.
 LATE_IMPORTS = [
-    "celery.apps.beat", "celery.apps.worker", "celery.bin.celery", "celery.concurrency.solo", "celery.concurrency.thread",
-    "celery.fixups.django", "celery.worker.consumer", "channels_redis.pubsub", "django.template.loader",
-    "kombu.transport.redis", "uvicorn.lifespan.off", "uvicorn.loops.asyncio", "uvicorn.protocols.http.httptools_impl",
+    "celery.apps.beat",
+    "celery.apps.worker",
+    "celery.bin.celery",
+    "celery.concurrency.solo",
+    "celery.concurrency.thread",
+    "celery.fixups.django",
+    "celery.worker.consumer",
+    "channels_redis.pubsub",
+    "django.template.loader",
+    "kombu.transport.redis",
+    "uvicorn.lifespan.off",
+    "uvicorn.loops.asyncio",
+    "uvicorn.protocols.http.httptools_impl",
     "uvicorn.protocols.websockets.auto",
-]  # fmt: skip
+]
 
 
 def preload() -> None:
@@ -36,7 +47,7 @@ def preload() -> None:
         importlib.import_module(name)
     celery_app.loader.import_default_modules()
     celery_app.finalize()
-    get_resolver()._populate()  # type: ignore[no-untyped-call]  # the whole URL tree
+    get_resolver()._populate()  # the whole URL tree
     gc.collect()
     gc.freeze()
 
@@ -58,11 +69,11 @@ class Zygote:
         """Until the supervisor closes the socket, by intent or by dying."""
         self._tell("ready")
         while True:
-            readable, _, _ = select.select([self.control, self.wakeup], [], [])
+            readable, _, _ = select.select([self.control.fileno(), self.wakeup], [], [])
             if self.wakeup in readable:
                 os.read(self.wakeup, 4096)
                 self._reap()
-            if self.control in readable and not self._receive():
+            if self.control.fileno() in readable and not self._receive():
                 break
         for pid in self.pids.values():
             os.kill(pid, signal.SIGKILL)
