@@ -3,3 +3,17 @@ from django.apps import AppConfig
 
 class BillingConfig(AppConfig):
     name = "apps.billing"
+    # Balances, holds' sums, transfers, slices and charges: the application's role adds rows and edits none.
+    limited_tables = {
+        "billing_account": "SELECT, INSERT, UPDATE (credit_limit_fen)",
+        "billing_transfer": "SELECT, INSERT",
+        "billing_hold": "SELECT, INSERT",
+        "billing_holdend": "SELECT, INSERT",
+        "billing_package": "SELECT, INSERT, UPDATE",
+        "billing_priceversion": "SELECT, INSERT, UPDATE (effective_to)",
+        "billing_metersession": "SELECT, INSERT, UPDATE (proven_until, rated_until, closed_at, settled)",
+        "billing_usageslice": "SELECT, INSERT",
+        "billing_ratingrun": "SELECT, INSERT",
+        "billing_charge": "SELECT, INSERT",
+        "billing_arrearsstate": "SELECT, INSERT, UPDATE",
+    }

@@ -1,0 +1,96 @@
+"""Closed sets of values of the billing tables."""
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class AccountKind(models.TextChoices):
+    """What an account stands for. The first four exist once per organisation, the others once on the platform."""
+
+    CASH = "cash", _("Wallet")
+    VOUCHER = "voucher", _("Vouchers")
+    DEFERRED = "deferred", _("Prepaid, not yet earned")
+    REVENUE = "revenue", _("Revenue")
+    ALIPAY_CLEARING = "alipay_clearing", _("Alipay clearing")
+    OFFLINE_CLEARING = "offline_clearing", _("Offline payments clearing")
+    FEES = "fees", _("Payment fees")
+    REFUND_CLEARING = "refund_clearing", _("Refund clearing")
+    WRITE_OFF = "write_off", _("Write-off")
+
+
+# The order is the order of their ids within one organisation, and so the order in which their rows are locked.
+ORGANISATION_KINDS = (AccountKind.CASH, AccountKind.VOUCHER, AccountKind.DEFERRED, AccountKind.REVENUE)
+PLATFORM_KINDS = tuple(kind for kind in AccountKind if kind not in ORGANISATION_KINDS)
+
+
+class TransferKind(models.TextChoices):
+    """Why money moved. All but usage are somebody's decision and stop at the credit limit."""
+
+    TOP_UP = "top_up", _("Top-up")
+    USAGE = "usage", _("Usage")
+    CORRECTION = "correction", _("Correction")
+    REFUND = "refund", _("Refund")
+
+
+class HoldReason(models.TextChoices):
+    START = "start", _("Reserved for the start")
+    RUNNING = "running", _("Reserved for the next hour")
+    SETTLING = "settling", _("Used, not yet charged")
+
+
+class HoldOutcome(models.TextChoices):
+    CAPTURED = "captured", _("Used")
+    VOIDED = "voided", _("Released")
+    EXPIRED = "expired", _("Expired")
+
+
+class Isolation(models.TextChoices):
+    """What keeps the tasks on one card apart; shown with every package."""
+
+    NONE = "none", _("No accelerator")
+    WHOLE = "whole", _("Whole card")
+    HARDWARE = "hardware", _("Hardware partition (MIG)")
+    MEMORY = "memory", _("Memory limited (vGPU)")
+    SHARED = "shared", _("Shared, no isolation")
+
+
+class GpuMode(models.TextChoices):
+    WHOLE = "whole", _("Whole")
+    SHARED = "shared", _("Shared")
+    VGPU = "vgpu", _("vGPU")
+    MIG = "mig", _("MIG")
+
+
+ISOLATION_OF_MODE = {
+    "": Isolation.NONE,
+    GpuMode.WHOLE: Isolation.WHOLE,
+    GpuMode.MIG: Isolation.HARDWARE,
+    GpuMode.VGPU: Isolation.MEMORY,
+    GpuMode.SHARED: Isolation.SHARED,
+}
+
+
+class Term(models.TextChoices):
+    HOUR = "hour", _("By the hour")
+
+
+class ArrearsStatus(models.TextChoices):
+    """How far an organisation is from having its compute stopped for want of money."""
+
+    NORMAL = "normal", _("Normal")
+    LOW = "low", _("Balance low")
+    GRACE = "grace", _("Balance used up")
+    SUSPENDED = "suspended", _("Suspended")
+    RELEASE_PENDING = "release_pending", _("Release announced")
+    RELEASED = "released", _("Released")
+
+
+# Nothing new may start in these.
+BLOCKING = (
+    ArrearsStatus.GRACE,
+    ArrearsStatus.SUSPENDED,
+    ArrearsStatus.RELEASE_PENDING,
+    ArrearsStatus.RELEASED,
+)
+# The kernel stops what runs in these.
+STOPPING = BLOCKING[1:]

@@ -1,0 +1,20 @@
+from apps.billing.models.arrears import ArrearsState
+from apps.billing.models.catalogue import Package, PriceVersion
+from apps.billing.models.holds import Hold, HoldEnd
+from apps.billing.models.ledger import Account, Transfer
+from apps.billing.models.metering import MeterSession, UsageSlice
+from apps.billing.models.rating import Charge, RatingRun
+
+__all__ = [
+    "Account",
+    "ArrearsState",
+    "Charge",
+    "Hold",
+    "HoldEnd",
+    "MeterSession",
+    "Package",
+    "PriceVersion",
+    "RatingRun",
+    "Transfer",
+    "UsageSlice",
+]

@@ -1,0 +1,81 @@
+"""What ran, for how long: the meter's sessions and the usage slices cut from them."""
+
+import uuid
+
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Now
+
+from apps.billing.models.catalogue import PriceVersion
+from apps.common.scoping import TenantModel
+from apps.tenants.models import Organisation, User
+
+
+class MeterSession(TenantModel):
+    """One attempt's running time, half-open: [opened_at, closed_at), or up to the last proof while it runs.
+
+    `id` is the attempt's. `rated_until` is where its slices end; `settled` once it is closed and all of it rated.
+    Triggers (migration 0004) keep a closed session closed and let `proven_until` go back only at the close.
+    The price version is the one that was quoted, whatever has been set since.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
+    user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    workload_id = models.UUIDField()
+    label = models.CharField(max_length=200)
+    price_version = models.ForeignKey(PriceVersion, on_delete=models.PROTECT, related_name="+")
+    replicas = models.PositiveIntegerField(default=1)
+    opened_at = models.DateTimeField()
+    proven_until = models.DateTimeField()
+    rated_until = models.DateTimeField()
+    closed_at = models.DateTimeField(null=True)
+    settled = models.BooleanField(default=False)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        indexes = [
+            # `proven_until` changes with each proof and stays out of every index, so that its updates are cheap.
+            models.Index(fields=["organisation"], name="session_unsettled", condition=Q(settled=False)),
+            models.Index(fields=["workload_id"], name="session_of_workload"),
+            models.Index(fields=["user"], name="session_of_user"),
+        ]
+        constraints = [
+            models.CheckConstraint(condition=Q(replicas__gte=1), name="session_has_replicas"),
+            models.CheckConstraint(
+                condition=Q(proven_until__gte=F("opened_at"), rated_until__gte=F("opened_at")),
+                name="session_never_before_opening",
+            ),
+            models.CheckConstraint(
+                condition=Q(closed_at__isnull=True) | Q(closed_at=F("proven_until")), name="session_closed_is_proven"
+            ),
+            models.CheckConstraint(
+                condition=Q(settled=False) | Q(closed_at=F("rated_until"), closed_at__isnull=False),
+                name="session_settled_is_rated",
+            ),
+        ]
+
+
+class UsageSlice(TenantModel):
+    """A piece of a session, within one UTC hour. Slices of a session tile: no gap, no overlap can be stored.
+
+    The primary key and the unique end make the chain; the foreign key (session, prev_end) → (session, end) and the
+    check prev_end = start (migration 0004) make each slice begin where another ends, the first at the opening.
+    """
+
+    pk = models.CompositePrimaryKey("session_id", "start")
+    session = models.ForeignKey(MeterSession, on_delete=models.PROTECT, related_name="slices")
+    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
+    start = models.DateTimeField()
+    end = models.DateTimeField()
+    prev_end = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["session", "end"], name="slice_end_once"),
+            models.UniqueConstraint(fields=["session"], condition=Q(prev_end__isnull=True), name="slice_first_once"),
+            models.CheckConstraint(condition=Q(end__gt=F("start")), name="slice_not_empty"),
+            models.CheckConstraint(
+                condition=Q(prev_end__isnull=True) | Q(prev_end=F("start")), name="slice_follows_at_once"
+            ),
+        ]

@@ -1,0 +1,88 @@
+"""From slices to money: rating runs and their charges."""
+
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Now
+
+from apps.billing.models.catalogue import PriceVersion
+from apps.billing.models.ledger import Transfer
+from apps.billing.models.metering import MeterSession
+from apps.common.scoping import TenantModel
+from apps.tenants.models import Organisation
+
+
+class RatingRun(TenantModel):
+    """One rounding: everything newly metered of one organisation, settled by one transfer (none below one fen).
+
+    carried_in + exact_fen = amount_fen + carried_out with 0 ≤ carried_out < 1, and carried_in is the carried_out of
+    the run before (foreign key in migration 0005): what a run rounds away, the next one charges.
+    `amount_fen` is negative when more was taken back than used.
+    """
+
+    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
+    number = models.PositiveBigIntegerField()
+    carried_in = models.DecimalField(max_digits=11, decimal_places=10)
+    exact_fen = models.DecimalField(max_digits=30, decimal_places=10)
+    amount_fen = models.BigIntegerField()
+    carried_out = models.DecimalField(max_digits=11, decimal_places=10)
+    transfer = models.OneToOneField(Transfer, on_delete=models.PROTECT, null=True, related_name="rating_run")
+    at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["organisation", "number"], name="run_number_once"),
+            models.CheckConstraint(
+                condition=Q(number__gt=1) | Q(number=1, carried_in=0), name="run_first_carries_nothing"
+            ),
+            models.CheckConstraint(condition=Q(carried_out__gte=0, carried_out__lt=1), name="run_carries_under_a_fen"),
+            models.CheckConstraint(
+                condition=Q(carried_out=F("carried_in") + F("exact_fen") - F("amount_fen")), name="run_adds_up"
+            ),
+            models.CheckConstraint(
+                condition=Q(amount_fen=0, transfer__isnull=True) | (~Q(amount_fen=0) & Q(transfer__isnull=False)),
+                name="run_moves_what_it_says",
+            ),
+        ]
+
+
+class Charge(TenantModel):
+    """What one slice costs: revision 0 all of it, later revisions (seconds below zero) what is given back.
+
+    exact_fen = rate × replicas × seconds ÷ 3600, to ten places, in such a way that the charges of a session add
+    up to the price of its whole time however it was cut (`arithmetic.exact_fen`). `amount_fen` is its part of the
+    run's whole fen by largest remainder. The rate is copied from the price version, which cannot change.
+    """
+
+    run = models.ForeignKey(RatingRun, on_delete=models.PROTECT, related_name="charges")
+    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
+    session = models.ForeignKey(MeterSession, on_delete=models.PROTECT, related_name="charges")
+    slice_start = models.DateTimeField()
+    start = models.DateTimeField()
+    end = models.DateTimeField()
+    revision = models.PositiveSmallIntegerField(default=0)
+    period = models.CharField(max_length=7)
+    day = models.DateField()
+    price_version = models.ForeignKey(PriceVersion, on_delete=models.PROTECT, related_name="+")
+    replicas = models.PositiveIntegerField()
+    rate = models.DecimalField(max_digits=20, decimal_places=10)
+    seconds = models.DecimalField(max_digits=20, decimal_places=6)
+    exact_fen = models.DecimalField(max_digits=30, decimal_places=10)
+    amount_fen = models.BigIntegerField()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["organisation", "day"], name="charge_by_day"),
+            models.Index(fields=["day"], name="charge_by_day_all"),
+        ]
+        constraints = [
+            models.UniqueConstraint(fields=["session", "slice_start", "revision"], name="charge_once"),
+            models.CheckConstraint(
+                condition=Q(revision=0, seconds__gt=0) | Q(revision__gt=0, seconds__lt=0),
+                name="charge_sign_of_revision",
+            ),
+        ]
+
+    @property
+    def key(self) -> str:
+        """The business key that the unique constraint stands for: `charge:<slice>:<period>:<revision>`."""
+        return f"charge:{self.session_id}/{self.slice_start:%Y%m%dT%H%M%S.%fZ}:{self.period}:{self.revision}"

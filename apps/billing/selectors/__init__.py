@@ -1,0 +1,42 @@
+"""Reading prices, money and usage. Everything is limited to the scope of the actor."""
+
+from apps.billing.selectors.arrears import suspended_organisation_ids
+from apps.billing.selectors.catalogue import current_price, packages, price_history
+from apps.billing.selectors.consumption import (
+    ChargeFilter,
+    WorkloadCost,
+    charges,
+    consumption_by_day,
+    consumption_by_organisation,
+    consumption_by_workload,
+    workload_cost,
+)
+from apps.billing.selectors.ledger import Drift, drift, unbalanced_runs
+from apps.billing.selectors.metering import burn_by_organisation, burn_fen_per_hour
+from apps.billing.selectors.quotes import Quote, quote
+from apps.billing.selectors.wallets import Wallet, recharges, wallet, wallets
+
+__all__ = [
+    "ChargeFilter",
+    "Drift",
+    "Quote",
+    "Wallet",
+    "WorkloadCost",
+    "burn_by_organisation",
+    "burn_fen_per_hour",
+    "charges",
+    "consumption_by_day",
+    "consumption_by_organisation",
+    "consumption_by_workload",
+    "current_price",
+    "drift",
+    "packages",
+    "price_history",
+    "quote",
+    "recharges",
+    "suspended_organisation_ids",
+    "unbalanced_runs",
+    "wallet",
+    "wallets",
+    "workload_cost",
+]

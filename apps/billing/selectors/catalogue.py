@@ -1,0 +1,36 @@
+"""What is offered at which price."""
+
+from datetime import datetime
+
+from django.db.models import Prefetch, Q, QuerySet
+
+from apps.billing.models import Package, PriceVersion
+from apps.common.actor import Actor
+from apps.common.clock import db_now
+from apps.common.permissions import Permission
+
+
+def packages(actor: Actor, *, active_only: bool = True) -> QuerySet[Package]:
+    """Packages in their order, each with `price`, the version in force now. All of them for price managers only."""
+    rows = Package.objects.prefetch_related(
+        Prefetch("prices", queryset=_in_force(db_now()), to_attr=Package.PRICES_IN_FORCE)
+    )
+    if active_only:
+        return rows.filter(active=True)
+    actor.require(Permission.PLATFORM_PRICES_VIEW)
+    return rows
+
+
+def current_price(package_id: int) -> PriceVersion | None:
+    return _in_force(db_now()).filter(package_id=package_id).select_related("package").first()
+
+
+def price_history(actor: Actor, *, package_id: int) -> QuerySet[PriceVersion]:
+    """All versions of a package, newest first."""
+    actor.require(Permission.PLATFORM_PRICES_VIEW)
+    return PriceVersion.objects.filter(package_id=package_id).order_by("-number")
+
+
+def _in_force(at: datetime) -> QuerySet[PriceVersion]:
+    open_or_later = Q(effective_to__isnull=True) | Q(effective_to__gt=at)
+    return PriceVersion.objects.filter(open_or_later, effective_from__lte=at)

@@ -1,0 +1,105 @@
+"""What the money went to: totals, down to the charge of one slice with its formula."""
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, F, Max, Min, QuerySet, Sum
+
+from apps.billing.arithmetic import seconds
+from apps.billing.models import Charge, MeterSession
+from apps.billing.selectors.metering import session_fen, unrated_fen
+from apps.common.actor import Actor
+from apps.common.permissions import Permission
+
+
+@dataclass(frozen=True, slots=True)
+class ChargeFilter:
+    """Days of the billing zone, both ends included; None limits nothing."""
+
+    since: date | None = None
+    until: date | None = None
+    workload_id: UUID | None = None
+    user_id: int | None = None
+    organisation_id: UUID | None = None
+
+
+EVERYTHING = ChargeFilter()
+# Rows are dicts of a grouped query.
+Totals = QuerySet[Charge, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadCost:
+    """A workload's cost so far: charged (whole fen), metered but not rated yet, and both exactly."""
+
+    charged_fen: int
+    unrated_fen: Decimal
+    exact_fen: Decimal
+    seconds: Decimal
+    rate_fen_per_hour: Decimal | None
+
+
+def charges(actor: Actor, *, filters: ChargeFilter = EVERYTHING) -> QuerySet[Charge]:
+    """Charges, newest first, with session and price version: one's own runs with BILLING_VIEW_OWN, the organisation's
+    with BILLING_VIEW, everybody's for the platform's finance staff."""
+    rows: QuerySet[Charge] = Charge.objects.filter(**_conditions(filters))
+    if actor.platform:
+        actor.require(Permission.PLATFORM_FINANCE_VIEW)
+    elif not actor.may(Permission.BILLING_VIEW):
+        actor.require(Permission.BILLING_VIEW_OWN)
+        rows = rows.filter(session__user__pk=actor.user_id or 0)  # the platform itself has no runs of its own
+    return rows.select_related("session__user", "price_version__package").order_by("-start", "-id")
+
+
+def consumption_by_day(actor: Actor, *, filters: ChargeFilter = EVERYTHING) -> Totals:
+    """One row for each day with charges: day, amount_fen, exact_fen, seconds, workloads; newest first."""
+    rows = charges(actor, filters=filters).order_by().values("day")
+    return rows.annotate(**_totals(), workloads=Count("session__workload_id", distinct=True)).order_by("-day")
+
+
+def consumption_by_workload(actor: Actor, *, filters: ChargeFilter = EVERYTHING) -> Totals:
+    """One row for each workload: workload_id, label, username, totals, first and last instant; newest first."""
+    rows = charges(actor, filters=filters).order_by()
+    grouped = rows.values(
+        workload_id=F("session__workload_id"), label=F("session__label"), username=F("session__user__username")
+    )
+    return grouped.annotate(**_totals(), first=Min("start"), last=Max("end")).order_by("-last", "workload_id")
+
+
+def consumption_by_organisation(actor: Actor, *, filters: ChargeFilter = EVERYTHING) -> Totals:
+    """One row for each organisation: organisation_id, name, totals; the greatest first. Platform staff only."""
+    actor.require(Permission.PLATFORM_FINANCE_VIEW)
+    rows = charges(actor, filters=filters).order_by().values("organisation_id", name=F("organisation__name"))
+    return rows.annotate(**_totals()).order_by("-amount_fen", "name")
+
+
+def workload_cost(actor: Actor, *, workload_id: UUID) -> WorkloadCost:
+    """What one workload costs, up to its last proof of running. The caller has checked that the actor may see it."""
+    sessions = (
+        MeterSession.objects.filter(workload_id=workload_id).select_related("price_version").order_by("opened_at")
+    )
+    charged = Charge.objects.filter(session__workload_id=workload_id).aggregate(fen=Sum("amount_fen"))["fen"] or 0
+    exact, length, rate = Decimal(0), timedelta(), None
+    for session in sessions.select_related("price_version"):
+        exact += session_fen(session)
+        length += session.proven_until - session.opened_at
+        rate = session.price_version.rate_fen_per_hour * session.replicas
+    return WorkloadCost(charged, unrated_fen(workload_id), exact, seconds(length), rate)
+
+
+def _conditions(filters: ChargeFilter) -> dict[str, Any]:
+    conditions = {
+        "day__gte": filters.since,
+        "day__lte": filters.until,
+        "session__workload_id": filters.workload_id,
+        "session__user_id": filters.user_id,
+        "organisation_id": filters.organisation_id,
+    }
+    return {name: value for name, value in conditions.items() if value is not None}
+
+
+def _totals() -> dict[str, Sum]:
+    return {name: Sum(name) for name in ("amount_fen", "exact_fen", "seconds")}

@@ -1,0 +1,100 @@
+"""What a start would cost, before it starts."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from uuid import UUID
+
+from django.utils.translation import gettext_lazy as _
+
+from apps.billing.arithmetic import hour_price
+from apps.billing.choices import BLOCKING, AccountKind, ArrearsStatus
+from apps.billing.models import Account, ArrearsState
+from apps.billing.selectors.catalogue import current_price
+from apps.billing.selectors.metering import burn_fen_per_hour
+from apps.common.actor import Actor
+from apps.common.clock import db_now
+from apps.common.errors import Conflict, Invalid
+from apps.common.permissions import Permission
+
+FOREVER_HOURS = 24 * 3650
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """The answer beside the start button. Rates are fen per hour of all replicas together.
+
+    A start sets aside `hold_fen`, the price of its first hour; all of it must be available. `runs_until` is when
+    balance and credit would be used up by everything the organisation runs, this included; None when it costs
+    nothing, would last ten years, or cannot start.
+    """
+
+    package_id: int
+    replicas: int
+    rate_fen_per_hour: Decimal
+    price_version_id: int
+    price_number: int
+    balance_fen: int
+    held_fen: int
+    available_fen: int
+    hold_fen: int
+    burn_fen_per_hour: Decimal
+    runs_until: datetime | None
+    shortfall_fen: int
+    blocked: ArrearsStatus | None
+
+    @property
+    def can_start(self) -> bool:
+        return self.shortfall_fen == 0 and self.blocked is None
+
+
+def quote(actor: Actor, *, package_id: int, replicas: int = 1) -> Quote:
+    """Raises Invalid for fewer than one replica, Conflict for a package that is not on offer or has no price."""
+    actor.require(Permission.BILLING_VIEW_OWN)
+    if replicas < 1:
+        raise Invalid.field("replicas", _("At least one is needed."))
+    price = current_price(package_id)
+    if price is None or not price.package.active:
+        raise Conflict(_("This package is not on offer."), hint=_("Choose another package."))
+    organisation_id = actor.organisation()
+    wallet = wallet_row(organisation_id)
+    hold = hour_price(price.rate_fen_per_hour, replicas)
+    shortfall = max(hold - wallet.available_fen, 0) if hold else 0
+    blocked = blocked_by(organisation_id) if hold else None
+    rate, burn = price.rate_fen_per_hour * replicas, burn_fen_per_hour(organisation_id)
+    return Quote(
+        package_id=package_id,
+        replicas=replicas,
+        rate_fen_per_hour=rate,
+        price_version_id=price.pk,
+        price_number=price.number,
+        balance_fen=wallet.balance_fen,
+        held_fen=wallet.held_fen,
+        available_fen=wallet.available_fen,
+        hold_fen=hold,
+        burn_fen_per_hour=burn,
+        runs_until=None if shortfall or blocked else lasts_until(wallet.funds_fen, rate + burn),
+        shortfall_fen=shortfall,
+        blocked=blocked,
+    )
+
+
+def wallet_row(organisation_id: UUID) -> Account:
+    """The wallet, or an empty one that is not saved: looking does not open accounts."""
+    found: Account | None = Account.objects.filter(organisation_id=organisation_id, kind=AccountKind.CASH).first()
+    return found or Account(organisation_id=organisation_id, kind=AccountKind.CASH)
+
+
+def blocked_by(organisation_id: UUID) -> ArrearsStatus | None:
+    state = ArrearsState.objects.filter(pk=organisation_id, status__in=BLOCKING).first()
+    return ArrearsStatus(state.status) if state else None
+
+
+def lasts_until(funds_fen: int, burn_fen_per_hour: Decimal) -> datetime | None:
+    """When `funds_fen` are used up at this rate; now when they are already, None when it is free or ten years off."""
+    if burn_fen_per_hour <= 0:
+        return None
+    hours = Decimal(max(funds_fen, 0)) / burn_fen_per_hour
+    if hours > FOREVER_HOURS:
+        return None
+    return db_now() + timedelta(seconds=int(hours * 3600))

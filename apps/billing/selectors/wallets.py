@@ -1,0 +1,75 @@
+"""Balances and what came in."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from apps.billing import policy
+from apps.billing.choices import AccountKind, ArrearsStatus, TransferKind
+from apps.billing.models import Account, ArrearsState, Transfer
+from apps.billing.selectors.metering import burn_fen_per_hour
+from apps.billing.selectors.quotes import lasts_until, wallet_row
+from apps.common.actor import Actor
+from apps.common.permissions import Permission
+
+
+@dataclass(frozen=True, slots=True)
+class Wallet:
+    """An organisation's money now. `runs_until`: when it is used up at the present burn; None: nothing burns."""
+
+    organisation_id: UUID
+    balance_fen: int
+    held_fen: int
+    credit_limit_fen: int
+    available_fen: int
+    burn_fen_per_hour: Decimal
+    runs_until: datetime | None
+    status: ArrearsStatus
+    since: datetime | None
+    grace_until: datetime | None
+
+
+def wallet(actor: Actor, *, organisation_id: UUID | None = None) -> Wallet:
+    """The actor's own organisation's; finance staff of the platform name one."""
+    organisation_id = _whose(actor, organisation_id)
+    account = wallet_row(organisation_id)
+    state = ArrearsState.objects.filter(pk=organisation_id).first()
+    status = ArrearsStatus(state.status) if state else ArrearsStatus.NORMAL
+    burn = burn_fen_per_hour(organisation_id)
+    return Wallet(
+        organisation_id=organisation_id,
+        balance_fen=account.balance_fen,
+        held_fen=account.held_fen,
+        credit_limit_fen=account.credit_limit_fen,
+        available_fen=account.available_fen,
+        burn_fen_per_hour=burn,
+        runs_until=lasts_until(account.funds_fen, burn),
+        status=status,
+        since=state.since if state else None,
+        grace_until=state.since + policy.GRACE if state and status is ArrearsStatus.GRACE else None,
+    )
+
+
+def wallets(actor: Actor) -> QuerySet[Account]:
+    """Every organisation's wallet, for the console."""
+    actor.require(Permission.PLATFORM_FINANCE_VIEW)
+    rows: QuerySet[Account] = Account.objects.filter(kind=AccountKind.CASH).select_related("organisation")
+    return rows.order_by("organisation__name")
+
+
+def recharges(actor: Actor) -> QuerySet[Transfer]:
+    """Top-ups, newest first: the actor's organisation's, or all of them for the platform's finance staff."""
+    actor.require(Permission.PLATFORM_FINANCE_VIEW if actor.platform else Permission.BILLING_VIEW)
+    rows: QuerySet[Transfer] = Transfer.objects.filter(kind=TransferKind.TOP_UP).select_related("organisation")
+    return rows.order_by("-at", "-id")
+
+
+def _whose(actor: Actor, organisation_id: UUID | None) -> UUID:
+    if actor.platform:
+        actor.require(Permission.PLATFORM_FINANCE_VIEW)
+        return organisation_id or actor.organisation()
+    actor.require(Permission.BILLING_VIEW_OWN)
+    return actor.organisation()

@@ -1,0 +1,39 @@
+"""What writes money. Amounts are integer fen, rates Decimal fen per hour, times aware UTC."""
+
+from apps.billing.services.arrears import ArrearsChange, arrears_sweep, reassess
+from apps.billing.services.catalogue import (
+    PackageSpec,
+    activate_package,
+    create_package,
+    deactivate_package,
+    set_price,
+    update_package,
+)
+from apps.billing.services.holds import hold_for_start, release_hold
+from apps.billing.services.ledger import Posting, post
+from apps.billing.services.metering import close_meter, extend_meter, open_meter
+from apps.billing.services.rating import rate_due, rate_organisation
+from apps.billing.services.recharge import set_credit_limit, top_up
+
+__all__ = [
+    "ArrearsChange",
+    "PackageSpec",
+    "Posting",
+    "activate_package",
+    "arrears_sweep",
+    "close_meter",
+    "create_package",
+    "deactivate_package",
+    "extend_meter",
+    "hold_for_start",
+    "open_meter",
+    "post",
+    "rate_due",
+    "rate_organisation",
+    "reassess",
+    "release_hold",
+    "set_credit_limit",
+    "set_price",
+    "top_up",
+    "update_package",
+]

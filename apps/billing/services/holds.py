@@ -1,0 +1,126 @@
+"""Setting money aside for work that is about to run, and letting it go."""
+
+from decimal import ROUND_CEILING
+from uuid import UUID
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from apps.billing import policy
+from apps.billing.arithmetic import hour_price
+from apps.billing.choices import BLOCKING, HoldOutcome, HoldReason
+from apps.billing.models import Account, ArrearsState, Hold, HoldEnd, PriceVersion
+from apps.billing.selectors.metering import unrated_fen
+from apps.billing.services.ledger import lock_wallet
+from apps.common.actor import Actor
+from apps.common.clock import db_now
+from apps.common.errors import Conflict, InsufficientFunds, NotFound
+from apps.common.money import yuan
+
+
+def hold_for_start(actor: Actor, *, workload_id: UUID, price_version_id: int, label: str, replicas: int = 1) -> Hold:
+    """Set aside the price of the first hour, so that what starts together can also run together.
+
+    The whole hour must be there: less would promise a run that ends before it has done anything. Repeated for the
+    same workload it returns the open hold. Raises InsufficientFunds with what exactly is short, Conflict when the
+    price is no longer the one in force (a quote stays good for `policy.QUOTE_VALID`) or its package was withdrawn.
+    """
+    organisation_id = actor.organisation()
+    with transaction.atomic():
+        wallet = lock_wallet(organisation_id)
+        existing = open_hold(workload_id)
+        if existing is not None:
+            return existing
+        price = _usable_price(price_version_id)
+        amount = hour_price(price.rate_fen_per_hour, replicas)
+        if amount:
+            _refuse_in_arrears(organisation_id)
+            _refuse_when_short(wallet, amount)
+        return place(organisation_id, workload_id=workload_id, label=label, reason=HoldReason.START, amount_fen=amount)
+
+
+def release_hold(*, workload_id: UUID) -> None:
+    """The workload has ended for good: let its money go. Repeated, or without a hold: nothing.
+
+    What it has used and not yet paid stays set aside until the rating that charges it; otherwise somebody else
+    could start on money that is already spent.
+    """
+    hold = open_hold(workload_id)
+    if hold is None:
+        return
+    with transaction.atomic():
+        wallet = lock_wallet(hold.organisation_id)
+        hold = open_hold(workload_id)
+        if hold is None or hold.reason == HoldReason.SETTLING:
+            return
+        due = int(unrated_fen(workload_id).to_integral_value(rounding=ROUND_CEILING))
+        end(hold, HoldOutcome.CAPTURED if due else HoldOutcome.VOIDED)
+        if due:
+            free = wallet.available_fen + hold.amount_fen
+            replace(hold, reason=HoldReason.SETTLING, amount_fen=min(due, max(free, 0)))
+
+
+def open_hold(workload_id: UUID) -> Hold | None:
+    """The workload's open hold; there is at most one, and it is the last."""
+    last: Hold | None = Hold.objects.filter(workload_id=workload_id).select_related("end").order_by("-number").first()
+    return None if last is None or hasattr(last, "end") else last
+
+
+def place(organisation_id: UUID, *, workload_id: UUID, label: str, reason: HoldReason, amount_fen: int) -> Hold:
+    """Write the workload's next hold. The wallet is locked by the caller; the trigger refuses what it lacks."""
+    last = Hold.objects.filter(workload_id=workload_id).order_by("-number").first()
+    placed: Hold = Hold.objects.create(
+        organisation_id=organisation_id,
+        workload_id=workload_id,
+        number=last.number + 1 if last else 1,
+        label=label[:200],
+        reason=reason,
+        amount_fen=amount_fen,
+    )
+    return placed
+
+
+def replace(hold: Hold, *, reason: HoldReason, amount_fen: int) -> Hold:
+    """The hold that follows `hold`, which has ended."""
+    return place(
+        hold.organisation_id, workload_id=hold.workload_id, label=hold.label, reason=reason, amount_fen=amount_fen
+    )
+
+
+def end(hold: Hold, outcome: HoldOutcome) -> None:
+    HoldEnd.objects.create(hold=hold, organisation_id=hold.organisation_id, outcome=outcome)
+
+
+def _usable_price(price_version_id: int) -> PriceVersion:
+    price = PriceVersion.objects.select_related("package").filter(pk=price_version_id).first()
+    if price is None:
+        raise NotFound
+    if not price.package.active:
+        raise Conflict(_("This package is no longer offered."), hint=_("Choose another package."))
+    now = db_now()
+    replaced = price.effective_to is not None and price.effective_to + policy.QUOTE_VALID <= now
+    if replaced or price.effective_from > now:
+        raise Conflict(
+            _("The price has changed since it was quoted."), hint=_("Look at the new price and start again.")
+        )
+    return price
+
+
+def _refuse_in_arrears(organisation_id: UUID) -> None:
+    if ArrearsState.objects.filter(organisation_id=organisation_id, status__in=BLOCKING).exists():
+        raise InsufficientFunds(_("The balance is used up: nothing can start until it is topped up."), hint=_who())
+
+
+def _refuse_when_short(wallet: Account, amount: int) -> None:
+    available = wallet.available_fen
+    if available < amount:
+        message = _("%(short)s short: starting needs %(needs)s, available %(available)s.") % {
+            "short": yuan(amount - available),
+            "needs": yuan(amount),
+            "available": yuan(available),
+        }
+        raise InsufficientFunds(message, hint=_who())
+
+
+def _who() -> str:
+    return _("The platform's finance staff can top up; an administrator of your organisation can ask them.")

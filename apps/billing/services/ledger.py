@@ -1,0 +1,125 @@
+"""Accounts and postings: the only code that writes transfers."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from apps.billing.choices import ORGANISATION_KINDS, AccountKind, TransferKind
+from apps.billing.models import Account, Transfer
+from apps.common.actor import Actor
+from apps.common.errors import Conflict, InsufficientFunds, Invalid, NotFound
+
+WALLET_COVERS_DECISIONS = "wallet_covers_decisions"
+
+
+@dataclass(frozen=True, slots=True)
+class Posting:
+    """One movement to be: `amount_fen` leaves `debit` and reaches `credit`. `idem` is its business key."""
+
+    debit: Account
+    credit: Account
+    amount_fen: int
+    kind: TransferKind
+    idem: str
+    ref: str = ""
+    note: str = ""
+
+
+def organisation_account(organisation_id: UUID, kind: AccountKind) -> Account:
+    """The account, opened on first use together with its siblings; NotFound outside the active scope."""
+    account = _find(organisation_id, kind)
+    if account is None:
+        # One statement in a fixed order: ids, and with them the order of locks, agree for every organisation.
+        Account.objects.bulk_create(
+            [Account(organisation_id=organisation_id, kind=each) for each in ORGANISATION_KINDS], ignore_conflicts=True
+        )
+        account = _find(organisation_id, kind)
+    if account is None:
+        raise NotFound
+    return account
+
+
+def platform_account(kind: AccountKind) -> Account:
+    account = _find(None, kind)
+    if account is None:
+        Account.objects.bulk_create([Account(kind=kind)], ignore_conflicts=True)
+        account = _find(None, kind)
+    if account is None:
+        raise NotFound
+    return account
+
+
+def lock_wallet(organisation_id: UUID) -> Account:
+    """The wallet, locked until the transaction ends: whoever decides about its money waits here for the others."""
+    wallet = organisation_account(organisation_id, AccountKind.CASH)
+    locked: Account = Account.objects.select_for_update(no_key=True).get(pk=wallet.pk)
+    return locked
+
+
+def post(actor: Actor, *, posting: Posting) -> Transfer:
+    """Write the transfer once: a repeated key returns the row that is there, with other content it is a Conflict.
+
+    Raises Invalid for an amount that is not positive and InsufficientFunds where a wallet does not cover a
+    decision (usage is not one: see the trigger in migration 0002).
+    """
+    return post_once(actor, posting)[0]
+
+
+def post_once(actor: Actor, posting: Posting) -> tuple[Transfer, bool]:
+    """As `post`; True with a transfer that this call has written."""
+    if posting.amount_fen <= 0:
+        raise Invalid.field("amount", _("The amount must be more than zero."))
+    known = _known(posting)
+    if known is not None:
+        return known, False
+    try:
+        with transaction.atomic():
+            return _write(actor, posting), True
+    except IntegrityError as error:
+        if violated(error) == WALLET_COVERS_DECISIONS:
+            raise InsufficientFunds(_("The available balance does not cover this.")) from error
+        known = _known(posting)  # somebody else posted the same key meanwhile
+        if known is None:
+            raise
+        return known, False
+
+
+def violated(error: IntegrityError) -> str | None:
+    """The name of the constraint that refused, as Postgres reports it."""
+    name: str | None = getattr(getattr(error.__cause__, "diag", None), "constraint_name", None)
+    return name
+
+
+def _find(organisation_id: UUID | None, kind: AccountKind) -> Account | None:
+    owner = Q(organisation__isnull=True) if organisation_id is None else Q(organisation=organisation_id)
+    found: Account | None = Account.objects.filter(owner, kind=kind).first()
+    return found
+
+
+def _write(actor: Actor, posting: Posting) -> Transfer:
+    written: Transfer = Transfer.objects.create(
+        organisation_id=posting.debit.organisation_id or posting.credit.organisation_id,
+        debit_id=posting.debit.pk,
+        credit_id=posting.credit.pk,
+        amount_fen=posting.amount_fen,
+        kind=posting.kind,
+        idem=posting.idem,
+        ref=posting.ref,
+        note=posting.note,
+        actor_id=actor.user_id,
+        actor_label=actor.label[:200],
+    )
+    return written
+
+
+def _known(posting: Posting) -> Transfer | None:
+    known: Transfer | None = Transfer.objects.filter(idem=posting.idem).first()
+    if known is None:
+        return None
+    content = (posting.debit.pk, posting.credit.pk, posting.amount_fen, posting.kind, posting.ref)
+    if content != (known.debit_id, known.credit_id, known.amount_fen, known.kind, known.ref):
+        raise Conflict(_("This reference has already been used for another movement."))
+    return known

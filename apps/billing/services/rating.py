@@ -1,0 +1,199 @@
+"""From metered time to money: one transaction per organisation, rounded once, each slice charged once.
+
+A rating that is killed leaves nothing behind; a second one waits for the wallet's lock and finds nothing due.
+Sessions that the kernel is writing at this moment are skipped and found next time: the kernel locks a session
+first and the wallet later, so waiting for it here could be a deadlock.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
+
+from apps.billing import policy
+from apps.billing.arithmetic import cut_at_hours, exact_fen, largest_remainder, seconds
+from apps.billing.choices import AccountKind, TransferKind
+from apps.billing.models import Charge, MeterSession, RatingRun, Transfer, UsageSlice
+from apps.billing.services.ledger import Posting, lock_wallet, organisation_account, post
+from apps.billing.services.renewal import renew_holds
+from apps.common.actor import Actor
+from apps.common.clock import db_now
+from apps.common.money import whole_fen
+
+BILLING_ZONE = ZoneInfo(settings.BILLING_TIME_ZONE)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A charge to be: [start, end) of the slice that begins at `slice_start`; later revisions give it back."""
+
+    session: MeterSession
+    slice_start: datetime
+    start: datetime
+    end: datetime
+    revision: int = 0
+
+    @property
+    def exact(self) -> Decimal:
+        cost = _price_until(self.session, self.end) - _price_until(self.session, self.start)
+        return -cost if self.revision else cost
+
+
+def rate_due(actor: Actor, *, until: datetime | None = None) -> int:
+    """Rate every organisation with time that is due, up to `until` (now); the number that had any.
+
+    One organisation's failure does not keep the others waiting; all failures are raised together at the end.
+    """
+    until = until or db_now()
+    rated, failures = 0, []
+    for organisation_id in list(_due(until).values_list("organisation_id", flat=True).order_by().distinct()):
+        try:
+            rated += rate_organisation(actor, organisation_id=organisation_id, until=until) is not None
+        except Exception as error:  # one organisation's trouble is not the others'
+            failures.append(error)
+    if failures:
+        raise ExceptionGroup(f"{len(failures)} organisations could not be rated", failures)
+    return rated
+
+
+def rate_organisation(actor: Actor, *, organisation_id: UUID, until: datetime) -> RatingRun | None:
+    """Charge all of the organisation's due time up to `until`; None when there is none."""
+    with transaction.atomic():
+        lock_wallet(organisation_id)
+        rows = _due(until).filter(organisation_id=organisation_id).order_by("opened_at", "id")
+        sessions = list(
+            rows.select_related("price_version").select_for_update(of=("self",), no_key=True, skip_locked=True)
+        )
+        drafts = [draft for session in sessions for draft in _drafts(session, until)]
+        if not drafts:
+            return None
+        run = _settle(actor, organisation_id, drafts)
+        _advance(sessions, until)
+        renew_holds(organisation_id, sessions)
+        return run
+
+
+def _due(until: datetime) -> QuerySet[MeterSession]:
+    """Ended and not settled, or a while past the last rating."""
+    ripe = Q(proven_until__gte=F("rated_until") + policy.RATE_EVERY, rated_until__lte=until - policy.RATE_EVERY)
+    rows: QuerySet[MeterSession] = MeterSession.objects.filter(settled=False).filter(Q(closed_at__isnull=False) | ripe)
+    return rows
+
+
+def _drafts(session: MeterSession, until: datetime) -> list[Draft]:
+    pieces = cut_at_hours(session.rated_until, _target(session, until))
+    return [Draft(session, start, start, end) for start, end in pieces] or _take_back(session)
+
+
+def _target(session: MeterSession, until: datetime) -> datetime:
+    return min(session.proven_until, until)
+
+
+def _take_back(session: MeterSession) -> list[Draft]:
+    """What was charged beyond an end that became known later: a revision of each slice that reaches past it."""
+    end = session.closed_at
+    if end is None or end >= session.rated_until:
+        return []
+    slices = UsageSlice.objects.filter(session_id=session.pk, end__gt=end).order_by("start")
+    return [Draft(session, each.start, max(each.start, end), each.end, revision=1) for each in slices]
+
+
+def _settle(actor: Actor, organisation_id: UUID, drafts: Sequence[Draft]) -> RatingRun:
+    """Round once: the whole fen become one transfer, the rest is carried to the next run."""
+    former = RatingRun.objects.filter(organisation_id=organisation_id).order_by("-number").first()
+    number = former.number + 1 if former else 1
+    carried_in = former.carried_out if former else Decimal(0)
+    exact = sum((draft.exact for draft in drafts), Decimal(0))
+    amount = whole_fen(carried_in + exact)
+    run: RatingRun = RatingRun.objects.create(
+        organisation_id=organisation_id,
+        number=number,
+        carried_in=carried_in,
+        exact_fen=exact,
+        amount_fen=amount,
+        carried_out=carried_in + exact - amount,
+        transfer=_transfer(actor, organisation_id, number, amount),
+    )
+    _write_slices(drafts)
+    _write_charges(run, drafts)
+    return run
+
+
+def _transfer(actor: Actor, organisation_id: UUID, number: int, amount: int) -> Transfer | None:
+    if amount == 0:
+        return None
+    wallet = organisation_account(organisation_id, AccountKind.CASH)
+    revenue = organisation_account(organisation_id, AccountKind.REVENUE)
+    used = amount > 0
+    return post(
+        actor,
+        posting=Posting(
+            debit=wallet if used else revenue,
+            credit=revenue if used else wallet,
+            amount_fen=abs(amount),
+            kind=TransferKind.USAGE if used else TransferKind.CORRECTION,
+            idem=f"rating:{organisation_id}:{number}",
+        ),
+    )
+
+
+def _write_slices(drafts: Iterable[Draft]) -> None:
+    UsageSlice.objects.bulk_create(
+        [
+            UsageSlice(
+                session_id=draft.session.pk,
+                organisation_id=draft.session.organisation_id,
+                start=draft.start,
+                end=draft.end,
+                prev_end=None if draft.start == draft.session.opened_at else draft.start,
+            )
+            for draft in drafts
+            if not draft.revision
+        ]
+    )
+
+
+def _write_charges(run: RatingRun, drafts: Sequence[Draft]) -> None:
+    amounts = largest_remainder([draft.exact for draft in drafts], run.amount_fen)
+    Charge.objects.bulk_create([_charge(run, draft, amount) for draft, amount in zip(drafts, amounts, strict=True)])
+
+
+def _charge(run: RatingRun, draft: Draft, amount_fen: int) -> Charge:
+    # A slice lies within one UTC hour, and the billing zone is whole hours from UTC: it has one day and one period.
+    day = draft.slice_start.astimezone(BILLING_ZONE).date()
+    length = seconds(draft.end - draft.start)
+    return Charge(
+        run=run,
+        organisation_id=run.organisation_id,
+        session=draft.session,
+        slice_start=draft.slice_start,
+        start=draft.start,
+        end=draft.end,
+        revision=draft.revision,
+        period=f"{day:%Y-%m}",
+        day=day,
+        price_version_id=draft.session.price_version_id,
+        replicas=draft.session.replicas,
+        rate=draft.session.price_version.rate_fen_per_hour,
+        seconds=-length if draft.revision else length,
+        exact_fen=draft.exact,
+        amount_fen=amount_fen,
+    )
+
+
+def _advance(sessions: Sequence[MeterSession], until: datetime) -> None:
+    for session in sessions:
+        took_back = session.closed_at is not None and session.closed_at < session.rated_until
+        session.rated_until = session.proven_until if took_back else max(session.rated_until, _target(session, until))
+        session.settled = session.closed_at == session.rated_until
+    MeterSession.objects.bulk_update(sessions, ["rated_until", "settled"])
+
+
+def _price_until(session: MeterSession, at: datetime) -> Decimal:
+    return exact_fen(session.price_version.rate_fen_per_hour, session.replicas, at - session.opened_at)

@@ -1,0 +1,48 @@
+"""Holds of running work follow its ratings: what was used is captured, the next hour is held again."""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from apps.billing.arithmetic import hour_price
+from apps.billing.choices import AccountKind, HoldOutcome, HoldReason
+from apps.billing.models import Hold, MeterSession
+from apps.billing.services.holds import end, open_hold, replace
+from apps.billing.services.ledger import organisation_account
+
+
+def renew_holds(organisation_id: UUID, sessions: Iterable[MeterSession]) -> None:
+    """After a rating of `sessions`, under the wallet's lock: hold their next hour, or what is left for it.
+
+    The usage has left the balance, so an unchanged hold already is the next hour's; capturing it to hold the same
+    amount again would be two rows that say nothing. A hold is renewed only when its amount has to change.
+    """
+    available = organisation_account(organisation_id, AccountKind.CASH).available_fen
+    latest = {session.workload_id: session for session in sessions}
+    for workload_id, session in latest.items():
+        hold = open_hold(workload_id)
+        if hold is not None:
+            available += hold.amount_fen - _renew(hold, session, available + hold.amount_fen)
+
+
+def _renew(hold: Hold, session: MeterSession, free: int) -> int:
+    """Fen held afterwards, of the `free` ones that there are without this hold."""
+    if hold.reason == HoldReason.SETTLING:
+        return _settled(hold, session)
+    wanted = hour_price(session.price_version.rate_fen_per_hour, session.replicas)
+    amount = min(wanted, max(free, 0))
+    if amount != hold.amount_fen:
+        end(hold, HoldOutcome.CAPTURED)
+        replace(hold, reason=HoldReason.RUNNING, amount_fen=amount)
+    return amount
+
+
+def _settled(hold: Hold, session: MeterSession) -> int:
+    if not session.settled or _others_unsettled(session):
+        return hold.amount_fen
+    end(hold, HoldOutcome.CAPTURED)
+    return 0
+
+
+def _others_unsettled(session: MeterSession) -> bool:
+    found: bool = MeterSession.objects.filter(workload_id=session.workload_id, settled=False).exists()
+    return found

@@ -1,0 +1,14 @@
+"""Nudges: everything that is due is found in the database."""
+
+from celery import shared_task
+
+from apps.billing import services
+from apps.common.actor import system_actor
+from apps.common.scoping import acting
+
+
+@shared_task(name="billing.rate")
+def rate() -> None:
+    with acting(system_actor()) as actor:
+        services.rate_due(actor)
+        services.arrears_sweep(actor)
