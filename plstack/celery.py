@@ -19,7 +19,7 @@ def every(seconds: float, task: str, queue: str) -> dict[str, object]:
 app.conf.beat_schedule = {
     "schedule": every(3, "workloads.schedule", "scheduler"),
     "reconcile": every(2, "workloads.reconcile", "reconcile"),
-    "discover": every(30, "clusters.discover", "default"),
+    "discover": every(30, "workloads.discover", "default"),
     "rate": every(30, "billing.rate", "default"),
     "arrears": every(30, "workloads.enforce_arrears", "default"),
 }

@@ -1,5 +1,10 @@
 """WebSocket routes."""
 
-from django.urls import URLPattern
+from django.urls import path
 
-websocket_urlpatterns: list[URLPattern] = []
+from apps.workloads.consumers import LiveConsumer, LogConsumer
+
+websocket_urlpatterns = [
+    path("ws/live/", LiveConsumer.as_asgi()),
+    path("ws/logs/<uuid:workload_id>/", LogConsumer.as_asgi()),
+]

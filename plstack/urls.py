@@ -1,8 +1,30 @@
 """Every page and API of the site."""
 
+from django.conf import settings
 from django.urls import include, path
 
+from apps.common.styleguide import views as styleguide
+from apps.common.views import health, set_theme
+from apps.tenants.views import switch_organisation
+from plstack import api_urls
+
 urlpatterns = [
+    path("", include("apps.console.portal_urls")),
+    path("console/", include("apps.console.urls")),
+    path("training/", include("apps.training.urls")),
+    path("billing/", include("apps.billing.urls")),
+    path("account/", include("apps.tenants.urls")),
+    path("notifications/", include("apps.notifications.urls")),
     path("accounts/", include("allauth.account.urls")),
     path("i18n/", include("django.conf.urls.i18n")),
+    path("organisation/", switch_organisation, name="switch_organisation"),
+    path("theme/", set_theme, name="theme"),
+    path("healthz", health, name="health"),
+    path("api/", include(api_urls)),
 ]
+
+if settings.DEBUG:
+    urlpatterns += [
+        path("styleguide/", styleguide.page, name="styleguide"),
+        path("styleguide/series/", styleguide.series, name="styleguide-series"),
+    ]

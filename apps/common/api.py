@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 from django.http import Http404
 from django.utils.translation import gettext as _
 from rest_framework import exceptions
-from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView, set_rollback
@@ -16,16 +15,6 @@ from apps.common.access import Access, Realm, actor_for
 from apps.common.actor import Actor
 from apps.common.errors import DomainError
 from apps.common.scoping import acting
-
-
-class DeclaredAccess(BasePermission):
-    """Only a signed-in person passes, unless the view declares itself public; permissions are checked by the actor."""
-
-    def has_permission(self, request: Request, view: APIView) -> bool:
-        access = getattr(view, "declared_access", lambda: None)()
-        if access is None:
-            return False
-        return access.realm is Realm.PUBLIC or bool(request.user and request.user.is_authenticated)
 
 
 class ScopedView(APIView):

@@ -23,7 +23,7 @@ PLATFORM_GROUP = "platform"
 
 
 def publish_on_commit(groups: list[str], message: dict[str, Any]) -> None:
-    """Send `message` ({"type": handler name, ...JSON}) to every group once the transaction has committed."""
+    """Once the transaction has committed, send `message` ({"type": handler name, ...JSON}) to every group, named in it."""
     transaction.on_commit(lambda: _publish(groups, message), robust=True)
 
 
@@ -33,6 +33,6 @@ def _publish(groups: list[str], message: dict[str, Any]) -> None:
         return
     try:
         for group in groups:
-            async_to_sync(layer.group_send)(group, message)
+            async_to_sync(layer.group_send)(group, {**message, "group": group})
     except Exception:  # Redis down: browsers catch up from their last event id
         log.warning("live message lost: %s", message.get("type"), exc_info=log.isEnabledFor(logging.DEBUG))

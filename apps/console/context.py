@@ -1,9 +1,95 @@
-"""What the frame around every page shows: filled in with the pages."""
+"""What the frame around every page shows."""
 
 from typing import Any
 
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from apps.billing import selectors as funds
+from apps.billing.choices import ArrearsStatus
+from apps.common.access import Realm
+from apps.common.actor import Actor
+from apps.common.clock import db_now
+from apps.common.formatting import moment
+from apps.common.money import yuan, yuan_rate
+from apps.common.permissions import Permission
+from apps.common.scoping import acting
+from apps.console.navigation import CONSOLE, PORTAL, entries
+from apps.notifications.models import Notice
+from apps.tenants.actors import current_membership, memberships, platform_permissions
+from apps.tenants.choices import Role
+from apps.workloads.selectors import scheduler_is_alive
 
 
 def shell(request: HttpRequest) -> dict[str, Any]:
-    return {}
+    """`shell` for signed-in people; nothing on pages that stand alone."""
+    user = getattr(request, "user", None)
+    if user is None or not user.is_authenticated:
+        return {}
+    console = request.path.startswith("/console/")
+    actor = getattr(request, "actor", None) or request.actors.get(Realm.SELF)  # type: ignore[attr-defined]
+    with acting(actor):
+        frame = _console(request, actor) if console and actor.platform else _portal(request, actor)
+    common = {
+        "brand_name": "PLStack",
+        "user_name": user.display_name,
+        "user_initial": user.display_name[:1].upper(),
+        "healthy": scheduler_is_alive(),
+        "checked_at": db_now(),
+    }
+    return {"shell": common | frame, "actor": actor}
+
+
+def _current(request: HttpRequest) -> str:
+    return request.resolver_match.view_name if request.resolver_match else ""
+
+
+def _portal(request: HttpRequest, actor: Actor) -> dict[str, Any]:
+    user = request.user
+    member = current_membership(user)  # type: ignore[arg-type]
+    rights = request.actors.get(Realm.ORGANISATION) if member else actor  # type: ignore[attr-defined]
+    unread = Notice.objects.filter(user_id=actor.user_id, read_at__isnull=True).count() if member else 0
+    staff = bool(platform_permissions(user))  # type: ignore[arg-type]
+    return {
+        "portal": "portal",
+        "organisation": member.organisation.name if member else "",
+        "organisations": [
+            {"id": m.organisation_id, "name": m.organisation.name, "current": member and m.pk == member.pk}
+            for m in memberships(user)  # type: ignore[arg-type]
+        ],
+        "role_label": Role(member.role).label if member else "",
+        "department": member.department.name if member and member.department else "",
+        "nav": entries(PORTAL, rights, _current(request)),
+        "other_portal": {"label": _("Go to the console"), "url": reverse("console:overview")} if staff else None,
+        "wallet": _wallet(rights) if member else None,
+        "unread": unread,
+        "notifications_url": reverse("notifications:list"),
+    }
+
+
+def _console(request: HttpRequest, actor: Actor) -> dict[str, Any]:
+    return {
+        "portal": "console",
+        "nav": entries(CONSOLE, actor, _current(request)),
+        "other_portal": {"label": _("Go to the portal"), "url": reverse("portal:overview")}
+        if current_membership(request.user)  # type: ignore[arg-type]
+        else None,
+        "wallet": None,
+        "unread": 0,
+    }
+
+
+def _wallet(actor: Actor) -> dict[str, str] | None:
+    """Balance, burn and how long it lasts, as the top bar says it; people without the right see nothing."""
+    if not actor.may(Permission.BILLING_VIEW_OWN):
+        return None
+    now = funds.wallet(actor)
+    tone = {ArrearsStatus.NORMAL: "", ArrearsStatus.LOW: "warn"}.get(now.status, "fail")
+    return {
+        "url": reverse("billing:wallet" if actor.may(Permission.BILLING_VIEW) else "billing:consumption"),
+        "balance_text": yuan(now.available_fen),
+        "rate_text": yuan_rate(now.burn_fen_per_hour) if now.burn_fen_per_hour else "",
+        "until_text": _("until %(when)s") % {"when": moment(now.runs_until)} if now.runs_until else "",
+        "state": tone,
+    }

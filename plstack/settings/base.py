@@ -187,7 +187,7 @@ FILE_UPLOAD_TEMP_DIR = None
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
-    "DEFAULT_PERMISSION_CLASSES": ["apps.common.api.DeclaredAccess"],
+    "DEFAULT_PERMISSION_CLASSES": ["apps.common.api_access.DeclaredAccess"],
     "DEFAULT_PAGINATION_CLASS": "apps.common.pagination.CreatedCursor",
     "PAGE_SIZE": 50,
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],

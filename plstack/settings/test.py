@@ -5,6 +5,7 @@ from plstack.settings.base import *  # noqa: F403
 
 # The owner creates the test database; tests/conftest.py then continues as the limited role that production uses.
 DATABASES = {"default": env.database("DATABASE_OWNER_URL")}
+DATABASES["default"]["TEST"] = {"NAME": env.value("TEST_DB", "test_plstack")}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 ALLOWED_HOSTS = ["*"]

@@ -22,13 +22,14 @@ class Options:
     validate: str = ""
     classes: str = ""
     switch: bool = False
+    bare: bool = False
 
 
 def field_context(bound: BoundField, **options: Any) -> dict[str, Any]:
     """Context of components/field.html.
 
     Options: label, hint (instead of the form's own), prefix, suffix (¥, GiB), validate (URL that checks the field as it
-    is left), classes (of the control), switch (a check box as a switch).
+    is left), classes (of the control), switch (a check box as a switch), bare (the page writes the hint itself).
     """
     wanted = Options(**options)
     kind = control_kind(bound)
@@ -37,7 +38,7 @@ def field_context(bound: BoundField, **options: Any) -> dict[str, Any]:
         "kind": kind,
         "control": "" if kind in ("choices", "file") else bound.as_widget(attrs=control_attributes(bound, wanted)),
         "label": wanted.label or bound.label,
-        "hint": wanted.hint or bound.help_text,
+        "hint": "" if wanted.bare else wanted.hint or bound.help_text,
         "options": wanted,
         "checking": checking(bound, wanted) if wanted.validate else {},
     }

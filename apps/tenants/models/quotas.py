@@ -9,13 +9,17 @@ from apps.tenants.models.people import User
 
 
 class Quota(TenantModel):
-    """One limit of one level; `used` is what live work holds, changed only under the row's lock."""
+    """What one level holds of one resource, and its limit (None: unlimited).
+
+    `used` is what live work holds, changed only under the row's lock. Rows exist for every level that ever
+    submitted, limited or not, so a limit set later starts from the true use.
+    """
 
     organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="quotas")
     department = models.ForeignKey(Department, on_delete=models.CASCADE, null=True, related_name="quotas")
     user = models.ForeignKey(User, on_delete=models.CASCADE, null=True, related_name="quotas")
     resource = models.CharField(max_length=24, choices=Resource)
-    limit = models.BigIntegerField()
+    limit = models.BigIntegerField(null=True)
     used = models.BigIntegerField(default=0)
 
     class Meta:

@@ -1,11 +1,11 @@
 """The mount phase: everything that the workload will find is checked, made, and given to its user."""
 
 import os
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from apps.workloads.drivers.base import IsolationLevel, Mount
-from apps.workloads.drivers.local import accounts, devices, sandbox
+from apps.workloads.drivers.local import accounts, devices, sandbox, seccomp
 from apps.workloads.drivers.local.environment import is_inside, needs_scratch
 from apps.workloads.drivers.local.records import RunDirectory, RunSpec
 
@@ -32,10 +32,21 @@ def prepare(spec: RunSpec, run: RunDirectory) -> None:
         raise MountFailed(f"The workload's folders could not be prepared: {error.strerror}") from error
 
 
-def launch_command(spec: RunSpec, run: RunDirectory, runtime: Path) -> list[str]:
-    """The command line of the workload's first process, which takes its two descriptors as further arguments."""
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """The command line of the workload's first process, which takes two descriptors as further arguments.
+
+    `inherited`: further descriptors that it needs; the caller closes them.
+    """
+
+    argv: list[str]
+    inherited: tuple[int, ...] = ()
+
+
+def launch_command(spec: RunSpec, run: RunDirectory, runtime: Path) -> Launch:
     if spec.level is IsolationLevel.L0:
-        return sandbox.init_command(path=str(sandbox.INIT))
+        return Launch(sandbox.init_command(str(sandbox.INIT)))
+    seccomp_filter = seccomp.open_filter()
     view = sandbox.View(
         mounts=_mounts(spec, run),
         read_only=[runtime],
@@ -43,7 +54,8 @@ def launch_command(spec: RunSpec, run: RunDirectory, runtime: Path) -> list[str]
         etc=run.etc,
         network=spec.request.network,
     )
-    return sandbox.arguments(view) + sandbox.init_command()
+    argv = sandbox.arguments(view, seccomp_filter) + sandbox.init_command()
+    return Launch(argv, () if seccomp_filter is None else (seccomp_filter,))
 
 
 def _mounts(spec: RunSpec, run: RunDirectory) -> list[Mount]:

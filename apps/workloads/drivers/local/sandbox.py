@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from apps.workloads.drivers.base import Mount
-from apps.workloads.drivers.local import init
+from apps.workloads.drivers.base import CannotSee, Mount
+from apps.workloads.drivers.local import init, seccomp
 from apps.workloads.drivers.local.environment import SANDBOX_PORTS, SANDBOX_TMP, is_inside
 from apps.workloads.drivers.local.runtime import BASE_PREFIX, BASE_PYTHON
 
@@ -38,21 +38,22 @@ class View:
     network: bool = False
 
 
-def arguments(view: View) -> list[str]:
-    """The command line up to and without the program to run."""
+def arguments(view: View, seccomp_filter: int | None) -> list[str]:
+    """The command line up to and without the program to run. `seccomp_filter`: a descriptor that it inherits."""
     return [
         *(executable() or "bwrap", "--die-with-parent", "--new-session", "--as-pid-1"),
         *_namespaces(view.network),
         *_system(),
         *_own(view),
         *("--ro-bind", str(INIT), INIT_INSIDE),
+        *(("--seccomp", str(seccomp_filter)) if seccomp_filter is not None else ()),
         *("--chdir", "/", "--"),
     ]
 
 
-def init_command(*descriptors: int, path: str = INIT_INSIDE) -> list[str]:
-    """The sandbox's first process, with its channel and its exec socket."""
-    return [str(BASE_PYTHON), "-I", "-S", path, *map(str, descriptors)]
+def init_command(path: str = INIT_INSIDE) -> list[str]:
+    """The first process, which takes the descriptors of its channel and its exec socket as further arguments."""
+    return [str(BASE_PYTHON), "-I", "-S", path]
 
 
 def _namespaces(network: bool) -> Iterable[str]:
@@ -70,6 +71,8 @@ def _namespaces(network: bool) -> Iterable[str]:
 
 
 def _system() -> Iterable[str]:
+    for below in ("/etc/x", "/sys/devices/x", INIT_INSIDE):
+        yield from _parents(below)
     yield from ("--ro-bind", "/usr", "/usr", "--proc", "/proc", "--dev", "/dev")
     # Shared memory for data loaders: any user of the sandbox may write, as on a machine.
     yield from ("--perms", "1777", "--tmpfs", "/dev/shm")  # noqa: S108
@@ -145,18 +148,28 @@ def obstacle() -> str:
     """Why no workload can be isolated here, found by isolating one; "" when it works."""
     if executable() is None:
         return "bubblewrap (bwrap) is not installed"
-    code, text = _output([*arguments(View()), str(BASE_PYTHON), "-I", "-S", "-c", "print('inside')"])
+    seccomp_filter = seccomp.open_filter()
+    inherited = () if seccomp_filter is None else (seccomp_filter,)
+    try:
+        program = [str(BASE_PYTHON), "-I", "-S", "-c", "print('inside')"]
+        code, text = _output([*arguments(View(), seccomp_filter), *program], inherited)
+    finally:
+        for descriptor in inherited:
+            os.close(descriptor)
     if code == 0 and "inside" in text:
         return ""
     return f"bubblewrap does not work here: {text.strip() or f'it ended with {code}'}"
 
 
-def _output(argv: Sequence[str]) -> tuple[int, str]:
+def _output(argv: Sequence[str], inherited: Sequence[int] = ()) -> tuple[int, str]:
     try:
         done = subprocess.run(
             argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            env={"PATH": os.defpath}, timeout=PROBE_TIMEOUT_S, check=False,
+            env={"PATH": os.defpath}, timeout=PROBE_TIMEOUT_S, check=False, pass_fds=inherited,
         )  # fmt: skip
-    except (OSError, subprocess.TimeoutExpired) as error:
+    except OSError as error:
         return 1, str(error)
+    except subprocess.TimeoutExpired as error:
+        # A machine too busy to answer has not been shown to lack anything.
+        raise CannotSee("The machine is too busy to try a sandbox") from error
     return done.returncode, done.stdout.decode(errors="replace")

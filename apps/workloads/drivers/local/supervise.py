@@ -9,7 +9,6 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -19,6 +18,7 @@ from apps.workloads.drivers.local.cgroups import Group
 from apps.workloads.drivers.local.environment import Command
 from apps.workloads.drivers.local.journal import Journal
 from apps.workloads.drivers.local.linux import PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, prctl
+from apps.workloads.drivers.local.mounting import Launch
 from apps.workloads.drivers.local.records import MARKER, RunSpec
 from apps.workloads.drivers.local.stopping import StopFile
 
@@ -44,7 +44,7 @@ class Outcome:
 
 
 class Supervisor:
-    """Runs one workload. `argv` is the first process's command line, without its two descriptors."""
+    """Runs one workload, once."""
 
     def __init__(self, spec: RunSpec, journal: Journal, stop: StopFile, group: Group | None) -> None:
         self.spec = spec
@@ -58,8 +58,8 @@ class Supervisor:
         self._sampled_at = 0.0
         self._cpu_before = 0.0
 
-    def run(self, launch: Sequence[str], command: Command, listener: socket.socket) -> Exit:
-        """`launch`: the first process's command line; its two descriptors are appended here."""
+    def run(self, launch: Launch, command: Command, listener: socket.socket) -> Exit:
+        """Runs `command` under the first process that `launch` starts."""
         ours, theirs = socket.socketpair()
         output, inlet = os.pipe2(os.O_CLOEXEC)
         with suppress(OSError):
@@ -70,10 +70,11 @@ class Supervisor:
         try:
             process = self._spawn(launch, theirs, listener, inlet)
         except (OSError, subprocess.SubprocessError) as error:
-            return Exit(None, None, ExitReason.START_FAILED, f"{launch[0]}: {error}")
+            return Exit(None, None, ExitReason.START_FAILED, f"{launch.argv[0]}: {error}")
         finally:
             theirs.close()
-            os.close(inlet)
+            for descriptor in (inlet, *launch.inherited):
+                os.close(descriptor)
         try:
             self._converse(process, ours, output, command)
         finally:
@@ -84,11 +85,11 @@ class Supervisor:
             process.wait()
         return self._verdict(process)
 
-    def _spawn(self, launch: Sequence[str], channel: socket.socket, listener: socket.socket, output: int) -> "Process":
+    def _spawn(self, launch: Launch, channel: socket.socket, listener: socket.socket, output: int) -> "Process":
         descriptors = (channel.fileno(), listener.fileno())
         return subprocess.Popen(
-            [*launch, *map(str, descriptors)], stdin=subprocess.DEVNULL, stdout=output, stderr=output,
-            pass_fds=descriptors, cwd="/", preexec_fn=self._prepare_child,
+            [*launch.argv, *map(str, descriptors)], stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+            pass_fds=(*descriptors, *launch.inherited), cwd="/", preexec_fn=self._prepare_child,
             env={"PATH": os.defpath, MARKER: str(self.spec.request.attempt_id)},
         )  # fmt: skip
 

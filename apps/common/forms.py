@@ -1,0 +1,27 @@
+"""Domain errors beside the inputs they speak of."""
+
+from collections.abc import Sequence
+from itertools import zip_longest
+
+from django import forms
+from django.http import QueryDict
+
+from apps.common.errors import DomainError
+
+
+def show_error(form: forms.Form, error: DomainError) -> None:
+    """Put each part of the error beside its field, the rest (with the hint) above the form."""
+    placed = False
+    for name, text in error.fields.items():
+        if name in form.fields:
+            form.add_error(name, str(text))
+            placed = True
+    if not placed:
+        form.add_error(None, " ".join(part for part in (str(error.message), str(error.hint)) if part))
+
+
+def rows(data: QueryDict, prefix: str) -> tuple[tuple[str, str], ...]:
+    """Name and value pairs of a table of inputs `<prefix>_key` and `<prefix>_value`, as typed."""
+    names: Sequence[str] = data.getlist(f"{prefix}_key")
+    values: Sequence[str] = data.getlist(f"{prefix}_value")
+    return tuple(zip_longest(names, values, fillvalue=""))

@@ -1,0 +1,31 @@
+"""Views that belong to no app: the theme, the health probe."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_GET, require_POST
+
+from apps.common.access import PUBLIC, requires
+from apps.common.context import THEME_COOKIE, THEMES
+
+YEAR_S = 365 * 24 * 3600
+
+
+@requires(PUBLIC)
+@require_POST
+def set_theme(request: HttpRequest) -> HttpResponse:
+    """Remember light, dark or the system's choice in a cookie, and go back to the page."""
+    theme = request.POST.get("theme", "auto")
+    back = request.POST.get("next") or request.headers.get("Referer") or "/"
+    if not url_has_allowed_host_and_scheme(back, {request.get_host()}):
+        back = "/"
+    response = redirect(back)
+    response.set_cookie(THEME_COOKIE, theme if theme in THEMES else "auto", max_age=YEAR_S, samesite="Lax")
+    return response
+
+
+@requires(PUBLIC)
+@require_GET
+def health(request: HttpRequest) -> HttpResponse:
+    """200 while this process answers; says nothing else."""
+    return HttpResponse("ok\n", content_type="text/plain")

@@ -1,0 +1,5 @@
+"""The console's API."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []

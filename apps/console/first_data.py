@@ -1,0 +1,103 @@
+"""What a fresh installation starts with: an organisation, its first admin, packages, images and a little money."""
+
+import secrets
+from decimal import Decimal
+from pathlib import Path
+
+from django.conf import settings
+
+from apps.billing import services as billing
+from apps.billing.models import Package
+from apps.billing.services import PackageSpec
+from apps.clusters.models import Accelerator, Node
+from apps.clusters.services import discover_local
+from apps.common.actor import Actor
+from apps.registry.platform_images import ensure_platform_images
+from apps.tenants import services as tenants
+from apps.tenants.choices import PlatformRole, Role
+from apps.tenants.models import Organisation, User
+from apps.workloads.nodes import local_driver
+
+ADMIN = "admin"
+ORGANISATION = "Lab"
+# Enough for about a hundred hours of the smallest package, so that the first run needs no recharge.
+FIRST_BALANCE_FEN = 5000
+
+
+def ensure(actor: Actor, *, username: str = ADMIN, password: str | None = None) -> str | None:
+    """Make what is missing; the admin's password the first time, None ever after."""
+    ensure_platform_images()
+    isolation = local_driver().isolation()
+    node = discover_local(
+        actor,
+        folder=Path(settings.PLSTACK_HOME),
+        isolation=isolation.level.value,
+        isolation_reason=isolation.reason,
+    )
+    if not Package.objects.exists():
+        for spec, rate in _packages(node):
+            billing.create_package(actor, spec=spec, rate_fen_per_hour=rate)
+    if User.objects.exists():
+        return None
+    chosen = password or secrets.token_urlsafe(12)
+    user, _generated = tenants.create_user(
+        actor, person=tenants.Person(username=username, name="Admin", password=chosen)
+    )
+    tenants.assign_platform_role(actor, user=user, role=PlatformRole.SUPER)
+    organisation = _organisation(actor, user)
+    billing.top_up(
+        actor,
+        organisation_id=organisation.pk,
+        amount_fen=FIRST_BALANCE_FEN,
+        reference="first-installation",
+        note="Opening balance",
+    )
+    return chosen
+
+
+def _organisation(actor: Actor, user: User) -> Organisation:
+    organisation = Organisation.objects.first() or tenants.create_organisation(actor, name=ORGANISATION, slug="lab")
+    tenants.add_member(actor, organisation_id=organisation.pk, user=user, role=Role.ADMIN)
+    return organisation
+
+
+def _packages(node: Node) -> list[tuple[PackageSpec, Decimal]]:
+    """Packages that this machine can run: a small and a large slice of its CPU, and each model of card it has."""
+    cpu, memory = node.allocatable_cpu_milli, node.allocatable_memory_mib
+    packages = [
+        (_cpu_package("small", "小", min(1000, cpu), min(2048, memory // 2), 10), Decimal(48)),
+        (_cpu_package("large", "大", cpu, memory * 3 // 4, 20), Decimal(48 * max(1, cpu // 1000))),
+    ]
+    cards = list(Accelerator.objects.filter(node=node, healthy=True))
+    for sort, model in enumerate(sorted({card.model for card in cards}), 30):
+        alike = [card for card in cards if card.model == model]
+        packages.append((_card_package(model, len(cards), node, alike[0].memory_mib, sort), Decimal(1980)))
+    return packages
+
+
+def _cpu_package(size_en: str, size_zh: str, cpu_milli: int, memory_mib: int, sort: int) -> PackageSpec:
+    return PackageSpec(
+        name_en=f"CPU {size_en}",
+        name_zh=f"仅 CPU · {size_zh}",
+        description_en="No GPU: for trying code and small models",
+        description_zh="无 GPU：调试代码和小模型",
+        cpu_milli=cpu_milli,
+        memory_mib=memory_mib,
+        sort=sort,
+    )
+
+
+def _card_package(model: str, cards: int, node: Node, memory_mib: int, sort: int) -> PackageSpec:
+    """One whole card with its share of the machine."""
+    return PackageSpec(
+        name_en=f"{model} whole card",
+        name_zh=f"{model} 整卡",
+        cpu_milli=node.allocatable_cpu_milli // cards,
+        memory_mib=node.allocatable_memory_mib // cards,
+        gpu_count=1,
+        gpu_model=model,
+        gpu_mode="whole",
+        gpu_core_milli=1000,
+        gpu_memory_mib=memory_mib,
+        sort=sort,
+    )

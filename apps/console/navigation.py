@@ -1,0 +1,84 @@
+"""The two portals' navigation: only what exists, only what the actor may open."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from apps.common.actor import Actor
+from apps.common.permissions import Permission as P
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of the sidebar, or a group of lines."""
+
+    label: str | Promise
+    icon: str
+    url_name: str = ""
+    permission: P | None = None
+    children: tuple["Entry", ...] = field(default=())
+
+
+PORTAL = (
+    Entry(_("Overview"), "layout-dashboard", "portal:overview"),
+    Entry(_("Training"), "flask", "training:list", P.TRAINING_VIEW),
+    Entry(
+        _("Billing"),
+        "wallet",
+        children=(
+            Entry(_("Wallet"), "", "billing:wallet", P.BILLING_VIEW),
+            Entry(_("Consumption"), "", "billing:consumption", P.BILLING_VIEW_OWN),
+        ),
+    ),
+    Entry(_("Account"), "user-circle", "account:profile"),
+)
+
+CONSOLE = (
+    Entry(_("Overview"), "layout-dashboard", "console:overview", P.PLATFORM_OVERVIEW),
+    Entry(_("Organisations"), "building", "console:organisations", P.PLATFORM_TENANTS_VIEW),
+    Entry(_("Workloads"), "flask", "console:workloads", P.PLATFORM_WORKLOADS_VIEW),
+    Entry(_("Nodes"), "server", "console:nodes", P.PLATFORM_NODES_VIEW),
+    Entry(
+        _("Finance"),
+        "report-money",
+        children=(
+            Entry(_("Packages and prices"), "", "console:packages", P.PLATFORM_PRICES_VIEW),
+            Entry(_("Recharge"), "", "console:recharges", P.PLATFORM_FINANCE_VIEW),
+            Entry(_("Consumption"), "", "console:consumption", P.PLATFORM_FINANCE_VIEW),
+        ),
+    ),
+    Entry(_("Audit log"), "shield-check", "console:audit", P.PLATFORM_AUDIT_VIEW),
+)
+
+
+def entries(tree: tuple[Entry, ...], actor: Actor, current: str) -> list[dict[str, Any]]:
+    """The tree as the sidebar's template reads it. `current` is the namespaced name of the page's URL."""
+    shown = []
+    for entry in tree:
+        if entry.permission is not None and not actor.may(entry.permission):
+            continue
+        children = entries(entry.children, actor, current)
+        if entry.children and not children:
+            continue
+        shown.append(
+            {
+                "label": entry.label,
+                "icon": entry.icon,
+                "url": reverse(entry.url_name) if entry.url_name else "",
+                "current": _is_current(entry, current) or any(child["current"] for child in children),
+                "children": children,
+            }
+        )
+    return shown
+
+
+def _is_current(entry: Entry, current: str) -> bool:
+    """Training's pages all belong to its one entry; the others are told apart by their own name."""
+    if not entry.url_name:
+        return False
+    section, _, page = entry.url_name.partition(":")
+    here, _, name = current.partition(":")
+    return section == here and (page == name or section in {"training", "account"} or name.startswith(page.rstrip("s")))

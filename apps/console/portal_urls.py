@@ -1,0 +1,6 @@
+"""The portal's overview."""
+
+from django.urls import URLPattern
+
+app_name = "portal"
+urlpatterns: list[URLPattern] = []

@@ -1,0 +1,6 @@
+"""The page of notices."""
+
+from django.urls import URLPattern
+
+app_name = "notifications"
+urlpatterns: list[URLPattern] = []

@@ -1,0 +1,5 @@
+"""The API of people and organisations."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []

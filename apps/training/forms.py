@@ -1,0 +1,112 @@
+"""The form of a new run. It only translates: every rule stands in the service."""
+
+from uuid import UUID, uuid4
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from apps.common.forms import rows
+from apps.training.models import Entry, Run
+from apps.training.selectors import code_text
+from apps.training.services import Request
+
+
+class Source:
+    """Where the code comes from."""
+
+    WRITE, UPLOAD, PARENT = "write", "upload", "parent"
+
+
+class RunForm(forms.Form):
+    """`arguments` and `environment` are tables of rows, read beside the fields."""
+
+    name = forms.CharField(label=_("Name"), max_length=80)
+    note = forms.CharField(label=_("Note"), max_length=200, required=False)
+    image = forms.UUIDField(label=_("Image"), error_messages={"required": _("Choose one of the images.")})
+    package = forms.IntegerField(label=_("Package"), error_messages={"required": _("Choose one of the packages.")})
+    source = forms.ChoiceField(
+        label=_("Code"),
+        choices=[
+            (Source.WRITE, _("Write here")),
+            (Source.UPLOAD, _("Upload files")),
+            (Source.PARENT, _("From the last version")),
+        ],
+    )
+    text = forms.CharField(label=_("Code"), required=False, strip=False, widget=forms.Textarea)
+    code = forms.UUIDField(label=_("Uploaded files"), required=False, widget=forms.HiddenInput)
+    entry = forms.ChoiceField(label=_("Kind of entry"), choices=Entry.choices)
+    script = forms.CharField(label=_("Entry file"), max_length=200)
+    parent = forms.UUIDField(required=False, widget=forms.HiddenInput)
+    key = forms.CharField(max_length=64, widget=forms.HiddenInput)
+    # No inputs of their own: they carry what is wrong with the tables.
+    arguments = forms.CharField(label=_("Arguments"), required=False)
+    environment = forms.CharField(label=_("Environment variables"), required=False)
+
+    def as_request(self) -> Request:
+        """The service's request; the form must be valid."""
+        data, source = self.cleaned_data, self.cleaned_data["source"]
+        return Request(
+            name=data["name"],
+            image_id=data["image"],
+            package_id=data["package"],
+            entry=Entry(data["entry"]),
+            script=data["script"],
+            key=data["key"],
+            text=data["text"] if source == Source.WRITE else None,
+            code_id=data["code"] if source == Source.UPLOAD else None,
+            arguments=rows(self.data, "arguments"),  # type: ignore[arg-type]
+            environment=rows(self.data, "environment"),  # type: ignore[arg-type]
+            parent_id=data["parent"],
+            note=data["note"],
+        )
+
+    def argument_rows(self) -> list[tuple[str, str]]:
+        """Rows to show: as typed, or as they were set at first."""
+        return self._rows("arguments")
+
+    def environment_rows(self) -> list[tuple[str, str]]:
+        return self._rows("environment")
+
+    def _rows(self, name: str) -> list[tuple[str, str]]:
+        if self.is_bound:
+            return list(rows(self.data, name))  # type: ignore[arg-type]
+        return [(first, second) for first, second in self.initial.get(name, [])]
+
+
+def initial_of(run: Run, *, as_version: bool) -> dict[str, object]:
+    """The form's values from an earlier run. As a version, the new run continues that run's family."""
+    text = code_text(run)
+    return {
+        "name": run.name,
+        "note": run.note if as_version else "",
+        "image": run.image_id,
+        "package": run.workload.package_id,
+        "source": Source.WRITE if text is not None else Source.PARENT,
+        "text": text or "",
+        "entry": run.entry,
+        "script": run.script,
+        "arguments": run.arguments,
+        "environment": run.environment,
+        "parent": run.pk if as_version or text is None else None,
+        "key": new_key(),
+    }
+
+
+def initial_of_example(text: str, *, image: UUID | None, package: int | None) -> dict[str, object]:
+    """A first run that works as it stands."""
+    return {
+        "name": "digits",
+        "image": image,
+        "package": package,
+        "source": Source.WRITE,
+        "text": text,
+        "entry": Entry.PYTHON,
+        "script": "train.py",
+        "arguments": [("--epochs", "20"), ("--hidden", "64")],
+        "environment": [],
+        "key": new_key(),
+    }
+
+
+def new_key() -> str:
+    return uuid4().hex

@@ -1,0 +1,58 @@
+"""The charts of a run: measurements of its attempt as points over time."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from apps.training.models import Run
+from apps.workloads.drivers.base import Usage
+from apps.workloads.selectors import current_attempt, usage_series
+from apps.workloads.spec import Spec
+
+MAX_POINTS = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """How one series is read: its unit, its value from a measurement, its limit from the spec."""
+
+    unit: str
+    value: Callable[[Usage], float | None]
+    limit: Callable[[Spec], float | None]
+
+
+CHARTS = {
+    "cpu": Chart("", lambda use: use.cpu_milli / 1000, lambda spec: spec.cpu_milli / 1000),
+    "memory": Chart("GiB", lambda use: use.memory_mib / 1024, lambda spec: spec.memory_mib / 1024),
+    "gpu": Chart("%", lambda use: use.gpu_util_pct, lambda spec: 100.0),
+    "gpu_memory": Chart(
+        "GiB",
+        lambda use: None if use.gpu_memory_mib is None else use.gpu_memory_mib / 1024,
+        lambda spec: spec.gpu.memory_mib / 1024 if spec.gpu and spec.gpu.memory_mib else None,
+    ),
+}
+
+
+def series_of(run: Run, name: str, since: float = 0.0) -> list[dict[str, Any]] | None:
+    """Points newer than `since` (Unix seconds): [{"name", "unit", "limit", "points": [[Unix seconds, value], …]}]; None for an unknown chart."""
+    chart, attempt = CHARTS.get(name), current_attempt(run.workload)
+    if chart is None:
+        return None
+    origin = attempt.started_at.timestamp() if attempt and attempt.started_at else 0.0
+    points = [
+        [round(origin + use.at_s, 3), round(value, 3)]
+        for use in _thinned(usage_series(attempt, since_s=max(0.0, since - origin)))
+        if (value := chart.value(use)) is not None
+    ]
+    names = {"cpu": _("CPU"), "memory": _("Memory"), "gpu": _("GPU utilisation"), "gpu_memory": _("GPU memory")}
+    return [
+        {"name": names[name], "unit": chart.unit, "limit": chart.limit(run.workload.frozen_spec), "points": points}
+    ]
+
+
+def _thinned(samples: list[Usage]) -> list[Usage]:
+    """At most `MAX_POINTS`, evenly taken, the newest always among them."""
+    step = len(samples) // MAX_POINTS + 1
+    return samples[::-1][::step][::-1]

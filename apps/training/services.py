@@ -1,0 +1,254 @@
+"""Starting training runs."""
+
+import os
+import re
+from dataclasses import dataclass
+from uuid import UUID, uuid4
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils.translation import gettext_lazy as _
+
+from apps.billing import selectors as funds
+from apps.billing.models import Package
+from apps.common.actor import Actor
+from apps.common.errors import Invalid, NotFound
+from apps.common.permissions import Permission
+from apps.registry import selectors as registry
+from apps.registry.models import Image
+from apps.storage import services as storage
+from apps.storage.beneath import open_file
+from apps.storage.models import Folder, FolderKind
+from apps.training import command
+from apps.training.models import Entry, Run
+from apps.workloads import services as workloads
+from apps.workloads.choices import Kind
+from apps.workloads.models import Workload
+from apps.workloads.spec import DataMount, Gpu, Spec
+from apps.workloads.spec import Image as SpecImage
+
+MAX_CODE = 1 << 20
+NAME = re.compile(r"[\w][\w .\-]{0,79}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to train. Code is `text` (written in the page, saved as `script`) or the folder that holds the upload.
+
+    `key` makes the submission idempotent: the same key again returns the run made first.
+    """
+
+    name: str
+    image_id: UUID
+    package_id: int
+    entry: Entry
+    script: str
+    key: str
+    text: str | None = None
+    code_id: UUID | None = None
+    arguments: tuple[tuple[str, str], ...] = ()
+    environment: tuple[tuple[str, str], ...] = ()
+    parent_id: UUID | None = None
+    note: str = ""
+
+
+def submit(actor: Actor, request: Request) -> Run:
+    """Validate, reserve, hold, freeze and queue, all or nothing.
+
+    Raises `Invalid` (with the field), `QuotaExceeded`, `InsufficientFunds`, `Unavailable`; nothing is left behind.
+    """
+    actor.require(Permission.TRAINING_SUBMIT)
+    made: Run | None = Run.objects.filter(workload__owner_id=actor.user_id, workload__submit_key=request.key).first()
+    if made is not None:
+        return made
+    name = clean_name(request.name)
+    parent = _parent(actor, request.parent_id)
+    image = registry.choose(actor, request.image_id)
+    package = choose_package(actor, request.package_id)
+    words = command.argv(request.entry, request.script, command.clean_arguments(request.arguments))
+    with transaction.atomic():
+        code = _code(actor, request, parent)
+        return _submit(actor, request, name=name, parent=parent, image=image, package=package, code=code, argv=words)
+
+
+def _submit(
+    actor: Actor,
+    request: Request,
+    *,
+    name: str,
+    parent: Run | None,
+    image: Image,
+    package: Package,
+    code: Folder,
+    argv: tuple[str, ...],
+) -> Run:
+    output = storage.create_folder(actor, kind=FolderKind.OUTPUT)
+    environment = command.clean_environment(request.environment)
+    spec = spec_of(package, image, argv=argv, code=code, output=output, environment=tuple(environment))
+    workload = workloads.submit(actor, _submission(request, name, spec, package, actor))
+    storage.seal(code)
+    existing: Run | None = Run.objects.filter(workload=workload).first()
+    if existing is not None:  # the same key won a race against us
+        return existing
+    family, version = _next_version(parent)
+    run: Run = Run.objects.create(
+        organisation_id=actor.organisation(),
+        owner_id=actor.user_id,
+        workload=workload,
+        name=name,
+        family=family,
+        version=version,
+        parent=parent,
+        note=request.note[:200],
+        image=image,
+        entry=request.entry,
+        script=request.script.strip(),
+        arguments=[list(row) for row in command.clean_arguments(request.arguments)],
+        environment=[list(row) for row in environment],
+        code=code,
+        output=output,
+    )
+    run.refresh_from_db()
+    return run
+
+
+def _submission(request: Request, name: str, spec: Spec, package: Package, actor: Actor) -> workloads.Submission:
+    quote = funds.quote(actor, package_id=package.pk)
+    return workloads.Submission(
+        kind=Kind.TRAINING,
+        name=name,
+        spec=spec,
+        package_id=package.pk,
+        price_version_id=quote.price_version_id,
+        key=request.key,
+        id=uuid4(),
+    )
+
+
+def spec_of(
+    package: Package,
+    image: Image,
+    *,
+    argv: tuple[str, ...] = (),
+    code: Folder | None = None,
+    output: Folder | None = None,
+    environment: command.Pairs = (),
+) -> Spec:
+    """The kernel's spec of a run on `package`; code is mounted read-only, only the output folder is written to."""
+    mounts = [DataMount(code.relative_path, command.CODE, True)] if code else []
+    mounts += [DataMount(output.relative_path, command.OUTPUT, False)] if output else []
+    return Spec(
+        image=SpecImage(image.key, tuple(image.requirements)),
+        argv=argv,
+        cpu_milli=package.cpu_milli,
+        memory_mib=package.memory_mib,
+        gpu=_gpu(package),
+        env={**dict(environment), "PLSTACK_CODE": command.CODE, "PLSTACK_OUTPUT": command.OUTPUT},
+        mounts=tuple(mounts),
+        workdir=command.CODE,
+    )
+
+
+def _gpu(package: Package) -> Gpu | None:
+    if not package.gpu_count:
+        return None
+    return Gpu(
+        mode=package.gpu_mode,
+        count=package.gpu_count,
+        model=package.gpu_model or None,
+        core_milli=package.gpu_core_milli or 1000,
+        memory_mib=package.gpu_memory_mib or 0,
+        profile=package.mig_profile or None,
+    )
+
+
+def clean_name(name: str) -> str:
+    cleaned = " ".join(name.split())
+    if not cleaned:
+        raise Invalid.field("name", _("Give the run a name."))
+    if not NAME.match(cleaned):
+        raise Invalid.field(
+            "name", _("A name has up to 80 letters, digits, spaces, dots, - and _, and starts with a letter or digit.")
+        )
+    return cleaned
+
+
+def choose_package(actor: Actor, package_id: int) -> Package:
+    package = funds.packages(actor).filter(pk=package_id).first()
+    if package is None:
+        raise Invalid.field("package", _("Choose one of the packages."))
+    return package
+
+
+def _parent(actor: Actor, parent_id: UUID | None) -> Run | None:
+    if parent_id is None:
+        return None
+    parent: Run | None = Run.objects.filter(pk=parent_id).first()
+    if parent is None or (parent.owner_id != actor.user_id and not actor.may(Permission.TRAINING_MANAGE_ALL)):
+        raise NotFound
+    return parent
+
+
+def _code(actor: Actor, request: Request, parent: Run | None) -> Folder:
+    """The folder with the run's files: written from the page, uploaded before, or the parent's own."""
+    if request.text is not None:
+        return _written(actor, request.script, request.text)
+    if parent is not None and request.code_id in (None, parent.code_id):
+        folder = parent.code
+    elif request.code_id is not None:
+        folder = storage.own_folder(actor, request.code_id, FolderKind.CODE)
+    else:
+        raise Invalid.field("code", _("Upload files, or write the code in the page."))
+    _has_script(folder, request.script)
+    return folder
+
+
+def _written(actor: Actor, script: str, text: str) -> Folder:
+    if not text.strip():
+        raise Invalid.field("text", _("There is no code yet."))
+    if len(text.encode()) > MAX_CODE:
+        raise Invalid.field("text", _("Code written in the page may have 1 MiB at most; upload it as a file."))
+    folder = storage.create_folder(actor, kind=FolderKind.CODE)
+    storage.write_text(actor, folder=folder, path=script.strip(), text=text)
+    return folder
+
+
+def _has_script(folder: Folder, script: str) -> None:
+    try:
+        descriptor = open_file(storage.root_of(folder), script.strip())
+    except NotFound as error:
+        raise Invalid.field("script", _("There is no such file in the code. Choose one that is there.")) from error
+    os.close(descriptor)
+
+
+def _next_version(parent: Run | None) -> tuple[UUID, int]:
+    if parent is None:
+        return uuid4(), 1
+    newest = Run.objects.filter(family=parent.family).aggregate(newest=Max("version"))["newest"]
+    return parent.family, (newest or 0) + 1
+
+
+def rerun(actor: Actor, run: Run, *, key: str) -> Run:
+    """The same again as the next version: same code, arguments, image and package, at today's price."""
+    return submit(actor, request_of(run, key=key))
+
+
+def request_of(run: Run, *, key: str) -> Request:
+    """What `submit` needs to make `run` again; a clone changes some of it."""
+    return Request(
+        name=run.name,
+        image_id=run.image_id,
+        package_id=run.workload.package_id,
+        entry=Entry(run.entry),
+        script=run.script,
+        key=key,
+        code_id=run.code_id,
+        arguments=tuple((name, value) for name, value in run.arguments),
+        environment=tuple((name, value) for name, value in run.environment),
+        parent_id=run.pk,
+        note=run.note,
+    )
+
+
+def stop(actor: Actor, run: Run) -> Workload:
+    return workloads.stop(actor, run.workload)

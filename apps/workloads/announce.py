@@ -1,0 +1,51 @@
+"""What is written and sent when a workload changes: its event, the audit row, the nudges."""
+
+from typing import Any
+
+from apps.audit.services import Target, record
+from apps.common.actor import Actor
+from apps.common.live import PLATFORM_GROUP, organisation_group, publish_on_commit, workload_group
+from apps.workloads.models import Event, Workload
+
+
+def target(workload: Workload) -> Target:
+    return Target("workload", str(workload.pk), workload.name)
+
+
+def status_changed(actor: Actor, workload: Workload, before: str) -> None:
+    """Event and audit row of a new status, in the transaction that wrote it."""
+    event(actor, workload, "status", workload.reason_data)
+    record(
+        actor,
+        action=f"workload.{workload.status}",
+        target=target(workload),
+        organisation_id=workload.organisation_id,
+        before={"status": before},
+        after={"status": workload.status, "reason": workload.reason},
+    )
+
+
+def event(actor: Actor, workload: Workload, kind: str, data: dict[str, Any]) -> None:
+    """Append one event and tell the browsers that watch this workload or its organisation."""
+    row = Event.objects.create(
+        organisation_id=workload.organisation_id,
+        workload=workload,
+        attempt_number=workload.attempt_number,
+        kind=kind,
+        status=workload.status,
+        reason=workload.reason,
+        data=data,
+        actor_label=actor.label,
+    )
+    publish_on_commit(
+        [workload_group(workload.pk), organisation_group(workload.organisation_id), PLATFORM_GROUP],
+        {"type": "workload.event", "id": row.pk, "workload": str(workload.pk), "kind": kind, "status": workload.status},
+    )
+
+
+def progressed(workload: Workload) -> None:
+    """Something on the page moved (a step, a percentage, a measurement); nothing worth keeping as an event."""
+    publish_on_commit(
+        [workload_group(workload.pk)],
+        {"type": "workload.event", "id": 0, "workload": str(workload.pk), "kind": "progress", "status": workload.status},
+    )

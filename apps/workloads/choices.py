@@ -1,0 +1,60 @@
+"""Closed sets of values of the kernel's tables."""
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class Kind(models.TextChoices):
+    """What a workload is to the person who started it. The kernel treats all alike."""
+
+    TRAINING = "training", _("Training")
+
+
+class Desired(models.TextChoices):
+    RUNNING = "running", _("Running")
+    STOPPED = "stopped", _("Stopped")
+
+
+class Status(models.TextChoices):
+    QUEUED = "queued", _("Queued")
+    PLACED = "placed", _("Placed")
+    STARTING = "starting", _("Starting")
+    RUNNING = "running", _("Running")
+    STOPPING = "stopping", _("Stopping")
+    SUCCEEDED = "succeeded", _("Finished")
+    FAILED = "failed", _("Failed")
+    STOPPED = "stopped", _("Stopped")
+
+
+TERMINAL = frozenset({Status.SUCCEEDED, Status.FAILED, Status.STOPPED})
+LIVE = frozenset(set(Status) - TERMINAL)
+# On a node, holding its resources.
+PLACED = frozenset({Status.PLACED, Status.STARTING, Status.RUNNING, Status.STOPPING})
+
+
+class Reason(models.TextChoices):
+    """Why a workload has its status, beyond the scheduler's causes for waiting. Words: `faults.py`."""
+
+    NONE = "", _("None")
+    SUBMITTED = "submitted", _("Waiting for the scheduler")
+    FINISHED = "finished", _("Finished")
+    BY_PERSON = "by_person", _("Stopped by a person")
+    ARREARS = "arrears", _("Stopped for want of money")
+    EXIT_CODE = "exit_code", _("The program ended with an error")
+    SIGNAL = "signal", _("The program was ended by a signal")
+    OUT_OF_MEMORY = "out_of_memory", _("Out of memory")
+    IMAGE_FAILED = "image_failed", _("The runtime could not be prepared")
+    MOUNT_FAILED = "mount_failed", _("The files could not be mounted")
+    START_FAILED = "start_failed", _("The program could not be started")
+    REFUSED = "refused", _("The node refused the work")
+    LOST = "lost", _("The node lost the work")
+    ISOLATION = "isolation", _("The machine is reserved for another organisation")
+
+
+class Fault(models.TextChoices):
+    """Whose matter a failure is."""
+
+    NOBODY = "", _("Nobody")
+    USER = "user", _("Your program")
+    PLATFORM = "platform", _("The platform")
+    NODE = "node", _("The node")

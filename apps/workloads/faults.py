@@ -1,0 +1,173 @@
+"""An end in words: what happened, whose matter it is, what to do. Derived when read, in the reader's language."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from apps.common.formatting import memory
+from apps.workloads.choices import Fault, Reason, Status
+from apps.workloads.drivers.base import DriverError
+from apps.workloads.models import Attempt, Workload
+from apps.workloads.selectors import log_chunk
+
+TAIL_BYTES = 4096
+TAIL_LINES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """The sentences of a failure card: title, what happened, whose matter, what to try."""
+
+    title: str
+    text: str
+    verdict: str
+    fixes: tuple[str, ...] = ()
+
+
+def card(workload: Workload, attempt: Attempt | None) -> dict[str, Any] | None:
+    """What `components/failure.html` shows; None unless the workload failed or was stopped for want of money."""
+    if workload.status != Status.FAILED and workload.reason != Reason.ARREARS:
+        return None
+    advice = advise(workload)
+    return {
+        "id": str(workload.pk),
+        "title": advice.title,
+        "text": advice.text,
+        "verdict": advice.verdict,
+        "fixes": [{"label": fix} for fix in advice.fixes],
+        "facts": _facts(workload, attempt),
+        "excerpt": _tail(attempt),
+    }
+
+
+def advise(workload: Workload) -> Advice:
+    """Words for the workload's reason; a reason without words of its own is still told apart by its fault."""
+    known = _ADVICE.get(Reason(workload.reason)) if workload.reason in Reason.values else None
+    if known is not None:
+        return known(workload)
+    return Advice(_("It failed"), str(Reason(workload.reason).label), verdict(workload))
+
+
+def verdict(workload: Workload) -> str:
+    return {
+        Fault.USER: _("The cause is in the program."),
+        Fault.PLATFORM: _("This is the platform's fault, not your program's."),
+        Fault.NODE: _("This is the machine's fault, not your program's."),
+        Fault.NOBODY: "",
+    }[Fault(workload.fault)]
+
+
+def _exit_code(workload: Workload) -> Advice:
+    code = workload.reason_data.get("code")
+    fixes: tuple[str, ...] = (_("Read the last lines of the log: the error stands there."),)
+    if code == 127:
+        fixes = (_("A command was not found. Check its name, or choose an image that has it."),)
+    elif code == 126:
+        fixes = (_("The file is not executable. Choose the right kind of entry."),)
+    return Advice(
+        _("Failed: the program ended with exit code %(code)s") % {"code": code},
+        _("It started as it should and reported an error by itself."),
+        verdict(workload),
+        fixes,
+    )
+
+
+def _signal(workload: Workload) -> Advice:
+    number = workload.reason_data.get("signal")
+    return Advice(
+        _("Failed: ended by signal %(number)s") % {"number": number},
+        _("The program was ended from inside, as a crash in native code does."),
+        verdict(workload),
+        (_("Signal 11 is a memory error of a library: try other versions of it."),) if number == 11 else (),
+    )
+
+
+def _out_of_memory(workload: Workload) -> Advice:
+    limit = memory(workload.frozen_spec.memory_mib)
+    return Advice(
+        _("Failed: out of memory"),
+        _("The program needed more than the package's %(limit)s.") % {"limit": limit},
+        verdict(workload),
+        (_("Choose a package with more memory."), _("Load less at a time: smaller batches, fewer workers.")),
+    )
+
+
+def _image_failed(workload: Workload) -> Advice:
+    return Advice(
+        _("Failed: the runtime could not be prepared"),
+        workload.reason_data.get("detail") or _("Installing the image's libraries failed."),
+        _("This is the platform's fault, not your program's. Nothing was charged."),
+        (_("Run it again; if it fails again, tell the platform's administrators."),),
+    )
+
+
+def _start_failed(workload: Workload) -> Advice:
+    return Advice(
+        _("Failed: the program could not be started"),
+        workload.reason_data.get("detail") or "",
+        verdict(workload),
+        (_("Check the entry file and its kind."),),
+    )
+
+
+def _lost(workload: Workload) -> Advice:
+    return Advice(
+        _("Failed: the machine lost the run"),
+        _("It ended without a trace, as after a power cut. It is charged up to the last sign of life only."),
+        verdict(workload),
+        (_("Run it again; nothing in the program needs to change."),),
+    )
+
+
+def _refused(workload: Workload) -> Advice:
+    return Advice(
+        _("Failed: the machine refused the run"), workload.reason_data.get("detail") or "", verdict(workload)
+    )
+
+
+def _arrears(workload: Workload) -> Advice:
+    return Advice(
+        _("Stopped: the balance is used up"),
+        _("The organisation's grace period ended. Everything the run had written is kept."),
+        "",
+        (_("Top up the wallet, then run it again."),),
+    )
+
+
+_ADVICE = {
+    Reason.EXIT_CODE: _exit_code,
+    Reason.SIGNAL: _signal,
+    Reason.OUT_OF_MEMORY: _out_of_memory,
+    Reason.IMAGE_FAILED: _image_failed,
+    Reason.START_FAILED: _start_failed,
+    Reason.LOST: _lost,
+    Reason.REFUSED: _refused,
+    Reason.ARREARS: _arrears,
+}
+
+
+def _facts(workload: Workload, attempt: Attempt | None) -> list[dict[str, str]]:
+    if attempt is None or attempt.peak_memory_mib is None:
+        return []
+    limit = memory(workload.frozen_spec.memory_mib)
+    return [
+        {
+            "label": _("Peak memory"),
+            "value": memory(attempt.peak_memory_mib),
+            "sub": _("of %(limit)s") % {"limit": limit},
+        }
+    ]
+
+
+def _tail(attempt: Attempt | None) -> str:
+    """The last lines of the log, as far as the node can still show them."""
+    if attempt is None or attempt.handle is None:
+        return ""
+    try:
+        size = log_chunk(attempt, offset=1 << 62).next_offset
+        chunk = log_chunk(attempt, offset=max(0, min(size, 1 << 62) - TAIL_BYTES), limit=TAIL_BYTES)
+    except DriverError:
+        return ""
+    lines = chunk.data.decode(errors="replace").splitlines()
+    return "\n".join(lines[-TAIL_LINES:])

@@ -1,0 +1,43 @@
+"""Who may use a machine that cannot keep workloads apart (level L0): one trusted organisation, unless told."""
+
+from uuid import UUID
+
+from django.conf import settings
+from django.utils.translation import gettext_lazy as _
+
+from apps.clusters.models import Node
+from apps.common.errors import Conflict
+from apps.tenants.choices import OrganisationStatus
+from apps.tenants.models import Organisation
+from apps.workloads.drivers.base import IsolationLevel
+
+
+def trusted_organisation() -> UUID | None:
+    """The one organisation that unisolated machines serve: the first that was made and is still active."""
+    first: Organisation | None = (
+        Organisation.objects.with_scopes_disabled()
+        .filter(status=OrganisationStatus.ACTIVE)
+        .order_by("created_at", "pk")
+        .first()
+    )
+    return first.pk if first else None
+
+
+def usable_nodes(organisation_id: UUID) -> set[UUID]:
+    """Ids of the nodes whose isolation is enough for this organisation."""
+    nodes = Node.objects.all()
+    if not settings.PLSTACK_ALLOW_SHARED_L0 and organisation_id != trusted_organisation():
+        nodes = nodes.exclude(isolation=IsolationLevel.L0)
+    return set(nodes.values_list("pk", flat=True))
+
+
+def refuse_unless_trusted(organisation_id: UUID) -> None:
+    """Raise `Conflict` where every machine is unisolated and serves another organisation."""
+    if Node.objects.exists() and not usable_nodes(organisation_id):
+        raise Conflict(
+            _("This machine cannot keep organisations apart, so only one organisation may run work on it."),
+            hint=_(
+                "Ask the platform's administrators: installing bubblewrap isolates workloads; "
+                "PLSTACK_ALLOW_SHARED_L0=1 accepts the risk."
+            ),
+        )

@@ -1,0 +1,193 @@
+"""Everything that runs is a Workload; each try to run it is an Attempt; what it holds is its Placements."""
+
+import uuid
+from typing import Any
+
+from django.db import models
+from django.db.models.functions import Now
+from django.utils.functional import cached_property
+
+from apps.billing.models import Package, PriceVersion
+from apps.clusters.models import Accelerator, Node
+from apps.common.scoping import TenantModel
+from apps.tenants.models import Organisation, User
+from apps.workloads.choices import LIVE, TERMINAL, Desired, Fault, Kind, Reason, Status
+from apps.workloads.spec import Spec
+
+
+class Workload(TenantModel):
+    """What should be. `status` is written by `states` alone; a trigger keeps `spec` as it was submitted."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="workloads")
+    owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="workloads")
+    department_id = models.UUIDField(null=True)
+    kind = models.CharField(max_length=16, choices=Kind)
+    name = models.CharField(max_length=120)
+    spec = models.JSONField()
+    priority = models.PositiveSmallIntegerField(default=3)
+    package = models.ForeignKey(Package, on_delete=models.PROTECT, related_name="+")
+    price_version = models.ForeignKey(PriceVersion, on_delete=models.PROTECT, related_name="+")
+    submit_key = models.CharField(max_length=64)
+
+    desired = models.CharField(max_length=8, choices=Desired, default=Desired.RUNNING)
+    generation = models.PositiveIntegerField(default=1)
+    status = models.CharField(max_length=12, choices=Status, default=Status.QUEUED)
+    reason = models.CharField(max_length=32, blank=True, default=Reason.SUBMITTED)
+    reason_data = models.JSONField(default=dict)
+    fault = models.CharField(max_length=10, choices=Fault, blank=True, default=Fault.NOBODY)
+    attempt_number = models.PositiveSmallIntegerField(default=0)
+    # The scheduler's last word on why it waits (funnel, position, estimate), for the page and the API.
+    explanation = models.JSONField(default=dict)
+    explained_at = models.DateTimeField(null=True)
+
+    created_at = models.DateTimeField(db_default=Now())
+    status_since = models.DateTimeField(db_default=Now())
+    queued_at = models.DateTimeField(db_default=Now())
+    started_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["organisation", "-created_at"], name="workload_newest"),
+            models.Index(fields=["owner", "-created_at"], name="workload_owner_newest"),
+            models.Index(fields=["queued_at"], name="workload_waiting", condition=models.Q(status=Status.QUEUED)),
+            models.Index(fields=["status"], name="workload_live", condition=models.Q(status__in=sorted(LIVE))),
+        ]
+        constraints = [
+            models.UniqueConstraint(fields=["organisation", "owner", "submit_key"], name="workload_submitted_once"),
+            models.CheckConstraint(condition=models.Q(status__in=sorted(Status)), name="workload_status_known"),
+            models.CheckConstraint(condition=models.Q(priority__range=(1, 5)), name="workload_priority_1_to_5"),
+            models.CheckConstraint(
+                condition=models.Q(ended_at__isnull=True) | models.Q(status__in=sorted(TERMINAL)),
+                name="workload_ended_is_terminal",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @cached_property
+    def frozen_spec(self) -> Spec:
+        return Spec.from_json(self.spec)
+
+    @property
+    def is_live(self) -> bool:
+        return self.status in LIVE
+
+
+class Attempt(TenantModel):
+    """One try. `fence` rises with each claim: only the newest claimant's result is written."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
+    workload = models.ForeignKey(Workload, on_delete=models.PROTECT, related_name="attempts")
+    number = models.PositiveSmallIntegerField()
+    node = models.ForeignKey(Node, on_delete=models.PROTECT, related_name="attempts")
+    handle = models.JSONField(null=True)
+    fence = models.PositiveIntegerField(default=0)
+    lease_until = models.DateTimeField(null=True)
+    next_check_at = models.DateTimeField(db_default=Now())
+    # Last proof that the driver could see it; older than a few checks means "stale" on the page.
+    seen_at = models.DateTimeField(null=True)
+    placed_at = models.DateTimeField(db_default=Now())
+    started_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+    ran_for_s = models.FloatField(null=True)
+    phase = models.CharField(max_length=12, blank=True)
+    steps = models.JSONField(default=dict)  # start-up step → seconds
+    progress = models.JSONField(default=dict)  # {"text", "fraction"} of the step under way
+    usage = models.JSONField(default=dict)
+    peak_memory_mib = models.PositiveIntegerField(null=True)
+    exit_code = models.IntegerField(null=True)
+    exit_signal = models.IntegerField(null=True)
+    exit_reason = models.CharField(max_length=16, blank=True)
+    exit_detail = models.TextField(blank=True)
+    stop_asked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["workload", "number"]
+        indexes = [
+            models.Index(fields=["next_check_at"], name="attempt_due", condition=models.Q(ended_at__isnull=True)),
+        ]
+        constraints = [
+            models.UniqueConstraint(fields=["workload", "number"], name="attempt_number_once"),
+            models.UniqueConstraint(
+                fields=["workload"], condition=models.Q(ended_at__isnull=True), name="one_live_attempt"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(ended_at__isnull=True) | models.Q(ended_at__gte=models.F("placed_at")),
+                name="attempt_ends_after_placement",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(started_at__isnull=True)
+                | models.Q(ended_at__isnull=True)
+                | models.Q(ended_at__gte=models.F("started_at")),
+                name="attempt_ends_after_start",
+            ),
+        ]
+
+
+class Placement(TenantModel):
+    """A piece of a node held by an attempt: CPU and memory on its first row, one row for each slice of a card."""
+
+    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
+    attempt = models.ForeignKey(Attempt, on_delete=models.PROTECT, related_name="placements")
+    node = models.ForeignKey(Node, on_delete=models.PROTECT, related_name="placements")
+    accelerator = models.ForeignKey(Accelerator, on_delete=models.PROTECT, null=True, related_name="placements")
+    cpu_milli = models.PositiveIntegerField(default=0)
+    memory_mib = models.PositiveIntegerField(default=0)
+    device_memory_mib = models.PositiveIntegerField(default=0)
+    core_milli = models.PositiveIntegerField(default=0)
+    mig_start = models.PositiveSmallIntegerField(null=True)
+    mig_profile = models.CharField(max_length=24, blank=True)
+    exclusive = models.BooleanField(default=False)
+    created_at = models.DateTimeField(db_default=Now())
+    released_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["node"], name="placement_held", condition=models.Q(released_at__isnull=True)),
+        ]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["accelerator"],
+                condition=models.Q(released_at__isnull=True, exclusive=True),
+                name="whole_card_once",
+            ),
+            models.UniqueConstraint(
+                fields=["accelerator", "mig_start"],
+                condition=models.Q(released_at__isnull=True, mig_start__isnull=False),
+                name="mig_slice_once",
+            ),
+        ]
+
+
+class Event(TenantModel):
+    """What happened to a workload, why and by whom. Append-only; browsers resume from its id."""
+
+    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
+    workload = models.ForeignKey(Workload, on_delete=models.PROTECT, related_name="events")
+    attempt_number = models.PositiveSmallIntegerField(default=0)
+    kind = models.CharField(max_length=32)
+    status = models.CharField(max_length=12, choices=Status)
+    reason = models.CharField(max_length=32, blank=True)
+    data: Any = models.JSONField(default=dict)
+    actor_label = models.CharField(max_length=200)
+    at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["workload", "id"], name="event_of_workload"),
+            models.Index(fields=["organisation", "id"], name="event_of_organisation"),
+        ]
+
+
+class SchedulerEpoch(models.Model):
+    """One row: the last scheduling pass. Its number rises with each pass that wrote decisions."""
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1)
+    number = models.PositiveBigIntegerField(default=0)
+    at = models.DateTimeField(db_default=Now())
+    milliseconds = models.PositiveIntegerField(default=0)
+    waiting = models.PositiveIntegerField(default=0)

@@ -1,0 +1,51 @@
+"""From an attempt's rows to the driver's request."""
+
+from apps.workloads.drivers.base import DeviceGrant, LaunchRequest, Mount, RuntimeImage
+from apps.workloads.models import Attempt, Placement
+from apps.workloads.nodes import data_root
+from apps.workloads.spec import DataMount
+
+
+def launch_request(attempt: Attempt) -> LaunchRequest:
+    """Plain data for `Driver.launch`. Paths are resolved here, against this installation's data root."""
+    workload = attempt.workload
+    spec = workload.frozen_spec
+    return LaunchRequest(
+        attempt_id=attempt.pk,
+        workload_id=workload.pk,
+        tenant_id=workload.organisation_id,
+        node=attempt.node.name,
+        image=RuntimeImage(spec.image.name, spec.image.requirements),
+        argv=spec.argv,
+        env=dict(spec.env),
+        mounts=tuple(_mount(mount) for mount in spec.mounts),
+        workdir=spec.workdir,
+        cpu_milli=spec.cpu_milli,
+        memory_mib=spec.memory_mib,
+        devices=tuple(_grant(p) for p in _cards(attempt)),
+        network=spec.network,
+    )
+
+
+def _mount(mount: DataMount) -> Mount:
+    return Mount(source=str(data_root() / mount.source), target=mount.target, read_only=mount.read_only)
+
+
+def _cards(attempt: Attempt) -> list[Placement]:
+    pieces = Placement.objects.filter(attempt=attempt, accelerator__isnull=False).select_related("accelerator")
+    return list(pieces.order_by("accelerator__index"))
+
+
+def _grant(piece: Placement) -> DeviceGrant:
+    card = piece.accelerator
+    if card is None:
+        raise ValueError("a placement without a card grants none")
+    return DeviceGrant(
+        uuid=card.uuid,
+        index=card.index,
+        vendor=card.vendor,
+        model=card.model,
+        memory_mib=piece.device_memory_mib or card.memory_mib,
+        cores_pct=max(1, piece.core_milli // 10),
+        mode=card.mode,
+    )

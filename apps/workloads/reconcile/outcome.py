@@ -1,0 +1,150 @@
+"""What an observation means for the rows. Times come from the database's clock and the driver's durations only."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from apps.billing import services as billing
+from apps.common.actor import Actor
+from apps.common.clock import db_now
+from apps.workloads import announce, nudge, states
+from apps.workloads.choices import Desired, Fault, Reason, Status
+from apps.workloads.drivers.base import Exit, ExitReason, LaunchRefused, Observation, Phase
+from apps.workloads.models import Attempt, Workload
+from apps.workloads.states import Claim, Why
+
+# After this many tries ended by the platform's own faults, the workload fails instead of queueing again.
+MAX_ATTEMPTS = 3
+
+
+def apply(actor: Actor, claim: Claim, seen: Observation) -> None:
+    """Bring the rows to what was observed: started, progressed or ended. Safe to repeat."""
+    now = db_now()
+    started_at = _started_at(claim.attempt, seen, now)
+    if started_at is not None and claim.attempt.started_at is None:
+        _proved_running(actor, claim, started_at)
+    if seen.phase.is_final:
+        _ended(actor, claim, seen, started_at, now)
+        return
+    _progress(claim, seen, now)
+    if started_at is not None and seen.ran_for_s is not None:
+        billing.extend_meter(
+            session_id=claim.attempt.pk, proven_until=started_at + timedelta(seconds=seen.ran_for_s)
+        )
+
+
+def _started_at(attempt: Attempt, seen: Observation, now: datetime) -> datetime | None:
+    """When running began. The driver proves a duration; only the database's clock says when "now" is."""
+    if attempt.started_at is not None or seen.ran_for_s is None:
+        return attempt.started_at
+    return max(attempt.placed_at, now - timedelta(seconds=seen.ran_for_s))
+
+
+def _proved_running(actor: Actor, claim: Claim, at: datetime) -> None:
+    if not states.run(actor, claim, at):
+        # A stop overtook the first proof: what ran is still metered.
+        if Attempt.objects.filter(pk=claim.attempt.pk, fence=claim.fence).update(started_at=at):
+            states.open_meter(claim.attempt, at)
+    claim.attempt.started_at = at
+
+
+def _ended(actor: Actor, claim: Claim, seen: Observation, started_at: datetime | None, now: datetime) -> None:
+    attempt, end = claim.attempt, seen.exit or Exit(None, None, ExitReason.LOST)
+    at = now if started_at is None else started_at + timedelta(seconds=seen.ran_for_s or 0.0)
+    result = {**_seen_columns(seen, now), "phase": seen.phase.value, **_exit_columns(end)}
+    workload = attempt.workload
+    why = why_of(end, workload)
+    if _goes_back(end, workload, attempt):
+        states.requeue(actor, claim, why, max(at, attempt.placed_at), **result)
+        nudge.schedule()
+        return
+    states.finish(actor, claim, status_of(end, workload), why, max(at, attempt.placed_at), **result)
+    nudge.schedule()
+
+
+def _goes_back(end: Exit, workload: Workload, attempt: Attempt) -> bool:
+    lost = end.reason is ExitReason.LOST and workload.desired == Desired.RUNNING
+    return lost and attempt.number < MAX_ATTEMPTS
+
+
+def status_of(end: Exit, workload: Workload) -> Status:
+    """A stop that was asked for ends as stopped, unless the program finished by itself first."""
+    if end.succeeded:
+        return Status.SUCCEEDED
+    asked = workload.status == Status.STOPPING or workload.desired == Desired.STOPPED
+    ended_by_stop = end.reason in {ExitReason.STOPPED, ExitReason.SIGNALLED, ExitReason.LOST}
+    if asked and (ended_by_stop or end.reason is ExitReason.EXITED):
+        return Status.STOPPED
+    return Status.FAILED
+
+
+def why_of(end: Exit, workload: Workload) -> Why:
+    """The reason shown with the end: for a stop, who asked for it; for a failure, what and whose matter."""
+    if status_of(end, workload) is Status.STOPPED:
+        return Why(Reason(workload.reason or Reason.BY_PERSON), workload.reason_data)
+    data: dict[str, Any] = {"code": end.code, "signal": end.signal, "detail": end.detail[-2000:]}
+    reason, fault = {
+        ExitReason.EXITED: (Reason.EXIT_CODE, Fault.USER),
+        ExitReason.SIGNALLED: (Reason.SIGNAL, Fault.USER),
+        ExitReason.STOPPED: (Reason.SIGNAL, Fault.USER),
+        ExitReason.OOM: (Reason.OUT_OF_MEMORY, Fault.USER),
+        ExitReason.START_FAILED: (Reason.START_FAILED, Fault.USER),
+        ExitReason.IMAGE_FAILED: (Reason.IMAGE_FAILED, Fault.PLATFORM),
+        ExitReason.MOUNT_FAILED: (Reason.MOUNT_FAILED, Fault.PLATFORM),
+        ExitReason.LOST: (Reason.LOST, Fault.NODE),
+    }[end.reason]
+    return Why(Reason.FINISHED, {}) if end.succeeded else Why(reason, data, fault)
+
+
+def never_started(actor: Actor, claim: Claim) -> None:
+    """Asked to stop before anything was launched."""
+    workload = claim.attempt.workload
+    why = Why(Reason(workload.reason or Reason.BY_PERSON), workload.reason_data)
+    states.finish(actor, claim, Status.STOPPED, why, db_now(), exit_reason=ExitReason.STOPPED.value)
+    nudge.schedule()
+
+
+def refused(actor: Actor, claim: Claim, refusal: LaunchRefused) -> None:
+    """The node will never take it: fail with its words."""
+    why = Why(Reason.REFUSED, {"code": refusal.code, "detail": refusal.text}, Fault.PLATFORM)
+    states.finish(actor, claim, Status.FAILED, why, db_now(), exit_detail=refusal.text)
+    nudge.schedule()
+
+
+def _progress(claim: Claim, seen: Observation, now: datetime) -> None:
+    columns = _seen_columns(seen, now)
+    changed = columns["progress"] != claim.attempt.progress or seen.phase.value != claim.attempt.phase
+    Attempt.objects.filter(pk=claim.attempt.pk, fence=claim.fence).update(phase=seen.phase.value, **columns)
+    if changed or seen.phase is Phase.RUNNING:
+        announce.progressed(claim.attempt.workload)
+
+
+def _seen_columns(seen: Observation, now: datetime) -> dict[str, Any]:
+    return {
+        "seen_at": now,
+        "ran_for_s": seen.ran_for_s,
+        "steps": {step.name.value: {"seconds": round(step.seconds, 3), "done": step.done} for step in seen.steps},
+        "progress": {"text": seen.progress.text, "fraction": seen.progress.fraction} if seen.progress else {},
+        "usage": _usage(seen),
+        "peak_memory_mib": seen.peak_memory_mib,
+    }
+
+
+def _usage(seen: Observation) -> dict[str, Any]:
+    use = seen.usage
+    if use is None:
+        return {}
+    return {
+        "cpu_milli": use.cpu_milli,
+        "memory_mib": use.memory_mib,
+        "gpu_util_pct": use.gpu_util_pct,
+        "gpu_memory_mib": use.gpu_memory_mib,
+    }
+
+
+def _exit_columns(end: Exit) -> dict[str, Any]:
+    return {
+        "exit_code": end.code,
+        "exit_signal": end.signal,
+        "exit_reason": end.reason.value,
+        "exit_detail": end.detail[-8000:],
+    }

@@ -1,0 +1,125 @@
+"""Reading workloads, as far as the actor may."""
+
+from datetime import timedelta
+from statistics import median
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from apps.common.actor import Actor
+from apps.common.clock import db_now
+from apps.common.errors import NotFound
+from apps.common.permissions import Permission
+from apps.workloads.choices import PLACED, Kind, Status
+from apps.workloads.drivers.base import Handle, LogChunk, MetricsMixin, Usage
+from apps.workloads.models import Attempt, Event, SchedulerEpoch, Workload
+from apps.workloads.nodes import driver_named
+
+# A page calls an attempt stale when its node has shown no proof of it for this long.
+STALE_AFTER = timedelta(seconds=30)
+STEPS = ("quota", "queue", "image", "mount", "ready")
+
+
+def visible(actor: Actor, kind: Kind | None = None) -> QuerySet[Workload]:
+    """One's own workloads; those of the organisation for who manages them; all for the platform's staff."""
+    if actor.platform:
+        actor.require(Permission.PLATFORM_WORKLOADS_VIEW)
+    else:
+        actor.require(Permission.TRAINING_VIEW)
+    rows: QuerySet[Workload] = Workload.objects.select_related("owner", "package", "price_version", "organisation")
+    if kind is not None:
+        rows = rows.filter(kind=kind)
+    if not actor.platform and not actor.may(Permission.TRAINING_MANAGE_ALL):
+        rows = rows.filter(owner_id=actor.user_id)
+    return rows.order_by("-created_at", "-pk")
+
+
+def get(actor: Actor, workload_id: UUID) -> Workload:
+    """One visible workload; `NotFound` otherwise."""
+    workload = visible(actor).filter(pk=workload_id).first()
+    if workload is None:
+        raise NotFound
+    return workload
+
+
+def attempts(workload: Workload) -> list[Attempt]:
+    """Newest first, with their node and the cards they were given."""
+    rows = Attempt.objects.filter(workload=workload).select_related("node").order_by("-number")
+    return list(rows.prefetch_related("placements__accelerator"))
+
+
+def current_attempt(workload: Workload) -> Attempt | None:
+    rows: QuerySet[Attempt] = Attempt.objects.filter(workload=workload).select_related("node")
+    return rows.order_by("-number").first()
+
+
+def is_stale(attempt: Attempt) -> bool:
+    """Placed, not ended, and unseen for too long: the page shows the last values, marked."""
+    if attempt.ended_at is not None or attempt.handle is None:
+        return False
+    return db_now() - (attempt.seen_at or attempt.placed_at) > STALE_AFTER
+
+
+def events(workload: Workload, *, after: int = 0) -> QuerySet[Event]:
+    rows: QuerySet[Event] = Event.objects.filter(workload=workload, pk__gt=after).order_by("pk")
+    return rows
+
+
+def log_chunk(attempt: Attempt | None, *, offset: int = 0, limit: int = 65536) -> LogChunk:
+    """Bytes of an attempt's log from `offset`; empty until the node has taken it over."""
+    if attempt is None or attempt.handle is None:
+        return LogChunk(b"", offset, offset, complete=attempt is not None and attempt.ended_at is not None)
+    return driver_named(attempt.handle["driver"]).logs(Handle.from_dict(attempt.handle), offset, limit)
+
+
+def usage_series(attempt: Attempt | None, *, since_s: float = 0.0) -> list[Usage]:
+    """Measurements of an attempt after `since_s` seconds of running; empty where its driver measures nothing."""
+    if attempt is None or attempt.handle is None:
+        return []
+    driver = driver_named(attempt.handle["driver"])
+    return driver.metrics(Handle.from_dict(attempt.handle), since_s) if isinstance(driver, MetricsMixin) else []
+
+
+def startup_seconds(workload: Workload, attempt: Attempt | None) -> dict[str, float]:
+    """Seconds of each start-up step so far: waiting in the queue, then what the driver reported."""
+    if attempt is None:
+        return {"queue": (db_now() - workload.queued_at).total_seconds()} if workload.is_live else {}
+    steps = {name: value["seconds"] for name, value in attempt.steps.items() if name in STEPS}
+    waited = (attempt.placed_at - workload.queued_at).total_seconds()
+    found = {"queue": max(0.0, waited), **steps}
+    if attempt.started_at is not None:
+        known = sum(steps.values())
+        found["ready"] = max(0.0, (attempt.started_at - attempt.placed_at).total_seconds() - known)
+    return found
+
+
+def usual_startup_seconds(workload: Workload, *, sample: int = 50) -> dict[str, float]:
+    """The median of each start-up step over the latest runs with the same runtime; empty without history."""
+    runs = (
+        Attempt.objects.filter(workload__spec__image__name=workload.frozen_spec.image.name, started_at__isnull=False)
+        .exclude(workload=workload)
+        .select_related("workload")
+        .order_by("-started_at")[:sample]
+    )
+    series: dict[str, list[float]] = {}
+    for run in runs:
+        for name, seconds in startup_seconds(run.workload, run).items():
+            series.setdefault(name, []).append(seconds)
+    return {name: median(values) for name, values in series.items()}
+
+
+def live_counts(actor: Actor) -> dict[str, int]:
+    """How many visible workloads are running, starting and waiting."""
+    statuses = list(visible(actor).order_by().filter(status__in=PLACED | {Status.QUEUED}).values_list("status", flat=True))
+    return {
+        "running": statuses.count(Status.RUNNING),
+        "starting": statuses.count(Status.STARTING) + statuses.count(Status.PLACED),
+        "queued": statuses.count(Status.QUEUED),
+        "stopping": statuses.count(Status.STOPPING),
+    }
+
+
+def scheduler_is_alive() -> bool:
+    """Whether a scheduling pass ran within the last minute."""
+    epoch = SchedulerEpoch.objects.filter(pk=1).first()
+    return epoch is not None and db_now() - epoch.at < timedelta(minutes=1)

@@ -1,0 +1,134 @@
+"""What people and domain apps do with workloads."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext_lazy as _
+
+from apps.billing import selectors as billing_reads
+from apps.billing import services as billing
+from apps.common.actor import Actor
+from apps.common.errors import Conflict, Invalid, NotFound
+from apps.common.permissions import Permission
+from apps.tenants import quotas
+from apps.tenants.models import Membership
+from apps.workloads import announce, nudge, states
+from apps.workloads.choices import LIVE, Kind, Reason, Status
+from apps.workloads.isolation import refuse_unless_trusted
+from apps.workloads.models import Workload
+from apps.workloads.resources import quota_amounts
+from apps.workloads.spec import Spec
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """One workload to run. `key` makes the submission idempotent for its owner."""
+
+    kind: Kind
+    name: str
+    spec: Spec
+    package_id: int
+    price_version_id: int
+    key: str
+    id: UUID
+
+
+def submit(actor: Actor, submission: Submission) -> Workload:
+    """Reserve quota, hold funds, freeze the spec and queue the workload, all or nothing.
+
+    The same key again returns the workload made first. Raises `QuotaExceeded`, `InsufficientFunds`, `Invalid`.
+    """
+    if actor.user_id is None:
+        raise Invalid(_("Work needs an owner."))
+    existing = _submitted(actor, submission.key)
+    if existing is not None:
+        return existing
+    try:
+        with transaction.atomic():
+            return _submit(actor, submission, actor.user_id)
+    except IntegrityError:
+        # Lost a race against the same key: everything above was rolled back, the winner's row is there.
+        existing = _submitted(actor, submission.key)
+        if existing is None:
+            raise
+        return existing
+
+
+def _submitted(actor: Actor, key: str) -> Workload | None:
+    found: Workload | None = Workload.objects.filter(owner_id=actor.user_id, submit_key=key).first()
+    return found
+
+
+def _submit(actor: Actor, submission: Submission, owner_id: int) -> Workload:
+    organisation_id = actor.organisation()
+    refuse_unless_trusted(organisation_id)
+    # Inserting first makes the loser of a race on one key wait here, before it takes quota or funds.
+    workload: Workload = Workload.objects.create(
+        id=submission.id,
+        organisation_id=organisation_id,
+        owner_id=owner_id,
+        department_id=actor.department_id,
+        kind=submission.kind,
+        name=submission.name,
+        spec=submission.spec.as_json(),
+        priority=_priority(organisation_id, owner_id),
+        package_id=submission.package_id,
+        price_version_id=submission.price_version_id,
+        submit_key=submission.key,
+        reason=Reason.SUBMITTED,
+    )
+    workload.refresh_from_db()
+    quotas.reserve(
+        organisation_id=organisation_id,
+        department_id=actor.department_id,
+        user_id=owner_id,
+        amounts=quota_amounts(submission.spec),
+    )
+    billing.hold_for_start(
+        actor, workload_id=workload.pk, price_version_id=submission.price_version_id, label=submission.name
+    )
+    announce.status_changed(actor, workload, "")
+    nudge.schedule()
+    return workload
+
+
+def _priority(organisation_id: UUID, user_id: int) -> int:
+    priority = (
+        Membership.objects.filter(organisation_id=organisation_id, user_id=user_id)
+        .values_list("priority", flat=True)
+        .first()
+    )
+    return priority or 3
+
+
+def stop(actor: Actor, workload: Workload) -> Workload:
+    """Ask a workload to end. What waits ends at once; what runs gets SIGTERM and a grace period."""
+    may_change(actor, workload)
+    if not states.stop(actor, workload, states.Why(Reason.BY_PERSON, {"by": actor.label})):
+        workload.refresh_from_db()
+        if workload.status != Status.STOPPING:
+            raise Conflict(_("This has ended already."))
+    nudge.reconcile()
+    return workload
+
+
+def may_change(actor: Actor, workload: Workload) -> None:
+    """The owner, those who manage the organisation's runs, and the platform's staff; `NotFound` for others."""
+    if actor.platform:
+        actor.require(Permission.PLATFORM_WORKLOADS_MANAGE)
+    elif workload.owner_id == actor.user_id:
+        actor.require(Permission.TRAINING_SUBMIT)
+    elif not actor.may(Permission.TRAINING_MANAGE_ALL):
+        raise NotFound
+
+
+def enforce_arrears(actor: Actor) -> int:
+    """Stop the compute of organisations whose grace has run out; the number of workloads asked to end."""
+    stopped = 0
+    suspended = billing_reads.suspended_organisation_ids()
+    for workload in Workload.objects.filter(organisation_id__in=suspended, status__in=LIVE - {Status.STOPPING}):
+        stopped += states.stop(actor, workload, states.Why(Reason.ARREARS))
+    if stopped:
+        nudge.reconcile()
+    return stopped

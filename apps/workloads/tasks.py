@@ -1,0 +1,44 @@
+"""The kernel's loops as Celery tasks; each finds its own work in the database."""
+
+from pathlib import Path
+
+from celery import shared_task
+from django.conf import settings
+
+from apps.clusters.services import discover_local
+from apps.common.actor import system_actor
+from apps.common.scoping import acting
+from apps.workloads import services
+from apps.workloads.nodes import local_driver
+from apps.workloads.reconcile.attempts import reconcile_due
+from apps.workloads.reconcile.schedule import run_pass
+
+
+@shared_task(name="workloads.schedule")
+def schedule() -> None:
+    with acting(system_actor()) as actor:
+        run_pass(actor)
+
+
+@shared_task(name="workloads.reconcile")
+def reconcile() -> None:
+    with acting(system_actor()) as actor:
+        reconcile_due(actor)
+
+
+@shared_task(name="workloads.enforce_arrears")
+def enforce_arrears() -> None:
+    with acting(system_actor()) as actor:
+        services.enforce_arrears(actor)
+
+
+@shared_task(name="workloads.discover")
+def discover() -> None:
+    isolation = local_driver().isolation()
+    with acting(system_actor()) as actor:
+        discover_local(
+            actor,
+            folder=Path(settings.PLSTACK_HOME),
+            isolation=isolation.level.value,
+            isolation_reason=isolation.reason,
+        )

@@ -1,0 +1,13 @@
+"""The REST API, version 1, and its description."""
+
+from django.urls import include, path
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+
+urlpatterns = [
+    path("v1/", include("apps.training.api_urls")),
+    path("v1/", include("apps.billing.api_urls")),
+    path("v1/", include("apps.tenants.api_urls")),
+    path("v1/", include("apps.console.api_urls")),
+    path("schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("docs/", SpectacularSwaggerView.as_view(url_name="schema"), name="api-docs"),
+]
