@@ -28,6 +28,7 @@ def prepare_database() -> None:
     """Migrate as the owner of the tables, then fill in as the limited role that the processes use."""
     with as_owner():
         call_command("migrate", interactive=False, verbosity=1)
+        call_command("createcachetable")
         call_command("grant_app_role")
     if "first_data" in get_commands():
         call_command("first_data")

@@ -119,13 +119,13 @@ def _placeholders(text: object) -> set[str]:
 
 def main(command: str) -> int:
     """`update` writes the catalogues, `compile` the binary ones, `check` prints what is wrong and fails on it."""
+    if command == "compile":
+        compile_messages(ROOT / "locale")
+        return 0
     django.setup()  # templatize reads the settings
     if command == "update":
         for language in LANGUAGES:
             print(f"{catalogue_path(language).relative_to(ROOT)}: {update(language)} to translate")
-        return 0
-    if command == "compile":
-        compile_messages(ROOT / "locale")
         return 0
     found = [f"{language}: {problem}" for language in LANGUAGES for problem in problems(language)]
     print("\n".join(found))

@@ -120,7 +120,7 @@ class _Start:
             self.cleanup.callback(os.close, preflight.take_lock(self.layout))
             preflight.check_port(self.layout.host, self.layout.port)
             preflight.check_disk(self.layout.home, first=not environment.is_ready(self.layout, "quickstart"))
-            self.layout.logs.mkdir(exist_ok=True)
+            self.layout.logs.mkdir(mode=0o700, exist_ok=True)
             step.outcome = f"Python, {self.layout.home}, port {self.layout.port}"
 
     def _install(self) -> Background:

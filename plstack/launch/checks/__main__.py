@@ -20,7 +20,10 @@ def main(names: list[str]) -> int:
     chosen = [known[name] for name in names] or list(CHECKS)
     with ThreadPoolExecutor(AT_ONCE) as pool:
         failed = [check.name for check, passed in zip(chosen, pool.map(_run, chosen), strict=True) if not passed]
-    print(f"{len(chosen) - len(failed)} of {len(chosen)} checks passed" + (f"; failed: {', '.join(failed)}" if failed else ""))
+    print(
+        f"{len(chosen) - len(failed)} of {len(chosen)} checks passed"
+        + (f"; failed: {', '.join(failed)}" if failed else "")
+    )
     return 1 if failed else 0
 
 

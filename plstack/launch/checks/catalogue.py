@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-SOURCES = [name for name in ("plstack", "apps", "scheduler", "tests", "benchmarks", "manage.py") if (ROOT / name).exists()]
+SOURCES = [
+    name for name in ("plstack", "apps", "scheduler", "tests", "benchmarks", "manage.py") if (ROOT / name).exists()
+]
 SETTINGS = "DJANGO_SETTINGS_MODULE"
 # `check --deploy` looks at what an operator would set; these are values that a careful one could have chosen.
 PRODUCTION = {
