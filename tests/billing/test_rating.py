@@ -240,6 +240,5 @@ def _fail(*_: object) -> None:
 def test_nothing_rated_can_be_edited(run: Run, statement: str) -> None:
     run.open().close(HOUR)
     rate()
-    with connection.cursor() as cursor:
-        with pytest.raises(Exception, match="permission denied"), transaction.atomic():
-            cursor.execute(statement)
+    with connection.cursor() as cursor, pytest.raises(Exception, match="permission denied"), transaction.atomic():
+        cursor.execute(statement)
