@@ -13,14 +13,15 @@ def column(*classes: str, fold: str | Promise = "", numeric: bool = False, width
     """`attrs` of a column: extra classes, its label in a folded row, numbers to the right, width in a folded row.
 
     Classes that mean something: `pl-roomy` (only on wide screens), `pl-wide` (not on phones), `pl-inline` (the second
-    line follows the first when folded), `pl-acts` (row actions), `o-1`, `o-2` (first left, first right when folded).
+    line follows the first when folded), `pl-acts` (row actions), `pl-corner` (a lone menu, in the corner when folded),
+    `o-1`, `o-2` (first left, first right when folded).
     """
     names = " ".join(filter(None, [*classes, "pl-num" if numeric else "", width]))
     cell: dict[str, Any] = {"class": names} if names else {}
     return {"td": {**cell, "data-l": fold} if fold else cell, "th": {"class": names} if names else {}}
 
 
-class Table(django_tables2.Table):  # type: ignore[misc]  # the library ships no types
+class Table(django_tables2.Table):
     """Base of every list. Rows with a `data-href` open on a click; set `caption` for screen readers."""
 
     caption: str | Promise = ""

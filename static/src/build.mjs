@@ -29,8 +29,15 @@ const build = await context({
     ...["app", "theme", "editor", "charts", "terminal"].map(name => ({ in: `static/src/js/${name}.js`, out: name })),
     { in: "static/src/css/app.css", out: "app" },
   ],
-  entryNames: "[name]", outdir: OUT, bundle: true, minify: !watching, sourcemap: watching, format: "esm",
-  target: ["es2022", "chrome111", "firefox115", "safari16.4"], legalComments: "none", logLevel: "warning",
+  entryNames: "[name]",
+  outdir: OUT,
+  bundle: true,
+  minify: !watching,
+  sourcemap: watching,
+  format: "esm",
+  target: ["es2022", "chrome111", "firefox115", "safari16.4"],
+  legalComments: "none",
+  logLevel: "warning",
   plugins: [icons, styleElements],
 });
 if (watching) await build.watch();

@@ -9,7 +9,8 @@ export const styleElements = {
     build.onLoad({ filter: /(@xterm[\\/]xterm[\\/]lib|style-mod[\\/]src)[\\/].*\.m?js$/ }, async args => {
       const source = await readFile(args.path, "utf8");
       const contents = source.replace(/createElement\((["'])style\1\)/g, 'createElement("pl-style")');
-      if (contents === source) return { errors: [{ text: `no style element found in ${args.path}: is the replacement still needed?` }] };
+      if (contents === source)
+        return { errors: [{ text: `no style element found in ${args.path}: is the replacement still needed?` }] };
       return { contents, loader: "js" };
     });
   },

@@ -24,11 +24,13 @@ class SampleForm(forms.Form):
     secret = forms.CharField(label="Access key", widget=forms.PasswordInput, required=False)
     digest = forms.BooleanField(label="Mail me when it ends", required=False)
     code = forms.CharField(label="Code", widget=forms.Textarea(attrs={"data-code": "python", "rows": 10}))
-    files = forms.FileField(label="Files", required=False, help_text="Single files or one zip, 200 MB at most.")
+    code_files = forms.FileField(label="Files", required=False, help_text="Single files or one zip, 200 MB at most.")
 
 
 class SampleFilter(forms.Form):
-    q = forms.CharField(label="Search name, image, node", required=False, widget=forms.TextInput(attrs={"type": "search", "size": 24}))
+    q = forms.CharField(
+        label="Search name, image, node", required=False, widget=forms.TextInput(attrs={"type": "search", "size": 24})
+    )
     status = forms.ChoiceField(
         label="Status", required=False, choices=[("", "Any status"), ("running", "Running"), ("failed", "Failed")]
     )

@@ -27,14 +27,16 @@ def sample_rows() -> list[dict[str, Any]]:
 class SampleTable(Table):
     caption = "Training jobs"
     pick = tables.TemplateColumn(
-        '<input class="form-check-input" type="checkbox" data-pick name="id" value="{{ record.name }}" aria-label="Select {{ record.name }}">',
+        '<input class="form-check-input" type="checkbox" data-pick name="id" value="{{ record.name }}"'
+        ' aria-label="Select {{ record.name }}">',
         orderable=False,
         attrs=column("pl-wide"),
         verbose_name="",
     )
     name = tables.Column(attrs=column(width=FULL))
     status = tables.TemplateColumn(
-        '{% load pl %}{% state record.status %}<span class="pl-sub">{{ record.say }}</span>', attrs=column("pl-inline", width=FULL)
+        '{% load pl %}{% state record.status %}<span class="pl-sub">{{ record.say }}</span>',
+        attrs=column("pl-inline", width=FULL),
     )
     gpu = tables.TemplateColumn(
         "{% load pl %}{{ record.gpu|percent }}{% if record.gpu is not None %}{% meter record.gpu 100 %}{% endif %}",
@@ -48,7 +50,7 @@ class SampleTable(Table):
         '{% include "components/menu.html" with of=record.name items=table.actions %}',
         verbose_name="",
         orderable=False,
-        attrs=column("pl-acts", numeric=True),
+        attrs=column("pl-corner", numeric=True),
     )
 
     actions = [
@@ -61,4 +63,6 @@ class SampleTable(Table):
         row_attrs = {"data-href": "#row"}
 
     def render_name(self, value: str, record: dict[str, Any]) -> SafeString:
-        return format_html('<a class="pl-name" href="#row">{}</a><span class="pl-sub">{}</span>', value, record["package"])
+        return format_html(
+            '<a class="pl-name" href="#row">{}</a><span class="pl-sub">{}</span>', value, record["package"]
+        )

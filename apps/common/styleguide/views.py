@@ -36,7 +36,12 @@ def series(request: HttpRequest) -> JsonResponse:
     times = [t for t in (end - (_POINTS - k) * _STEP_S for k in range(_POINTS)) if t > since]
     waves = [("Device 0", 0.0, 62.0), ("Device 1", 0.8, 78.0)]
     answer = [
-        {"name": name, "unit": "%", "limit": 90, "points": [[t, round(base + 18 * math.sin(t / 700 + shift), 1)] for t in times]}
+        {
+            "name": name,
+            "unit": "%",
+            "limit": 90,
+            "points": [[t, round(base + 18 * math.sin(t / 700 + shift), 1)] for t in times],
+        }
         for name, shift, base in waves
     ]
     return JsonResponse(answer, safe=False)

@@ -28,7 +28,7 @@ Text = str | Promise
 
 @register.inclusion_tag("components/state.html")
 def state(status: str, label: Text = "", *, icon: str = "", big: bool = False) -> dict[str, Any]:
-    """Badge of a status (`queued` … `stopped`, `stale`) or of a tone (`run wait warn fail stop stale`) with its own label."""
+    """Badge of a status (`queued` … `stopped`, `stale`) or of a bare tone (`warn`) with a label of its own."""
     look = badge(status, label)
     return {"tone": look.tone, "icon": icon or look.icon, "label": look.label, "big": big}
 
@@ -37,7 +37,9 @@ def state(status: str, label: Text = "", *, icon: str = "", big: bool = False) -
 def icon(name: str, tone: str = "", *, classes: str = "") -> SafeString:
     """An icon that says nothing by itself; with a tone it stands before a sentence in that state's colour."""
     tint = f"pl-ico is-{tone}" if tone else ""
-    return format_html('<i class="{}" aria-hidden="true"></i>', " ".join(filter(None, [f"ti ti-{name}", tint, classes])))
+    return format_html(
+        '<i class="{}" aria-hidden="true"></i>', " ".join(filter(None, [f"ti ti-{name}", tint, classes]))
+    )
 
 
 @register.inclusion_tag("components/tag.html")
@@ -95,7 +97,14 @@ def ticking_cost(fen: int | None, fen_per_hour: object = 0) -> str:
 def meter(value: float | None, limit: float, *, label: Text = "", tone: str = "", tall: bool = False) -> dict[str, Any]:
     """A thin bar of value in limit (same unit). Neutral unless a tone says otherwise; nothing for an unknown value."""
     share = 0.0 if value is None or not limit else min(100.0, max(0.0, 100.0 * float(value) / float(limit)))
-    return {"share": f"{share:.1f}", "whole": round(share), "label": label, "tone": tone, "tall": tall, "known": value is not None}
+    return {
+        "share": f"{share:.1f}",
+        "whole": round(share),
+        "label": label,
+        "tone": tone,
+        "tall": tall,
+        "known": value is not None,
+    }
 
 
 @register.inclusion_tag("components/spark.html")
@@ -134,7 +143,7 @@ def note(content: str, tone: str = "", title: Text = "", *, icon: str = "", aler
     return format_html(
         '<div class="pl-note {}"{}><i class="ti ti-{} pl-ico" aria-hidden="true"></i><div>{}{}</div></div>',
         f"is-{tone}" if tone else "",
-        mark_safe(' role="alert"') if alert else "",  # noqa: S308  a constant
+        mark_safe(' role="alert"') if alert else "",
         name,
         heading,
         content,

@@ -3,7 +3,15 @@
 from dataclasses import dataclass
 from typing import Any
 
-from django.forms import BoundField, CheckboxInput, CheckboxSelectMultiple, FileInput, PasswordInput, RadioSelect, Select
+from django.forms import (
+    BoundField,
+    CheckboxInput,
+    CheckboxSelectMultiple,
+    FileInput,
+    PasswordInput,
+    RadioSelect,
+    Select,
+)
 from django.utils.functional import Promise
 
 Text = str | Promise
@@ -55,7 +63,7 @@ def control_kind(bound: BoundField) -> str:
     return "password" if isinstance(widget, PasswordInput) else "text"
 
 
-def control_attributes(bound: BoundField, wanted: Options) -> dict[str, str]:
+def control_attributes(bound: BoundField, wanted: Options) -> dict[str, str | bool]:
     widget = bound.field.widget
     look = "form-control"
     if isinstance(widget, CheckboxInput):
@@ -63,7 +71,7 @@ def control_attributes(bound: BoundField, wanted: Options) -> dict[str, str]:
     elif isinstance(widget, Select):
         look = "form-select"
     classes = [widget.attrs.get("class", ""), look, wanted.classes, "is-invalid" if bound.errors else ""]
-    attributes = {"class": " ".join(filter(None, classes))}
+    attributes: dict[str, str | bool] = {"class": " ".join(filter(None, classes))}
     described = _described_by(bound, wanted)
     if described:
         attributes["aria-describedby"] = described
@@ -101,7 +109,7 @@ def filter_context(bound: BoundField) -> dict[str, Any]:
     """Context of components/filter_field.html: one small control of a filter bar, its label inside it."""
     widget = bound.field.widget
     kind = control_kind(bound)
-    attributes = {"aria-label": str(bound.label)}
+    attributes: dict[str, str | bool] = {"aria-label": str(bound.label)}
     if kind == "check":
         attributes["class"] = "form-check-input m-0"
     elif isinstance(widget, Select):

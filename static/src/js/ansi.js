@@ -1,7 +1,8 @@
-// Terminal output as lines of coloured pieces. Keeps SGR colours, lets a carriage return write over the line (progress bars),
-// drops every other control sequence.
+// Terminal output as lines of coloured pieces. Keeps SGR colours, lets a carriage return write over the line
+// (progress bars), drops every other control sequence.
 
-const CONTROL = /\x1b\[([0-9;:?]*)([@-~])|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\-_]|[\r\n\b]|[\x00-\x08\x0b-\x1f\x7f]/g;
+const CONTROL =
+  /\x1b\[([0-9;:?]*)([@-~])|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\-_]|[\r\n\b]|[\x00-\x08\x0b-\x1f\x7f]/g;
 const UNFINISHED = /\x1b(?:\[[0-9;:?]*|\][^\x07\x1b]{0,200})?$/;
 const PLAIN = { bold: false, dim: false, italic: false, underline: false, fg: null, bg: null };
 
@@ -10,7 +11,10 @@ const cube = n => (n ? 55 + 40 * n : 0);
 /** 256-colour number as a class (the first 16 follow the theme) or a colour. */
 function indexed(n) {
   if (n < 16) return n;
-  if (n > 231) { const v = 8 + 10 * (n - 232); return `rgb(${v} ${v} ${v})`; }
+  if (n > 231) {
+    const v = 8 + 10 * (n - 232);
+    return `rgb(${v} ${v} ${v})`;
+  }
   const k = n - 16;
   return `rgb(${cube(Math.floor(k / 36))} ${cube(Math.floor(k / 6) % 6)} ${cube(k % 6)})`;
 }
@@ -22,8 +26,15 @@ function extended(codes) {
 }
 
 const SIMPLE = {
-  1: { bold: true }, 2: { dim: true }, 3: { italic: true }, 4: { underline: true },
-  22: { bold: false, dim: false }, 23: { italic: false }, 24: { underline: false }, 39: { fg: null }, 49: { bg: null },
+  1: { bold: true },
+  2: { dim: true },
+  3: { italic: true },
+  4: { underline: true },
+  22: { bold: false, dim: false },
+  23: { italic: false },
+  24: { underline: false },
+  39: { fg: null },
+  49: { bg: null },
 };
 
 function styled(style, parameters) {
@@ -47,9 +58,12 @@ function styled(style, parameters) {
 }
 
 export class AnsiLines {
-  #style = { ...PLAIN }; #line = []; #rest = ""; #restart = false;
+  #style = { ...PLAIN };
+  #line = [];
+  #rest = "";
+  #restart = false;
 
-  /** The lines that `text` finishes, and the one it leaves open: {done: [pieces], open: pieces}. A piece is {text, style}. */
+  /** The lines that `text` ends and the one it leaves open: {done: [pieces], open: pieces}; a piece is {text, style}. */
   feed(text) {
     text = this.#rest + text;
     this.#rest = text.match(UNFINISHED)?.[0] ?? "";
@@ -59,8 +73,11 @@ export class AnsiLines {
     for (const m of text.matchAll(CONTROL)) {
       this.#put(text.slice(from, m.index));
       from = m.index + m[0].length;
-      if (m[0] === "\n") { done.push(this.#line); this.#line = []; this.#restart = false; }
-      else if (m[0] === "\r") this.#restart = true;
+      if (m[0] === "\n") {
+        done.push(this.#line);
+        this.#line = [];
+        this.#restart = false;
+      } else if (m[0] === "\r") this.#restart = true;
       else if (m[2] === "m") this.#style = styled(this.#style, m[1]);
     }
     this.#put(text.slice(from));
@@ -69,7 +86,10 @@ export class AnsiLines {
 
   #put(text) {
     if (!text) return;
-    if (this.#restart) { this.#line = []; this.#restart = false; }
+    if (this.#restart) {
+      this.#line = [];
+      this.#restart = false;
+    }
     this.#line.push({ text, style: this.#style });
   }
 }
@@ -85,7 +105,10 @@ export function lineElement(pieces) {
   const line = document.createElement("span");
   for (const { text, style } of pieces) {
     const flags = ["bold", "dim", "italic", "underline"].filter(name => style[name]);
-    if (!flags.length && style.fg === null && style.bg === null) { line.append(text); continue; }
+    if (!flags.length && style.fg === null && style.bg === null) {
+      line.append(text);
+      continue;
+    }
     const span = document.createElement("span");
     span.classList.add(...flags);
     paint(span, "color", style.fg);

@@ -1,5 +1,6 @@
-// Charts from JSON: [data-chart="url"] data-kind="line|area|bar|step" data-unit data-limit data-every (s) data-window (s).
-// The answer is [{name, unit, limit, points: [[t, v], …]}]: t in Unix seconds or ISO 8601, v a number or null (unknown).
+// Charts from JSON: [data-chart="url"] data-kind="line|area|bar|step" data-unit data-limit data-every (s)
+// data-window (s). The answer is [{name, unit, limit, points: [[t, v], …]}]: t in Unix seconds or ISO 8601, v a number
+// or null (unknown).
 // Later questions carry ?since=<newest t>, and their points are appended.
 import { BarChart, LineChart } from "echarts/charts";
 import { GridComponent, MarkLineComponent, TooltipComponent } from "echarts/components";
@@ -12,12 +13,15 @@ echarts.use([LineChart, BarChart, GridComponent, TooltipComponent, MarkLineCompo
 const RAMP = ["--pl-ink", "--pl-d3", "--pl-d2", "--pl-d4", "--pl-d1"];
 const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const millis = t => (typeof t === "number" ? t * 1000 : Date.parse(t));
-const number = v => (v == null ? "—" : (+v).toLocaleString("en-US", { maximumFractionDigits: Math.abs(v) < 10 ? 2 : 1 }));
+const number = v =>
+  v == null ? "—" : (+v).toLocaleString("en-US", { maximumFractionDigits: Math.abs(v) < 10 ? 2 : 1 });
 const charts = new Set();
 
 function axisOf(text) {
   return {
-    axisLine: { lineStyle: { color: css("--pl-line-2") } }, axisTick: { show: false }, axisLabel: text,
+    axisLine: { lineStyle: { color: css("--pl-line-2") } },
+    axisTick: { show: false },
+    axisLabel: text,
     splitLine: { lineStyle: { color: css("--pl-line") } },
   };
 }
@@ -60,7 +64,10 @@ class Chart {
     for (const fresh of answer) {
       const points = fresh.points.map(([t, v]) => [millis(t), v]);
       const known = this.series.find(s => s.name === fresh.name);
-      if (!known) { this.series.push({ ...fresh, points }); continue; }
+      if (!known) {
+        this.series.push({ ...fresh, points });
+        continue;
+      }
       const newest = known.points.at(-1)?.[0] ?? -Infinity;
       known.limit = fresh.limit ?? known.limit;
       known.points.push(...points.filter(([t]) => t > newest));
@@ -68,7 +75,9 @@ class Chart {
     const span = +(this.root.dataset.window || 0) * 1000;
     if (!span) return;
     const end = Math.max(...this.series.flatMap(s => s.points.slice(-1).map(p => p[0])));
-    this.series.forEach(s => { s.points = s.points.filter(([t]) => t >= end - span); });
+    this.series.forEach(s => {
+      s.points = s.points.filter(([t]) => t >= end - span);
+    });
   }
 
   #note(text) {
@@ -79,50 +88,93 @@ class Chart {
   }
 
   draw() {
-    const data = this.root.dataset, text = { color: css("--pl-ink-3"), fontFamily: css("--pl-font"), fontSize: 11 };
+    const data = this.root.dataset,
+      text = { color: css("--pl-ink-3"), fontFamily: css("--pl-font"), fontSize: 11 };
     const limit = data.limit ? +data.limit : Math.max(...this.series.map(s => s.limit ?? -Infinity));
     const unit = data.unit ?? this.series[0]?.unit ?? "";
     const axis = axisOf(text);
-    this.chart.setOption({
-      animation: false, textStyle: text, grid: { left: 6, right: 10, top: 12, bottom: 4, containLabel: true },
-      tooltip: {
-        trigger: "axis", backgroundColor: css("--pl-surface"), borderColor: css("--pl-line-2"), padding: [6, 10], confine: true,
-        textStyle: { color: css("--pl-ink"), fontSize: 12 }, valueFormatter: v => `${number(v)} ${unit}`.trim(),
+    this.chart.setOption(
+      {
+        animation: false,
+        textStyle: text,
+        grid: { left: 6, right: 10, top: 12, bottom: 4, containLabel: true },
+        tooltip: {
+          trigger: "axis",
+          backgroundColor: css("--pl-surface"),
+          borderColor: css("--pl-line-2"),
+          padding: [6, 10],
+          confine: true,
+          textStyle: { color: css("--pl-ink"), fontSize: 12 },
+          valueFormatter: v => `${number(v)} ${unit}`.trim(),
+        },
+        xAxis: { type: "time", ...axis, splitLine: { show: false }, axisLabel: { ...text, hideOverlap: true } },
+        yAxis: {
+          type: "value",
+          min: 0,
+          max: Number.isFinite(limit) && this.#highest() <= limit ? limit : undefined,
+          splitNumber: 2,
+          ...axis,
+          axisLabel: { ...text, formatter: v => number(v) + (unit === "%" ? "%" : "") },
+        },
+        series: this.series.flatMap((s, k) => this.#lines(s, k, limit)),
       },
-      xAxis: { type: "time", ...axis, splitLine: { show: false }, axisLabel: { ...text, hideOverlap: true } },
-      yAxis: {
-        type: "value", min: 0, max: Number.isFinite(limit) ? Math.max(limit, this.#highest()) : undefined, splitNumber: 2, ...axis,
-        axisLabel: { ...text, formatter: v => number(v) + (unit === "%" ? "%" : "") },
-      },
-      series: this.series.flatMap((s, k) => this.#lines(s, k, limit)),
-    }, { notMerge: true });
+      { notMerge: true },
+    );
   }
 
-  #highest() { return Math.max(0, ...this.series.flatMap(s => s.points.map(p => p[1] ?? 0))); }
+  #highest() {
+    return Math.max(0, ...this.series.flatMap(s => s.points.map(p => p[1] ?? 0)));
+  }
 
   #lines(s, k, limit) {
-    const kind = this.root.dataset.kind ?? "area", colour = css(RAMP[k % RAMP.length]);
+    const kind = this.root.dataset.kind ?? "area",
+      colour = css(RAMP[k % RAMP.length]);
     const base = { name: s.name, data: s.points, itemStyle: { color: colour } };
     if (kind === "bar") return [{ ...base, type: "bar", barMaxWidth: 18 }];
     const line = {
-      ...base, type: "line", showSymbol: s.points.length === 1, symbolSize: 5, connectNulls: false, step: kind === "step" ? "end" : false,
+      ...base,
+      type: "line",
+      showSymbol: s.points.length === 1,
+      symbolSize: 5,
+      connectNulls: false,
+      step: kind === "step" ? "end" : false,
       lineStyle: { width: 1.5, color: colour, type: k ? [4, 3] : "solid" },
-      areaStyle: k === 0 && kind !== "line" ? { color: colour, opacity: .05 } : undefined,
+      areaStyle: k === 0 && kind !== "line" ? { color: colour, opacity: 0.05 } : undefined,
     };
     if (k === 0 && Number.isFinite(limit)) line.markLine = this.#limitLine(limit);
     return Number.isFinite(limit) ? [line, this.#over(s, limit)] : [line];
   }
 
   #limitLine(limit) {
-    const label = { position: "insideStartBottom", color: css("--pl-ink-3"), fontSize: 11, formatter: fill(this.root.dataset.wordLimit, { limit: number(limit) }) };
-    return { symbol: "none", silent: true, label, lineStyle: { color: css("--pl-ink-3"), type: "solid", width: 1 }, data: [{ yAxis: limit }] };
+    const label = {
+      position: "insideStartBottom",
+      color: css("--pl-ink-3"),
+      fontSize: 11,
+      formatter: fill(this.root.dataset.wordLimit, { limit: number(limit) }),
+    };
+    return {
+      symbol: "none",
+      silent: true,
+      label,
+      lineStyle: { color: css("--pl-ink-3"), type: "solid", width: 1 },
+      data: [{ yAxis: limit }],
+    };
   }
 
   // Colour is state: a series stays ink and turns red only where it passes its limit.
   #over(s, limit) {
     const points = s.points.map(([t, v]) => [t, v > limit ? v : null]);
     const colour = css("--pl-fail-fill");
-    return { name: s.name, type: "line", data: points, showSymbol: false, silent: true, tooltip: { show: false }, lineStyle: { width: 2, color: colour }, itemStyle: { color: colour } };
+    return {
+      name: s.name,
+      type: "line",
+      data: points,
+      showSymbol: false,
+      silent: true,
+      tooltip: { show: false },
+      lineStyle: { width: 2, color: colour },
+      itemStyle: { color: colour },
+    };
   }
 
   #end() {
@@ -132,6 +184,8 @@ class Chart {
   }
 }
 
-new MutationObserver(() => charts.forEach(chart => chart.draw())).observe(document.documentElement, { attributeFilter: ["data-bs-theme"] });
+new MutationObserver(() => charts.forEach(chart => chart.draw())).observe(document.documentElement, {
+  attributeFilter: ["data-bs-theme"],
+});
 
 export const mount = root => new Chart(root);

@@ -21,12 +21,16 @@ document.addEventListener("htmx:afterSwap", event => {
 });
 
 // A server that has carried the action out says HX-Trigger: pl:close.
-document.addEventListener("pl:close", () => document.querySelectorAll("dialog[open]").forEach(dialog => dialog.close()));
+document.addEventListener("pl:close", () =>
+  document.querySelectorAll("dialog[open]").forEach(dialog => dialog.close()),
+);
 
 // "Type the name to confirm": the button inside stays disabled until the words agree.
 each("input[data-must-equal]", input => {
   const button = input.closest("form")?.querySelector("button[type=submit]");
-  const check = () => { if (button) button.disabled = input.value.trim() !== input.dataset.mustEqual; };
+  const check = () => {
+    if (button) button.disabled = input.value.trim() !== input.dataset.mustEqual;
+  };
   input.addEventListener("input", check);
   check();
 });

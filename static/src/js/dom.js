@@ -4,7 +4,9 @@
 export function each(selector, setup) {
   const seen = new WeakSet();
   const scan = root => {
-    const found = root.matches?.(selector) ? [root, ...root.querySelectorAll(selector)] : root.querySelectorAll(selector);
+    const found = root.matches?.(selector)
+      ? [root, ...root.querySelectorAll(selector)]
+      : root.querySelectorAll(selector);
     for (const element of found) {
       if (seen.has(element)) continue;
       seen.add(element);

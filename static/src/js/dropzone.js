@@ -9,10 +9,13 @@ export function size(bytes) {
 }
 
 each("[data-dropzone]", zone => {
-  const input = zone.querySelector("input[type=file]"), list = zone.querySelector("[data-files]");
-  const pattern = zone.querySelector("template"), error = zone.querySelector("[data-error]");
+  const input = zone.querySelector("input[type=file]"),
+    list = zone.querySelector("[data-files]");
+  const pattern = zone.querySelector("template"),
+    error = zone.querySelector("[data-error]");
   const limit = +zone.dataset.maxBytes || Infinity;
-  let files = [];
+  let files = [],
+    told = false;
 
   function keep(next) {
     const all = new Map((input.multiple ? files : []).map(file => [file.name, file]));
@@ -40,19 +43,32 @@ each("[data-dropzone]", zone => {
     remove.setAttribute("aria-label", fill(remove.dataset.label, { name: file.name }));
     remove.addEventListener("click", () => {
       put(files.filter(other => other !== file));
-      input.dispatchEvent(new Event("change", { bubbles: true }));
+      tell();
       input.focus();
     });
     return row;
   }
 
-  // The first listener replaces what the browser chose by the whole list; listeners further up see that list.
-  input.addEventListener("change", event => { if (event.isTrusted) keep([...input.files]); });
-  for (const type of ["dragenter", "dragover"]) zone.addEventListener(type, event => { event.preventDefault(); zone.classList.add("over"); });
+  /** A change of ours, for whoever listens further up; not one to be collected again. */
+  function tell() {
+    told = true;
+    input.dispatchEvent(new Event("change", { bubbles: true }));
+    told = false;
+  }
+
+  // The chooser replaces the list by its own; here its files join the earlier ones before anybody else looks.
+  input.addEventListener("change", () => {
+    if (!told) keep([...input.files]);
+  });
+  for (const type of ["dragenter", "dragover"])
+    zone.addEventListener(type, event => {
+      event.preventDefault();
+      zone.classList.add("over");
+    });
   for (const type of ["dragleave", "drop"]) zone.addEventListener(type, () => zone.classList.remove("over"));
   zone.addEventListener("drop", event => {
     event.preventDefault();
     keep([...event.dataTransfer.files]);
-    input.dispatchEvent(new Event("change", { bubbles: true }));
+    tell();
   });
 });

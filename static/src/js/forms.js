@@ -16,7 +16,8 @@ on("change", "[data-submit-on-change]", (event, field) => field.form.requestSubm
 // A button that fills another field with a better value: "change to v4".
 on("click", "[data-fill]", (event, button) => {
   const field = document.getElementById(button.dataset.fill);
-  field.value = button.dataset.value;
+  if (field.matches("[type=radio], [type=checkbox]")) field.checked = true;
+  else field.value = button.dataset.value;
   field.dispatchEvent(new Event("input", { bubbles: true }));
   field.dispatchEvent(new Event("change", { bubbles: true }));
   field.focus();
@@ -26,10 +27,16 @@ on("click", "[data-fill]", (event, button) => {
 on("submit", "form", (event, form) => {
   if (event.defaultPrevented || form.hasAttribute("hx-post") || form.method === "get") return;
   const button = event.submitter;
-  if (button) setTimeout(() => { button.disabled = true; });
+  if (button)
+    setTimeout(() => {
+      button.disabled = true;
+    });
 });
 addEventListener("pageshow", event => {
-  if (event.persisted) document.querySelectorAll("form [type=submit]:disabled").forEach(button => { button.disabled = false; });
+  if (event.persisted)
+    document.querySelectorAll("form [type=submit]:disabled").forEach(button => {
+      button.disabled = false;
+    });
 });
 
 // Sections that belong to one value of a radio or select: data-when="field=value other".
@@ -44,3 +51,6 @@ function show(form) {
 on("change", "form", (event, form) => show(form));
 document.addEventListener("htmx:load", () => document.querySelectorAll("form:has([data-when])").forEach(show));
 document.querySelectorAll("form:has([data-when])").forEach(show);
+
+on("click", "[data-back]", () => (history.length > 1 ? history.back() : location.assign("/")));
+on("click", "[data-reload]", () => location.reload());

@@ -5,10 +5,10 @@ import { each, words } from "./dom.js";
 const loaded = new Map();
 
 function load(name) {
-  if (!loaded.has(name)) loaded.set(name, import(words()[name]));
+  if (!loaded.has(name)) loaded.set(name, import(words()[`src${name}`]));
   return loaded.get(name);
 }
 
-each("[data-chart]", async element => (await load("charts")).mount(element));
-each("textarea[data-code]", async element => (await load("editor")).mount(element));
-each("[data-terminal]", async element => (await load("terminal")).mount(element));
+each("[data-chart]", async element => (await load("Charts")).mount(element));
+each("textarea[data-code]", async element => (await load("Editor")).mount(element));
+each("[data-terminal]", async element => (await load("Terminal")).mount(element));

@@ -1,5 +1,5 @@
-// Live pages: one WebSocket for the whole page. data-live="workload.<id>" on an element joins that group; each event of the
-// group is dispatched on it as "pl:event", and an element with hx-get and hx-trigger="pl:refresh" fetches itself anew.
+// Live pages: one WebSocket for the whole page. data-live="workload.<id>" on an element joins that group; each event of
+// the group is dispatched on it as "pl:event", and an element with hx-get and hx-trigger="pl:refresh" fetches itself.
 //
 //   to the server    {"subscribe": ["workload.…"], "last": 812}      last = the newest event this page knows
 //   from the server  {"id": 813, "group": "workload.…", "kind": "…", "data": {…}}
@@ -8,14 +8,21 @@ import htmx from "htmx.org";
 import { backoff, each, socketUrl, words } from "./dom.js";
 
 const SETTLE_MS = 250;
-const members = new Map();  // group → elements
+const members = new Map(); // group → elements
 const waiting = new WeakMap();
-let socket = null, tries = 0, last = 0, asked = new Set();
+const seen = new Set();
+let socket = null,
+  tries = 0,
+  last = 0,
+  asked = new Set();
 
 /** Several events within a quarter of a second cost one request. */
 function refreshSoon(element) {
   clearTimeout(waiting.get(element));
-  waiting.set(element, setTimeout(() => element.isConnected && htmx.trigger(element, "pl:refresh"), SETTLE_MS));
+  waiting.set(
+    element,
+    setTimeout(() => element.isConnected && htmx.trigger(element, "pl:refresh"), SETTLE_MS),
+  );
 }
 
 function present(group) {
@@ -31,8 +38,11 @@ function receive(message) {
     return;
   }
   if (message.id !== undefined) {
-    if (message.id <= last) return;  // replayed after a reconnect and already seen
-    last = message.id;
+    // Not "older than the last": an event may commit after one with a higher id, and the server replays a little more.
+    const key = `${message.group} ${message.id}`;
+    if (seen.has(key)) return;
+    seen.add(key);
+    last = Math.max(last, message.id);
   }
   for (const element of present(message.group)) {
     element.dispatchEvent(new CustomEvent("pl:event", { detail: message, bubbles: true }));
@@ -48,9 +58,13 @@ function ask() {
 }
 
 function connect() {
-  socket = new WebSocket(socketUrl(words().live ?? "/ws/live/"));
+  socket = new WebSocket(socketUrl(words().liveUrl ?? "/ws/live/"));
   asked = new Set();
-  socket.onopen = () => { tries = 0; document.documentElement.removeAttribute("data-offline"); ask(); };
+  socket.onopen = () => {
+    tries = 0;
+    document.documentElement.removeAttribute("data-offline");
+    ask();
+  };
   socket.onmessage = event => receive(JSON.parse(event.data));
   socket.onclose = () => {
     if (tries > 1) document.documentElement.setAttribute("data-offline", "");

@@ -3,30 +3,45 @@
 const PAINTED = 2000;
 
 function rangesIn(line, wanted) {
-  const text = line.textContent.toLowerCase(), ranges = [];
-  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length)) ranges.push(range(line, at, at + wanted.length));
+  const text = line.textContent.toLowerCase(),
+    ranges = [];
+  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length))
+    ranges.push(range(line, at, at + wanted.length));
   return ranges;
 }
 
 function range(line, from, to) {
-  const found = document.createRange(), walker = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
+  const found = document.createRange(),
+    walker = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
   let passed = 0;
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     const end = passed + node.length;
     if (from >= passed && from < end) found.setStart(node, from - passed);
-    if (to > passed && to <= end) { found.setEnd(node, to - passed); break; }
+    if (to > passed && to <= end) {
+      found.setEnd(node, to - passed);
+      break;
+    }
     passed = end;
   }
   return found;
 }
 
 export class LogFind {
-  #lines; #ranges = []; #at = -1; #wanted = "";
+  #lines;
+  #ranges = [];
+  #at = -1;
+  #wanted = "";
 
-  constructor(lines) { this.#lines = lines; }
+  constructor(lines) {
+    this.#lines = lines;
+  }
 
-  get count() { return this.#ranges.length; }
-  get position() { return this.#at + 1; }
+  get count() {
+    return this.#ranges.length;
+  }
+  get position() {
+    return this.#at + 1;
+  }
 
   /** Looks for `text` in all lines shown; keeps the place where it can. */
   search(text) {

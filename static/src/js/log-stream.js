@@ -2,12 +2,16 @@
 //
 //   /ws/logs/<workload>/?offset=N   binary frames: bytes of the log, in order, from offset N on
 //                                   text frames: {"offset": n, "complete": bool}
-// `offset` says where the next binary byte belongs: behind ours means that the server repeats (dropped here), ahead of ours
-// means that bytes are gone (reported as a gap). `complete` means that the log has ended at `offset`.
+// `offset` says where the next binary byte belongs: behind ours means that the server repeats (dropped here), ahead of
+// ours means that bytes are gone (reported as a gap). `complete` means that the log has ended at `offset`.
 import { backoff, socketUrl } from "./dom.js";
 
 export class LogStream {
-  #path; #socket = null; #tries = 0; #drop = 0; #closed = false;
+  #path;
+  #socket = null;
+  #tries = 0;
+  #drop = 0;
+  #closed = false;
 
   /** listener: {bytes(Uint8Array), gap(count), state("live" | "lost" | "complete"), alive() → bool} */
   constructor(path, offset, listener) {
@@ -24,8 +28,12 @@ export class LogStream {
     this.#drop = 0;
     this.#socket = new WebSocket(url);
     this.#socket.binaryType = "arraybuffer";
-    this.#socket.onopen = () => { this.#tries = 0; this.listener.state("live"); };
-    this.#socket.onmessage = ({ data }) => (typeof data === "string" ? this.#control(JSON.parse(data)) : this.#bytes(new Uint8Array(data)));
+    this.#socket.onopen = () => {
+      this.#tries = 0;
+      this.listener.state("live");
+    };
+    this.#socket.onmessage = ({ data }) =>
+      typeof data === "string" ? this.#control(JSON.parse(data)) : this.#bytes(new Uint8Array(data));
     this.#socket.onclose = () => {
       if (this.#closed) return;
       this.listener.state("lost");

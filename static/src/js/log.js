@@ -4,11 +4,14 @@ import { each, fill } from "./dom.js";
 import { LogFind } from "./log-find.js";
 import { LogStream } from "./log-stream.js";
 
-const KEEP_LINES = 5000;  // older lines leave the page (not the log); the download has them all
+const KEEP_LINES = 5000; // older lines leave the page (not the log); the download has them all
 const FIND_MS = 200;
 
 class LogPane {
-  #open = null; #queue = ""; #drawing = false; #timer = 0;
+  #open = null;
+  #queue = "";
+  #drawing = false;
+  #timer = 0;
 
   constructor(root) {
     this.root = root;
@@ -21,7 +24,8 @@ class LogPane {
     this.follow = true;
     this.#controls();
     this.stream = new LogStream(root.dataset.log, +(root.dataset.offset || 0), {
-      alive: () => root.isConnected, bytes: chunk => this.#text(this.decoder.decode(chunk, { stream: true })),
+      alive: () => root.isConnected,
+      bytes: chunk => this.#text(this.decoder.decode(chunk, { stream: true })),
       gap: count => this.#text(`\n${fill(root.dataset.wordGap, { count: count.toLocaleString("en-US") })}\n`),
       state: state => this.#state(state),
     });
@@ -32,7 +36,10 @@ class LogPane {
     if (this.#drawing) return;
     this.#drawing = true;
     // A hidden tab gets no animation frames, and its log must not pile up as text either.
-    const draw = () => { this.#drawing = false; this.#draw(); };
+    const draw = () => {
+      this.#drawing = false;
+      this.#draw();
+    };
     if (document.hidden) setTimeout(draw, 500);
     else requestAnimationFrame(draw);
   }
@@ -62,7 +69,8 @@ class LogPane {
     const data = this.root.dataset;
     const text = { live: data.wordLive, lost: data.wordLost, complete: data.wordComplete }[state];
     this.status.textContent = fill(text, { bytes: (this.stream?.offset ?? 0).toLocaleString("en-US") });
-    if (state === "complete" && !this.lines.childElementCount && !this.#queue) this.lines.dataset.empty = data.wordEmpty;
+    if (state === "complete" && !this.lines.childElementCount && !this.#queue)
+      this.lines.dataset.empty = data.wordEmpty;
   }
 
   #controls() {
@@ -84,11 +92,15 @@ class LogPane {
     });
     this.followButton.addEventListener("click", () => this.#follow(!this.follow));
     // Scrolling up stops following, scrolling to the end starts it again.
-    this.lines.addEventListener("scroll", () => {
-      const { scrollTop, scrollHeight, clientHeight } = this.lines;
-      const atEnd = scrollHeight - scrollTop - clientHeight < 24;
-      if (atEnd !== this.follow) this.#follow(atEnd, false);
-    }, { passive: true });
+    this.lines.addEventListener(
+      "scroll",
+      () => {
+        const { scrollTop, scrollHeight, clientHeight } = this.lines;
+        const atEnd = scrollHeight - scrollTop - clientHeight < 24;
+        if (atEnd !== this.follow) this.#follow(atEnd, false);
+      },
+      { passive: true },
+    );
   }
 
   #follow(wanted, move = true) {
@@ -105,12 +117,17 @@ class LogPane {
 
   #findSoon() {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => { this.find.search(this.input.value); this.#counted(); }, FIND_MS);
+    this.#timer = setTimeout(() => {
+      this.find.search(this.input.value);
+      this.#counted();
+    }, FIND_MS);
   }
 
   #counted() {
     const text = this.find.count ? this.matches.dataset.some : this.matches.dataset.none;
-    this.matches.textContent = this.input.value.trim() ? fill(text, { at: this.find.position, count: this.find.count }) : "";
+    this.matches.textContent = this.input.value.trim()
+      ? fill(text, { at: this.find.position, count: this.find.count })
+      : "";
   }
 }
 

@@ -9,7 +9,9 @@ on("click", "[data-nav-group]", (event, button) => {
 
 function entries() {
   return [...document.querySelectorAll(".pl-side a[href]")].map(link => ({
-    href: link.href, label: link.dataset.label ?? link.textContent.trim(), icon: link.querySelector(".ti")?.className,
+    href: link.href,
+    label: link.dataset.label ?? link.textContent.trim(),
+    icon: link.querySelector(".ti")?.className,
   }));
 }
 
@@ -17,13 +19,16 @@ function option(entry, chosen) {
   const link = Object.assign(document.createElement("a"), { href: entry.href, className: "dropdown-item" });
   link.setAttribute("role", "option");
   link.setAttribute("aria-selected", chosen);
-  if (entry.icon) link.append(Object.assign(document.createElement("i"), { className: entry.icon, ariaHidden: "true" }));
+  if (entry.icon)
+    link.append(Object.assign(document.createElement("i"), { className: entry.icon, ariaHidden: "true" }));
   link.append(entry.label);
   return link;
 }
 
 each("#pl-jump", dialog => {
-  const input = dialog.querySelector("input"), list = dialog.querySelector("[role=listbox]"), none = dialog.querySelector("[data-none]");
+  const input = dialog.querySelector("input"),
+    list = dialog.querySelector("[role=listbox]"),
+    none = dialog.querySelector("[data-none]");
   let chosen = 0;
 
   function draw() {
@@ -35,15 +40,33 @@ each("#pl-jump", dialog => {
     none.hidden = found.length > 0;
   }
 
-  input.addEventListener("input", () => { chosen = 0; draw(); });
+  input.addEventListener("input", () => {
+    chosen = 0;
+    draw();
+  });
   input.addEventListener("keydown", event => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step) { event.preventDefault(); chosen += step; draw(); }
-    if (event.key === "Enter") { event.preventDefault(); list.children[chosen]?.click(); }
+    if (step) {
+      event.preventDefault();
+      chosen += step;
+      draw();
+    }
+    if (event.key === "Enter") {
+      event.preventDefault();
+      list.children[chosen]?.click();
+    }
   });
-  const open = () => { input.value = ""; chosen = 0; draw(); dialog.showModal(); };
+  const open = () => {
+    input.value = "";
+    chosen = 0;
+    draw();
+    dialog.showModal();
+  };
   on("click", "[data-jump]", open);
   document.addEventListener("keydown", event => {
-    if ((event.ctrlKey || event.metaKey) && event.key === "k" && !dialog.open) { event.preventDefault(); open(); }
+    if ((event.ctrlKey || event.metaKey) && event.key === "k" && !dialog.open) {
+      event.preventDefault();
+      open();
+    }
   });
 });

@@ -20,11 +20,15 @@ document.addEventListener("htmx:configRequest", event => {
 /** A refusal rendered as a page carries its sentence in [data-error-message]; that is what the person should read. */
 function sentence(xhr) {
   if (!/text\/html/.test(xhr.getResponseHeader("Content-Type") ?? "")) return null;
-  return new DOMParser().parseFromString(xhr.responseText, "text/html").querySelector("[data-error-message]")?.textContent.trim();
+  return new DOMParser()
+    .parseFromString(xhr.responseText, "text/html")
+    .querySelector("[data-error-message]")
+    ?.textContent.trim();
 }
 
 document.addEventListener("htmx:responseError", event => {
-  const { xhr } = event.detail, status = xhr.status;
+  const { xhr } = event.detail,
+    status = xhr.status;
   const text = { 403: words().forbidden, 404: words().gone, 413: words().tooLarge, 429: words().tooMany }[status];
   toast({ text: sentence(xhr) ?? text ?? fill(words().failed, { status }), tone: "fail" });
 });
@@ -36,7 +40,7 @@ document.addEventListener("htmx:xhr:progress", event => {
   const form = event.target.closest?.("form");
   const meter = form?.querySelector("[data-progress]");
   if (!meter || !lengthComputable || !total) return;
-  const percent = Math.floor(loaded / total * 100);
+  const percent = Math.floor((loaded / total) * 100);
   meter.hidden = false;
   meter.querySelector("i").style.width = `${percent}%`;
   meter.querySelector("[role=progressbar]").setAttribute("aria-valuenow", percent);

@@ -33,11 +33,17 @@ each("[data-rows]", root => {
   });
 
   root.addEventListener("paste", event => {
-    const lines = event.clipboardData.getData("text").split(/\r?\n/).filter(line => line.trim());
+    const lines = event.clipboardData
+      .getData("text")
+      .split(/\r?\n/)
+      .filter(line => line.trim());
     if (lines.length < 2 || !event.target.matches("input")) return;
     event.preventDefault();
     const row = event.target.closest("[data-row]");
-    lines.map(split).filter(Boolean).forEach(([key, value]) => add(key, value));
+    lines
+      .map(split)
+      .filter(Boolean)
+      .forEach(([key, value]) => add(key, value));
     if ([...row.querySelectorAll("input")].every(input => !input.value)) row.remove();
     changed();
   });

@@ -2,10 +2,18 @@
 class StyleElement extends HTMLElement {
   #sheet = new CSSStyleSheet();
 
-  set textContent(css) { this.#sheet.replaceSync(css); }
-  get textContent() { return ""; }
-  set innerHTML(css) { this.textContent = css; }
-  get sheet() { return this.#sheet; }
+  set textContent(css) {
+    this.#sheet.replaceSync(css);
+  }
+  get textContent() {
+    return "";
+  }
+  set innerHTML(css) {
+    this.textContent = css;
+  }
+  get sheet() {
+    return this.#sheet;
+  }
 
   connectedCallback() {
     if (!document.adoptedStyleSheets.includes(this.#sheet)) document.adoptedStyleSheets.push(this.#sheet);
@@ -14,7 +22,8 @@ class StyleElement extends HTMLElement {
   // Moving the element disconnects and connects it, so the sheet leaves only with the element.
   disconnectedCallback() {
     queueMicrotask(() => {
-      if (!this.isConnected) document.adoptedStyleSheets = document.adoptedStyleSheets.filter(sheet => sheet !== this.#sheet);
+      if (!this.isConnected)
+        document.adoptedStyleSheets = document.adoptedStyleSheets.filter(sheet => sheet !== this.#sheet);
     });
   }
 }

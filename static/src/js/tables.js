@@ -28,11 +28,15 @@ function refresh(list) {
 on("change", "[data-pick]", (event, box) => refresh(box.closest("[data-list]") ?? document));
 on("change", "[data-pick-all]", (event, all) => {
   const list = all.closest("[data-list]") ?? document;
-  list.querySelectorAll("[data-pick]").forEach(box => { box.checked = all.checked; });
+  list.querySelectorAll("[data-pick]").forEach(box => {
+    box.checked = all.checked;
+  });
   refresh(list);
 });
 on("click", "[data-pick-none]", (event, button) => {
   const list = button.closest("[data-list]") ?? document;
-  list.querySelectorAll("[data-pick]").forEach(box => { box.checked = false; });
+  list.querySelectorAll("[data-pick]").forEach(box => {
+    box.checked = false;
+  });
   refresh(list);
 });

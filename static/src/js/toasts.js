@@ -10,7 +10,9 @@ export function toast({ text, tone = "stop" }) {
   if (!pattern || !region || !text) return;
   const element = pattern.content.firstElementChild.cloneNode(true);
   element.classList.add(`is-${tone}`);
-  element.querySelectorAll("[data-tone]").forEach(icon => { icon.hidden = icon.dataset.tone !== tone; });
+  element.querySelectorAll("[data-tone]").forEach(icon => {
+    icon.hidden = icon.dataset.tone !== tone;
+  });
   element.querySelector("[data-text]").textContent = text;
   region.append(element);
   arm(element);
@@ -21,7 +23,9 @@ function arm(element) {
   if (element.classList.contains("is-fail") || element.hasAttribute("data-stay")) return;
   let timer = setTimeout(() => element.remove(), STAY_MS);
   element.addEventListener("pointerenter", () => clearTimeout(timer));
-  element.addEventListener("pointerleave", () => { timer = setTimeout(() => element.remove(), STAY_MS / 2); });
+  element.addEventListener("pointerleave", () => {
+    timer = setTimeout(() => element.remove(), STAY_MS / 2);
+  });
 }
 
 each("#pl-toasts > .pl-toast", arm);
