@@ -93,15 +93,22 @@ class Builder:
 
     def _install(self, downloads: Path) -> None:
         self.report(Progress(f"Creating the Python environment of {self.image.name}"))
-        without_pip = () if self.image.requirements else ("--without-pip",)
-        self._run([str(BASE_PYTHON), "-I", "-m", "venv", *without_pip, str(self.path)], downloads)
+        self._run([str(BASE_PYTHON), "-I", "-m", "venv", "--without-pip", str(self.path)], downloads)
         if self.image.requirements:
             # As a file: on the command line a requirement that begins with a dash would be an option.
             listed = downloads / "requirements.txt"
             listed.write_text("".join(f"{requirement}\n" for requirement in self.image.requirements))
-            pip = [str(self.path / "bin" / "python"), "-I", "-m", "pip", "install", "--no-input"]
-            self._run([*pip, "--progress-bar", "off", "-r", str(listed)], downloads)
+            options = ["--no-input", "--progress-bar", "off", "-r", str(listed)]
+            self._run([*self._pip(downloads), "install", *options], downloads)
         (self.path / MARKER_FILE).touch()
+
+    def _pip(self, downloads: Path) -> list[str]:
+        """The platform's own pip, aimed at the runtime: giving the runtime one of its own takes ten seconds."""
+        python = str(self.path / "bin" / "python")
+        if _has_pip(Path(sys.executable)):
+            return [sys.executable, "-I", "-m", "pip", "--python", python]
+        self._run([python, "-I", "-m", "ensurepip"], downloads)
+        return [python, "-I", "-m", "pip"]
 
     def _run(self, argv: Sequence[str], downloads: Path) -> None:
         environment = os.environ | {"TMPDIR": str(downloads), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
@@ -137,6 +144,12 @@ class Builder:
                 self.tick()
         process.wait()
         return lines
+
+
+def _has_pip(python: Path) -> bool:
+    """Told from its folder, because this process runs without site-packages."""
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    return (python.parent.parent / "lib" / version / "site-packages" / "pip").is_dir()
 
 
 def _lines(process: "subprocess.Popen[bytes]") -> Iterator[str]:
