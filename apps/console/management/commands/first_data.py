@@ -5,6 +5,7 @@ import os
 from typing import Any
 
 from django.core.management.base import BaseCommand
+from django.db import transaction
 
 from apps.common.actor import Channel, system_actor
 from apps.common.scoping import acting
@@ -16,7 +17,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         username = os.environ.get("PLSTACK_ADMIN") or first_data.ADMIN
-        with acting(system_actor(Channel.COMMAND)) as actor:
+        # All or nothing: a half-made installation would never say its password.
+        with acting(system_actor(Channel.COMMAND)) as actor, transaction.atomic():
             password = first_data.ensure(actor, username=username, password=os.environ.get("PLSTACK_ADMIN_PASSWORD"))
         if password is not None:
             self.stdout.write(json.dumps({"username": username, "password": password}))

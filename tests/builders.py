@@ -1,0 +1,177 @@
+"""Small worlds for tests, made by the services that production uses.
+
+Alice owns, Bob is a colleague, Charlie is a stranger: names as in most tests.
+"""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import count
+from uuid import UUID, uuid4
+
+from django.test import Client
+
+from apps.billing import selectors as funds
+from apps.billing import services as billing
+from apps.billing.models import Package
+from apps.clusters.models import LogicalCluster, Node, Zone
+from apps.common.actor import Actor, Channel, system_actor
+from apps.registry.models import Image
+from apps.tenants import services as tenants
+from apps.tenants.actors import organisation_actor, platform_actor
+from apps.tenants.choices import PlatformRole, Role
+from apps.tenants.models import Organisation, User
+from apps.workloads import services as workloads
+from apps.workloads.choices import Kind
+from apps.workloads.models import Workload
+from apps.workloads.spec import Image as SpecImage
+from apps.workloads.spec import Spec
+
+PASSWORD = "correct-horse-9"
+_serial = count(1)
+
+
+def platform() -> Actor:
+    """The platform itself, as its commands act."""
+    return system_actor(Channel.COMMAND)
+
+
+def unique(prefix: str) -> str:
+    return f"{prefix}-{next(_serial)}-{uuid4().hex[:6]}"
+
+
+def make_organisation(name: str = "", balance_fen: int = 100_000) -> Organisation:
+    """An active organisation with money in its wallet."""
+    organisation = tenants.create_organisation(platform(), name=name or unique("Lab"))
+    if balance_fen:
+        top_up(organisation, balance_fen)
+    return organisation
+
+
+def top_up(organisation: Organisation, amount_fen: int) -> None:
+    billing.top_up(
+        platform(), organisation_id=organisation.pk, amount_fen=amount_fen, reference=unique("slip"), note=""
+    )
+
+
+def make_user(name: str = "alice") -> User:
+    username = unique(name)
+    person = tenants.Person(username=username, email=f"{username}@example.com", name=name.title(), password=PASSWORD)
+    return tenants.create_user(platform(), person=person)[0]
+
+
+def make_member(organisation: Organisation, name: str = "alice", role: Role = Role.MEMBER, priority: int = 3) -> User:
+    user = make_user(name)
+    tenants.add_member(platform(), organisation_id=organisation.pk, user=user, role=role, priority=priority)
+    return user
+
+
+def make_staff(role: PlatformRole = PlatformRole.SUPER, name: str = "staff") -> User:
+    user = make_user(name)
+    tenants.assign_platform_role(platform(), user=user, role=role)
+    return user
+
+
+def actor_of(user: User, organisation: Organisation | None = None) -> Actor:
+    """The person as they act in the portal."""
+    return organisation_actor(user, organisation.pk if organisation else None)
+
+
+def staff_actor(user: User) -> Actor:
+    """The person as they act in the console."""
+    return platform_actor(user)
+
+
+def signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user, backend="allauth.account.auth_backends.AuthenticationBackend")
+    return client
+
+
+def make_node(cpu_milli: int = 4000, memory_mib: int = 8192, name: str = "", isolation: str = "L1") -> Node:
+    zone, _made = Zone.objects.get_or_create(name="local")
+    cluster, _made = LogicalCluster.objects.get_or_create(zone=zone, name="default")
+    return Node.objects.create(
+        cluster=cluster,
+        name=name or unique("node"),
+        driver="local",
+        arch="x86_64",
+        isolation=isolation,
+        cpu_milli=cpu_milli,
+        memory_mib=memory_mib,
+    )
+
+
+def make_package(rate_fen: str | int = 360, cpu_milli: int = 1000, memory_mib: int = 512) -> Package:
+    """A package without a GPU; 360 fen an hour are exactly 0.1 fen a second."""
+    name = unique("Package")
+    spec = billing.PackageSpec(name_en=name, name_zh=name, cpu_milli=cpu_milli, memory_mib=memory_mib)
+    return billing.create_package(platform(), spec=spec, rate_fen_per_hour=Decimal(rate_fen))
+
+
+def make_image(key: str = "python", requirements: tuple[str, ...] = ()) -> Image:
+    image, _made = Image.objects.get_or_create(
+        key=key,
+        defaults={
+            "name": key,
+            "description_en": key,
+            "description_zh": key,
+            "requirements": list(requirements),
+        },
+    )
+    return image
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """One organisation with Alice in it, a node, a package and an image."""
+
+    organisation: Organisation
+    alice: User
+    actor: Actor
+    node: Node
+    package: Package
+    image: Image
+
+
+def make_world(balance_fen: int = 100_000, role: Role = Role.MEMBER, rate_fen: str | int = 360) -> World:
+    organisation = make_organisation(balance_fen=balance_fen)
+    alice = make_member(organisation, "alice", role)
+    return World(
+        organisation=organisation,
+        alice=alice,
+        actor=actor_of(alice, organisation),
+        node=make_node(),
+        package=make_package(rate_fen),
+        image=make_image(),
+    )
+
+
+def submit_workload(world: World, actor: Actor | None = None, argv: tuple[str, ...] = ("true",), key: str = "") -> Workload:
+    """A queued workload on the world's package; call inside `acting(actor)`."""
+    actor = actor or world.actor
+    quote = funds.quote(actor, package_id=world.package.pk)
+    submission = workloads.Submission(
+        kind=Kind.TRAINING,
+        name="run",
+        spec=Spec(
+            image=SpecImage(world.image.key, tuple(world.image.requirements)),
+            argv=argv,
+            cpu_milli=world.package.cpu_milli,
+            memory_mib=world.package.memory_mib,
+            workdir="/workspace",
+        ),
+        package_id=world.package.pk,
+        price_version_id=quote.price_version_id,
+        key=key or uuid4().hex,
+        id=uuid4(),
+    )
+    return workloads.submit(actor, submission)
+
+
+def reload(workload: Workload) -> Workload:
+    workload.refresh_from_db()
+    return workload
+
+
+def unknown_id() -> UUID:
+    return uuid4()
