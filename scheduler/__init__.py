@@ -15,7 +15,9 @@ from scheduler.decisions import (
     Preempt,
     Wait,
 )
-from scheduler.engine import plan
+from scheduler.engine import Engine, plan
+from scheduler.mix import LearnedMix, mix_of
+from scheduler.rules import Rules
 from scheduler.types import (
     ANY_MODEL,
     WHOLE_MILLI,
@@ -44,10 +46,12 @@ __all__ = [
     "Cause",
     "CauseCode",
     "Device",
+    "Engine",
     "FunnelStep",
     "Gang",
     "GpuRequest",
     "Holder",
+    "LearnedMix",
     "MigProfile",
     "Mix",
     "MixEntry",
@@ -59,10 +63,12 @@ __all__ = [
     "Preempt",
     "Queue",
     "QueueLevel",
+    "Rules",
     "Running",
     "Slice",
     "Snapshot",
     "Task",
     "Wait",
+    "mix_of",
     "plan",
 ]

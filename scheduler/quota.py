@@ -1,37 +1,38 @@
 """Hard limits along organisation > department > user, counted over what runs and what this pass starts."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from scheduler.decisions import Cause, CauseCode
-from scheduler.types import ANY_MODEL, WHOLE_MILLI, Mode, Queue, QueueLevel, Slice, Task
+from scheduler.shares import value_of
+from scheduler.types import Amount, Queue, QueueLevel, Task
 
 Key = tuple[QueueLevel, str, str]
-CPU, MEMORY = "cpu_milli", "memory_mib"
 
 
 class QuotaBook:
-    """Use per queue and resource. `blocked_by` names the first limit that a start would cross."""
+    """Use per limited queue and resource. `blocked_by` names the first limit that a start would cross."""
 
     def __init__(self, queues: Sequence[Queue]) -> None:
         self._queues: dict[Key, Queue] = {(q.level, q.organisation, q.id): q for q in queues}
+        self._limited = any(_limits(queue.limit) for queue in queues)
         self._used: defaultdict[tuple[Key, str], int] = defaultdict(int)
 
-    def charge(self, task: Task, slices: Sequence[Slice], models: Sequence[str]) -> None:
-        """Count one placed member. `models` runs along `slices`."""
-        claims = [(CPU, task.cpu_milli), (MEMORY, task.memory_mib)]
-        for piece, model in zip(slices, models, strict=True):
-            claims += [(model, piece.core_milli), (ANY_MODEL, piece.core_milli)]
+    def charge(self, task: Task, bundle: Mapping[str, int], sign: int = 1) -> None:
+        """Count one placed member by resource."""
+        if not self._limited:
+            return
         for queue in self._path(task):
-            for resource, amount in claims:
-                self._used[_key(queue), resource] += amount
+            for resource, amount in bundle.items():
+                self._used[_key(queue), resource] += sign * amount
 
-    def blocked_by(self, task: Task, members: int) -> Cause | None:
-        """The limit that starting `members` members would cross, nearest to the user first."""
-        demand = _demand(task, members)
+    def blocked_by(self, task: Task, bundle: Mapping[str, int]) -> Cause | None:
+        """The limit that adding this bundle would cross, nearest to the user first."""
+        if not self._limited:
+            return None
         for queue in self._path(task):
-            for resource, amount in demand.items():
-                limit = _limit(queue, resource)
+            for resource, amount in bundle.items():
+                limit = value_of(queue.limit, resource)
                 used = self._used[_key(queue), resource]
                 if limit is not None and amount and used + amount > limit:
                     return _quota_cause(queue, resource, used, limit, amount)
@@ -54,25 +55,12 @@ class QuotaBook:
             yield organisation
 
 
+def _limits(amount: Amount) -> bool:
+    return amount.cpu_milli is not None or amount.memory_mib is not None or bool(amount.gpu_milli)
+
+
 def _key(queue: Queue) -> Key:
     return queue.level, queue.organisation, queue.id
-
-
-def _limit(queue: Queue, resource: str) -> int | None:
-    if resource == CPU:
-        return queue.limit.cpu_milli
-    return queue.limit.memory_mib if resource == MEMORY else queue.limit.gpu_milli.get(resource)
-
-
-def _demand(task: Task, members: int) -> dict[str, int]:
-    demand = {CPU: task.cpu_milli * members, MEMORY: task.memory_mib * members}
-    if task.gpu is not None:
-        # The compute of a MIG partition depends on the card it lands on; it is counted once it has one.
-        each = 0 if task.gpu.mode is Mode.MIG else WHOLE_MILLI if task.gpu.mode is Mode.WHOLE else task.gpu.core_milli
-        demand[ANY_MODEL] = each * task.gpu.count * members
-        if task.gpu.model is not None:
-            demand[task.gpu.model] = demand[ANY_MODEL]
-    return demand
 
 
 def _quota_cause(queue: Queue, resource: str, used: int, limit: int, asked: int) -> Cause:

@@ -75,7 +75,7 @@ class GpuRequest:
     """`count` cards or slices for one member, all on one node, on distinct cards.
 
     whole: core_milli and memory_mib are ignored. shared and vgpu: both are claimed on every card.
-    mig: `profile` names the partition.
+    mig: `profile` names the partition. vgpu: `profile` may name a vendor's template, which wins over the numbers.
     """
 
     mode: Mode
@@ -84,6 +84,11 @@ class GpuRequest:
     core_milli: int = WHOLE_MILLI
     memory_mib: int = 0
     profile: str | None = None
+    any_of: tuple[str, ...] = ()  # models that will do, where more than one will
+
+    def accepts(self, model: str) -> bool:
+        """Whether a card of this model will do."""
+        return self.model in (None, model) and (not self.any_of or model in self.any_of)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,10 +192,11 @@ class Mix:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Everything one pass looks at."""
+    """Everything one pass looks at. `holds`: by waiting task, the nodes that were emptied for it."""
 
     nodes: tuple[Node, ...]
     running: tuple[Running, ...] = ()
     waiting: tuple[Task, ...] = ()
     queues: tuple[Queue, ...] = ()
     mix: Mix | None = None
+    holds: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

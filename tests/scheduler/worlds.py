@@ -1,8 +1,12 @@
 """Hypothesis strategies: small worlds with every kind of card, request and constraint."""
 
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from scheduler import Device, Gang, GpuRequest, Mode, Node, Snapshot, Task
+
+# No deadline, because these measure correctness; the same examples on every run.
+steady = settings(deadline=None, derandomize=True, max_examples=60)
 
 ORGANISATIONS = ("alice-lab", "bob-inc", "charlie-co")
 MODELS = {"A100": 81920, "T4": 15360, "910B3": 65536}

@@ -1,0 +1,90 @@
+"""Where a task goes: the best node by its class's column, the cards on it, gangs all or nothing."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from scheduler.cells import Bools, Cells, Claim
+from scheduler.columns import CardNeeds, Column, RequestClass, Scorer
+from scheduler.demand import Demand, claim_on, demand_of
+from scheduler.mig import profile_named
+from scheduler.types import WHOLE_MILLI, Device, Mode, Slice, Task
+
+MIG_COMPUTE = 7
+
+
+class Allocator:
+    """Columns by class over shared cells. Nothing is taken until `commit`."""
+
+    def __init__(self, cells: Cells, scorer: Scorer) -> None:
+        self.cells, self.scorer = cells, scorer
+        self._columns: dict[Demand, Column] = {}
+
+    def column(self, demand: Demand) -> Column:
+        """The class's scores, up to date."""
+        column = self._columns.get(demand)
+        if column is None:
+            column = self._columns[demand] = Column(RequestClass(self.cells, demand), self.scorer)
+        else:
+            column.refresh()
+        return column
+
+    def warm(self, demands: Iterable[Demand]) -> None:
+        """Score classes before they are needed; the first touch of a class is the slow one."""
+        for demand in demands:
+            self.column(demand)
+
+    def spot(self, task: Task, forbidden: Bools | None = None) -> Claim | None:
+        """The best place for one member outside the `forbidden` rows [N], or None."""
+        demand = demand_of(task)
+        column = self.column(demand)
+        row = column.best(forbidden)
+        return None if row is None else self.claim_at(column, row, task.organisation)
+
+    def claim_at(self, column: Column, row: int, organisation: str) -> Claim:
+        """What one member takes on a row where it fits."""
+        demand, cards = column.kind.demand, column.kind.cards
+        slices = () if cards is None else self._slices(cards, row, int(column.pick[row]))
+        return Claim(row, demand.cpu_milli, demand.memory_mib, slices, organisation)
+
+    def commit(self, claim: Claim) -> None:
+        self.cells.take(claim)
+
+    def undo(self, claims: Sequence[Claim]) -> None:
+        """Take back claims of this pass, last first."""
+        for claim in reversed(claims):
+            self.cells.give_back(claim)
+
+    def _slices(self, cards: CardNeeds, row: int, pick: int) -> tuple[Slice, ...]:
+        gpu = cards.gpu
+        chosen = [pick] if gpu.count == 1 and gpu.mode is not Mode.WHOLE else self._several(cards, row)
+        return tuple(self._slice(cards, row, column) for column in chosen)
+
+    def _several(self, cards: CardNeeds, row: int) -> list[int]:
+        """Columns of the cards that the pieces take: whole cards by index, others fullest first."""
+        fit = [int(column) for column in np.flatnonzero(cards.free(np.array([row]))[0])]
+        if cards.gpu.mode is not Mode.WHOLE:
+            fit.sort(key=lambda column: (self.cells.core[row, column], column))
+        return fit[: cards.gpu.count]
+
+    def _slice(self, cards: CardNeeds, row: int, column: int) -> Slice:
+        card = self.cells.cards[row][column]
+        if cards.partition is not None:
+            return partition_slice(card, cards.gpu.profile, cards.partition.start(row, column))
+        core, memory = claim_on(card, cards.gpu)
+        return Slice(card.id, memory, core)
+
+
+def partition_slice(card: Device, name: str | None, start: int) -> Slice:
+    """The MIG partition as a slice; the whole card stands in for a profile that the card does not know."""
+    profile = profile_named(card, name)
+    if profile is None:
+        return Slice(card.id, card.memory_mib, WHOLE_MILLI, start, name)
+    core_milli = profile.compute * WHOLE_MILLI // compute_slices(card)
+    return Slice(card.id, profile.memory_mib, core_milli, start, profile.name)
+
+
+def compute_slices(card: Device) -> int:
+    """Compute slices of a MIG card: what its largest profile uses."""
+    from_profiles = max((p.compute for p in card.mig_profiles or ()), default=0)
+    return from_profiles or (4 if "A30" in card.model.upper() else MIG_COMPUTE)

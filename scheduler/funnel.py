@@ -1,0 +1,164 @@
+"""Why a class of requests does not fit now: nodes thinned out check by check, the dominant cause, the nearest miss.
+
+Standing checks (zone, model, size, health, ...) come first; the first that leaves no node is the cause. When nodes are
+left, the one that is short of the fewest things is named with all that it is short of: grant that, and it fits.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from scheduler.cells import Bools, Cells, Ints, capacity_of
+from scheduler.columns import CardNeeds, RequestClass
+from scheduler.decisions import Cause, CauseCode, FunnelStep, NearestMiss
+from scheduler.demand import Demand, claim_on, serves
+from scheduler.mig import profile_named
+from scheduler.types import Device, GpuRequest, Mode
+
+MANY = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The dominant cause, how the nodes thin out, and the nearest miss where one exists."""
+
+    cause: Cause
+    funnel: tuple[FunnelStep, ...] = ()
+    nearest: NearestMiss | None = None
+
+
+def can_hold(card: Device, gpu: GpuRequest) -> bool:
+    """Whether one piece fits on the card when it is empty, healthy or not."""
+    if not serves(card, gpu):
+        return False
+    if gpu.mode is Mode.MIG:
+        return profile_named(card, gpu.profile) is not None
+    core, memory = claim_on(card, gpu)
+    return core <= capacity_of(card) and memory <= max(0, card.memory_mib)
+
+
+class Funnel:
+    """Findings per class over the cells as they are now."""
+
+    def __init__(self, cells: Cells) -> None:
+        self.cells = cells
+        self.total_cpu = np.array([max(0, node.cpu_milli) for node in cells.nodes], np.int64)
+        self.total_memory = np.array([max(0, node.memory_mib) for node in cells.nodes], np.int64)
+        self.schedulable = np.array([node.schedulable for node in cells.nodes], np.bool_)
+        self.healthy = np.array([node.healthy for node in cells.nodes], np.bool_)
+
+    def finding(self, kind: RequestClass) -> Finding:
+        """The cause now. Where a member does fit, the cause is GANG: there is not room for all of them."""
+        cells, demand = self.cells, kind.demand
+        if not len(cells):
+            return Finding(Cause(CauseCode.NO_NODES))
+        left = np.ones(len(cells), np.bool_)
+        funnel = [FunnelStep("nodes", len(cells))]
+        for code, passed in self._standing(demand):
+            left = left & passed
+            funnel.append(FunnelStep(code.value, int(left.sum())))
+            if not left.any():
+                return Finding(Cause(code, _asked(demand)), tuple(funnel))
+        return self._capacity(kind, np.flatnonzero(left), funnel)
+
+    def ever(self, demand: Demand) -> Bools:
+        """[N]: nodes that could hold one member when empty, whatever their state."""
+        big = (self.total_cpu >= demand.cpu_milli) & (self.total_memory >= demand.memory_mib)
+        gpu = demand.gpu
+        return big if gpu is None else big & self._enough(lambda card: can_hold(card, gpu), gpu.count)
+
+    def _enough(self, holds: Callable[[Device], bool], count: int) -> Bools:
+        """[N]: nodes with at least `count` cards for which it holds."""
+        if not self.cells.width:
+            return np.zeros(len(self.cells), np.bool_)
+        return np.asarray((self.cells.flags(holds).sum(1) >= count)[self.cells.shape])
+
+    def _standing(self, demand: Demand) -> list[tuple[CauseCode, Bools]]:
+        gpu, everywhere = demand.gpu, np.ones(len(self.cells), np.bool_)
+        return [
+            (CauseCode.ZONE, self._named(demand.zone, [node.zone for node in self.cells.nodes])),
+            (CauseCode.CLUSTER, self._named(demand.cluster, [node.cluster for node in self.cells.nodes])),
+            (CauseCode.ARCH, self._named(demand.arch, [node.arch for node in self.cells.nodes])),
+            (CauseCode.NO_SUCH_MODEL, self._enough(lambda card: gpu.accepts(card.model), 1) if gpu else everywhere),
+            (CauseCode.NO_SUCH_MODE, self._enough(lambda card: serves(card, gpu), 1) if gpu else everywhere),
+            (CauseCode.NEVER_FITS, self.ever(demand)),
+            (CauseCode.NODE_UNSCHEDULABLE, self.schedulable),
+            (CauseCode.NODE_UNHEALTHY, self.healthy & self._healthy_cards(gpu)),
+        ]
+
+    def _healthy_cards(self, gpu: GpuRequest | None) -> Bools:
+        if gpu is None:
+            return np.ones(len(self.cells), np.bool_)
+        return self._enough(lambda card: card.healthy and can_hold(card, gpu), gpu.count)
+
+    def _named(self, asked: str | None, names: list[str]) -> Bools:
+        return np.array([asked is None or asked == name for name in names], np.bool_)
+
+    def _capacity(self, kind: RequestClass, rows: Ints, funnel: list[FunnelStep]) -> Finding:
+        cells, demand = self.cells, kind.demand
+        cpu = np.maximum(0, demand.cpu_milli - cells.cpu[rows])
+        memory = np.maximum(0, demand.memory_mib - cells.memory[rows])
+        devices, core, card_memory = self._card_shorts(kind.cards, rows)
+        left = np.ones(len(rows), np.bool_)
+        for code, short in ((CauseCode.CPU, cpu), (CauseCode.MEMORY, memory), (CauseCode.DEVICES, devices)):
+            left = left & (short == 0)
+            funnel.append(FunnelStep(code.value, int(left.sum())))
+        if left.any():
+            return Finding(Cause(CauseCode.GANG, {"nodes_with_room": int(left.sum())}), tuple(funnel))
+        kinds = (cpu > 0).astype(np.int64) + (memory > 0) + (devices > 0)
+        shorts = (kinds, devices, core, card_memory, cpu, memory)
+        best = int(np.lexsort((rows, *reversed(shorts)))[0])
+        alike = int(np.all([short == short[best] for short in shorts], axis=0).sum())
+        named = [int(short[best]) for short in (cpu, memory, devices, core, card_memory)]
+        nearest = NearestMiss(cells.nodes[int(rows[best])].id, alike, *named)
+        return Finding(Cause(_dominant(nearest, demand.gpu), miss_params(nearest)), tuple(funnel), nearest)
+
+    def _card_shorts(self, cards: CardNeeds | None, rows: Ints) -> tuple[Ints, Ints, Ints]:
+        """[k] each: cards that are missing, and the compute and memory the best unfit card is short of."""
+        nothing = np.zeros(len(rows), np.int64)
+        if cards is None:
+            return nothing, nothing, nothing
+        fit, shape = cards.free(rows), self.cells.shape[rows]
+        missing = np.maximum(0, cards.gpu.count - fit.sum(1))
+        if cards.gpu.mode not in (Mode.VGPU, Mode.SHARED):
+            return missing, nothing, nothing
+        core = np.maximum(0, cards.core[shape] - self.cells.core[rows])
+        memory = np.maximum(0, cards.memory[shape] - self.cells.card_memory[rows])
+        candidate = cards.fits[shape] & ~fit & ((core > 0) | (memory > 0))
+        column = np.where(candidate, core * (1 << 32) + memory, MANY).argmin(1)
+        index = np.arange(len(rows))
+        short = candidate[index, column] & (missing > 0)
+        return missing, np.where(short, core[index, column], 0), np.where(short, memory[index, column], 0)
+
+
+def _dominant(miss: NearestMiss, gpu: GpuRequest | None) -> CauseCode:
+    if miss.devices and gpu is not None:
+        return CauseCode.DEVICES if gpu.mode is Mode.WHOLE else CauseCode.SLICES
+    return CauseCode.MEMORY if miss.memory_mib else CauseCode.CPU
+
+
+def miss_params(miss: NearestMiss) -> dict[str, int | float | str]:
+    return {
+        "node": miss.node_id,
+        "nodes": miss.nodes,
+        "cpu_short_milli": miss.cpu_milli,
+        "memory_short_mib": miss.memory_mib,
+        "devices_short": miss.devices,
+        "core_short_milli": miss.core_milli,
+        "device_memory_short_mib": miss.device_memory_mib,
+    }
+
+
+def _asked(demand: Demand) -> Mapping[str, int | float | str]:
+    """What the request asked for, for a sentence about a standing cause."""
+    asked: dict[str, int | float | str] = {"cpu_milli": demand.cpu_milli, "memory_mib": demand.memory_mib}
+    for name, value in (("zone", demand.zone), ("cluster", demand.cluster), ("arch", demand.arch)):
+        if value is not None:
+            asked[name] = value
+    if demand.gpu is not None:
+        models = demand.gpu.model or "|".join(demand.gpu.any_of)
+        asked |= {"model": models, "mode": demand.gpu.mode.value, "devices": demand.gpu.count}
+        if demand.gpu.profile:
+            asked["profile"] = demand.gpu.profile
+    return asked

@@ -1,0 +1,123 @@
+"""One node as plain numbers, for "what if": what would fit once these tasks have left or that one has come.
+
+The arrays in `cells` answer for all nodes at once; this answers for one node over time. Both must agree on what fits.
+"""
+
+from dataclasses import dataclass
+
+from scheduler.allocator import partition_slice
+from scheduler.cells import NO_OWNER, Cells, Claim
+from scheduler.demand import Demand, claim_on, serves
+from scheduler.mig import profile_named, profiles_of, span
+from scheduler.partitions import NOWHERE, best_starts, uniform
+from scheduler.types import WHOLE_MILLI, Device, GpuRequest, Mode, Slice
+
+
+@dataclass(slots=True)
+class Host:
+    """Free capacity of one row, detached from the cells. Lists run along the node's cards."""
+
+    row: int
+    cards: tuple[Device, ...]
+    column_of: dict[str, int]
+    cpu: int
+    memory: int
+    core: list[int]
+    card_memory: list[int]
+    tenants: list[int]
+    mask: list[int]
+    owner: list[str]
+    profiles: list[list[str]]
+
+    def give_back(self, claim: Claim) -> None:
+        self._move(claim, 1)
+
+    def take(self, claim: Claim) -> None:
+        self._move(claim, -1)
+
+    def _move(self, claim: Claim, sign: int) -> None:
+        self.cpu += sign * claim.cpu_milli
+        self.memory += sign * claim.memory_mib
+        for piece in claim.slices:
+            column = self.column_of.get(piece.device_id)
+            if column is not None:
+                self._move_piece(column, piece, sign, claim.organisation)
+
+    def _move_piece(self, column: int, piece: Slice, sign: int, organisation: str) -> None:
+        self.core[column] += sign * piece.core_milli
+        self.card_memory[column] += sign * piece.memory_mib
+        self.tenants[column] -= sign
+        self.owner[column] = organisation if self.tenants[column] else ""
+        profile = profile_named(self.cards[column], piece.mig_profile)
+        if profile is None or piece.mig_start is None:
+            return
+        if sign > 0:
+            self.mask[column] &= ~span(piece.mig_start, profile.size)
+            self.profiles[column].remove(profile.name)
+        else:
+            self.mask[column] |= span(piece.mig_start, profile.size)
+            self.profiles[column].append(profile.name)
+
+    def fits(self, demand: Demand) -> Claim | None:
+        """What one member would take, or None. The constraints on the node itself are the caller's."""
+        if self.cpu < demand.cpu_milli or self.memory < demand.memory_mib:
+            return None
+        slices: tuple[Slice, ...] = ()
+        if demand.gpu is not None:
+            found = self.pieces(demand)
+            if len(found) < demand.gpu.count:
+                return None
+            slices = tuple(found[: demand.gpu.count])
+        return Claim(self.row, demand.cpu_milli, demand.memory_mib, slices, demand.organisation)
+
+    def pieces(self, demand: Demand) -> list[Slice]:
+        """One piece per card that could serve, fullest cards first."""
+        gpu = demand.gpu
+        if gpu is None:
+            return []
+        order = sorted(range(len(self.cards)), key=lambda column: (self.core[column], column))
+        pieces = (self._piece(column, gpu, demand.organisation) for column in order)
+        return [piece for piece in pieces if piece is not None]
+
+    def _piece(self, column: int, gpu: GpuRequest, organisation: str) -> Slice | None:
+        card = self.cards[column]
+        if not card.healthy or not serves(card, gpu):
+            return None
+        if gpu.mode is Mode.MIG:
+            return self._partition(column, gpu.profile or "")
+        core, memory = claim_on(card, gpu)
+        if gpu.mode is Mode.WHOLE:
+            idle = not self.tenants[column] and self.core[column] == WHOLE_MILLI
+            return Slice(card.id, memory, core) if idle else None
+        if gpu.mode is Mode.SHARED and self.owner[column] not in ("", organisation):
+            return None
+        fits = self.core[column] >= core and self.card_memory[column] >= memory
+        return Slice(card.id, memory, core) if fits else None
+
+    def _partition(self, column: int, name: str) -> Slice | None:
+        card = self.cards[column]
+        profile, geometry = profile_named(card, name), profiles_of(card)
+        if profile is None or self.profiles[column].count(name) >= profile.maximum:
+            return None
+        start = best_starts(geometry, name, uniform(geometry))[0][self.mask[column]]
+        return None if start == NOWHERE else partition_slice(card, name, start)
+
+
+def host_of(cells: Cells, row: int) -> Host:
+    """The row as it is now."""
+    cards = cells.cards[row]
+    width = len(cards)
+    names = cells.organisations
+    return Host(
+        row,
+        cards,
+        cells.column_of[row],
+        int(cells.cpu[row]),
+        int(cells.memory[row]),
+        cells.core[row, :width].tolist(),
+        cells.card_memory[row, :width].tolist(),
+        cells.tenants[row, :width].tolist(),
+        cells.mask[row, :width].tolist(),
+        [names[code] if code != NO_OWNER else "" for code in cells.owner[row, :width].tolist()],
+        [list(cells.profiles_on(row, column)) for column in range(width)],
+    )

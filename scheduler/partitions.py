@@ -1,0 +1,124 @@
+"""MIG: where a partition may go on each card, and which place costs the least.
+
+Per geometry a table over all occupancy masks: F(mask) = sum of p * (free slices - slices that profile p could still
+cover). A placement takes the card and start with the least change of F, then the fewest free slices.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+
+from scheduler.cells import Bools, Cells, Ints
+from scheduler.mig import profiles_of, span
+from scheduler.types import GpuRequest, MigProfile
+
+MASKS = 256
+NOWHERE = -1
+COST_SCALE = 1000
+Geometry = tuple[MigProfile, ...]
+
+
+def slices_of(geometry: Geometry) -> int:
+    """Memory slices of the card."""
+    return max((start + p.size for p in geometry for start in p.starts), default=0)
+
+
+def coverable(mask: int, profile: MigProfile) -> int:
+    """Most slices that copies of the profile could cover in the free part. Starts do not overlap each other partly."""
+    covered = 0
+    for start in profile.starts:
+        piece = span(start, profile.size)
+        if not mask & piece:
+            mask |= piece
+            covered += profile.size
+    return covered
+
+
+@lru_cache(maxsize=64)
+def fragmentation(geometry: Geometry, weights: tuple[float, ...]) -> tuple[float, ...]:
+    """F(mask) for all 256 masks under the weights of the profiles (in the geometry's order, adding up to 1)."""
+    total = slices_of(geometry)
+    full = (1 << total) - 1
+    return tuple(_fragments(mask & full, geometry, weights, total) for mask in range(MASKS))
+
+
+def _fragments(mask: int, geometry: Geometry, weights: tuple[float, ...], total: int) -> float:
+    free = total - mask.bit_count()
+    return sum(w * (free - coverable(mask, p)) for p, w in zip(geometry, weights, strict=True) if w)
+
+
+def uniform(geometry: Geometry) -> tuple[float, ...]:
+    return tuple(1.0 / len(geometry) for _ in geometry)
+
+
+@lru_cache(maxsize=512)
+def best_starts(geometry: Geometry, name: str, weights: tuple[float, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """(start, cost) for all 256 masks; start is NOWHERE where the profile does not fit. Lower cost is better."""
+    profile = next((p for p in geometry if p.name == name), None)
+    if profile is None:
+        return (NOWHERE,) * MASKS, (0,) * MASKS
+    table, total = fragmentation(geometry, weights), slices_of(geometry)
+    found = [_best_start(mask, profile, table, total) for mask in range(MASKS)]
+    return tuple(start for start, _ in found), tuple(cost for _, cost in found)
+
+
+def _best_start(mask: int, profile: MigProfile, table: tuple[float, ...], total: int) -> tuple[int, int]:
+    options = [
+        (round((table[mask | span(start, profile.size)] - table[mask]) * COST_SCALE), start)
+        for start in profile.starts
+        if not mask & span(start, profile.size)
+    ]
+    if not options:
+        return NOWHERE, 0
+    change, start = min(options)
+    free = total - mask.bit_count()
+    return start, (change + total * COST_SCALE) * (total + 1) + free
+
+
+class PartitionChoice:
+    """The tables of one MIG request against these nodes. starts, costs: [S, G, 256]."""
+
+    def __init__(self, cells: Cells, gpu: GpuRequest) -> None:
+        self.cells, self.name = cells, gpu.profile or ""
+        shapes = max(1, len(cells.shapes))
+        self.starts = np.full((shapes, cells.width, MASKS), NOWHERE, np.int64)
+        self.costs = np.zeros((shapes, cells.width, MASKS), np.int64)
+        self.limited = False
+        for index, cards in enumerate(cells.shapes):
+            for column, card in enumerate(cards):
+                self._fill(index, column, profiles_of(card))
+
+    def _fill(self, index: int, column: int, geometry: Geometry) -> None:
+        if geometry:
+            starts, costs = best_starts(geometry, self.name, uniform(geometry))
+            self.starts[index, column], self.costs[index, column] = starts, costs
+            profile = next((p for p in geometry if p.name == self.name), None)
+            # A maximum below what the geometry allows (media engines) is not visible in the mask.
+            self.limited |= profile is not None and profile.maximum * profile.size < coverable(0, profile)
+
+    def possible(self, rows: Ints) -> Bools:
+        """[k, G]: cards where the partition has a legal place now."""
+        ok = self._look_up(self.starts, rows) != NOWHERE
+        if self.limited:
+            for index, row in enumerate(rows):
+                ok[index] &= [self._under_maximum(int(row), column) for column in range(self.cells.width)]
+        return np.asarray(ok)
+
+    def _under_maximum(self, row: int, column: int) -> bool:
+        held = self.cells.profiles_on(row, column)
+        if self.name not in held:
+            return True
+        profile = next(p for p in profiles_of(self.cells.cards[row][column]) if p.name == self.name)
+        return list(held).count(self.name) < profile.maximum
+
+    def cost(self, rows: Ints) -> Ints:
+        """[k, G]: cost of the best start on each card; meaningful only where `possible`."""
+        return self._look_up(self.costs, rows)
+
+    def start(self, row: int, column: int) -> int:
+        return int(self.starts[self.cells.shape[row], column, self.cells.mask[row, column]])
+
+    def _look_up(self, table: Ints, rows: Ints) -> Ints:
+        cells = self.cells
+        columns = np.arange(cells.width)
+        return np.asarray(table[cells.shape[rows][:, None], columns, cells.mask[rows]])

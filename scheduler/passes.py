@@ -1,0 +1,248 @@
+"""One scheduling pass over an engine's cells: decide each task in turn, reserve, pre-empt, and explain the rest."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from scheduler.allocator import Allocator
+from scheduler.cells import Bools, Claim
+from scheduler.columns import RequestClass
+from scheduler.decisions import Cause, CauseCode, Place, Plan, Preempt
+from scheduler.demand import Demand, demand_of, least_members
+from scheduler.explain import Explainer, Pending
+from scheduler.funnel import Finding
+from scheduler.gangs import GangPlacer
+from scheduler.order import Paths, Turns
+from scheduler.preempt import Eviction, Preemptor
+from scheduler.quota import QuotaBook
+from scheduler.rules import Rules
+from scheduler.shares import Shares, asked_by, taken_by
+from scheduler.timeline import Future, Member, Reservation, member_of
+from scheduler.types import Task
+from scheduler.validate import problem_with
+
+
+class Pass:
+    """The state of one pass. `book`, `shares` and `paths` already hold what runs."""
+
+    def __init__(
+        self,
+        allocator: Allocator,
+        members: Iterable[Member],
+        shares: Shares,
+        paths: Paths,
+        book: QuotaBook,
+        now: float,
+        rules: Rules,
+    ) -> None:
+        self.allocator, self.cells, self.now, self.rules = allocator, allocator.cells, now, rules
+        self.shares, self.paths, self.book = shares, paths, book
+        by_row: defaultdict[int, list[Member]] = defaultdict(list)
+        for member in members:
+            by_row[member.claim.row].append(member)
+        self.future = Future(self.cells, now, by_row, self._takes_back)
+        self.checkpoints: Mapping[str, float] = {}
+        self.gangs = GangPlacer(allocator)
+        self.places: list[Place] = []
+        self.preempts: list[Preempt] = []
+        self.pending: list[Pending] = []
+        self.committed: list[Claim] = []
+        self._full: set[tuple[Demand, int]] = set()
+        self._shut: dict[tuple[Demand, int], float] = {}
+        self._no_victims: set[tuple[Demand, int, str, int]] = set()
+        self._preemptor: Preemptor | None = None
+        self._evictions = rules.evictions
+
+    @property
+    def preemptor(self) -> Preemptor:
+        if self._preemptor is None:
+            self._preemptor = Preemptor(self.cells, self.future, self.shares, self.now, self.checkpoints)
+        return self._preemptor
+
+    def run(
+        self, waiting: Sequence[Task], checkpoints: Mapping[str, float], holds: Mapping[str, Sequence[str]]
+    ) -> Plan:
+        """Decide all tasks. `holds`: nodes that were emptied for a task; such tasks come first."""
+        self.checkpoints = checkpoints
+        leaving = self._leaving_for()
+        first = {
+            task.id: (*holds.get(task.id, ()), *leaving.get(task.id, ()))
+            for task in waiting
+            if task.id in holds or task.id in leaving
+        }
+        self._keep_room(waiting, first)
+        turns = Turns(waiting, self.shares, self.paths, self.now, first)
+        while (task := turns.next()) is not None:
+            turns.done(self._decide(task))
+        explainer = Explainer(self.allocator, self.future, self.preemptor, self.rules)
+        return Plan((*self.preempts, *self.places, *explainer.waits(self.pending)))
+
+    def _takes_back(self, reserved: Task, other: Task) -> bool:
+        """Whether the reserved task may end the other one when its time comes: by priority, in one organisation."""
+        return reserved.organisation == other.organisation and other.priority < reserved.priority
+
+    def _leaving_for(self) -> dict[str, set[str]]:
+        """Nodes by the task that members on them are leaving for."""
+        nodes: defaultdict[str, set[str]] = defaultdict(set)
+        for row, members in self.future.members.items():
+            for member in members:
+                if member.leaving_for is not None:
+                    nodes[member.leaving_for].add(self.cells.nodes[row].id)
+        return nodes
+
+    def _keep_room(self, waiting: Sequence[Task], first: Mapping[str, Sequence[str]]) -> None:
+        """Reserve what was emptied, so that nobody else starts there while the last victims leave."""
+        for task in waiting:
+            if task.id in first and problem_with(task) is None:
+                rows = [self.cells.row_of[node] for node in first[task.id] if node in self.cells.row_of]
+                kind = self.allocator.column(demand_of(task)).kind
+                reservation = self.future.reserve(kind, task, least_members(task), sorted(set(rows)))
+                if reservation is not None and reservation.start_p50 <= self.now:
+                    self.future.add(reservation)
+
+    def _decide(self, task: Task) -> bool:
+        """True when the task starts."""
+        problem = problem_with(task) or self.book.blocked_by(task, asked_by(task, least_members(task)))
+        if problem is not None:
+            self.pending.append(Pending(task, Finding(problem)))
+            return False
+        demand, least = demand_of(task), least_members(task)
+        if (demand, least) not in self._full:
+            claims, stopped = self._place(task, demand)
+            if claims is not None:
+                self._start(task, claims)
+                return True
+            if stopped is not None:
+                self._hold_back(task, demand, stopped)
+                return False
+            self._full.add((demand, least))
+        self._blocked(task, demand, least)
+        return False
+
+    def _place(self, task: Task, demand: Demand) -> tuple[list[Claim] | None, Finding | None]:
+        """Committed claims; or why it was stopped although it fits; or neither when it does not fit."""
+        key, end = (
+            (demand, least_members(task)),
+            task.estimate_p90_s if task.estimate_p90_s is not None else math.inf,
+        )
+        if not task.preemptible and end >= self._shut.get(key, math.inf) and self.future.reservations:
+            return None, Finding(Cause(CauseCode.BEHIND_RESERVATION))
+        forbidden: Bools | None = None
+        stopped: Finding | None = None
+        while True:
+            claims = self._candidate(task, demand, forbidden)
+            if claims is None:
+                break
+            refusal = self._refusal(task, claims)
+            if refusal is None:
+                return claims, None
+            self.allocator.undo(claims)
+            row, stopped = refusal
+            forbidden = np.zeros(len(self.cells), np.bool_) if forbidden is None else forbidden
+            forbidden[row] = True
+        if stopped is not None and stopped.cause.code is CauseCode.BEHIND_RESERVATION and not task.preemptible:
+            self._shut[key] = min(end, self._shut.get(key, math.inf))
+        return None, stopped
+
+    def _candidate(self, task: Task, demand: Demand, forbidden: Bools | None) -> list[Claim] | None:
+        if task.gang is not None and task.gang.size > 1:
+            return self.gangs.place(task, task.gang, demand, forbidden)
+        claim = self.allocator.spot(task, forbidden)
+        if claim is None:
+            return None
+        self.allocator.commit(claim)
+        return [claim]
+
+    def _refusal(self, task: Task, claims: list[Claim]) -> tuple[list[int], Finding] | None:
+        """Rows to avoid and why, when a reservation or a quota on the model forbids the claims."""
+        if self.future.reservations:
+            for claim in claims:
+                if self.future.reserved(claim.row) and not self.future.allows(task, claims, claim.row):
+                    return [claim.row], Finding(self._behind(task, claim.row))
+        bundle = self._bundle(claims)
+        over = self.book.blocked_by(task, bundle)
+        return None if over is None else ([claim.row for claim in claims], Finding(over))
+
+    def _behind(self, task: Task, row: int) -> Cause:
+        reservation = self.future.first_on(row, task)
+        params: dict[str, int | float | str] = {"node": self.cells.nodes[row].id}
+        if reservation is not None:
+            params |= {"for_task": reservation.task.id, "start_p50": reservation.start_p50}
+        return Cause(CauseCode.BEHIND_RESERVATION, params)
+
+    def _bundle(self, claims: Sequence[Claim]) -> dict[str, int]:
+        total: defaultdict[str, int] = defaultdict(int)
+        for claim in claims:
+            for resource, amount in taken_by(self.cells, claim).items():
+                total[resource] += amount
+        return total
+
+    def _start(self, task: Task, claims: list[Claim]) -> None:
+        bundle = self._bundle(claims)
+        self.committed += claims
+        self.future.drop(task.id)
+        self.book.charge(task, bundle)
+        self.shares.add(task.organisation, bundle)
+        self.paths.add(self.paths.of(task), self.shares.fraction(bundle))
+        for number, claim in enumerate(claims):
+            self.future.placed(member_of(task, claim, self.now, self.now))
+            self.places.append(Place(task.id, self.cells.nodes[claim.row].id, claim.slices, number))
+
+    def _hold_back(self, task: Task, demand: Demand, stopped: Finding) -> None:
+        """It fits, but a reservation or a quota stands before it."""
+        reservation = None
+        if stopped.cause.code is CauseCode.BEHIND_RESERVATION:
+            reservation = self._reserve(task, self.allocator.column(demand).kind)
+        self.pending.append(Pending(task, stopped, reservation))
+
+    def _blocked(self, task: Task, demand: Demand, least: int) -> None:
+        """It does not fit: wait for victims that leave, ask for some, or reserve the earliest start."""
+        kind = self.allocator.column(demand).kind
+        kept = self.future.kept_for(task.id)
+        if kept is None:
+            eviction = self._find_victims(task, kind, least)
+            kept = self._evict(task, eviction) if eviction is not None else None
+        if kept is not None:
+            cause = Cause(CauseCode.WAITING_FOR_VICTIMS, {"node": self.cells.nodes[kept.claims[0].row].id})
+            self.pending.append(Pending(task, Finding(cause), kept))
+            return
+        self.pending.append(Pending(task, None, self._reserve(task, kind)))
+
+    def _find_victims(self, task: Task, kind: RequestClass, least: int) -> Eviction | None:
+        key = (kind.demand, least, task.organisation, task.priority)
+        if self._evictions <= 0 or key in self._no_victims or not kind.allowed.any():
+            return None
+        self._evictions -= 1
+        eviction = self.preemptor.find(task, kind, least)
+        if eviction is None:
+            self._no_victims.add(key)
+        return eviction
+
+    def _evict(self, task: Task, eviction: Eviction) -> Reservation:
+        for victim in eviction.victims:
+            same = victim.task.organisation == task.organisation
+            why = "higher_priority" if same else "guarantee"
+            self.preempts.append(Preempt(victim.task.id, task.id, why))
+            self.shares.add(victim.task.organisation, self._bundle([m.claim for m in victim.members]), -1)
+            self.future.leaves(victim.members, task.id)
+            self.preemptor.forget(victim)
+        self.shares.add(task.organisation, self._bundle(eviction.claims))
+        notice = self.now + self.rules.notice_s
+        run = task.estimate_p90_s if task.estimate_p90_s is not None else math.inf
+        kept = Reservation(task, eviction.claims, self.now, notice + self.rules.save_window_s, self.now + run)
+        self.future.add(kept)
+        return replace(kept, start_p50=notice)
+
+    def _reserve(self, task: Task, kind: RequestClass) -> Reservation | None:
+        """The earliest start, kept for the first tasks in the queue that cannot start now."""
+        if len(self.future.reservations) >= self.rules.reservations:
+            return None
+        reservation = self.future.reserve(kind, task, least_members(task))
+        if reservation is not None:
+            self.future.add(reservation)
+        return reservation

@@ -1,0 +1,165 @@
+"""Who has how much and who deserves what: DRF over CPU, memory and each accelerator model, guarantees first.
+
+Dominant share: Ghodsi et al., NSDI'11. Deserved share: weighted progressive filling (water-filling) per model.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from scheduler.cells import Cells, Claim, capacity_of
+from scheduler.mix import gpu_milli
+from scheduler.types import ANY_MODEL, Amount, Queue, QueueLevel, Task
+
+CPU, MEMORY = "cpu_milli", "memory_mib"
+HALF_LIFE_S = 7 * 86400.0
+AGING_PER_DAY = 0.05
+MOST_AGING = 0.5
+Bundle = dict[str, int]
+
+
+def capacity(cells: Cells) -> Bundle:
+    """All that open nodes have, by resource; cards that are unhealthy do not count."""
+    total: defaultdict[str, int] = defaultdict(int)
+    for row, node in enumerate(cells.nodes):
+        if cells.open[row]:
+            total[CPU] += max(0, node.cpu_milli)
+            total[MEMORY] += max(0, node.memory_mib)
+            for card in node.devices:
+                if card.healthy:
+                    total[card.model] += capacity_of(card)
+                    total[ANY_MODEL] += capacity_of(card)
+    return dict(total)
+
+
+def taken_by(cells: Cells, claim: Claim) -> Bundle:
+    """A claim by resource."""
+    bundle = {CPU: claim.cpu_milli, MEMORY: claim.memory_mib}
+    columns = cells.column_of[claim.row]
+    for piece in claim.slices:
+        column = columns.get(piece.device_id)
+        model = cells.cards[claim.row][column].model if column is not None else ""
+        bundle[model] = bundle.get(model, 0) + piece.core_milli
+        bundle[ANY_MODEL] = bundle.get(ANY_MODEL, 0) + piece.core_milli
+    return bundle
+
+
+def asked_by(task: Task, members: int) -> Bundle:
+    """What a task would add; its model is ANY_MODEL only, unless it names one."""
+    bundle = {CPU: task.cpu_milli * members, MEMORY: task.memory_mib * members}
+    if task.gpu is not None:
+        bundle[ANY_MODEL] = gpu_milli(task.gpu) * members
+        if task.gpu.model is not None:
+            bundle[task.gpu.model] = bundle[ANY_MODEL]
+    return bundle
+
+
+def value_of(amount: Amount, resource: str) -> int | None:
+    if resource == CPU:
+        return amount.cpu_milli
+    return amount.memory_mib if resource == MEMORY else amount.gpu_milli.get(resource)
+
+
+class Shares:
+    """Use of each organisation and its standing; kept up to date as the pass places tasks."""
+
+    def __init__(self, total: Bundle, queues: Sequence[Queue]) -> None:
+        self.total = total
+        self.queue = {q.id: q for q in queues if q.level is QueueLevel.ORGANISATION}
+        self.used: defaultdict[str, Bundle] = defaultdict(dict)
+        self.has_guarantees = any(_promises(q.guarantee) for q in self.queue.values())
+
+    def add(self, organisation: str, bundle: Mapping[str, int], sign: int = 1) -> None:
+        used = self.used[organisation]
+        for resource, amount in bundle.items():
+            used[resource] = used.get(resource, 0) + sign * amount
+
+    def weight(self, organisation: str) -> float:
+        queue = self.queue.get(organisation)
+        return queue.weight if queue is not None and queue.weight > 0 else 1.0
+
+    def guarantee(self, organisation: str, resource: str) -> int:
+        queue = self.queue.get(organisation)
+        return (value_of(queue.guarantee, resource) or 0) if queue else 0
+
+    def within_guarantee(self, organisation: str, bundle: Mapping[str, int]) -> bool:
+        """Whether the organisation, with this bundle added, stays inside what it was promised of cards.
+
+        A promise for the named model counts; otherwise the one over all models. CPU-only work is inside
+        when CPU is promised and suffices.
+        """
+        if not self.has_guarantees:
+            return False
+        used = self.used[organisation]
+        cards = [r for r in bundle if r not in (CPU, MEMORY, ANY_MODEL) and bundle[r]]
+        wanted = cards or ([ANY_MODEL] if bundle.get(ANY_MODEL) else [CPU])
+        return all(used.get(r, 0) + bundle[r] <= self._promise(organisation, r) for r in wanted)
+
+    def _promise(self, organisation: str, resource: str) -> int:
+        queue = self.queue.get(organisation)
+        if queue is None:
+            return 0
+        promised = value_of(queue.guarantee, resource)
+        if promised is None and resource not in (CPU, MEMORY):
+            promised = value_of(queue.guarantee, ANY_MODEL)
+        return promised or 0
+
+    def above_guarantee(self, organisation: str, bundle: Mapping[str, int]) -> bool:
+        """Whether the organisation would still have its promise after giving this bundle back."""
+        used = self.used[organisation]
+        cards = [r for r in bundle if r not in (CPU, MEMORY, ANY_MODEL) and bundle[r]] or [CPU]
+        return all(used.get(r, 0) - bundle[r] >= self._promise(organisation, r) for r in cards)
+
+    def dominant(self, organisation: str) -> float:
+        """The largest fraction of any resource that the organisation holds."""
+        return self.fraction(self.used[organisation])
+
+    def fraction(self, bundle: Mapping[str, int]) -> float:
+        """The largest fraction of any resource in a bundle."""
+        return max((amount / self.total[r] for r, amount in bundle.items() if self.total.get(r)), default=0.0)
+
+    def standing(self, organisation: str, oldest_wait_s: float = 0.0) -> float:
+        """Lower goes first: present and recent use per unit of weight, less a credit for waiting."""
+        queue = self.queue.get(organisation)
+        recent = queue.decayed_usage / self._window() if queue is not None and self._window() else 0.0
+        aging = min(MOST_AGING, AGING_PER_DAY * max(0.0, oldest_wait_s) / 86400.0)
+        return (self.dominant(organisation) + recent) / self.weight(organisation) - aging
+
+    def _window(self) -> float:
+        """GPU-milli-seconds that the whole cluster gives in one decay window (half-life / ln 2)."""
+        return self.total.get(ANY_MODEL, 0) * HALF_LIFE_S / math.log(2)
+
+
+def _promises(amount: Amount) -> bool:
+    return bool(amount.cpu_milli or amount.memory_mib or any(amount.gpu_milli.values()))
+
+
+def deserved(
+    total: float, guarantee: Mapping[str, float], weight: Mapping[str, float], demand: Mapping[str, float]
+) -> dict[str, float]:
+    """Divide `total` of one resource: guarantees first (scaled down if they exceed it), the rest by weight.
+
+    Nobody gets more than it asks for. Monotone in weight. Keys are organisations.
+    """
+    base = {o: min(demand[o], guarantee.get(o, 0.0)) for o in demand}
+    promised = sum(base.values())
+    if promised >= total:
+        return {o: amount * total / promised for o, amount in base.items()} if promised else base
+    return _fill(base, total - promised, weight, demand)
+
+
+def _fill(
+    share: dict[str, float], left: float, weight: Mapping[str, float], demand: Mapping[str, float]
+) -> dict[str, float]:
+    hungry = {o for o in demand if demand[o] > share[o]}
+    while hungry and left > 1e-9:
+        pool = sum(weight.get(o, 1.0) for o in hungry)
+        step = min((demand[o] - share[o]) / weight.get(o, 1.0) for o in hungry)
+        step = min(step, left / pool)
+        for o in hungry:
+            share[o] += step * weight.get(o, 1.0)
+        left -= step * pool
+        hungry = {o for o in hungry if demand[o] - share[o] > 1e-9}
+    return share

@@ -1,0 +1,281 @@
+"""When things end, and when a task that is blocked now could start: reservations over the nodes' future.
+
+EASY backfill (Lifka, 1995) with up to `Rules.reservations` reservations. Ends come from p50 and p90 estimates. A lower
+task may use a reserved node only if it has ended (p90) by the reserved start (p50), or the reserved task still fits
+beside it, or the reserved task may take the place back.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from scheduler.cells import Cells, Claim, Floats, Ints
+from scheduler.columns import RequestClass
+from scheduler.demand import Demand, demand_of
+from scheduler.host import Host, host_of
+from scheduler.types import Mode, Task
+
+UNKNOWN_P50_S = 4 * 3600.0
+UNKNOWN_P90_S = 24 * 3600.0
+OVERDUE = 1.25
+MOST_ROWS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A placed member and when it should be gone."""
+
+    task: Task
+    claim: Claim
+    started_at: float
+    end_p50: float
+    end_p90: float
+    leaving_for: str | None = None
+
+    @property
+    def leaving(self) -> bool:
+        return self.leaving_for is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """Room kept for a task from `start_p50` on."""
+
+    task: Task
+    claims: tuple[Claim, ...]
+    start_p50: float
+    start_p90: float
+    end: float
+
+
+def ends(task: Task, started_at: float, now: float) -> tuple[float, float]:
+    """(p50, p90) end. A task past its estimate is expected to take a quarter longer than it has so far."""
+    elapsed = max(0.0, now - started_at)
+    p50 = task.estimate_p50_s if task.estimate_p50_s is not None else UNKNOWN_P50_S
+    p90 = task.estimate_p90_s if task.estimate_p90_s is not None else max(p50, UNKNOWN_P90_S)
+    p50 = p50 if p50 >= elapsed else elapsed * OVERDUE
+    return started_at + p50, started_at + max(p50, p90 if p90 >= elapsed else elapsed * OVERDUE)
+
+
+def member_of(task: Task, claim: Claim, started_at: float, now: float, leaving_for: str | None = None) -> Member:
+    """A placed member; one that is on its way out is taken to be gone right away."""
+    p50, p90 = ends(task, started_at, now) if leaving_for is None else (now, now)
+    return Member(task, claim, started_at, p50, p90, leaving_for)
+
+
+@dataclass(slots=True)
+class Future:
+    """Members by row, and the reservations made so far in this pass."""
+
+    cells: Cells
+    now: float
+    members: defaultdict[int, list[Member]]  # by row
+    takes_back: Callable[[Task, Task], bool]
+    reservations: list[Reservation] = field(default_factory=list)
+    _on_row: defaultdict[int, list[Reservation]] = field(default_factory=lambda: defaultdict(list))
+    _ends: tuple[Floats, Floats, Floats] | None = None
+
+    def reserved(self, row: int) -> bool:
+        return row in self._on_row
+
+    def add(self, reservation: Reservation) -> None:
+        self.reservations.append(reservation)
+        for row in {claim.row for claim in reservation.claims}:
+            self._on_row[row].append(reservation)
+
+    def drop(self, task_id: str) -> None:
+        """The task has started: what was kept for it is kept no longer."""
+        kept = self.kept_for(task_id)
+        if kept is None:
+            return
+        self.reservations.remove(kept)
+        for row in {claim.row for claim in kept.claims}:
+            self._on_row[row].remove(kept)
+            if not self._on_row[row]:
+                del self._on_row[row]
+
+    def kept_for(self, task_id: str) -> Reservation | None:
+        return next((r for r in self.reservations if r.task.id == task_id), None)
+
+    def first_on(self, row: int, task: Task) -> Reservation | None:
+        """The earliest reservation of another task on the row."""
+        others = [r for r in self._on_row.get(row, ()) if r.task.id != task.id]
+        return min(others, key=lambda r: r.start_p50, default=None)
+
+    def leaves(self, members: Iterable[Member], for_task: str) -> None:
+        """These members have been asked to go; from here on they count as gone at once."""
+        for member in members:
+            here = self.members[member.claim.row]
+            here[here.index(member)] = replace(member, end_p50=self.now, end_p90=self.now, leaving_for=for_task)
+        self._ends = None
+
+    def placed(self, member: Member) -> None:
+        """A member was placed in this pass: what is known about ends is out of date on its row."""
+        self.members[member.claim.row].append(member)
+        if self._ends is not None:
+            self._note(member)
+
+    def reserve(
+        self, kind: RequestClass, task: Task, least: int, only: Sequence[int] | None = None
+    ) -> Reservation | None:
+        """The earliest start of `least` members under p50 ends, on rows of one domain; None when no end would do."""
+        best: tuple[float, list[tuple[float, Claim]]] | None = None
+        for rows in self._domains(kind, least) if only is None else [np.array(only, np.int64)]:
+            found = self._earliest(kind, rows, task, least)
+            if found and (best is None or found[-1][0] < best[0]):
+                best = found[-1][0], found
+        if best is None:
+            return None
+        start, claims = best[0], tuple(claim for _, claim in best[1])
+        run = task.estimate_p90_s if task.estimate_p90_s is not None else math.inf
+        return Reservation(task, claims, start, self._start_p90(kind.demand, claims, start), start + run)
+
+    def _domains(self, kind: RequestClass, least: int) -> list[Ints]:
+        rows: Ints = np.flatnonzero(kind.allowed)
+        if least == 1:
+            return [rows]
+        groups: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+        for row in rows.tolist():
+            node = self.cells.nodes[row]
+            groups[node.zone, node.cluster, ",".join(sorted({card.model for card in node.devices}))].append(row)
+        return [np.array(group) for group in groups.values()]
+
+    def _earliest(self, kind: RequestClass, rows: Ints, task: Task, least: int) -> list[tuple[float, Claim]]:
+        bound = self._bound(kind, rows)
+        found: list[tuple[float, Claim]] = []
+        for index in np.argsort(bound, kind="stable")[: max(MOST_ROWS, 4 * least)]:
+            if math.isinf(bound[index]) or (len(found) >= least and found[least - 1][0] <= bound[index]):
+                break
+            found += self._starts(int(rows[index]), kind.demand, task.organisation, least)
+            found.sort(key=lambda pair: (pair[0], pair[1].row))
+        return found[:least] if len(found) >= least else []
+
+    def _starts(self, row: int, demand: Demand, organisation: str, most: int) -> list[tuple[float, Claim]]:
+        """When the first, second, ... member would fit on the row, after the reservations that are there already."""
+        host = host_of(self.cells, row)
+        floor = max((r.start_p50 for r in self._on_row.get(row, ())), default=self.now)
+        found: list[tuple[float, Claim]] = []
+        for at, change in self._events(row):
+            if at > floor:
+                _fill(host, demand, most, max(floor, self.now), found)
+            if len(found) >= most:
+                break
+            change(host)
+            if at >= floor:
+                _fill(host, demand, most, max(at, self.now), found)
+        _fill(host, demand, most, max(floor, self.now), found)
+        return found
+
+    def _events(self, row: int, p90: bool = False) -> list[tuple[float, Callable[[Host], None]]]:
+        """Members leaving, reserved tasks coming and leaving, in order of time."""
+        events: list[tuple[float, int, Callable[[Host], None]]] = []
+        for member in self.members.get(row, ()):
+            events.append((member.end_p90 if p90 else member.end_p50, 0, _leaves(member.claim)))
+        for reservation in self._on_row.get(row, ()):
+            for claim in reservation.claims:
+                if claim.row == row:
+                    events.append((reservation.start_p50, 1, _comes(claim)))
+                    if not math.isinf(reservation.end):
+                        events.append((reservation.end, 0, _leaves(claim)))
+        events.sort(key=lambda event: event[:2])
+        return [(at, change) for at, _, change in events]
+
+    def _start_p90(self, demand: Demand, claims: tuple[Claim, ...], start: float) -> float:
+        """The same places under p90 ends."""
+        latest = start
+        for row in {claim.row for claim in claims}:
+            wanted = sum(claim.row == row for claim in claims)
+            host, found = host_of(self.cells, row), list[tuple[float, Claim]]()
+            for at, change in self._events(row, p90=True):
+                change(host)
+                _fill(host, demand, wanted, at, found)
+                if len(found) >= wanted:
+                    break
+            latest = max(latest, found[-1][0] if found else start)
+        return latest
+
+    def allows(self, task: Task, claims: Sequence[Claim], row: int) -> bool:
+        """Whether these claims of the task, already in the cells, leave the row's reservations their start."""
+        reservations = [r for r in self._on_row.get(row, ()) if r.task.id != task.id]
+        reservations = [r for r in reservations if not (task.preemptible and self.takes_back(r.task, task))]
+        end = self.now + task.estimate_p90_s if task.estimate_p90_s is not None else math.inf
+        own = [claim for claim in claims if claim.row == row]
+        return all(end <= r.start_p50 or self._still_fits(r, own) for r in reservations)
+
+    def _still_fits(self, reservation: Reservation, own: Sequence[Claim]) -> bool:
+        """Whether the reserved members fit at their start with `own` (part of the cells) still held."""
+        row, start = reservation.claims[0].row if not own else own[0].row, reservation.start_p50
+        host = host_of(self.cells, row)
+        for member in self.members.get(row, ()):
+            if member.end_p50 <= start:
+                host.give_back(member.claim)
+        for other in self._on_row[row]:
+            if other is not reservation and other.start_p50 <= start < other.end:
+                _take_all(host, other, row)
+        wanted = sum(claim.row == row for claim in reservation.claims)
+        found: list[tuple[float, Claim]] = []
+        _fill(host, demand_of(reservation.task), wanted, start, found)
+        return len(found) >= wanted
+
+    def _bound(self, kind: RequestClass, rows: Ints) -> Floats:
+        """[k]: a time before which one member cannot fit on the row; inf where its cards are not there."""
+        all_free, first, row_first = self._card_ends()
+        cells, demand = self.cells, kind.demand
+        short = (cells.cpu[rows] < demand.cpu_milli) | (cells.memory[rows] < demand.memory_mib)
+        bound = np.where(short, row_first[rows], self.now)
+        if kind.cards is None:
+            return bound
+        busy = all_free if kind.cards.gpu.mode is Mode.WHOLE else first
+        when = np.where(kind.cards.free(rows), self.now, busy[rows])
+        when = np.where(kind.cards.fits[cells.shape[rows]], when, math.inf)
+        if kind.cards.gpu.count > cells.width:
+            return np.full(len(rows), math.inf)
+        return np.asarray(np.maximum(bound, np.sort(when, axis=1)[:, kind.cards.gpu.count - 1]))
+
+    def _card_ends(self) -> tuple[Floats, Floats, Floats]:
+        """[N, G] when the card is all free, [N, G] when its first member leaves, [N] when the row's first leaves."""
+        if self._ends is None:
+            shape = self.cells.core.shape
+            self._ends = np.full(shape, self.now), np.full(shape, math.inf), np.full(len(self.cells), math.inf)
+            for members in list(self.members.values()):
+                for member in members:
+                    self._note(member)
+        return self._ends
+
+    def _note(self, member: Member) -> None:
+        if self._ends is None:
+            return
+        all_free, first, row_first = self._ends
+        row = member.claim.row
+        row_first[row] = min(row_first[row], member.end_p50)
+        for piece in member.claim.slices:
+            column = self.cells.column_of[row].get(piece.device_id)
+            if column is not None:
+                all_free[row, column] = max(all_free[row, column], member.end_p50)
+                first[row, column] = min(first[row, column], member.end_p50)
+
+
+def _leaves(claim: Claim) -> Callable[[Host], None]:
+    return lambda host: host.give_back(claim)
+
+
+def _comes(claim: Claim) -> Callable[[Host], None]:
+    return lambda host: host.take(claim)
+
+
+def _take_all(host: Host, reservation: Reservation, row: int) -> None:
+    for claim in reservation.claims:
+        if claim.row == row:
+            host.take(claim)
+
+
+def _fill(host: Host, demand: Demand, most: int, at: float, found: list[tuple[float, Claim]]) -> None:
+    """Add members to the host while they fit, each noted with the time."""
+    while len(found) < most and (claim := host.fits(demand)) is not None:
+        host.take(claim)
+        found.append((at, claim))
