@@ -1,0 +1,69 @@
+"""Every route of the site, taken from the URL configuration itself, so that a new one cannot be forgotten."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+
+# Routes of libraries; what they may show is said here because they cannot declare it themselves.
+THIRD_PARTY = {
+    "account_login",
+    "account_logout",
+    "account_signup",
+    "account_inactive",
+    "account_change_password",
+    "account_set_password",
+    "account_reauthenticate",
+    "account_email",
+    "account_email_verification_sent",
+    "account_confirm_email",
+    "account_reset_password",
+    "account_reset_password_done",
+    "account_reset_password_from_key",
+    "account_reset_password_from_key_done",
+    "account_confirm_login_code",
+    "account_request_login_code",
+    "set_language",
+    "schema",
+    "api-docs",
+}
+STYLEGUIDE = {"styleguide", "styleguide-series"}  # only with DEBUG
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One route: its full name, the view, and the names of the values in its path."""
+
+    name: str
+    view: Callable[..., Any]
+    keys: tuple[str, ...]
+
+    def url(self, values: dict[str, Any]) -> str:
+        """Raises KeyError for a key that the caller does not know."""
+        return reverse(self.name, kwargs={key: values[key] for key in self.keys})
+
+    @property
+    def access(self) -> Any:
+        """The declared access of a page or an API class; None where there is none."""
+        owner = getattr(self.view, "cls", None) or getattr(self.view, "view_class", None) or self.view
+        return getattr(owner, "access", None)
+
+
+def routes() -> list[Route]:
+    return [route for route in _walk(get_resolver(), ()) if route.name not in STYLEGUIDE]
+
+
+def own_routes() -> list[Route]:
+    return [route for route in routes() if route.name not in THIRD_PARTY]
+
+
+def _walk(resolver: URLResolver, namespaces: tuple[str, ...]) -> Iterator[Route]:
+    for pattern in resolver.url_patterns:
+        if isinstance(pattern, URLResolver):
+            inner = (*namespaces, pattern.namespace) if pattern.namespace else namespaces
+            yield from _walk(pattern, inner)
+        elif isinstance(pattern, URLPattern):
+            keys = tuple(pattern.pattern.converters)
+            name = pattern.name or f"unnamed {pattern.pattern}"
+            yield Route(":".join((*namespaces, name)), pattern.callback, keys)

@@ -1,0 +1,163 @@
+"""Every route as a stranger, an ex-member and nobody: they learn nothing and change nothing."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.conf import LazySettings
+from django.db import models
+from django.test import Client
+from django.utils import timezone
+from django_scopes.exceptions import ScopeError
+
+from apps.common.access import Realm
+from apps.common.scoping import TenantModel, acting
+from apps.tenants.choices import Role
+from apps.tenants.models import Membership, Organisation
+from apps.training import services as training
+from apps.training.models import Entry, Run
+from apps.workloads.models import Event
+from tests.architecture.routes import Route, own_routes
+from tests.architecture.test_access import declared
+from tests.builders import (
+    World,
+    actor_of,
+    make_member,
+    make_organisation,
+    make_staff,
+    make_world,
+    platform,
+    signed_in,
+    unique,
+)
+
+SECRET = "Zebrafinch"  # in every name that the victim gives to anything
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """The victim's world and what its ids are called in URLs."""
+
+    world: World
+    run: Run
+    values: dict[str, Any]
+    clients: dict[str, Client]
+
+
+@pytest.fixture
+def scene(db: None, tmp_path: Any, settings: LazySettings) -> Iterator[Scene]:
+    settings.PLSTACK_HOME = tmp_path
+    with acting(platform()):
+        world = make_world(role=Role.ADMIN)
+        Organisation.objects.filter(pk=world.organisation.pk).update(name=f"{SECRET} Institute")
+        run = _run(world)
+        stranger = make_member(make_organisation(), "charlie", Role.ADMIN)
+        gone = make_member(world.organisation, "erin", Role.ADMIN)
+        Membership.objects.filter(user=gone).delete()
+        staff = make_staff()
+    clients = {
+        "owner": signed_in(world.alice),
+        "staff": signed_in(staff),
+        "stranger": signed_in(stranger),
+        "ex-member": signed_in(gone),
+        "anonymous": Client(),
+    }
+    yield Scene(world, run, _values(world, run), clients)
+
+
+def _run(world: World) -> Run:
+    actor = actor_of(world.alice, world.organisation)
+    request = training.Request(
+        name=f"{SECRET} run",
+        image_id=world.image.pk,
+        package_id=world.package.pk,
+        entry=Entry.PYTHON,
+        script="train.py",
+        key=unique("key"),
+        text="print('hello')\n",
+        note=f"{SECRET} note",
+    )
+    with acting(actor):
+        return training.submit(actor, request)
+
+
+def _values(world: World, run: Run) -> dict[str, Any]:
+    """What stands for each name in a path. A new name has to be taught here."""
+    return {
+        "run_id": run.pk,
+        "workload_id": run.workload_id,
+        "organisation_id": world.organisation.pk,
+        "node_id": world.node.pk,
+        "package_id": world.package.pk,
+        "user_id": world.alice.pk,
+        "name": "cpu",
+        "key": "1-abc",
+        "uidb36": "1",
+    }
+
+
+def fingerprint(organisation: Organisation) -> dict[str, list[Any]]:
+    """All rows of an organisation, to be compared before and after."""
+    rows: dict[str, list[Any]] = {}
+    with acting(platform()):
+        for model in apps.get_models():
+            if issubclass(model, TenantModel) and _has_organisation(model):
+                found = model._base_manager.filter(organisation_id=organisation.pk).order_by("pk").values()
+                rows[model._meta.label] = list(found)
+    return rows
+
+
+def _has_organisation(model: type[models.Model]) -> bool:
+    return any(field.attname == "organisation_id" for field in model._meta.concrete_fields)
+
+
+def tenant_routes() -> list[Route]:
+    return [route for route in own_routes() if any(a.realm is not Realm.PUBLIC for a in declared(route.access))]
+
+
+@pytest.mark.parametrize("who", ["stranger", "ex-member", "anonymous"])
+def test_outsiders_learn_and_change_nothing(scene: Scene, who: str) -> None:
+    before = fingerprint(scene.world.organisation)
+    for route in tenant_routes():
+        url = route.url(scene.values)
+        for method in ("get", "post", "put", "patch", "delete"):
+            response = getattr(scene.clients[who], method)(url)
+            told = _text(response)
+            assert SECRET not in told, f"{who} {method} {route.name} was told {SECRET}"
+            assert response.status_code < 500, f"{who} {method} {route.name}: {response.status_code}"
+            if set(route.keys) & {"run_id", "workload_id", "organisation_id"}:
+                allowed = {301, 302, 401, 403, 404, 405, 204}
+                assert response.status_code in allowed, f"{who} {method} {route.name}: {response.status_code}"
+                assert "/training/" not in response.headers.get("Location", "") or "login" in response.headers["Location"]
+    assert fingerprint(scene.world.organisation) == before
+
+
+def _text(response: Any) -> str:
+    if getattr(response, "streaming", False):
+        return ""
+    return response.content.decode(errors="replace")
+
+
+def test_the_owner_and_the_staff_do_reach_them(scene: Scene) -> None:
+    """The positive control: the sweep would see it if everything were simply refused."""
+    reached = {"owner": 0, "staff": 0}
+    for route in tenant_routes():
+        realms = {access.realm for access in declared(route.access)}
+        for who in reached:
+            response = scene.clients[who].get(route.url(scene.values))
+            assert response.status_code < 500, f"{who} get {route.name}: {response.status_code}"
+            reached[who] += response.status_code == 200 and SECRET in _text(response)
+        if realms == {Realm.PLATFORM}:
+            denied = scene.clients["owner"].get(route.url(scene.values))
+            assert denied.status_code in (403, 404, 405), f"owner get {route.name}: {denied.status_code}"
+    assert reached["owner"] >= 3
+    assert reached["staff"] >= 3
+
+
+def test_a_query_without_a_scope_raises(scene: Scene) -> None:
+    with pytest.raises(ScopeError):
+        Run.objects.count()
+    with pytest.raises(ScopeError):
+        list(Event.objects.filter(at__lt=timezone.now()))
