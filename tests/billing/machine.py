@@ -1,0 +1,304 @@
+"""A state machine of everything that touches money, checked against a model in memory after each step."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from math import ceil, floor
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.db import connection, transaction
+from django.db.models import Count, F, Sum
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from apps.billing import selectors, services, states
+from apps.billing.choices import BLOCKING, AccountKind, TransferKind
+from apps.billing.models import Account, ArrearsState, Charge, Hold, RatingRun, UsageSlice
+from apps.billing.services.ledger import platform_account
+from apps.common.errors import Conflict, InsufficientFunds
+from apps.common.scoping import acting
+from apps.notifications.models import Notice
+from apps.tenants.choices import Role
+from apps.tenants.models import Organisation
+from tests.billing.builders import PLATFORM, Run, make_member, make_organisation, make_package, price_of, wallet
+
+# Two hours before a leap day begins in UTC, in which the billing zone's day begins too.
+START = datetime(2028, 2, 28, 22, tzinfo=UTC)
+STEPS = (
+    timedelta(microseconds=1),
+    timedelta(seconds=59, microseconds=999_999),
+    timedelta(seconds=61, microseconds=7),
+    timedelta(minutes=37),
+    timedelta(hours=3),
+    timedelta(hours=26),
+)
+BACK = (timedelta(0), timedelta(seconds=3), timedelta(minutes=50))
+RATES = ("0.4", "333.3333333333", "780", "100000")
+labs = st.integers(0, 1)
+picks = st.integers(0, 100)
+
+
+@dataclass
+class Metered:
+    """The model's session: rate per replica, times, and how far it has been rated."""
+
+    run: Run
+    rate: Fraction
+    proven: datetime
+    rated: datetime
+    closed: bool = False
+
+    def exact(self, until: datetime) -> Fraction:
+        microseconds = (until - self.run.opened) // timedelta(microseconds=1)
+        price = self.rate * self.run.replicas * microseconds / 3_600_000_000
+        return Fraction(floor(price * 10**10), 10**10)
+
+
+@dataclass
+class Lab:
+    """The model of one organisation: what came in and went out by decision, and what it ran."""
+
+    organisation: Organisation
+    paid_in: int = 0
+    refunded: int = 0
+    credit: int = 0
+    slips: dict[str, int] = field(default_factory=dict)
+    sessions: list[Metered] = field(default_factory=list)
+    waiting: list[Run] = field(default_factory=list)
+    released: set[UUID] = field(default_factory=set)
+
+    @property
+    def charged(self) -> int:
+        return floor(sum((each.exact(each.rated) for each in self.sessions), Fraction(0)))
+
+    @property
+    def balance(self) -> int:
+        return self.paid_in - self.refunded - self.charged
+
+    @property
+    def running(self) -> list[Metered]:
+        return [each for each in self.sessions if not each.closed]
+
+
+class MoneyMachine(RuleBasedStateMachine):
+    """Each example runs in a transaction of its own, which is rolled back at the end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scope = acting(PLATFORM)
+        self.scope.__enter__()
+        self.atomic = transaction.atomic()
+        self.atomic.__enter__()
+        self.now = START
+        self.only_waited = False
+
+    @initialize()
+    def begin(self) -> None:
+        self.labs = [Lab(make_organisation()) for _ in range(2)]
+        self.people = [make_member(lab.organisation, Role.ADMIN) for lab in self.labs]
+        self.packages = [make_package(rate) for rate in RATES]
+
+    def teardown(self) -> None:
+        connection.check_constraints()  # foreign keys that would be checked at the commit
+        transaction.set_rollback(True)
+        self.atomic.__exit__(None, None, None)
+        self.scope.__exit__(None, None, None)
+
+    # Decisions
+
+    @rule(which=labs, fen=st.sampled_from((1, 999, 100_000)), slip=st.sampled_from("abcdef"))
+    def top_up(self, which: int, fen: int, slip: str) -> None:
+        lab = self.labs[which]
+        before = self.status_of(lab)
+        known = lab.slips.get(slip)
+        try:
+            services.top_up(PLATFORM, organisation_id=lab.organisation.pk, amount_fen=fen, reference=slip)
+        except Conflict:
+            assert known not in (None, fen)
+        else:
+            assert known in (None, fen)
+            lab.paid_in += 0 if known else fen
+            lab.slips[slip] = fen
+        self.check_edge(before, self.status_of(lab))
+
+    @rule(which=labs, fen=st.sampled_from((0, 50, 5_000)))
+    def set_credit(self, which: int, fen: int) -> None:
+        lab = self.labs[which]
+        services.set_credit_limit(PLATFORM, organisation_id=lab.organisation.pk, credit_limit_fen=fen)
+        lab.credit = fen
+
+    @rule(which=labs, fen=st.sampled_from((1, 700, 60_000)))
+    def refund(self, which: int, fen: int) -> None:
+        lab = self.labs[which]
+        purse = wallet(lab.organisation)
+        posting = services.Posting(
+            debit=purse,
+            credit=platform_account(AccountKind.REFUND_CLEARING),
+            amount_fen=fen,
+            kind=TransferKind.REFUND,
+            idem=f"refund:{uuid4()}",
+        )
+        try:
+            services.post(PLATFORM, posting=posting)
+        except InsufficientFunds:
+            assert purse.available_fen < fen
+        else:
+            assert purse.available_fen >= fen
+            lab.refunded += fen
+
+    @rule(which=labs, package=st.integers(0, len(RATES) - 1), replicas=st.sampled_from((1, 1, 3)))
+    def start(self, which: int, package: int, replicas: int) -> None:
+        lab = self.labs[which]
+        price = price_of(self.packages[package])
+        run = Run(self.people[which], price, opened=self.now, replicas=replicas)
+        needed = ceil(Fraction(price.rate_fen_per_hour) * replicas)
+        available, blocked = wallet(lab.organisation).available_fen, self.status_of(lab) in BLOCKING
+        try:
+            hold = run.hold()
+        except InsufficientFunds:
+            assert blocked or available < needed
+        else:
+            assert not blocked
+            assert available >= needed == hold.amount_fen
+            lab.waiting.append(run)
+
+    @rule(package=st.integers(0, len(RATES) - 1), rate=st.sampled_from(("0.0000000001", "77.7", "1234")))
+    def change_price(self, package: int, rate: str) -> None:
+        services.set_price(PLATFORM, package_id=self.packages[package].pk, rate_fen_per_hour=Decimal(rate))
+
+    # The kernel
+
+    @rule(step=st.sampled_from(STEPS))
+    def wait(self, step: timedelta) -> None:
+        self.now += step
+        self.only_waited = True
+
+    @precondition(lambda self: any(lab.waiting for lab in self.labs))
+    @rule(pick=picks)
+    def run_one(self, pick: int) -> None:
+        lab, run = self.choose([(lab, run) for lab in self.labs for run in lab.waiting], pick)
+        lab.waiting.remove(run)
+        run.opened = self.now
+        run.open()
+        lab.sessions.append(Metered(run, Fraction(run.price.rate_fen_per_hour), self.now, self.now))
+
+    @precondition(lambda self: any(lab.running for lab in self.labs))
+    @rule(pick=picks, back=st.sampled_from(BACK))
+    def prove(self, pick: int, back: timedelta) -> None:
+        _, metered = self.choose_running(pick)
+        metered.run.seen(self.now - back - metered.run.opened)
+        metered.proven = max(metered.proven, self.now - back)
+
+    @precondition(lambda self: any(lab.running for lab in self.labs))
+    @rule(
+        pick=picks,
+        back=st.sampled_from((timedelta(0), timedelta(seconds=3), timedelta(minutes=50))),
+        again=st.booleans(),
+    )
+    def end(self, pick: int, back: timedelta, again: bool) -> None:
+        """The attempt ends, at times earlier than was proven; it is tried again, or its money is let go."""
+        lab, metered = self.choose_running(pick)
+        run = metered.run
+        run.close(self.now - back - run.opened)
+        metered.proven = max(run.opened, self.now - back)
+        metered.closed = True
+        run.close(self.now - run.opened)
+        if again:
+            lab.waiting.append(Run(run.actor, run.price, replicas=run.replicas, workload_id=run.workload_id))
+        else:
+            run.release().release()
+            lab.released.add(run.workload_id)
+
+    @precondition(lambda self: any(lab.waiting for lab in self.labs))
+    @rule(pick=picks)
+    def give_up(self, pick: int) -> None:
+        lab, run = self.choose([(lab, run) for lab in self.labs for run in lab.waiting], pick)
+        lab.waiting.remove(run)
+        run.release()
+        lab.released.add(run.workload_id)
+
+    # The platform's loops
+
+    @rule()
+    def rate(self) -> None:
+        services.rate_due(PLATFORM, until=self.now)
+        for lab in self.labs:
+            for each in lab.sessions:
+                if each.closed or each.proven - each.rated >= timedelta(minutes=1):
+                    each.rated = min(each.proven, self.now)
+        assert services.rate_due(PLATFORM, until=self.now) == 0
+
+    @rule()
+    def sweep(self) -> None:
+        for change in services.arrears_sweep(PLATFORM, now=self.now):
+            self.check_edge(change.before, change.after)
+
+    # What always holds
+
+    @invariant()
+    def the_books_are_right(self) -> None:
+        if self.only_waited:
+            self.only_waited = False
+            return
+        self.balances_are_what_the_model_says()
+        self.charges_and_remainder_are_the_exact_cost()
+        self.slices_tile_each_session()
+        self.a_hold_is_open_while_its_work_is()
+        self.each_transition_was_told_once()
+
+    def balances_are_what_the_model_says(self) -> None:
+        accounts = list(Account.objects.all())
+        assert sum(account.balance_fen for account in accounts) == 0
+        purses = {each.organisation_id: each for each in accounts if each.kind == AccountKind.CASH}
+        for lab in self.labs:
+            purse = purses.get(lab.organisation.pk, Account())
+            assert (purse.balance_fen, purse.credit_limit_fen) == (lab.balance, lab.credit)
+        assert selectors.drift() == []
+
+    def charges_and_remainder_are_the_exact_cost(self) -> None:
+        charges = Charge.objects.values("organisation_id").annotate(exact=Sum("exact_fen"), fen=Sum("amount_fen"))
+        sums = {row["organisation_id"]: row for row in charges}
+        carried = dict(RatingRun.objects.order_by("number").values_list("organisation_id", "carried_out"))
+        for lab in self.labs:
+            exact = sum((each.exact(each.rated) for each in lab.sessions), Fraction(0))
+            row = sums.get(lab.organisation.pk, {"exact": 0, "fen": 0})
+            assert Fraction(row["exact"]) == exact
+            assert row["fen"] + Fraction(carried.get(lab.organisation.pk, 0)) == exact
+        assert selectors.unbalanced_runs() == []
+
+    def slices_tile_each_session(self) -> None:
+        lengths = UsageSlice.objects.values("session_id").annotate(length=Sum(F("end") - F("start")))
+        stored = dict(lengths.values_list("session_id", "length"))
+        for lab in self.labs:
+            for each in lab.sessions:
+                length, rated = stored.get(each.run.session_id, timedelta(0)), each.rated - each.run.opened
+                assert length >= rated if each.closed else length == rated  # what is given back stays stored
+
+    def a_hold_is_open_while_its_work_is(self) -> None:
+        open_holds = list(Hold.objects.filter(end__isnull=True).values_list("workload_id", flat=True))
+        assert len(open_holds) == len(set(open_holds))
+        for lab in self.labs:
+            live = {run.workload_id for run in lab.waiting} | {each.run.workload_id for each in lab.running}
+            unsettled = {each.run.workload_id for each in lab.sessions if each.rated != each.proven}
+            mine = {workload for workload in open_holds if workload in live | lab.released}
+            assert live <= mine <= live | unsettled
+
+    def each_transition_was_told_once(self) -> None:
+        changes = dict(ArrearsState.objects.filter(changes__gt=0).values_list("pk", "changes"))
+        told = Notice.objects.values("organisation_id").annotate(n=Count("pk"))
+        assert dict(told.values_list("organisation_id", "n")) == changes
+
+    def choose(self, options: list[Any], pick: int) -> Any:
+        return options[pick % len(options)]
+
+    def choose_running(self, pick: int) -> tuple[Lab, Metered]:
+        chosen: tuple[Lab, Metered] = self.choose([(lab, each) for lab in self.labs for each in lab.running], pick)
+        return chosen
+
+    def status_of(self, lab: Lab) -> str:
+        return selectors.wallet(PLATFORM, organisation_id=lab.organisation.pk).status
+
+    def check_edge(self, before: Any, after: Any) -> None:
+        assert before == after or after in states.TRANSITIONS[before]
