@@ -1,15 +1,18 @@
-"""What each platform process does once it has been forked (see `zygote`). Order is the order of starting."""
+"""What each platform process does once it has been forked (see `zygote`).
+
+In two stages, because the pages need no Celery worker to be loaded and people wait for the pages.
+"""
 
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 import uvicorn
+from celery.utils.nodenames import host_format
 
 from plstack.asgi import application
 from plstack.celery import app as celery_app
 
-QUIET = ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "INFO"]
 GRACE_SECONDS = 3
 
 
@@ -29,18 +32,34 @@ def web() -> None:
 
 
 def worker() -> None:
-    celery_app.worker_main(
-        ["worker", "-n", "worker@%h", "-Q", "reconcile,default", "--pool", "threads", "--concurrency", "4", *QUIET]
-    )
+    _work("worker", ["reconcile", "default"], pool="threads", concurrency=4)
 
 
 def scheduler() -> None:
-    celery_app.worker_main(["worker", "-n", "scheduler@%h", "-Q", "scheduler", "--pool", "solo", *QUIET])
+    _work("scheduler", ["scheduler"], pool="solo", concurrency=1)
 
 
 def beat() -> None:
     schedule = Path(os.environ["PLSTACK_HOME"]) / "run" / "beat-schedule"
-    celery_app.start(["beat", "--schedule", str(schedule), "--pidfile=", "--loglevel", "INFO"])
+    celery_app.Beat(schedule=str(schedule), loglevel="INFO", quiet=True).run()
 
 
-PROCESSES: dict[str, Callable[[], None]] = {"web": web, "worker": worker, "scheduler": scheduler, "beat": beat}
+def _work(name: str, queues: list[str], pool: str, concurrency: int) -> None:
+    """Straight to the worker: Celery's command line would load a shell's worth of modules into each process."""
+    node = celery_app.Worker(
+        hostname=host_format(f"{name}@%h"),
+        queues=queues,
+        pool_cls=pool,
+        concurrency=concurrency,
+        loglevel="INFO",
+        quiet=True,
+        without_gossip=True,
+        without_mingle=True,
+        without_heartbeat=True,
+    )
+    node.start()
+    raise SystemExit(node.exitcode)
+
+
+PAGES: dict[str, Callable[[], None]] = {"web": web}
+TASKS: dict[str, Callable[[], None]] = {"worker": worker, "scheduler": scheduler, "beat": beat}

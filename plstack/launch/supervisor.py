@@ -16,7 +16,6 @@ from plstack.launch.layout import Layout
 from plstack.launch.report import Trouble
 from plstack.launch.spawn import last_line
 
-STARTED_IN_ORDER = ("web", "worker", "scheduler", "beat")
 # Producers before consumers, and the page last, so that it can still say what is going on.
 STOPPED_IN_ORDER = {"beat": 5.0, "scheduler": 15.0, "worker": 15.0, "web": 8.0}
 LONGEST_BACKOFF = 30.0
@@ -102,14 +101,14 @@ class Supervisor:
         self.zygote: Zygote | None = None
         self.zygote_backoff = Backoff()
         self.pids: dict[str, int] = {}
-        self.backoffs = {name: Backoff() for name in STARTED_IN_ORDER}
+        self.backoffs = {name: Backoff() for name in STOPPED_IN_ORDER}
         self.selector = selectors.DefaultSelector()
         self.stopping = False
         self.was_up = False  # a platform that never came up is an error of the start, not something to restart
         self.next_log_check = 0.0
 
     def load(self) -> None:
-        """Start loading the platform; its processes start when it says that it is ready."""
+        """Start loading the platform; its processes start as soon as they can."""
         self.zygote = Zygote(self.layout, self.env)
         self.zygote_backoff.started(time.monotonic())
         self.selector.register(self.zygote.control, selectors.EVENT_READ)
@@ -173,23 +172,13 @@ class Supervisor:
             return
         for line in lines:
             event, *rest = line.split()
-            if event == "ready":
-                self._start_all()
-            elif event == "started":
+            if event == "started":
                 self.was_up = True
                 self.pids[rest[0]] = int(rest[1])
+                self.backoffs[rest[0]].started(time.monotonic())
             elif event == "exited":
                 self._process_ended(rest[0], int(rest[1]))
         self._publish()
-
-    def _start_all(self) -> None:
-        for name in STARTED_IN_ORDER:
-            self._start(name)
-
-    def _start(self, name: str) -> None:
-        if self.zygote:
-            self.backoffs[name].started(time.monotonic())
-            self.zygote.send(f"start {name}")
 
     def _process_ended(self, name: str, status: int) -> None:
         self.pids.pop(name, None)
@@ -215,7 +204,8 @@ class Supervisor:
             self.load()
         for name, backoff in self.backoffs.items():
             if self.zygote and name not in self.pids and backoff.is_due(now):
-                self._start(name)
+                backoff.due_at = None
+                self.zygote.send(f"start {name}")
 
     def _look_after_servers(self, now: float) -> None:
         for server in self.servers:

@@ -1,7 +1,8 @@
 """Loads Django, Celery and every page once, then forks the platform's processes, which share that memory.
 
-Started by the supervisor as `python -m plstack.launch.zygote SOCKET PARENT` and told what to do in lines on that
-socket: `start NAME`, `signal NAME NUMBER`. It answers `ready`, `started NAME PID`, `exited NAME STATUS`.
+Started by the supervisor as `python -m plstack.launch.zygote SOCKET PARENT`. It forks every process once by itself;
+after that it is told what to do in lines on that socket: `start NAME`, `signal NAME NUMBER`. It reports
+`started NAME PID` and `exited NAME STATUS`.
 """
 
 import ctypes
@@ -13,43 +14,53 @@ import signal
 import socket
 import sys
 import traceback
+from collections.abc import Iterable
 from pathlib import Path
 
+from django.template.loader import get_template
 from django.urls import get_resolver
 
 from plstack.celery import app as celery_app
 from plstack.launch.child import die_with
-from plstack.launch.processes import PROCESSES
+from plstack.launch.processes import PAGES, TASKS
 
 PR_SET_NAME = 15
-# Imported by name at run time, hence loaded four times over if not here.
-LATE_IMPORTS = [
-    "celery.apps.beat",
-    "celery.apps.worker",
-    "celery.bin.celery",
-    "celery.concurrency.solo",
-    "celery.concurrency.thread",
-    "celery.fixups.django",
-    "celery.worker.consumer",
+PROCESSES = PAGES | TASKS
+# Imported by name at run time, hence loaded in each process again if not here.
+FOR_PAGES = (
     "channels_redis.pubsub",
-    "django.template.loader",
-    "kombu.transport.redis",
     "uvicorn.lifespan.off",
     "uvicorn.loops.asyncio",
     "uvicorn.protocols.http.httptools_impl",
     "uvicorn.protocols.websockets.auto",
-]
+)
+FOR_TASKS = (
+    "celery.apps.beat",
+    "celery.apps.worker",
+    "celery.concurrency.solo",
+    "celery.concurrency.thread",
+    "celery.fixups.django",
+    "celery.worker.consumer",
+    "kombu.transport.redis",
+)
 
 
-def preload() -> None:
-    """Everything that all processes will need, then out of the garbage collector's sight so that pages stay shared."""
-    for name in LATE_IMPORTS:
-        importlib.import_module(name)
+def load_pages() -> None:
+    """The whole URL tree and the first page's templates."""
+    _load(FOR_PAGES)
+    get_resolver()._populate()
+    get_template("account/login.html")
+
+
+def load_tasks() -> None:
+    _load(FOR_TASKS)
     celery_app.loader.import_default_modules()
     celery_app.finalize()
-    get_resolver()._populate()  # the whole URL tree
-    gc.collect()
-    gc.freeze()
+
+
+def _load(names: Iterable[str]) -> None:
+    for name in names:
+        importlib.import_module(name)
 
 
 class Zygote:
@@ -65,9 +76,15 @@ class Zygote:
         signal.set_wakeup_fd(writer)
         signal.signal(signal.SIGCHLD, lambda *_: None)
 
+    def start(self, names: Iterable[str]) -> None:
+        """Fork these, after taking everything out of the garbage collector's sight: pages stay shared longer."""
+        gc.collect()
+        gc.freeze()
+        for name in names:
+            self._obey("start", name)
+
     def run(self) -> None:
         """Until the supervisor closes the socket, by intent or by dying."""
-        self._tell("ready")
         while True:
             readable, _, _ = select.select([self.control.fileno(), self.wakeup], [], [])
             if self.wakeup in readable:
@@ -144,8 +161,12 @@ def _redirect(log: Path) -> None:
 def main(descriptor: int, parent: int) -> None:
     die_with(parent, signal.SIGKILL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the supervisor decides who stops when
-    preload()
-    Zygote(socket.socket(fileno=descriptor)).run()
+    zygote = Zygote(socket.socket(fileno=descriptor))
+    load_pages()
+    zygote.start(PAGES)
+    load_tasks()
+    zygote.start(TASKS)
+    zygote.run()
 
 
 if __name__ == "__main__":

@@ -52,9 +52,10 @@ CHECKS = (
 )  # fmt: skip
 
 WRITERS = (
-    Check("format-now", "ruff's layout, written",
-          ["-m", "ruff", "format", *SOURCES], writes=True),
-    Check("messages-now", "catalogues brought up to date", ["-m", "plstack.launch.messages", "update"], TEST, writes=True),
-    Check("openapi-now", "docs/openapi.yaml written", ["-m", "plstack.launch.checks.openapi", "write"], TEST, writes=True),
-    Check("locks-now", "locks compiled from pyproject.toml", ["-m", "plstack.launch.checks.locks", "write"], writes=True),
-)  # fmt: skip
+    Check("format-now", "ruff's layout, written", ["-m", "ruff", "format", *SOURCES], writes=True),
+    Check("messages-now", "catalogues updated", ["-m", "plstack.launch.messages", "update"], TEST, writes=True),
+    Check(
+        "openapi-now", "API description written", ["-m", "plstack.launch.checks.openapi", "write"], TEST, writes=True
+    ),
+    Check("locks-now", "locks compiled", ["-m", "plstack.launch.checks.locks", "write"], writes=True),
+)
