@@ -32,6 +32,6 @@ class SampleFilter(forms.Form):
         label="Search name, image, node", required=False, widget=forms.TextInput(attrs={"type": "search", "size": 24})
     )
     status = forms.ChoiceField(
-        label="Status", required=False, choices=[("", "Any status"), ("running", "Running"), ("failed", "Failed")]
+        label="Status", required=False, choices=[("", "---------"), ("running", "Running"), ("failed", "Failed")]
     )
     mine = forms.BooleanField(label="Mine only", required=False)

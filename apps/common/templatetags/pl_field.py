@@ -1,5 +1,6 @@
 """`{% field form.name %}`: label, control, hint and error of one form field, whatever its widget."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +12,11 @@ from django.forms import (
     PasswordInput,
     RadioSelect,
     Select,
+    TextInput,
 )
 from django.utils.functional import Promise
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
 
 Text = str | Promise
 
@@ -110,6 +114,10 @@ def filter_context(bound: BoundField) -> dict[str, Any]:
     widget = bound.field.widget
     kind = control_kind(bound)
     attributes: dict[str, str | bool] = {"aria-label": str(bound.label)}
+    if isinstance(widget, TextInput) and widget.input_type == "text":
+        widget.input_type = "search"
+    if isinstance(widget, Select):
+        widget.choices = named_choices(widget.choices, bound.label)
     if kind == "check":
         attributes["class"] = "form-check-input m-0"
     elif isinstance(widget, Select):
@@ -117,3 +125,11 @@ def filter_context(bound: BoundField) -> dict[str, Any]:
     else:
         attributes |= {"class": "form-control form-control-sm", "placeholder": str(bound.label)}
     return {"bound": bound, "kind": kind, "control": bound.as_widget(attrs=attributes)}
+
+
+def named_choices(choices: Iterable[Any], label: Text) -> list[Any]:
+    """The same choices; the empty one says what is not filtered ("State: any"), for there is no label beside it."""
+    return [
+        (value, format_lazy("{}: {}", label, _("any") if set(str(words)) == {"-"} else words) if value == "" else words)
+        for value, words in choices
+    ]
