@@ -11,6 +11,8 @@ from pathlib import Path
 from plstack.launch.report import Trouble
 
 CANDIDATES = ("nobody", "daemon")
+# For the servers' data of a home under a folder like /root, which their account may not enter.
+OUTSIDE = Path("/var/lib/plstack")
 # A Unix socket's path holds 107 bytes; Postgres appends "/.s.PGSQL.5432.lock" to the folder's name.
 LONGEST_SOCKET_FOLDER = 107 - 20
 
@@ -56,9 +58,8 @@ def server_home(home: Path, account: Account) -> Path:
     """Where the embedded servers keep their data: `home`, unless it lies where their account cannot go (/root)."""
     if can_reach(home, account):
         return home
-    base = Path("/var/lib/plstack")
-    base.mkdir(mode=0o755, parents=True, exist_ok=True)
-    own = base / _short_name(home)
+    OUTSIDE.mkdir(mode=0o755, parents=True, exist_ok=True)
+    own = OUTSIDE / _short_name(home)
     own.mkdir(mode=0o755, exist_ok=True)
     (own / "belongs-to").write_text(f"{home}\n")
     return own
