@@ -6,7 +6,7 @@ import { BarChart, LineChart } from "echarts/charts";
 import { GridComponent, MarkLineComponent, TooltipComponent } from "echarts/components";
 import * as echarts from "echarts/core";
 import { CanvasRenderer } from "echarts/renderers";
-import { fill, named } from "./dom.js";
+import { fill, named, words } from "./dom.js";
 
 echarts.use([LineChart, BarChart, GridComponent, TooltipComponent, MarkLineComponent, CanvasRenderer]);
 
@@ -16,6 +16,9 @@ const millis = t => (typeof t === "number" ? t * 1000 : Date.parse(t));
 const number = v =>
   v == null ? "—" : (+v).toLocaleString("en-US", { maximumFractionDigits: Math.abs(v) < 10 ? 2 : 1 });
 const charts = new Set();
+
+// The page's other times are in the platform's zone, so the charts' are too, whatever zone the browser is in.
+const shown = ([t, v]) => [t + +(words().zone ?? 0) * 1000, v];
 
 function axisOf(text) {
   return {
@@ -96,6 +99,7 @@ class Chart {
     this.chart.setOption(
       {
         animation: false,
+        useUTC: true,
         textStyle: text,
         grid: { left: 6, right: 10, top: 12, bottom: 4, containLabel: true },
         tooltip: {
@@ -129,7 +133,7 @@ class Chart {
   #lines(s, k, limit) {
     const kind = this.root.dataset.kind ?? "area",
       colour = css(RAMP[k % RAMP.length]);
-    const base = { name: s.name, data: s.points, itemStyle: { color: colour } };
+    const base = { name: s.name, data: s.points.map(shown), itemStyle: { color: colour } };
     if (kind === "bar") return [{ ...base, type: "bar", barMaxWidth: 18 }];
     const line = {
       ...base,
@@ -163,7 +167,7 @@ class Chart {
 
   // Colour is state: a series stays ink and turns red only where it passes its limit.
   #over(s, limit) {
-    const points = s.points.map(([t, v]) => [t, v > limit ? v : null]);
+    const points = s.points.map(shown).map(([t, v]) => [t, v > limit ? v : null]);
     const colour = css("--pl-fail-fill");
     return {
       name: s.name,

@@ -23,20 +23,25 @@ on("click", "[data-fill]", (event, button) => {
   field.focus();
 });
 
-// One press, one submission: the second click of a double click finds the button waiting.
+// One press, one submission: the second click of a double click finds the button waiting. It wakes up again by itself,
+// for a form whose answer is a file, and when the browser brings the page back from its cache.
+const WAIT_MS = 10_000;
+const wake = button => {
+  button.disabled = false;
+  button.removeAttribute("data-sent");
+};
 on("submit", "form", (event, form) => {
-  if (event.defaultPrevented || form.hasAttribute("hx-post") || form.method === "get") return;
   const button = event.submitter;
-  if (button)
-    setTimeout(() => {
-      button.disabled = true;
-    });
+  if (event.defaultPrevented || !button || form.hasAttribute("hx-post") || form.method === "get") return;
+  // Not at once: a disabled button's own name and value would not be sent.
+  setTimeout(() => {
+    button.disabled = true;
+    button.setAttribute("data-sent", "");
+  });
+  setTimeout(() => button.hasAttribute("data-sent") && wake(button), WAIT_MS);
 });
 addEventListener("pageshow", event => {
-  if (event.persisted)
-    document.querySelectorAll("form [type=submit]:disabled").forEach(button => {
-      button.disabled = false;
-    });
+  if (event.persisted) document.querySelectorAll("[data-sent]").forEach(wake);
 });
 
 // Sections that belong to one value of a radio or select: data-when="field=value other".

@@ -8,6 +8,7 @@ import htmx from "htmx.org";
 import { backoff, each, socketUrl, words } from "./dom.js";
 
 const SETTLE_MS = 250;
+const BUSY_MS = 1500;
 const members = new Map(); // group → elements
 const waiting = new WeakMap();
 const seen = new Set();
@@ -16,13 +17,23 @@ let socket = null,
   last = 0,
   asked = new Set();
 
-/** Several events within a quarter of a second cost one request. */
-function refreshSoon(element) {
-  clearTimeout(waiting.get(element));
-  waiting.set(
-    element,
-    setTimeout(() => element.isConnected && htmx.trigger(element, "pl:refresh"), SETTLE_MS),
+/** Whether a person is in the middle of something there that a fresh copy would take away. */
+function busy(element) {
+  return (
+    element.querySelector(".dropdown-menu.show, dialog[open], [data-pick]:checked") !== null ||
+    (element.contains(document.activeElement) && document.activeElement.matches("input, textarea, select"))
   );
+}
+
+/** Several events within a quarter of a second cost one request. */
+function refreshSoon(element, delay = SETTLE_MS) {
+  clearTimeout(waiting.get(element));
+  const refresh = () => {
+    if (!element.isConnected) return;
+    if (busy(element)) refreshSoon(element, BUSY_MS);
+    else htmx.trigger(element, "pl:refresh");
+  };
+  waiting.set(element, setTimeout(refresh, delay));
 }
 
 function present(group) {
@@ -34,7 +45,7 @@ function present(group) {
 
 function receive(message) {
   if (message.reset) {
-    for (const group of [...members.keys()]) present(group).forEach(refreshSoon);
+    for (const group of [...members.keys()]) present(group).forEach(element => refreshSoon(element));
     return;
   }
   if (message.id !== undefined) {

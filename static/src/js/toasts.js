@@ -3,8 +3,8 @@ import { each } from "./dom.js";
 
 const STAY_MS = 6000;
 
-/** Shows a sentence. tone: run | wait | warn | fail | stop. A failure stays until it is closed. */
-export function toast({ text, tone = "stop" }) {
+/** Shows a sentence, with a link if `url` and `action` say so. tone: run wait warn fail stop; a failure stays. */
+export function toast({ text, tone = "stop", url, action }) {
   const pattern = document.getElementById("pl-toast");
   const region = document.getElementById("pl-toasts");
   if (!pattern || !region || !text) return;
@@ -14,6 +14,8 @@ export function toast({ text, tone = "stop" }) {
     icon.hidden = icon.dataset.tone !== tone;
   });
   element.querySelector("[data-text]").textContent = text;
+  const link = element.querySelector("[data-action]");
+  if (url && action) Object.assign(link, { href: url, textContent: action, hidden: false });
   region.append(element);
   arm(element);
 }
