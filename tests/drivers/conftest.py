@@ -1,6 +1,7 @@
 """Homes and kits of the local driver."""
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from uuid import uuid4
 
@@ -30,8 +31,8 @@ def make_kit(home: Path, tmp_path: Path) -> Iterator[MakeKit]:
     output.mkdir()
 
     def make(level: IsolationLevel, use_cgroups: bool) -> Kit:
-        if level is IsolationLevel.L1 and (obstacle := sandbox.obstacle()):
-            pytest.skip(obstacle)
+        if level is IsolationLevel.L1 and obstacle():
+            pytest.skip(obstacle())
         if use_cgroups and not control_groups_work():
             pytest.skip("control groups are not writable here")
         return Kit(LocalDriver(home, level, use_cgroups), code, output)
@@ -41,6 +42,12 @@ def make_kit(home: Path, tmp_path: Path) -> Iterator[MakeKit]:
         processes.end_marked(MARKER, ref, 5)
 
 
+@cache
+def obstacle() -> str:
+    return sandbox.obstacle()
+
+
+@cache
 def control_groups_work() -> bool:
     group = cgroups.create(f"test-{uuid4().hex}", 64, 1000)
     if group is not None:

@@ -45,7 +45,7 @@ class AccessContract:
             f"import time\nkeep = b'x' * {64 * MIB}\nend = time.monotonic() + 60\nwhile time.monotonic() < end: pass"
         )
         handle = kit.launch(kit.python(source))
-        samples = eventually(lambda: kit.driver.metrics(handle), lambda found: len(found) >= 3)
+        samples = eventually(lambda: kit.driver.metrics(handle), lambda found: len(found) >= 2)
         assert [sample.at_s for sample in samples] == sorted({sample.at_s for sample in samples})
         assert 64 <= samples[-1].memory_mib <= 200
         assert 100 < samples[-1].cpu_milli <= 1500

@@ -91,7 +91,7 @@ class RunningContract:
         assert (ended.code, ended.signal, ended.reason) == (None, signal.SIGSEGV, ExitReason.SIGNALLED)
 
     def test_launching_twice_runs_once(self, kit: Kit) -> None:
-        request = kit.python("print('once', flush=True); import time; time.sleep(1)")
+        request = kit.python("print('once', flush=True); import time; time.sleep(.4)")
         handles = {kit.launch(request) for _ in range(3)}
         assert len(handles) == 1
         handle = handles.pop()

@@ -21,7 +21,7 @@ from tests.drivers.conftest import MakeKit
 from tests.drivers.kit import Kit, eventually
 
 TICKS = "import time\nn = 0\nwhile True: print('tick', n); n += 1; time.sleep(.05)"
-COUNTS = "import time\nfor n in range(40): print(n); time.sleep(.05)"
+COUNTS = "import time\nfor n in range(30): print(n); time.sleep(.05)"
 
 
 @pytest.fixture(params=[IsolationLevel.L1, IsolationLevel.L0])
@@ -88,6 +88,18 @@ class TestADeadShim:
         time.sleep(0.3)
         assert kit.driver.observe(handle).phase is Phase.LOST
 
+    def test_leaves_nothing_to_do_for_a_second_shim(self, plain: Kit, home: Path) -> None:
+        handle = plain.launch(plain.python("print('once')"))
+        plain.wait(handle)
+        run = run_directory(home, handle)
+        eventually(lambda: is_locked(run.lock), lambda locked: not locked)
+        record = run.exit.read_bytes()
+        argv = [sys.executable, "-I", "-S", "-c", shim.BOOT, str(shim.PROJECT), str(run.path)]
+        subprocess.run(argv, check=True, start_new_session=True)
+        time.sleep(0.3)
+        assert plain.text(handle) == "once\n"
+        assert run.exit.read_bytes() == record
+
     def test_whose_last_heartbeat_is_unreadable_is_still_lost(self, kit: Kit, home: Path) -> None:
         handle = kit.launch(kit.python(TICKS))
         kit.wait_output(handle, "tick 1")
@@ -116,7 +128,7 @@ class TestADeadPlatform:
         parent.kill()
         parent.join()
         assert kit.wait_exit(handle).succeeded
-        assert kit.text(handle).split() == [str(n) for n in range(40)]
+        assert kit.text(handle).split() == [str(n) for n in range(30)]
 
     def test_interrupted_at_its_terminal_does_not_either(self, kit: Kit, home: Path) -> None:
         request = kit.python(COUNTS)

@@ -123,7 +123,7 @@ def test_the_key_depends_on_what_is_installed_and_on_nothing_else() -> None:
 def test_progress_follows_the_download(tmp_path: Path) -> None:
     download = runtime.Download(tmp_path)
     assert download.progress() is None
-    download.see("Collecting torch==2.6.0")
+    download.see("Collecting torch==2.6.0 (from -r /srv/requirements.txt (line 1))")
     assert download.progress() == Progress("Collecting torch==2.6.0")
     download.see("  Downloading https://example.org/whl/torch-2.6.0-cp311-linux_x86_64.whl (766.7 MB)")
     partial = tmp_path / "pip-unpack-x" / "torch-2.6.0-cp311-linux_x86_64.whl"

@@ -190,7 +190,8 @@ class Download:
             self.text = f"Installing {line.count(',') + 1} packages"
         elif line.startswith("Collecting "):
             self.file = ""
-            self.text = line.strip()
+            # pip goes on to say "(from …)" with paths of this machine, which are not the workload's business.
+            self.text = line.partition(" (from")[0].strip()
 
     def progress(self) -> Progress | None:
         if not self.text:
