@@ -46,6 +46,7 @@ class Platform:
 
     def __init__(self, clone: Path, env: dict[str, str], log: Path) -> None:
         self.env, self.log, self.began = env, log, time.monotonic()
+        self.sign_in = f"http://127.0.0.1:{env['PLSTACK_PORT']}/accounts/login/"
         with log.open("ab") as output:
             self.process = subprocess.Popen(
                 ["make", "run"], cwd=clone, env=env, stdout=output, stderr=output, start_new_session=True
@@ -60,7 +61,7 @@ class Platform:
 
     def _shows_sign_in(self) -> bool:
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.env['PLSTACK_PORT']}/", timeout=10) as answer:
+            with urllib.request.urlopen(self.sign_in, timeout=10) as answer:  # noqa: S310  our own address
                 return b'type="password"' in answer.read()
         except (urllib.error.URLError, OSError):
             return False

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from plstack.launch import account, credentials, environment, files, keys
+from plstack.launch import account, credentials, files, keys
 from plstack.launch.account import Account
 from plstack.launch.layout import ROOT, Layout
 from plstack.launch.report import Trouble
@@ -42,7 +42,8 @@ def test_a_secret_is_made_once_and_for_the_owner_only(tmp_path: Path) -> None:
 
 
 def test_two_starts_at_once_agree_on_a_secret(tmp_path: Path) -> None:
-    code = f"from pathlib import Path\nfrom plstack.launch.credentials import get_or_create\nprint(get_or_create(Path({str(tmp_path)!r}), 'key'))"
+    call = f"get_or_create(Path({str(tmp_path)!r}), 'key')"
+    code = f"from pathlib import Path; from plstack.launch.credentials import get_or_create; print({call})"
     racers = [subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE) for _ in range(8)]
     assert len({racer.communicate()[0] for racer in racers}) == 1
 

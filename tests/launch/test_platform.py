@@ -1,0 +1,164 @@
+"""The whole platform under its supervisor: first start, what dies comes back, what is stopped is gone."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from plstack.launch.layout import ROOT
+
+PATIENCE = 120.0
+PASSWORD = re.compile(r"First administrator: (\S+)   password: (\S+)")
+
+
+class Copy:
+    """One home and whatever runs on it."""
+
+    def __init__(self, home: Path, env: dict[str, str]) -> None:
+        self.home, self.env = home, env
+        self.process: subprocess.Popen[str] | None = None
+
+    def start(self) -> str:
+        """Returns what was printed once it is ready."""
+        self.process = self._launch("run")
+        printed = ""
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            printed += line
+            if line.startswith("Stop it with"):
+                return printed
+        raise AssertionError(f"not ready: {printed}")
+
+    def run(self, command: str) -> tuple[int, str]:
+        done = self._launch(command)
+        output, _ = done.communicate(timeout=PATIENCE)
+        return done.returncode, output
+
+    def _launch(self, command: str) -> "subprocess.Popen[str]":
+        return subprocess.Popen(
+            [sys.executable, "-m", "plstack.launch", command],
+            cwd=ROOT, env=self.env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+        )  # fmt: skip
+
+    def pids(self) -> dict[str, int]:
+        told: dict[str, int] = json.loads((self.home / "run" / "processes.json").read_text())
+        return told
+
+    def family(self) -> list[int]:
+        return list(below(self.pids()["supervisor"]))
+
+    def sign_in_page(self) -> str:
+        with urllib.request.urlopen(
+            f"http://127.0.0.1:{self.env['PLSTACK_PORT']}/accounts/login/", timeout=10
+        ) as answer:
+            return str(answer.read().decode())
+
+    def stop(self) -> str:
+        assert self.process is not None
+        self.process.send_signal(signal.SIGINT)
+        output, _ = self.process.communicate(timeout=PATIENCE)
+        assert self.process.returncode == 0, output
+        return output
+
+
+def below(pid: int) -> Iterator[int]:
+    yield pid
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        for child in (task / "children").read_text().split():
+            yield from below(int(child))
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def eventually(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+@pytest.fixture(scope="module")
+def module_home() -> Iterator[Path]:
+    """One home for the module: its database is made once."""
+    folder = Path(tempfile.mkdtemp(prefix="plstack-platform-"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def copy(module_home: Path, shell: dict[str, str]) -> Iterator[Copy]:
+    it = Copy(module_home, shell | {"PLSTACK_HOME": str(module_home)})
+    yield it
+    if it.process and it.process.poll() is None:
+        it.process.kill()
+        it.process.wait()
+
+
+def test_a_first_start_ends_with_a_sign_in_page_and_a_password_and_stops_without_a_trace(copy: Copy) -> None:
+    printed = copy.start()
+    assert len(PASSWORD.findall(printed)) == 1
+    assert 'type="password"' in copy.sign_in_page()
+    assert copy.run("status") == (0, status_of(copy))
+
+    code, refusal = copy.run("run")
+    assert (code, len(refusal.splitlines())) == (1, 1)
+    assert "already running" in refusal
+
+    family = copy.family()
+    assert len(family) > 8
+    copy.stop()
+    assert [pid for pid in family if alive(pid)] == []
+    assert copy.run("status")[0] == 3
+
+
+def status_of(copy: Copy) -> str:
+    lines = [f"  {name:<11}{pid}\n" for name, pid in copy.pids().items()]
+    return f"PLStack is running: http://127.0.0.1:{copy.env['PLSTACK_PORT']}\n" + "".join(lines)
+
+
+def test_whatever_is_killed_comes_back_by_itself(copy: Copy) -> None:
+    assert PASSWORD.search(copy.start()) is None
+    eventually(lambda: len(copy.pids()) == 5)  # the page does not wait for the task workers
+    before = copy.pids()
+    servers = [pid for pid in below(before["supervisor"]) if Path(f"/proc/{pid}/comm").read_text() == "postgres\n"]
+    for name in ("web", "worker", "scheduler", "beat"):
+        os.kill(before[name], signal.SIGKILL)
+    os.kill(servers[0], signal.SIGKILL)  # the postmaster: its own children follow it
+    eventually(
+        lambda: set(copy.pids()) == set(before) and not set(copy.pids().values()) & set(list(before.values())[1:])
+    )
+    eventually(lambda: answers(copy))
+    copy.stop()
+
+
+def answers(copy: Copy) -> bool:
+    try:
+        return 'type="password"' in copy.sign_in_page()
+    except OSError:
+        return False
+
+
+def test_a_killed_supervisor_takes_its_processes_along_and_the_next_start_recovers(copy: Copy) -> None:
+    copy.start()
+    family = copy.family()
+    os.kill(copy.pids()["supervisor"], signal.SIGKILL)
+    eventually(lambda: not any(map(alive, family)))
+    copy.start()
+    assert 'type="password"' in copy.sign_in_page()
+    copy.stop()
