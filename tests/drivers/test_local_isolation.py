@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -146,6 +147,32 @@ def test_a_link_in_the_platforms_home_does_not_lead_elsewhere(isolated: Kit, hom
         mount = Mount(str(volume / name), "/workspace/data", read_only=True)
         ended, _ = isolated.run(isolated.request("true", mounts=(mount,), workdir="/workspace"))
         assert ended.reason is reason
+
+
+def test_a_home_that_is_named_through_a_link_is_no_way_around(isolated: Kit, home: Path, tmp_path: Path) -> None:
+    alias = tmp_path / "alias"
+    alias.symlink_to(home)
+    volume = home / "volumes" / str(uuid4())
+    (volume / "mine").mkdir(parents=True)
+    (volume / "link").symlink_to("/etc")
+    for name, reason in (("mine", ExitReason.EXITED), ("link", ExitReason.MOUNT_FAILED)):
+        mount = Mount(str(alias / "volumes" / volume.name / name), "/workspace/data", read_only=True)
+        ended, _ = isolated.run(isolated.request("true", mounts=(mount,), workdir="/workspace"))
+        assert ended.reason is reason
+
+
+def test_a_sandbox_that_cannot_be_built_is_a_failed_start(isolated: Kit, tmp_path: Path) -> None:
+    inner = Mount(str(tmp_path), "/workspace/code/no-such-folder", read_only=True)
+    request = isolated.request("true")
+    ended, _ = isolated.run(replace(request, mounts=(*request.mounts, inner)))
+    assert ended.reason is ExitReason.START_FAILED
+    assert "bwrap" in ended.detail
+
+
+def test_shared_memory_is_no_way_around_the_limit(isolated: Kit) -> None:
+    fill = "open('/dev/shm/x', 'wb').write(b'x' * {})"
+    seen = attempt(isolated, {"some": fill.format(2**20), "more": fill.format(2**27)}, memory_mib=64)
+    assert seen == {"some": "done", "more": "OSError"}
 
 
 def test_a_link_in_place_of_a_listening_socket_is_not_followed(isolated: Kit, home: Path) -> None:

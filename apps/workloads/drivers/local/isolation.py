@@ -9,6 +9,7 @@ from apps.workloads.drivers.local import cgroups, sandbox
 
 ASK_AGAIN_S = 60.0
 PROBE_MEMORY_MIB = 64
+_OPEN = "Workloads run as the platform's own user and can read its files."
 
 
 class Machine:
@@ -27,10 +28,12 @@ class Machine:
     def isolation(self) -> Isolation:
         """The level in force. Raises CannotSee when the machine is too busy to tell."""
         if self.demanded is IsolationLevel.L0:
-            return Isolation(IsolationLevel.L0, "Isolation is switched off by the operator. " + self._limits_text())
+            return Isolation(
+                IsolationLevel.L0, f"Isolation is switched off by the operator. {_OPEN} {self._limits_text()}"
+            )
         obstacle = self._find_obstacle()
         if obstacle:
-            return Isolation(IsolationLevel.L0, f"{obstacle}. {self._limits_text()}")
+            return Isolation(IsolationLevel.L0, f"{obstacle}. {_OPEN} {self._limits_text()}")
         return Isolation(IsolationLevel.L1, f"bubblewrap, {_user_text()}. {self._limits_text()}")
 
     def _find_obstacle(self) -> str:

@@ -53,6 +53,7 @@ def launch_command(spec: RunSpec, run: RunDirectory, runtime: Path) -> Launch:
         devices=_device_paths(spec),
         etc=run.etc,
         network=spec.request.network,
+        shared_memory_mib=spec.request.memory_mib,
     )
     argv = sandbox.arguments(view, seccomp_filter) + sandbox.init_command()
     return Launch(argv, () if seccomp_filter is None else (seccomp_filter,))
@@ -78,9 +79,9 @@ def _check(mount: Mount, home: Path) -> None:
     real = os.path.realpath(mount.source)
     if not os.path.exists(real):
         raise MountFailed(f"What should be mounted on {mount.target} does not exist")
-    if is_inside(mount.source, str(home)):
-        expected = os.path.join(os.path.realpath(home), os.path.relpath(mount.source, home))
-        if os.path.normpath(expected) != real:
+    for parent in Path(mount.source).parents:
+        # The home itself may be named through a link of the operator's.
+        if os.path.realpath(parent) == str(home) and str(home / os.path.relpath(mount.source, parent)) != real:
             raise MountFailed(f"What should be mounted on {mount.target} is reached through a link")
 
 

@@ -101,7 +101,7 @@ class RunDirectory:
 class RunSpec:
     """What the driver decided at launch; the shim obeys and never lowers the level by itself.
 
-    `uid`: user and group id of the workload's own, None to run as the platform's user.
+    `uid`: user and group id of the workload's own, None to run as the platform's user. `home`: without links.
     """
 
     request: LaunchRequest

@@ -36,6 +36,7 @@ class View:
     devices: Sequence[Path] = ()
     etc: Path | None = None
     network: bool = False
+    shared_memory_mib: int = 64
 
 
 def arguments(view: View, seccomp_filter: int | None) -> list[str]:
@@ -43,7 +44,7 @@ def arguments(view: View, seccomp_filter: int | None) -> list[str]:
     return [
         *(executable() or "bwrap", "--die-with-parent", "--new-session", "--as-pid-1"),
         *_namespaces(view.network),
-        *_system(),
+        *_system(view.shared_memory_mib),
         *_own(view),
         *("--ro-bind", str(INIT), INIT_INSIDE),
         *(("--seccomp", str(seccomp_filter)) if seccomp_filter is not None else ()),
@@ -66,16 +67,17 @@ def _namespaces(network: bool) -> Iterable[str]:
             yield from ("--cap-add", capability)
     else:
         yield "--unshare-user"
-        if _can_disable_nested():
+        if _supports("--disable-userns"):
             yield "--disable-userns"
 
 
-def _system() -> Iterable[str]:
+def _system(shared_memory_mib: int) -> Iterable[str]:
     for below in ("/etc/x", "/sys/devices/x", INIT_INSIDE):
         yield from _parents(below)
     yield from ("--ro-bind", "/usr", "/usr", "--proc", "/proc", "--dev", "/dev")
     # Shared memory for data loaders: any user of the sandbox may write, as on a machine.
-    yield from ("--perms", "1777", "--tmpfs", "/dev/shm")  # noqa: S108
+    size = ("--size", str(shared_memory_mib * 1024 * 1024)) if _supports("--size") else ()
+    yield from ("--perms", "1777", *size, "--tmpfs", "/dev/shm")  # noqa: S108
     yield from ("--ro-bind-try", "/sys/devices/system", "/sys/devices/system")
     for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32"):
         directory = Path("/", name)
@@ -139,9 +141,9 @@ def executable() -> str | None:
     return shutil.which("bwrap")
 
 
-@lru_cache(maxsize=1)
-def _can_disable_nested() -> bool:
-    return "--disable-userns" in _output([executable() or "bwrap", "--help"])[1]
+@lru_cache(maxsize=8)
+def _supports(option: str) -> bool:
+    return f"{option} " in _output([executable() or "bwrap", "--help"])[1]
 
 
 def obstacle() -> str:

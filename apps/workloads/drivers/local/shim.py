@@ -65,7 +65,8 @@ def _detach(run: RunDirectory) -> None:
     errors = os.open(run.shim_errors, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     for target, source in ((0, silence), (1, errors), (2, errors)):
         os.dup2(source, target)
-    os.closerange(max(silence, errors), max(silence, errors) + 1)
+    for source in {silence, errors} - {0, 1, 2}:
+        os.close(source)
 
 
 def _take(run: RunDirectory) -> int | None:

@@ -103,7 +103,8 @@ class Supervisor:
 
     def _converse(self, process: "Process", channel: socket.socket, output: int, command: Command) -> None:
         message = {"argv": command.argv, "env": dict(command.env), "workdir": command.workdir, "uid": self.spec.uid}
-        with suppress(BrokenPipeError):
+        channel.settimeout(START_TIMEOUT_S)
+        with suppress(OSError):  # when nobody listens, the end of the channel says so below
             channel.sendall(json.dumps(message).encode() + b"\n")
         poller = select.poll()
         poller.register(channel, select.POLLIN)
@@ -126,7 +127,10 @@ class Supervisor:
         return self.outcome.status is not None and not (self.outcome.stopped and self._members())
 
     def _listen(self, channel: socket.socket) -> bool:
-        data = channel.recv(65536)
+        try:
+            data = channel.recv(65536)
+        except ConnectionResetError:  # it ended before it had read its command
+            data = b""
         for line in data.splitlines():
             message = json.loads(line)
             if message.get("started"):
