@@ -146,7 +146,9 @@ def make_world(balance_fen: int = 100_000, role: Role = Role.MEMBER, rate_fen: s
     )
 
 
-def submit_workload(world: World, actor: Actor | None = None, argv: tuple[str, ...] = ("true",), key: str = "") -> Workload:
+def submit_workload(
+    world: World, actor: Actor | None = None, argv: tuple[str, ...] = ("true",), key: str = ""
+) -> Workload:
     """A queued workload on the world's package; call inside `acting(actor)`."""
     actor = actor or world.actor
     quote = funds.quote(actor, package_id=world.package.pk)

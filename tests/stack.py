@@ -145,7 +145,7 @@ class Api:
         """JSON of a GET under /api/v1/."""
         return json.loads(self._open(Request(f"{self.stack.url}/api/v1{path}"))[1])
 
-    def bytes(self, path: str) -> bytes:
+    def body(self, path: str) -> bytes:
         """Body of a GET of any path."""
         return self._open(Request(f"{self.stack.url}{path}"))[1]
 

@@ -1,4 +1,4 @@
-"""What this machine has: CPU, memory, disk through psutil; accelerators through NVML, quiet where there is no driver."""
+"""What this machine has: CPU, memory, disk through psutil; cards through NVML, quiet where there is no driver."""
 
 import os
 import platform

@@ -48,6 +48,12 @@ class Actor:
             raise Denied(Permission.ORGANISATION_VIEW)
         return self.organisation_id
 
+    def person(self) -> int:
+        """The id of the person who acts; the platform itself is nobody."""
+        if self.user_id is None:
+            raise Denied(Permission.ORGANISATION_VIEW)
+        return self.user_id
+
 
 def system_actor(channel: Channel = Channel.TASK) -> Actor:
     """The platform itself: its loops, its commands. Never built from a request."""

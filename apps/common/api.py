@@ -53,20 +53,20 @@ def problem_json(error: Exception, context: dict[str, Any]) -> Response | None:
         return None
     set_rollback()
     headers = getattr(error, "headers", None) or {}
-    if isinstance(error, exceptions.Throttled) and error.wait is not None:
-        headers = {"Retry-After": str(int(error.wait) + 1)}
+    wait = getattr(error, "wait", None)  # of a throttled request, in seconds
+    if wait is not None:
+        headers = {"Retry-After": str(int(wait) + 1)}
     return Response(problem, status=problem["status"], content_type="application/problem+json", headers=headers)
 
 
 def _problem(error: Exception) -> dict[str, Any] | None:
     if isinstance(error, DomainError):
-        return _body(
-            error.status, error.code, str(error.message), str(error.hint), {k: [str(v)] for k, v in error.fields.items()}
-        )
+        told = {name: [str(text)] for name, text in error.fields.items()}
+        return _body(error.status, error.code, str(error.message), str(error.hint), told)
     if isinstance(error, Http404):
         return _body(HTTPStatus.NOT_FOUND, "not_found", _("This does not exist, or you cannot see it."))
     if isinstance(error, exceptions.ValidationError):
-        fields = error.detail if isinstance(error.detail, dict) else {"": error.detail}
+        fields: Any = error.detail if isinstance(error.detail, dict) else {"": error.detail}
         return _body(HTTPStatus.BAD_REQUEST, "invalid", _("Some values cannot be accepted."), "", fields)
     if isinstance(error, exceptions.APIException):
         return _body(HTTPStatus(error.status_code), str(error.default_code), str(error.detail))

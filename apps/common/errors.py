@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import ClassVar
 
-from django.utils.translation import gettext_lazy as _
 from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 Text = str | Promise
 

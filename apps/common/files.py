@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 from asgiref.sync import sync_to_async
 from django.http import StreamingHttpResponse
-from django.http.response import content_disposition_header
+from django.utils.http import content_disposition_header
 
 CHUNK = 256 * 1024
 

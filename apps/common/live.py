@@ -23,7 +23,7 @@ PLATFORM_GROUP = "platform"
 
 
 def publish_on_commit(groups: list[str], message: dict[str, Any]) -> None:
-    """Once the transaction has committed, send `message` ({"type": handler name, ...JSON}) to every group, named in it."""
+    """Once the transaction has committed, send `message` ({"type": handler, ...JSON}) to every group, named in it."""
     transaction.on_commit(lambda: _publish(groups, message), robust=True)
 
 

@@ -7,7 +7,7 @@ plants (a link, a swap while we look, a pipe) leads out of the folder or makes u
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
@@ -57,10 +57,8 @@ def folder_beneath(root: Path, path: str, *, create: bool = False) -> Iterator[i
 def _enter(parent: int, name: str, create: bool) -> int:
     """The child folder's descriptor in place of its parent's, which is closed on success."""
     if create:
-        try:
+        with suppress(FileExistsError):
             os.mkdir(name, 0o755, dir_fd=parent)
-        except FileExistsError:
-            pass
     try:
         child = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
     except OSError as error:

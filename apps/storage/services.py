@@ -6,7 +6,7 @@ from pathlib import Path
 from uuid import UUID, uuid4
 
 from django.conf import settings
-from django.core.files.uploadedfile import UploadedFile
+from django.core.files.base import File
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.actor import Actor
@@ -28,7 +28,7 @@ def create_folder(actor: Actor, *, kind: FolderKind, folder_id: UUID | None = No
     """An empty folder of the actor's organisation."""
     refuse_when_full()
     folder: Folder = Folder.objects.create(
-        id=folder_id or uuid4(), organisation_id=actor.organisation(), owner_id=actor.user_id, kind=kind
+        id=folder_id or uuid4(), organisation_id=actor.organisation(), owner_id=actor.person(), kind=kind
     )
     root_of(folder).mkdir(parents=True, exist_ok=True)
     return folder
@@ -44,7 +44,7 @@ def refuse_when_full() -> None:
         )
 
 
-def add_file(actor: Actor, *, folder: Folder, path: str, content: UploadedFile) -> None:
+def add_file(actor: Actor, *, folder: Folder, path: str, content: File[bytes]) -> None:
     """Put one uploaded file at `path`; a zip is unpacked. Raises `Conflict` once a run uses the folder."""
     _writable(actor, folder)
     refuse_when_full()

@@ -27,7 +27,7 @@ def current_membership(user: User) -> Membership | None:
     """The membership that the person works in: the one chosen last, else the first."""
     mine = memberships(user)
     chosen = [m for m in mine if m.organisation_id == user.current_organisation_id]
-    return (chosen or mine or [None])[0]
+    return next(iter(chosen or mine), None)
 
 
 def organisation_actor(

@@ -6,7 +6,17 @@ from django.http import HttpRequest, HttpResponse
 
 from apps.common.access import Realm
 from apps.common.actor import Actor, Channel
+from apps.common.errors import Denied
+from apps.common.permissions import Permission
 from apps.tenants import actors
+from apps.tenants.models import User
+
+
+BUILDERS: dict[Realm, Callable[..., Actor]] = {
+    Realm.ORGANISATION: actors.organisation_actor,
+    Realm.PLATFORM: actors.platform_actor,
+    Realm.SELF: actors.personal_actor,
+}
 
 
 class RequestActors:
@@ -18,13 +28,11 @@ class RequestActors:
 
     def get(self, realm: Realm) -> Actor:
         if realm not in self.built:
-            build = {
-                Realm.ORGANISATION: actors.organisation_actor,
-                Realm.PLATFORM: actors.platform_actor,
-                Realm.SELF: actors.personal_actor,
-            }[realm]
+            user = self.request.user
+            if not isinstance(user, User):
+                raise Denied(Permission.ORGANISATION_VIEW)
             channel = Channel.API if self.request.path.startswith("/api/") else Channel.WEB
-            self.built[realm] = build(self.request.user, channel=channel, address=address_of(self.request))  # type: ignore[operator]
+            self.built[realm] = BUILDERS[realm](user, channel=channel, address=address_of(self.request))
         return self.built[realm]
 
 

@@ -163,13 +163,13 @@ def choose_organisation(actor: Actor, *, organisation_id: UUID) -> None:
         user_id=actor.user_id, organisation_id=organisation_id
     ).exists():
         raise NotFound
-    User.objects.filter(pk=actor.user_id).update(current_organisation_id=organisation_id)
+    User.objects.filter(pk=actor.person()).update(current_organisation_id=organisation_id)
 
 
 def update_profile(actor: Actor, *, name: str, email: str, language: str) -> User:
     """Change one's own name, e-mail and language."""
     with transaction.atomic():
-        user = User.objects.select_for_update().get(pk=actor.user_id)
+        user = User.objects.select_for_update().get(pk=actor.person())
         before = {"name": user.name, "email": user.email, "language": user.language}
         user.name, user.email, user.language = name.strip()[:80], email.strip().lower(), language
         if user.email:

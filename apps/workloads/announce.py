@@ -47,5 +47,11 @@ def progressed(workload: Workload) -> None:
     """Something on the page moved (a step, a percentage, a measurement); nothing worth keeping as an event."""
     publish_on_commit(
         [workload_group(workload.pk)],
-        {"type": "workload.event", "id": 0, "workload": str(workload.pk), "kind": "progress", "status": workload.status},
+        {
+            "type": "workload.event",
+            "id": 0,
+            "workload": str(workload.pk),
+            "kind": "progress",
+            "status": workload.status,
+        },
     )

@@ -68,7 +68,7 @@ class LiveConsumer(AsyncJsonWebsocketConsumer):
 
     def _may_join(self, group: str) -> bool:
         if group == PLATFORM_GROUP:
-            return self.actor.platform
+            return bool(self.actor.platform)
         if self.actor.organisation_id and group == organisation_group(self.actor.organisation_id):
             return True
         kind, _, text = group.partition(".")
@@ -93,7 +93,8 @@ class LiveConsumer(AsyncJsonWebsocketConsumer):
         return [{**body, "group": group} for group in groups if group in self.joined]
 
     async def workload_event(self, message: dict[str, Any]) -> None:
-        await self.send_json({key: value for key, value in message.items() if key != "type" and (key, value) != ("id", 0)})
+        sent = {key: value for key, value in message.items() if key != "type" and (key, value) != ("id", 0)}
+        await self.send_json(sent)
 
     async def notice(self, message: dict[str, Any]) -> None:
         await self.send_json({"group": message["group"], "kind": "notice"})

@@ -121,9 +121,7 @@ def _lost(workload: Workload) -> Advice:
 
 
 def _refused(workload: Workload) -> Advice:
-    return Advice(
-        _("Failed: the machine refused the run"), workload.reason_data.get("detail") or "", verdict(workload)
-    )
+    return Advice(_("Failed: the machine refused the run"), workload.reason_data.get("detail") or "", verdict(workload))
 
 
 def _arrears(workload: Workload) -> Advice:

@@ -19,6 +19,11 @@ def reconcile() -> None:
     transaction.on_commit(lambda: _send("workloads.reconcile", "reconcile"), robust=True)
 
 
+def rate() -> None:
+    """After commit, ask for the ended run to be charged, so that its owner sees the cost at once."""
+    transaction.on_commit(lambda: _send("billing.rate", "default"), robust=True)
+
+
 def _send(task: str, queue: str) -> None:
     try:
         current_app.send_task(task, queue=queue, expires=5, retry=False)

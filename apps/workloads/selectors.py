@@ -110,7 +110,8 @@ def usual_startup_seconds(workload: Workload, *, sample: int = 50) -> dict[str, 
 
 def live_counts(actor: Actor) -> dict[str, int]:
     """How many visible workloads are running, starting and waiting."""
-    statuses = list(visible(actor).order_by().filter(status__in=PLACED | {Status.QUEUED}).values_list("status", flat=True))
+    live = visible(actor).order_by().filter(status__in=PLACED | {Status.QUEUED})
+    statuses = list(live.values_list("status", flat=True))
     return {
         "running": statuses.count(Status.RUNNING),
         "starting": statuses.count(Status.STARTING) + statuses.count(Status.PLACED),

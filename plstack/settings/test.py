@@ -9,4 +9,4 @@ DATABASES["default"]["TEST"] = {"NAME": env.value("TEST_DB", "test_plstack")}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 ALLOWED_HOSTS = ["*"]
-ACCOUNT_RATE_LIMITS = False
+ACCOUNT_RATE_LIMITS = {}

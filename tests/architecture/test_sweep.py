@@ -1,6 +1,5 @@
 """Every route as a stranger, an ex-member and nobody: they learn nothing and change nothing."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,7 +46,7 @@ class Scene:
 
 
 @pytest.fixture
-def scene(db: None, tmp_path: Any, settings: LazySettings) -> Iterator[Scene]:
+def scene(db: None, tmp_path: Any, settings: LazySettings) -> Scene:
     settings.PLSTACK_HOME = tmp_path
     with acting(platform()):
         world = make_world(role=Role.ADMIN)
@@ -64,7 +63,7 @@ def scene(db: None, tmp_path: Any, settings: LazySettings) -> Iterator[Scene]:
         "ex-member": signed_in(gone),
         "anonymous": Client(),
     }
-    yield Scene(world, run, _values(world, run), clients)
+    return Scene(world, run, _values(world, run), clients)
 
 
 def _run(world: World) -> Run:
@@ -104,7 +103,8 @@ def fingerprint(organisation: Organisation) -> dict[str, list[Any]]:
     with acting(platform()):
         for model in apps.get_models():
             if issubclass(model, TenantModel) and _has_organisation(model):
-                found = model._base_manager.filter(organisation_id=organisation.pk).order_by("pk").values()
+                manager: models.Manager[Any] = model._base_manager
+                found = manager.filter(organisation_id=organisation.pk).order_by("pk").values()
                 rows[model._meta.label] = list(found)
     return rows
 
@@ -130,14 +130,16 @@ def test_outsiders_learn_and_change_nothing(scene: Scene, who: str) -> None:
             if set(route.keys) & {"run_id", "workload_id", "organisation_id"}:
                 allowed = {301, 302, 401, 403, 404, 405, 204}
                 assert response.status_code in allowed, f"{who} {method} {route.name}: {response.status_code}"
-                assert "/training/" not in response.headers.get("Location", "") or "login" in response.headers["Location"]
+                assert (
+                    "/training/" not in response.headers.get("Location", "") or "login" in response.headers["Location"]
+                )
     assert fingerprint(scene.world.organisation) == before
 
 
 def _text(response: Any) -> str:
     if getattr(response, "streaming", False):
         return ""
-    return response.content.decode(errors="replace")
+    return str(response.content.decode(errors="replace"))
 
 
 def test_the_owner_and_the_staff_do_reach_them(scene: Scene) -> None:

@@ -92,7 +92,7 @@ async def test_the_log_resumes_by_byte_without_hole_or_repeat(scene: Any) -> Non
         assert (await socket.connect())[0]
         for _frame in range(2 + cuts % 2):  # hang up in the middle, over and over
             frame = await socket.receive_output(10)
-            if "bytes" in frame and frame["bytes"]:
+            if frame.get("bytes"):
                 got += frame["bytes"]
             elif frame.get("text"):
                 control = json.loads(frame["text"])

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from apps.billing.models import Hold, MeterSession
+from apps.billing.models import MeterSession
 from apps.common.errors import Conflict, InsufficientFunds, QuotaExceeded
 from apps.common.scoping import acting
 from apps.tenants import quotas
@@ -14,7 +14,7 @@ from apps.workloads import services
 from apps.workloads.choices import Fault, Reason, Status
 from apps.workloads.models import Attempt, Event, Placement, Workload
 from apps.workloads.selectors import log_chunk
-from tests.builders import World, make_organisation, make_member, actor_of, platform, submit_workload
+from tests.builders import World, actor_of, make_member, make_organisation, platform, submit_workload
 from tests.workloads.loops import tick, until
 
 
@@ -34,12 +34,15 @@ def test_a_program_that_ends_well_succeeds_and_gives_everything_back(world: Worl
     assert log_chunk(attempt).data.decode().splitlines()[-1] == "hello"
     assert not Placement.objects.filter(released_at__isnull=True).exists()
     assert set(Quota.objects.values_list("used", flat=True)) == {0}
-    assert workload.started_at is not None and workload.ended_at is not None
+    assert workload.started_at is not None
+    assert workload.ended_at is not None
 
 
 def test_every_status_on_the_way_left_an_event(world: World) -> None:
     workload = until(submit(world, "true"), ended)
-    statuses = list(Event.objects.filter(workload=workload, kind="status").order_by("pk").values_list("status", flat=True))
+    statuses = list(
+        Event.objects.filter(workload=workload, kind="status").order_by("pk").values_list("status", flat=True)
+    )
     assert statuses == ["queued", "placed", "starting", "running", "succeeded"]
 
 

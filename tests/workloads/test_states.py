@@ -1,6 +1,7 @@
 """The status machine: only legal edges, one winner for each, nothing written by a stale claimant."""
 
 from contextlib import ExitStack
+from itertools import pairwise
 from uuid import uuid4
 
 import pytest
@@ -85,9 +86,7 @@ def test_a_terminal_status_is_final(world: World, workload: Workload) -> None:
 def test_the_database_refuses_a_second_live_attempt(world: World, workload: Workload) -> None:
     attempt = put_on_node(world, workload)
     with pytest.raises(IntegrityError, match="one_live_attempt"), transaction.atomic():
-        Attempt.objects.create(
-            organisation_id=attempt.organisation_id, workload=workload, number=9, node=world.node
-        )
+        Attempt.objects.create(organisation_id=attempt.organisation_id, workload=workload, number=9, node=world.node)
 
 
 def test_the_database_refuses_to_change_what_was_submitted(world: World, workload: Workload) -> None:
@@ -140,7 +139,9 @@ class Life(RuleBasedStateMachine):
         self.claims.append(claim(Attempt.objects.get(workload=self.workload, ended_at__isnull=True)))
 
     @precondition(lambda self: self.claims)
-    @rule(which=st.integers(min_value=0), verb=st.sampled_from(["start", "run", "finish", "fail", "stopped", "requeue"]))
+    @rule(
+        which=st.integers(min_value=0), verb=st.sampled_from(["start", "run", "finish", "fail", "stopped", "requeue"])
+    )
     def report(self, which: int, verb: str) -> None:
         held = self.claims[which % len(self.claims)]
         current = self._is_current(held)
@@ -170,7 +171,7 @@ class Life(RuleBasedStateMachine):
         path = list(
             Event.objects.filter(workload=self.workload, kind="status").order_by("pk").values_list("status", flat=True)
         )
-        for before, after in zip(path, path[1:], strict=False):
+        for before, after in pairwise(path):
             assert Status(after) in TRANSITIONS[Status(before)]
         assert path[-1] == status
 
@@ -180,7 +181,9 @@ class Life(RuleBasedStateMachine):
         live = Attempt.objects.filter(workload=self.workload, ended_at__isnull=True).count()
         held = Placement.objects.filter(attempt__workload=self.workload, released_at__isnull=True).count()
         assert live == held == (status in LIVE - {Status.QUEUED})
-        used = set(Quota.objects.filter(organisation=self.world.organisation, resource="runs").values_list("used", flat=True))
+        used = set(
+            Quota.objects.filter(organisation=self.world.organisation, resource="runs").values_list("used", flat=True)
+        )
         assert used == {int(status not in TERMINAL)}
 
     @invariant()
@@ -195,7 +198,11 @@ class Life(RuleBasedStateMachine):
 
 def test_every_order_of_events_keeps_the_promises(db: None) -> None:
     options = settings(
-        max_examples=15, stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
+        max_examples=15,
+        stateful_step_count=12,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        derandomize=True,
     )
     run_state_machine_as_test(Life, settings=options)
 

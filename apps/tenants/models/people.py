@@ -25,7 +25,7 @@ class User(AbstractBaseUser):
     # The organisation that the person looked at last; the next sign-in continues there.
     current_organisation = models.ForeignKey(Organisation, on_delete=models.SET_NULL, null=True, related_name="+")
 
-    objects: ClassVar[BaseUserManager["User"]] = BaseUserManager()
+    objects = BaseUserManager()
 
     USERNAME_FIELD = "username"
     EMAIL_FIELD = "email"

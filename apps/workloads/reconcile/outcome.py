@@ -27,9 +27,7 @@ def apply(actor: Actor, claim: Claim, seen: Observation) -> None:
         return
     _progress(claim, seen, now)
     if started_at is not None and seen.ran_for_s is not None:
-        billing.extend_meter(
-            session_id=claim.attempt.pk, proven_until=started_at + timedelta(seconds=seen.ran_for_s)
-        )
+        billing.extend_meter(session_id=claim.attempt.pk, proven_until=started_at + timedelta(seconds=seen.ran_for_s))
 
 
 def _started_at(attempt: Attempt, seen: Observation, now: datetime) -> datetime | None:
@@ -40,10 +38,10 @@ def _started_at(attempt: Attempt, seen: Observation, now: datetime) -> datetime 
 
 
 def _proved_running(actor: Actor, claim: Claim, at: datetime) -> None:
-    if not states.run(actor, claim, at):
-        # A stop overtook the first proof: what ran is still metered.
-        if Attempt.objects.filter(pk=claim.attempt.pk, fence=claim.fence).update(started_at=at):
-            states.open_meter(claim.attempt, at)
+    mine = Attempt.objects.filter(pk=claim.attempt.pk, fence=claim.fence)
+    # Where a stop overtook the first proof, what ran is still metered.
+    if not states.run(actor, claim, at) and mine.update(started_at=at):
+        states.open_meter(claim.attempt, at)
     claim.attempt.started_at = at
 
 
@@ -58,6 +56,7 @@ def _ended(actor: Actor, claim: Claim, seen: Observation, started_at: datetime |
         nudge.schedule()
         return
     states.finish(actor, claim, status_of(end, workload), why, max(at, attempt.placed_at), **result)
+    nudge.rate()
     nudge.schedule()
 
 

@@ -65,9 +65,7 @@ def _unisolated(view: scheduler.Snapshot) -> frozenset[str]:
 
 def _without(view: scheduler.Snapshot, refused: frozenset[str]) -> scheduler.Snapshot:
     waiting = tuple(task for task in view.waiting if task.id not in refused)
-    return scheduler.Snapshot(
-        nodes=view.nodes, running=view.running, waiting=waiting, queues=view.queues, mix=view.mix
-    )
+    return scheduler.Snapshot(nodes=view.nodes, running=view.running, waiting=waiting, queues=view.queues, mix=view.mix)
 
 
 def _place(actor: Actor, workload: Workload, plan: scheduler.Plan) -> bool:
