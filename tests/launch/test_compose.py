@@ -1,0 +1,97 @@
+"""docker-compose.yml is valid, and what it names exists here."""
+
+import importlib
+import importlib.util
+import re
+from typing import Any
+
+import pytest
+import yaml
+from compose_spec import ComposeSpecification
+
+from plstack.launch.install import PARTS
+from plstack.launch.layout import ROOT
+
+FILE = ROOT / "docker-compose.yml"
+PROCESSES = {"web", "worker", "scheduler", "beat", "migrate"}
+SERVERS = {"postgres", "redis"}
+
+
+@pytest.fixture(scope="module")
+def services() -> dict[str, Any]:
+    parsed: dict[str, Any] = yaml.safe_load(FILE.read_text())
+    return dict(parsed["services"])
+
+
+def test_it_follows_the_compose_specification() -> None:
+    parsed = yaml.safe_load(FILE.read_text())
+    ComposeSpecification.model_validate({key: value for key, value in parsed.items() if not key.startswith("x-")})
+
+
+def test_the_specification_is_really_checked() -> None:
+    with pytest.raises(ValueError, match="restart"):
+        ComposeSpecification.model_validate({"services": {"web": {"restart": ["always"]}}})
+
+
+def test_there_is_a_service_for_each_process_and_server(services: dict[str, Any]) -> None:
+    assert set(services) == PROCESSES | SERVERS
+
+
+@pytest.mark.parametrize("name", sorted(PROCESSES))
+def test_its_settings_exist(services: dict[str, Any], name: str) -> None:
+    assert importlib.util.find_spec(services[name]["environment"]["DJANGO_SETTINGS_MODULE"])
+
+
+def test_only_migrations_know_the_owner_of_the_database(services: dict[str, Any]) -> None:
+    told = {name for name in services if "OWNER" in str(services[name].get("environment"))}
+    assert told == {"migrate", "postgres"}
+
+
+@pytest.mark.parametrize("name", ["worker", "scheduler", "beat"])
+def test_celery_finds_its_application(services: dict[str, Any], name: str) -> None:
+    program, flag, address, *_ = services[name]["command"]
+    module, attribute = address.split(":")
+    assert (program, flag) == ("celery", "-A")
+    assert hasattr(importlib.import_module(module), attribute)
+
+
+def test_the_web_server_finds_its_application(services: dict[str, Any]) -> None:
+    program, address, *_ = services["web"]["command"]
+    module, attribute = address.split(":")
+    assert program == "uvicorn"
+    assert hasattr(importlib.import_module(module), attribute)
+
+
+def test_every_queue_that_is_used_has_a_worker(services: dict[str, Any]) -> None:
+    served = {
+        queue
+        for service in services.values()
+        for flag, queue_list in zip(service.get("command", []), service.get("command", [])[1:], strict=False)
+        if flag == "-Q"
+        for queue in queue_list.split(",")
+    }
+    app = importlib.import_module("plstack.celery").app
+    used = {entry["options"]["queue"] for entry in app.conf.beat_schedule.values()} | {app.conf.task_default_queue}
+    assert used <= served
+
+
+def test_migrations_prepare_parts_that_exist(services: dict[str, Any]) -> None:
+    python, flag, module, *parts = services["migrate"]["command"]
+    assert (python, flag, module) == ("python", "-m", "plstack.launch.install")
+    assert set(parts) <= set(PARTS)
+
+
+def test_files_that_it_and_the_image_name_are_in_the_checkout(services: dict[str, Any]) -> None:
+    mounted = [volume.split(":")[0] for volume in services["postgres"]["volumes"] if volume.startswith("./")]
+    image = ROOT / services["web"]["build"]["dockerfile"]
+    copied = re.findall(r"^COPY (?!--from)(.+) \S+$", image.read_text(), re.MULTILINE)
+    assert mounted
+    assert copied
+    for name in [*mounted, *" ".join(copied).split()]:
+        assert (ROOT / name).exists(), name
+
+
+def test_nothing_listens_beyond_the_machine_by_itself(services: dict[str, Any]) -> None:
+    published = [port for service in services.values() for port in service.get("ports", [])]
+    assert published
+    assert all(port.startswith("127.0.0.1:") for port in published)
