@@ -11,7 +11,10 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "plstack.settings.dev")
 
 django_application = get_asgi_application()
 
-from plstack.routing import websocket_urlpatterns  # noqa: E402  (needs the app registry that the line above filled)
+# These need the app registry that the line above filled. The Celery application becomes the current one: without it,
+# the nudges that web processes send would look for a broker on localhost.
+import plstack.celery  # noqa: E402
+from plstack.routing import websocket_urlpatterns  # noqa: E402
 
 application = ProtocolTypeRouter(
     {

@@ -1,14 +1,17 @@
-"""The form of a new run. It only translates: every rule stands in the service."""
+"""The form of a new run. It only translates: every rule stands in the service and in `command`."""
 
+from typing import Any
 from uuid import UUID, uuid4
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from apps.common.errors import Invalid
 from apps.common.forms import rows
+from apps.training import command
 from apps.training.models import Entry, Run
 from apps.training.selectors import code_text
-from apps.training.services import Request
+from apps.training.services import Request, clean_name
 
 
 class Source:
@@ -20,27 +23,67 @@ class Source:
 class RunForm(forms.Form):
     """`arguments` and `environment` are tables of rows, read beside the fields."""
 
-    name = forms.CharField(label=_("Name"), max_length=80)
+    name = forms.CharField(label=_("Name"), max_length=80, error_messages={"required": _("Give the run a name.")})
     note = forms.CharField(label=_("Note"), max_length=200, required=False)
-    image = forms.UUIDField(label=_("Image"), error_messages={"required": _("Choose one of the images.")})
-    package = forms.IntegerField(label=_("Package"), error_messages={"required": _("Choose one of the packages.")})
+    image = forms.UUIDField(
+        label=_("Image"),
+        error_messages={"required": _("Choose one of the images."), "invalid": _("Choose one of the images.")},
+    )
+    package = forms.IntegerField(
+        label=_("Package"),
+        error_messages={"required": _("Choose one of the packages."), "invalid": _("Choose one of the packages.")},
+    )
     source = forms.ChoiceField(
-        label=_("Code"),
+        label=_("Where the code comes from"),
         choices=[
             (Source.WRITE, _("Write here")),
             (Source.UPLOAD, _("Upload files")),
             (Source.PARENT, _("From the last version")),
         ],
     )
-    text = forms.CharField(label=_("Code"), required=False, strip=False, widget=forms.Textarea)
+    text = forms.CharField(
+        label=_("Code"), required=False, strip=False, widget=forms.Textarea(attrs={"data-code": "python", "rows": 14})
+    )
     code = forms.UUIDField(label=_("Uploaded files"), required=False, widget=forms.HiddenInput)
     entry = forms.ChoiceField(label=_("Kind of entry"), choices=Entry.choices)
-    script = forms.CharField(label=_("Entry file"), max_length=200)
+    script = forms.CharField(
+        label=_("Entry file"),
+        max_length=200,
+        error_messages={"required": _("Name the file to run.")},
+        widget=forms.TextInput(attrs={"list": "script-files", "spellcheck": "false", "autocomplete": "off"}),
+    )
     parent = forms.UUIDField(required=False, widget=forms.HiddenInput)
     key = forms.CharField(max_length=64, widget=forms.HiddenInput)
     # No inputs of their own: they carry what is wrong with the tables.
     arguments = forms.CharField(label=_("Arguments"), required=False)
     environment = forms.CharField(label=_("Environment variables"), required=False)
+
+    def clean_name(self) -> str:
+        try:
+            return clean_name(self.cleaned_data["name"])
+        except Invalid as error:
+            raise forms.ValidationError(str(error.message)) from error
+
+    def clean_script(self) -> str:
+        script: str = self.cleaned_data["script"].strip()
+        try:
+            command.argv(Entry.PYTHON, script, ())
+        except Invalid as error:
+            raise forms.ValidationError(str(error.message)) from error
+        return script
+
+    def clean(self) -> dict[str, Any]:
+        self._check("arguments", command.clean_arguments)
+        self._check("environment", command.clean_environment)
+        if self.cleaned_data.get("source") == Source.UPLOAD and not self.cleaned_data.get("code"):
+            self.add_error("code", _("Upload files, or write the code in the page."))
+        return self.cleaned_data
+
+    def _check(self, name: str, check: Any) -> None:
+        try:
+            check(rows(self.data, name))  # type: ignore[arg-type]
+        except Invalid as error:
+            self.add_error(name, str(error.message))
 
     def as_request(self) -> Request:
         """The service's request; the form must be valid."""
@@ -104,6 +147,18 @@ def initial_of_example(text: str, *, image: UUID | None, package: int | None) ->
         "script": "train.py",
         "arguments": [("--epochs", "20"), ("--hidden", "64")],
         "environment": [],
+        "key": new_key(),
+    }
+
+
+def initial_of_nothing(*, image: UUID | None, package: int | None) -> dict[str, object]:
+    """An empty form with the first image and package chosen."""
+    return {
+        "image": image,
+        "package": package,
+        "source": Source.WRITE,
+        "entry": Entry.PYTHON,
+        "script": "train.py",
         "key": new_key(),
     }
 

@@ -10,8 +10,9 @@ from apps.common.errors import QuotaExceeded
 from apps.registry.models import Image
 from apps.tenants import quotas
 from apps.training.services import spec_of
-from apps.workloads.forecast import Forecast, forecasts
+from apps.workloads.forecast import Forecast, forecast
 from apps.workloads.resources import quota_amounts
+from apps.workloads.spec import Spec
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,30 +30,27 @@ class Offer:
 
 
 def offer(actor: Actor, package: Package, image: Image | None = None) -> Offer:
-    return offers(actor, [package], image)[0]
+    """Raises `Conflict` for a package without a price."""
+    return Offer(
+        package=package,
+        quote=funds.quote(actor, package_id=package.pk),
+        forecast=forecast(actor, resources_of(package, image)),
+        quota=quota_problem(actor, package),
+    )
 
 
-def offers(actor: Actor, packages: list[Package], image: Image | None = None) -> list[Offer]:
-    """Offers of several packages against one look at the cluster."""
-    specs = [spec_of(package, image or Image(key="", requirements=[])) for package in packages]
-    outlooks = forecasts(actor, specs)
-    return [
-        Offer(
-            package=package,
-            quote=funds.quote(actor, package_id=package.pk),
-            forecast=outlook,
-            quota=_quota_problem(actor, package),
-        )
-        for package, outlook in zip(packages, outlooks, strict=True)
-    ]
+def resources_of(package: Package, image: Image | None = None) -> Spec:
+    """A spec that says what a run on `package` takes, before there is anything to run."""
+    return spec_of(package, image or Image(key="", requirements=[]))
 
 
-def _quota_problem(actor: Actor, package: Package) -> QuotaExceeded | None:
+def quota_problem(actor: Actor, package: Package) -> QuotaExceeded | None:
+    """What submitting would be refused for now."""
     if actor.user_id is None:
         return None
     return quotas.shortfall(
         organisation_id=actor.organisation(),
         department_id=actor.department_id,
         user_id=actor.user_id,
-        amounts=quota_amounts(spec_of(package, Image(key="", requirements=[]))),
+        amounts=quota_amounts(resources_of(package)),
     )

@@ -2,25 +2,42 @@
 
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Max, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from apps.common.actor import Actor
-from apps.common.errors import NotFound
+from apps.common.errors import DomainError, NotFound
 from apps.common.permissions import Permission
 from apps.storage.beneath import Item, items, open_file
 from apps.storage.services import root_of
 from apps.training.models import Run
+from apps.workloads.models import Attempt, Event
 
 
 def runs(actor: Actor) -> QuerySet[Run]:
     """One's own runs, or all of the organisation for who manages them; newest first."""
     actor.require(Permission.TRAINING_VIEW)
     rows: QuerySet[Run] = Run.objects.select_related(
-        "workload__package", "workload__price_version", "workload__owner", "owner", "image", "parent"
+        "workload__package", "workload__price_version", "owner", "image", "parent", "code", "output"
     )
     if not actor.may(Permission.TRAINING_MANAGE_ALL):
         rows = rows.filter(owner_id=actor.user_id)
     return rows.order_by("-created_at", "-pk")
+
+
+def with_last_seen(rows: QuerySet[Run]) -> QuerySet[Run]:
+    """Adds `last_seen`: when the live attempt was last proved to be there; None for what is on no machine."""
+    live = Attempt.objects.filter(workload=OuterRef("workload"), ended_at__isnull=True, handle__isnull=False)
+    return rows.annotate(last_seen=Subquery(live.values(seen=Coalesce("seen_at", "placed_at"))[:1]))
+
+
+def last_event_id(actor: Actor, run: Run | None = None) -> int:
+    """Where a page that is rendered now resumes the stream of events; 0 before the first."""
+    actor.require(Permission.TRAINING_VIEW)
+    rows = Event.objects.filter(organisation_id=actor.organisation())
+    if run is not None:
+        rows = rows.filter(workload_id=run.workload_id)
+    return rows.order_by("-pk").values_list("pk", flat=True).first() or 0
 
 
 def get(actor: Actor, run_id: UUID) -> Run:
@@ -41,9 +58,23 @@ def versions(actor: Actor, run: Run) -> QuerySet[Run]:
     return runs(actor).filter(family=run.family).order_by("-version")
 
 
+def newest_version(run: Run) -> int:
+    """The highest version number of the run's family, whoever made it."""
+    newest: int | None = Run.objects.filter(family=run.family).aggregate(newest=Max("version"))["newest"]
+    return newest or run.version
+
+
 def outputs(run: Run, path: str = "") -> list[Item]:
     """What the run has written so far, one folder at a time."""
     return items(root_of(run.output), path)
+
+
+def outputs_or_none(run: Run, path: str = "") -> list[Item] | None:
+    """As `outputs`; None where there is no such folder, as with a run that has not begun to write or a stale link."""
+    try:
+        return outputs(run, path)
+    except (DomainError, FileNotFoundError):
+        return None
 
 
 def code_files(run: Run, path: str = "") -> list[Item]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from apps.common.formatting import cores, memory
 from apps.training.models import Run
 from apps.workloads.drivers.base import Usage
 from apps.workloads.selectors import current_attempt, usage_series
@@ -35,8 +36,32 @@ CHARTS = {
 }
 
 
+def charts_of(run: Run) -> list[dict[str, Any]]:
+    """The charts that a run of this package has: those of the GPU only where there is one."""
+    spec = run.workload.frozen_spec
+    shown = ("gpu", "gpu_memory", "cpu", "memory") if spec.gpu else ("cpu", "memory")
+    return [{"name": name, "title": _titles()[name], "limit": _limit_text(name, spec)} for name in shown]
+
+
+def _titles() -> dict[str, str]:
+    return {"cpu": _("CPU"), "memory": _("Memory"), "gpu": _("GPU utilisation"), "gpu_memory": _("GPU memory")}
+
+
+def _limit_text(name: str, spec: Spec) -> str:
+    """What stands after the newest value: how much there is in all."""
+    if name == "gpu":
+        return "%"
+    limit = CHARTS[name].limit(spec)
+    if name == "cpu":
+        return _("of %(cores)s CPU") % {"cores": cores(spec.cpu_milli)}
+    return _("of %(amount)s") % {"amount": memory(limit * 1024)} if limit else ""
+
+
 def series_of(run: Run, name: str, since: float = 0.0) -> list[dict[str, Any]] | None:
-    """Points newer than `since` (Unix seconds): [{"name", "unit", "limit", "points": [[Unix seconds, value], …]}]; None for an unknown chart."""
+    """Points newer than `since` (Unix seconds): [{"name", "unit", "limit", "points": [[Unix seconds, value], …]}].
+
+    None for an unknown chart.
+    """
     chart, attempt = CHARTS.get(name), current_attempt(run.workload)
     if chart is None:
         return None
@@ -46,10 +71,8 @@ def series_of(run: Run, name: str, since: float = 0.0) -> list[dict[str, Any]] |
         for use in _thinned(usage_series(attempt, since_s=max(0.0, since - origin)))
         if (value := chart.value(use)) is not None
     ]
-    names = {"cpu": _("CPU"), "memory": _("Memory"), "gpu": _("GPU utilisation"), "gpu_memory": _("GPU memory")}
-    return [
-        {"name": names[name], "unit": chart.unit, "limit": chart.limit(run.workload.frozen_spec), "points": points}
-    ]
+    limit = chart.limit(run.workload.frozen_spec)
+    return [{"name": _titles()[name], "unit": chart.unit, "limit": limit, "points": points}]
 
 
 def _thinned(samples: list[Usage]) -> list[Usage]:

@@ -2,11 +2,11 @@
 
 import os
 import re
+import shutil
 from dataclasses import dataclass
 from uuid import UUID, uuid4
 
 from django.db import transaction
-from django.db.models import Max
 from django.utils.translation import gettext_lazy as _
 
 from apps.billing import selectors as funds
@@ -19,7 +19,7 @@ from apps.registry.models import Image
 from apps.storage import services as storage
 from apps.storage.beneath import open_file
 from apps.storage.models import Folder, FolderKind
-from apps.training import command
+from apps.training import command, selectors
 from apps.training.models import Entry, Run
 from apps.workloads import services as workloads
 from apps.workloads.choices import Kind
@@ -66,9 +66,28 @@ def submit(actor: Actor, request: Request) -> Run:
     image = registry.choose(actor, request.image_id)
     package = choose_package(actor, request.package_id)
     words = command.argv(request.entry, request.script, command.clean_arguments(request.arguments))
-    with transaction.atomic():
-        code = _code(actor, request, parent)
-        return _submit(actor, request, name=name, parent=parent, image=image, package=package, code=code, argv=words)
+    made_folders: list[Folder] = []
+    try:
+        with transaction.atomic():
+            code = _code(actor, request, parent, made_folders)
+            output = storage.create_folder(actor, kind=FolderKind.OUTPUT)
+            made_folders.append(output)
+            return _submit(
+                actor,
+                request,
+                name=name,
+                parent=parent,
+                image=image,
+                package=package,
+                code=code,
+                output=output,
+                argv=words,
+            )
+    except BaseException:
+        # The rows are rolled back by the transaction; the folders on the disk are ours to take away.
+        for folder in made_folders:
+            shutil.rmtree(storage.root_of(folder), ignore_errors=True)
+        raise
 
 
 def _submit(
@@ -80,9 +99,9 @@ def _submit(
     image: Image,
     package: Package,
     code: Folder,
+    output: Folder,
     argv: tuple[str, ...],
 ) -> Run:
-    output = storage.create_folder(actor, kind=FolderKind.OUTPUT)
     environment = command.clean_environment(request.environment)
     spec = spec_of(package, image, argv=argv, code=code, output=output, environment=tuple(environment))
     workload = workloads.submit(actor, _submission(request, name, spec, package, actor))
@@ -93,7 +112,7 @@ def _submit(
     family, version = _next_version(parent)
     run: Run = Run.objects.create(
         organisation_id=actor.organisation(),
-        owner_id=actor.user_id,
+        owner_id=actor.person(),
         workload=workload,
         name=name,
         family=family,
@@ -189,10 +208,10 @@ def _parent(actor: Actor, parent_id: UUID | None) -> Run | None:
     return parent
 
 
-def _code(actor: Actor, request: Request, parent: Run | None) -> Folder:
-    """The folder with the run's files: written from the page, uploaded before, or the parent's own."""
+def _code(actor: Actor, request: Request, parent: Run | None, made: list[Folder]) -> Folder:
+    """The folder with the run's files: written from the page (added to `made`), uploaded before, or the parent's own."""
     if request.text is not None:
-        return _written(actor, request.script, request.text)
+        return _written(actor, request.script, request.text, made)
     if parent is not None and request.code_id in (None, parent.code_id):
         folder = parent.code
     elif request.code_id is not None:
@@ -203,12 +222,13 @@ def _code(actor: Actor, request: Request, parent: Run | None) -> Folder:
     return folder
 
 
-def _written(actor: Actor, script: str, text: str) -> Folder:
+def _written(actor: Actor, script: str, text: str, made: list[Folder]) -> Folder:
     if not text.strip():
         raise Invalid.field("text", _("There is no code yet."))
     if len(text.encode()) > MAX_CODE:
         raise Invalid.field("text", _("Code written in the page may have 1 MiB at most; upload it as a file."))
     folder = storage.create_folder(actor, kind=FolderKind.CODE)
+    made.append(folder)
     storage.write_text(actor, folder=folder, path=script.strip(), text=text)
     return folder
 
@@ -224,8 +244,9 @@ def _has_script(folder: Folder, script: str) -> None:
 def _next_version(parent: Run | None) -> tuple[UUID, int]:
     if parent is None:
         return uuid4(), 1
-    newest = Run.objects.filter(family=parent.family).aggregate(newest=Max("version"))["newest"]
-    return parent.family, (newest or 0) + 1
+    # Two clones at once would take the same number: the family's first version is the queue they stand in.
+    list(Run.objects.select_for_update().filter(family=parent.family, version=1))
+    return parent.family, selectors.newest_version(parent) + 1
 
 
 def rerun(actor: Actor, run: Run, *, key: str) -> Run:

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.training.views import create, detail, files, lists
+from apps.training.views import actions, code, create, detail, files, lists
 
 app_name = "training"
 
@@ -10,12 +10,13 @@ urlpatterns = [
     path("", lists.run_list, name="list"),
     path("new/", create.new, name="new"),
     path("quote/", create.quote, name="quote"),
-    path("code/", create.upload, name="upload"),
+    path("code/", code.upload, name="upload"),
     path("<uuid:run_id>/", detail.detail, name="detail"),
     path("<uuid:run_id>/part/<slug:name>/", detail.part, name="part"),
     path("<uuid:run_id>/metrics/<slug:name>/", detail.metrics, name="metrics"),
-    path("<uuid:run_id>/stop/", detail.stop, name="stop"),
-    path("<uuid:run_id>/rerun/", detail.rerun, name="rerun"),
+    path("<uuid:run_id>/ask/<slug:name>/", actions.ask, name="ask"),
+    path("<uuid:run_id>/stop/", actions.stop, name="stop"),
+    path("<uuid:run_id>/rerun/", actions.rerun, name="rerun"),
     path("<uuid:run_id>/output/", files.output, name="output"),
     path("<uuid:run_id>/log/", files.log, name="log"),
 ]

@@ -1,135 +1,172 @@
-"""One run: its page, the parts that refresh while it runs, what one can do with it."""
+"""One run: its page by tabs, and the parts of it that refresh while it lives."""
 
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET
 
 from apps.billing import selectors as funds
 from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
-from apps.common.errors import Conflict, DomainError
+from apps.common.errors import DomainError
 from apps.common.permissions import Permission
+from apps.common.requests import ActorRequest
 from apps.storage import services as storage
-from apps.training import command, selectors, services
-from apps.training.forms import new_key
+from apps.training import command, passport, selectors, startup
 from apps.training.models import Run
-from apps.training.series import series_of
+from apps.training.series import charts_of, series_of
+from apps.training.views.files import output_context
 from apps.workloads import faults
 from apps.workloads import selectors as workloads
 from apps.workloads.choices import Status
+from apps.workloads.models import Attempt
 from apps.workloads.waiting import explain_wait
 
 VIEW = in_organisation(Permission.TRAINING_VIEW)
-SUBMIT = in_organisation(Permission.TRAINING_SUBMIT)
 TABS = ("overview", "log", "output", "events", "cost", "settings")
-# What the browser asks for again when the run's events arrive.
-PARTS = ("header", "overview", "cost", "output", "events")
+MAX_CHARGES = 200
 
 
 @requires(VIEW)
 @require_GET
-def detail(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """`?tab=` chooses the tab, `?path=` a folder of the outputs."""
-    tab = request.GET.get("tab", "overview")
-    context = page_context(request.actor, run_id, request.GET.get("path", ""))
-    return render(request, "training/detail.html", {**context, "tab": tab if tab in TABS else "overview"})
+def detail(request: ActorRequest, run_id: UUID) -> HttpResponse:
+    """`?tab=` chooses the tab, `?path=` a folder of the outputs, `?attempt=` whose log."""
+    run = selectors.get(request.actor, run_id)
+    return render(request, "training/detail.html", page_context(request, run))
 
 
 @requires(VIEW)
 @require_GET
-def part(request: HttpRequest, run_id: UUID, name: str) -> HttpResponse:
-    """One part of the page as it is now, for the live refresh."""
-    if name not in PARTS:
+def part(request: ActorRequest, run_id: UUID, name: str) -> HttpResponse:
+    """`now`: what changes of the page while the run lives. The browser takes each element by its id; the charts and the
+    log come along only where the attempt is another than `?shown=`, so that they are never made anew for nothing."""
+    if name != "now":
         return HttpResponse(status=404)
-    context = page_context(request.actor, run_id, request.GET.get("path", ""))
-    return render(request, f"training/parts/{name}.html", context)
+    context = page_context(request, selectors.get(request.actor, run_id))
+    context["refresh_live"] = request.GET.get("shown", "") != context["shown"]
+    return render(request, "training/parts/now.html", context)
 
 
-def page_context(actor: Actor, run_id: UUID, path: str = "") -> dict[str, Any]:
-    """Everything that the detail page shows."""
-    run = selectors.get(actor, run_id)
-    workload = run.workload
-    attempts = workloads.attempts(workload)
+def page_context(request: ActorRequest, run: Run) -> dict[str, Any]:
+    """The frame of the page and what its tab shows."""
+    tab = request.GET.get("tab", "overview")
+    tab = tab if tab in TABS else "overview"
+    attempts = workloads.attempts(run.workload)
     attempt = attempts[0] if attempts else None
-    return {
+    context = {
         "run": run,
-        "workload": workload,
+        "workload": run.workload,
         "attempt": attempt,
         "attempts": attempts,
         "stale": attempt is not None and workloads.is_stale(attempt),
-        "steps": startup_steps(run),
-        "wait": explain_wait(actor, workload) if workload.status == Status.QUEUED else None,
+        "tab": tab,
+        "tabs": _tabs(run, tab),
+        "shown": _shown(attempt),
+        "log_attempt": attempt,
+        "log_socket": f"/ws/logs/{run.workload_id}/?attempt=",
+        "last_event_id": selectors.last_event_id(request.actor, run),
+    }
+    return context | _LOADERS[tab](request, run, attempt)
+
+
+def _shown(attempt: Attempt | None) -> str:
+    """Which attempt's charts and log there are to see; "" before any has begun to run."""
+    return str(attempt.number) if attempt and (attempt.started_at or attempt.ended_at) else ""
+
+
+def _tabs(run: Run, current: str) -> list[dict[str, Any]]:
+    labels = {
+        "overview": _("Overview"),
+        "log": _("Log"),
+        "output": _("Output"),
+        "events": _("Events"),
+        "cost": _("Cost"),
+        "settings": _("Settings"),
+    }
+    return [{"label": label, "url": f"?tab={tab}", "current": tab == current} for tab, label in labels.items()]
+
+
+def _overview(request: ActorRequest, run: Run, attempt: Attempt | None) -> dict[str, Any]:
+    workload, actor = run.workload, request.actor
+    waiting = workload.status == Status.QUEUED
+    return {
+        "wait": explain_wait(actor, workload) if waiting else None,
+        "quote": _quote(actor, run) if waiting else None,
         "failure": faults.card(workload, attempt),
-        "cost": funds.workload_cost(actor, workload_id=workload.pk),
-        "events": workloads.events(workload),
-        "command": command.preview(workload.frozen_spec.argv),
-        "versions": selectors.versions(actor, run)[:20],
-        "outputs": _outputs(run, path),
-        "path": path,
-        "code_files": storage.file_names(run.code),
-        "rerun_key": new_key(),
+        "steps": startup.startup_steps(workload, attempt),
+        "start_seconds": startup.total_seconds(workload, attempt),
+        "outputs": selectors.outputs_or_none(run) if workload.ended_at else None,
+        "charts": charts_of(run),
+        "passport": passport.rows_of(run),
+        "versions": selectors.versions(actor, run)[:10],
+        **_money(actor, run),
     }
 
 
-def _outputs(run: Run, path: str) -> list[Any]:
+def _quote(actor: Actor, run: Run) -> funds.Quote | None:
     try:
-        return list(selectors.outputs(run, path))
-    except DomainError:
-        return []
+        return funds.quote(actor, package_id=run.workload.package_id)
+    except DomainError:  # the package is no longer on offer, or the actor may not see money
+        return None
 
 
-def startup_steps(run: Run) -> list[dict[str, Any]]:
-    """Steps of the start-up with their seconds, the usual ones, and which is under way."""
-    workload, attempt = run.workload, workloads.current_attempt(run.workload)
-    took, usual = workloads.startup_seconds(workload, attempt), workloads.usual_startup_seconds(workload)
-    names = {"queue": _("Queue"), "image": _("Runtime"), "mount": _("Files"), "ready": _("Ready")}
-    current = "queue" if workload.status in (Status.QUEUED, Status.PLACED) else attempt.phase if attempt else ""
-    running = attempt is not None and attempt.started_at is not None
-    return [
-        {
-            "key": key,
-            "label": label,
-            "seconds": took.get(key),
-            "usual": usual.get(key),
-            "current": workload.is_live and not running and key == current,
-            "done": key in took and (running or key != current),
-        }
-        for key, label in names.items()
-    ]
+def _money(actor: Actor, run: Run) -> dict[str, Any]:
+    if not actor.may(Permission.BILLING_VIEW_OWN):
+        return {"cost": None}
+    return {
+        "cost": funds.workload_cost(actor, workload_id=run.workload_id),
+        "wallet": funds.wallet(actor) if run.workload.is_live else None,
+    }
 
 
-@requires(SUBMIT)
-@require_POST
-def stop(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    run = selectors.get(request.actor, run_id)
-    try:
-        services.stop(request.actor, run)
-    except Conflict as error:
-        messages.warning(request, str(error.message))
-    return redirect("training:detail", run.pk)
+def _log(request: ActorRequest, run: Run, attempt: Attempt | None) -> dict[str, Any]:
+    number = request.GET.get("attempt", "")
+    chosen = [a for a in workloads.attempts(run.workload) if str(a.number) == number]
+    return {"log_attempt": chosen[0] if chosen else attempt}
 
 
-@requires(SUBMIT)
-@require_POST
-def rerun(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """The same again; a refusal (no money, no quota) comes back to the page in words."""
-    run = selectors.get(request.actor, run_id)
-    try:
-        again = services.rerun(request.actor, run, key=request.POST.get("key", "")[:64] or new_key())
-    except DomainError as error:
-        messages.error(request, " ".join(filter(None, (str(error.message), str(error.hint)))))
-        return redirect("training:detail", run.pk)
-    return redirect("training:detail", again.pk)
+def _output(request: ActorRequest, run: Run, attempt: Attempt | None) -> dict[str, Any]:
+    return output_context(run, request.GET.get("path", ""))
+
+
+def _events(request: ActorRequest, run: Run, attempt: Attempt | None) -> dict[str, Any]:
+    return {"events": workloads.events(run.workload).order_by("-pk")[:500]}
+
+
+def _cost(request: ActorRequest, run: Run, attempt: Attempt | None) -> dict[str, Any]:
+    money = _money(request.actor, run)
+    if money["cost"] is not None:
+        filters = funds.ChargeFilter(workload_id=run.workload_id)
+        money["charges"] = funds.charges(request.actor, filters=filters)[:MAX_CHARGES]
+    return money
+
+
+def _settings(request: ActorRequest, run: Run, attempt: Attempt | None) -> dict[str, Any]:
+    return {
+        "command": command.preview(run.workload.frozen_spec.argv),
+        "code_files": storage.file_names(run.code),
+        "code_text": selectors.code_text(run),
+        "passport": passport.rows_of(run),
+    }
+
+
+_LOADERS: dict[str, Callable[[HttpRequest, Run, Attempt | None], dict[str, Any]]] = {
+    "overview": _overview,
+    "log": _log,
+    "output": _output,
+    "events": _events,
+    "cost": _cost,
+    "settings": _settings,
+}
 
 
 @requires(VIEW)
 @require_GET
-def metrics(request: HttpRequest, run_id: UUID, name: str) -> JsonResponse:
+def metrics(request: ActorRequest, run_id: UUID, name: str) -> JsonResponse:
     """Points of one chart newer than `?since=` (Unix seconds)."""
     run = selectors.get(request.actor, run_id)
     try:

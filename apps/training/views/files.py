@@ -1,27 +1,50 @@
-"""Files of a run: its log as a whole, what it wrote."""
+"""Files of a run: what it wrote, one folder at a time or as a download, and its log as a whole."""
 
 from collections.abc import AsyncIterator
+from typing import Any
 from uuid import UUID
 
 from asgiref.sync import sync_to_async
-from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
+from django.http import HttpResponseBase, StreamingHttpResponse
 from django.http.response import content_disposition_header
 from django.views.decorators.http import require_GET
 
 from apps.common.access import in_organisation, requires
 from apps.common.files import download, is_picture
 from apps.common.permissions import Permission
+from apps.common.requests import ActorRequest
 from apps.training import selectors
+from apps.training.models import Run
 from apps.workloads import selectors as workloads
 from apps.workloads.models import Attempt
 
 VIEW = in_organisation(Permission.TRAINING_VIEW)
 CHUNK = 256 * 1024
+MAX_SHOWN = 1000
+MAX_PICTURES = 12
+
+
+def output_context(run: Run, path: str) -> dict[str, Any]:
+    """One folder of the outputs; `outputs` None where there is no such folder (any more)."""
+    items = selectors.outputs_or_none(run, path)
+    pictures = [item for item in items or () if not item.is_folder and is_picture(item.name)]
+    return {
+        "outputs": items[:MAX_SHOWN] if items is not None else None,
+        "outputs_count": len(items or ()),
+        "pictures": pictures[:MAX_PICTURES],
+        "path": path,
+        "crumbs": _crumbs(path),
+    }
+
+
+def _crumbs(path: str) -> list[dict[str, str]]:
+    names = [name for name in path.split("/") if name]
+    return [{"name": name, "path": "/".join(names[: number + 1])} for number, name in enumerate(names)]
 
 
 @requires(VIEW)
 @require_GET
-def output(request: HttpRequest, run_id: UUID) -> HttpResponseBase:
+def output(request: ActorRequest, run_id: UUID) -> HttpResponseBase:
     """`?path=` names the file; `?show=1` lets the page show a picture."""
     run = selectors.get(request.actor, run_id)
     path = request.GET.get("path", "")
@@ -32,7 +55,7 @@ def output(request: HttpRequest, run_id: UUID) -> HttpResponseBase:
 
 @requires(VIEW)
 @require_GET
-def log(request: HttpRequest, run_id: UUID) -> HttpResponseBase:
+def log(request: ActorRequest, run_id: UUID) -> HttpResponseBase:
     """The whole log of the newest attempt, or of `?attempt=`."""
     run = selectors.get(request.actor, run_id)
     number = request.GET.get("attempt", "")

@@ -1,0 +1,168 @@
+"""An offer as the card beside the button (`components/quote.html`) shows it, in words and amounts."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.urls import reverse
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+
+from apps.billing.arithmetic import hour_price
+from apps.common.actor import Actor
+from apps.common.clock import db_now
+from apps.common.formatting import moment
+from apps.common.money import yuan, yuan_rate
+from apps.common.permissions import Permission
+from apps.training.picker import HOPELESS, PackageChoice
+from apps.training.quoting import Offer, quota_problem
+from apps.workloads.waiting import explain
+
+MAX_ALTERNATIVES = 2
+
+
+def card(actor: Actor, offer: Offer | None, choices: Sequence[PackageChoice] = ()) -> dict[str, Any]:
+    """`choices` are the packages from which alternatives may be proposed where this one cannot start."""
+    if offer is None:
+        return {
+            "price": "—",
+            "sub": _("Choose a package to see its price."),
+            "blocked": _("Choose a package"),
+            "foot": _foot(),
+        }
+    quote = offer.quote
+    free = not quote.rate_fen_per_hour
+    return {
+        "price": _("free") if free else yuan_rate(quote.rate_fen_per_hour).removesuffix("/h"),
+        "unit": "" if free else _("/ hour"),
+        "sub": _name(offer.package.name(get_language() or ""), offer),
+        "rows": _rows(offer),
+        "problem": _problem(actor, offer),
+        "alternatives": [] if offer.can_start else _alternatives(actor, offer, choices),
+        "top_up_url": _top_up_url(actor) if quote.shortfall_fen or quote.blocked else "",
+        "button": _("Start training"),
+        "blocked": "" if offer.can_start else _("Start training"),
+        "dock_sub": _dock(offer),
+        "foot": _foot(),
+        **_start(offer),
+    }
+
+
+def _name(name: str, offer: Offer) -> str:
+    count = offer.package.gpu_count
+    return f"{name} · {count} × GPU" if count > 1 else name
+
+
+def _foot() -> str:
+    return _("Charged from ready on, to the second. Waiting and preparing are free; so is what the platform breaks.")
+
+
+def _rows(offer: Offer) -> list[dict[str, Any]]:
+    quote = offer.quote
+    short = bool(quote.shortfall_fen or quote.blocked)
+    return [
+        {
+            "label": _("Available balance"),
+            "value": yuan(quote.available_fen),
+            "tone": "fail" if short else "",
+            "strong": short,
+        },
+        _runs_until(offer, short),
+        {
+            "label": _("Held at the start"),
+            "value": yuan(quote.hold_fen),
+            "sub": _("one hour's worth; what is not used comes back"),
+        },
+        {
+            "label": _("Price version"),
+            "value": f"v{quote.price_number}",
+            "icon": "lock",
+            "sub": _("does not change during this run"),
+        },
+        *([_start_row(offer)] if offer.forecast.start_p50 is None else []),
+    ]
+
+
+def _runs_until(offer: Offer, short: bool) -> dict[str, Any]:
+    quote = offer.quote
+    together = yuan_rate(quote.burn_fen_per_hour + quote.rate_fen_per_hour)
+    row = {"label": _("Runs until"), "value": _("no end in sight"), "strong": True}
+    if short:
+        return {**row, "value": _("cannot start"), "tone": "fail"}
+    if quote.runs_until is None:
+        return row
+    return {**row, "value": moment(quote.runs_until), "sub": _("at %(rate)s in all") % {"rate": together}}
+
+
+def _start_row(offer: Offer) -> dict[str, Any]:
+    """When it would start, where no estimate can be drawn as a range."""
+    if offer.forecast.starts_now:
+        return {"label": _("Estimated start"), "value": _("now"), "strong": True}
+    report = explain(offer.forecast.explanation)
+    return {"label": _("Estimated start"), "value": _("not known"), "sub": report.title}
+
+
+def _start(offer: Offer) -> dict[str, Any]:
+    outlook = offer.forecast
+    if outlook.start_p50 is None:
+        return {}
+    return {"p50": outlook.start_p50, "p90": outlook.start_p90 or outlook.start_p50, "now": db_now()}
+
+
+def _dock(offer: Offer) -> str:
+    until = offer.quote.runs_until
+    return _("runs until %(when)s") % {"when": moment(until)} if until else ""
+
+
+def _problem(actor: Actor, offer: Offer) -> dict[str, str] | None:
+    """What keeps it from starting, and who can change that: money first, then quota, then the machines."""
+    quote = offer.quote
+    if quote.blocked is not None:
+        return {"title": _("The balance is used up: nothing new starts"), "text": _who_tops_up(actor)}
+    if quote.shortfall_fen:
+        return {
+            "title": _("%(amount)s short of a start") % {"amount": yuan(quote.shortfall_fen)},
+            "text": _shortfall_text(actor) % {"hold": yuan(quote.hold_fen), "available": yuan(quote.available_fen)},
+        }
+    if offer.quota is not None:
+        return {"title": str(offer.quota.message), "text": str(offer.quota.hint)}
+    if offer.forecast.explanation.get("cause") in HOPELESS:
+        report = explain(offer.forecast.explanation)
+        return {"title": report.title, "text": report.text}
+    return None
+
+
+def _shortfall_text(actor: Actor) -> str:
+    if actor.may(Permission.BILLING_VIEW):
+        return _("A start holds %(hold)s; %(available)s is available. Top up the wallet, or choose a smaller package.")
+    return _("A start holds %(hold)s; %(available)s is available. An administrator of your organisation can top up.")
+
+
+def _who_tops_up(actor: Actor) -> str:
+    if actor.may(Permission.BILLING_VIEW):
+        return _("Top up the wallet, or choose a smaller package.")
+    return _("An administrator of your organisation can top up the wallet.")
+
+
+def _top_up_url(actor: Actor) -> str:
+    return reverse("billing:wallet") if actor.may(Permission.BILLING_VIEW) else ""
+
+
+def _alternatives(actor: Actor, offer: Offer, choices: Sequence[PackageChoice]) -> list[dict[str, str]]:
+    """Packages that would start now with the money and the quota there are; the largest first."""
+    fitting = [choice for choice in reversed(choices) if _would_start(actor, offer, choice)]
+    return [
+        {
+            "name": choice.package.name(get_language() or ""),
+            "sub": yuan_rate(choice.rate_fen_per_hour or 0),  # type: ignore[arg-type]
+            "field": f"package-{choice.package.pk}",
+            "value": str(choice.package.pk),
+        }
+        for choice in fitting[:MAX_ALTERNATIVES]
+    ]
+
+
+def _would_start(actor: Actor, offer: Offer, choice: PackageChoice) -> bool:
+    rate = choice.rate_fen_per_hour
+    if rate is None or choice.package.pk == offer.package.pk or not choice.forecast.starts_now or offer.quote.blocked:
+        return False
+    return hour_price(rate, 1) <= max(0, offer.quote.available_fen) and quota_problem(actor, choice.package) is None

@@ -1,0 +1,72 @@
+"""The start-up of a run as steps: what each took, what it usually takes, which is under way."""
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from apps.common.badges import Tone
+from apps.common.formatting import duration
+from apps.workloads import selectors as workloads
+from apps.workloads.choices import Status
+from apps.workloads.models import Attempt, Workload
+
+# A step is slow when it took this much longer than usual, and long enough for anybody to care.
+SLOW_FACTOR, SLOW_SECONDS = 3.0, 5.0
+ICONS = {"queue": "clock", "image": "cloud-download", "mount": "folder", "ready": "player-play"}
+
+
+def startup_steps(workload: Workload, attempt: Attempt | None) -> list[dict[str, Any]]:
+    """Steps as `components/steps.html` shows them."""
+    took = workloads.startup_seconds(workload, attempt)
+    usual = workloads.usual_startup_seconds(workload)
+    under_way = _under_way(workload, attempt)
+    labels = {"queue": _("Queue"), "image": _("Runtime"), "mount": _("Files"), "ready": _("Ready")}
+    return [
+        {
+            "label": label,
+            "icon": ICONS[key],
+            "value": duration(took[key]) if key in took else "",
+            "note": _note(key, attempt, usual.get(key), active=key == under_way),
+            "tone": _tone(key, took.get(key), usual.get(key), under_way),
+            "active": key == under_way,
+        }
+        for key, label in labels.items()
+    ]
+
+
+def total_seconds(workload: Workload, attempt: Attempt | None) -> float | None:
+    """From submission to ready; None before."""
+    if attempt is None or attempt.started_at is None:
+        return None
+    return (attempt.started_at - workload.queued_at).total_seconds()
+
+
+def _under_way(workload: Workload, attempt: Attempt | None) -> str:
+    if workload.status in (Status.QUEUED, Status.PLACED):
+        return "queue"
+    if workload.status == Status.STARTING and attempt is not None:
+        return attempt.phase if attempt.phase in ICONS else "image"
+    return ""
+
+
+def _tone(key: str, took: float | None, usual: float | None, under_way: str) -> str:
+    if key == under_way:
+        return Tone.WAIT
+    if took is None:
+        return ""
+    if usual is not None and took > SLOW_FACTOR * usual and took - usual > SLOW_SECONDS:
+        return Tone.WARN
+    return Tone.RUN if key == "ready" else Tone.STOP
+
+
+def _note(key: str, attempt: Attempt | None, usual: float | None, *, active: bool) -> str:
+    if active and attempt is not None and attempt.progress.get("text"):
+        return progress_text(attempt)
+    return _("usually %(time)s") % {"time": duration(usual)} if usual is not None else ""
+
+
+def progress_text(attempt: Attempt) -> str:
+    """What the driver says it is doing, with a percentage where it knows one."""
+    fraction = attempt.progress.get("fraction")
+    text: str = attempt.progress.get("text", "")
+    return text if fraction is None else f"{text} · {round(100 * fraction)}%"

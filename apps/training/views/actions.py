@@ -1,0 +1,98 @@
+"""What one can do with a run: stop it, run it again; each asks first, in a dialog that names what follows."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from apps.common.access import in_organisation, requires
+from apps.common.actor import Actor
+from apps.common.errors import Conflict, DomainError
+from apps.common.permissions import Permission
+from apps.common.requests import ActorRequest
+from apps.training import quotecard, selectors, services
+from apps.training.forms import new_key
+from apps.training.models import Run
+from apps.training.quoting import offer
+from apps.workloads.choices import Status
+
+SUBMIT = in_organisation(Permission.TRAINING_SUBMIT)
+
+
+@requires(SUBMIT)
+@require_GET
+def ask(request: ActorRequest, run_id: UUID, name: str) -> HttpResponse:
+    """The question before `stop` or `rerun`, for the page's dialog."""
+    run = selectors.get(request.actor, run_id)
+    if name == "stop":
+        return render(request, "components/confirm_body.html", stop_question(run))
+    if name == "rerun":
+        return render(request, "training/parts/rerun.html", rerun_question(request.actor, run))
+    raise Http404
+
+
+def stop_question(run: Run) -> dict[str, Any]:
+    action = reverse("training:stop", args=[run.pk])
+    if run.workload.status == Status.QUEUED:
+        return {
+            "title": _("Take %(name)s out of the queue?") % {"name": run.name},
+            "text": _("It ends before it has started. Nothing was charged, and what is held is released."),
+            "undo": _("No; it can be run again, at the end of the queue"),
+            "action": action,
+            "button": _("Take out"),
+            "cancel": _("Keep waiting"),
+        }
+    return {
+        "title": _("Stop %(name)s?") % {"name": run.name},
+        "text": _("The program gets 20 seconds to save and end. Its resources are released and charging stops."),
+        "lost": _("What the program has not written by then"),
+        "kept": _("The log, the metrics and every file in the output folder"),
+        "undo": _("No; it can be run again from the start"),
+        "action": action,
+        "button": _("Stop training"),
+        "cancel": _("Keep training"),
+    }
+
+
+def rerun_question(actor: Actor, run: Run) -> dict[str, Any]:
+    """Today's price and what is short, before the same is run again."""
+    try:
+        card = quotecard.card(actor, offer(actor, run.workload.package, run.image))
+    except DomainError as error:
+        card = {"problem": {"title": str(error.message), "text": str(error.hint)}, "blocked": True}
+    return {"run": run, "next_version": selectors.newest_version(run) + 1, "quote": card, "key": new_key()}
+
+
+@requires(SUBMIT)
+@require_POST
+def stop(request: ActorRequest, run_id: UUID) -> HttpResponse:
+    run = selectors.get(request.actor, run_id)
+    try:
+        workload = services.stop(request.actor, run)
+    except Conflict as error:
+        messages.warning(request, str(error.message))
+    else:
+        ended = workload.status == Status.STOPPED
+        messages.success(request, _("Taken out of the queue.") if ended else _("Asked to stop; it ends within seconds."))
+    return redirect("training:detail", run.pk)
+
+
+@requires(SUBMIT)
+@require_POST
+def rerun(request: ActorRequest, run_id: UUID) -> HttpResponse:
+    """The same again; a refusal (no money, no quota) comes back to the page in words."""
+    run = selectors.get(request.actor, run_id)
+    try:
+        again = services.rerun(request.actor, run, key=request.POST.get("key", "")[:64] or new_key())
+    except DomainError as error:
+        messages.error(request, str(error.message))
+        if error.hint:
+            messages.info(request, str(error.hint))
+        return redirect("training:detail", run.pk)
+    messages.success(request, _("Submitted as version %(version)s.") % {"version": again.version})
+    return redirect("training:detail", again.pk)

@@ -1,0 +1,66 @@
+"""The uploaded files of a run that is being put together: one box of the form, which replaces itself."""
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from apps.common.access import in_organisation, requires
+from apps.common.actor import Actor
+from apps.common.errors import DomainError, Invalid
+from apps.common.permissions import Permission
+from apps.common.requests import ActorRequest
+from apps.storage import services as storage
+from apps.storage.models import Folder, FolderKind
+
+SCRIPTS = (".py", ".sh")
+
+
+@requires(in_organisation(Permission.TRAINING_SUBMIT))
+@require_POST
+def upload(request: ActorRequest) -> HttpResponse:
+    """Add `files` to the folder named by `code`, or to a new one; `clear=1` begins anew. Answers with the box.
+
+    422 with words where a file is refused; what was there before stays.
+    """
+    actor = request.actor
+    folder = None if "clear" in request.POST else uploaded(actor, request.POST.get("code"))
+    script = request.POST.get("script", "")
+    try:
+        if "clear" not in request.POST:
+            folder = add_files(actor, request, folder)
+    except DomainError as error:
+        context = box_context(folder, script=script) | {"upload_error": error.message, "upload_hint": error.hint}
+        return render(request, "training/parts/code_box.html", context, status=422)
+    return render(request, "training/parts/code_box.html", box_context(folder, script=script))
+
+
+def add_files(actor: Actor, request: ActorRequest, folder: Folder | None) -> Folder:
+    """Put the request's files into `folder`, a new one where there is none or where a run uses it already."""
+    files = request.FILES.getlist("files")
+    if not files:
+        raise Invalid.field("files", _("Choose at least one file."))
+    if folder is None or folder.sealed:
+        folder = storage.create_folder(actor, kind=FolderKind.CODE)
+    for file in files:
+        storage.add_file(actor, folder=folder, path=file.name or "", content=file)
+    return folder
+
+
+def uploaded(actor: Actor, value: Any) -> Folder | None:
+    """The actor's own folder of that id; None for anything else."""
+    try:
+        return storage.own_folder(actor, UUID(str(value)), FolderKind.CODE) if value else None
+    except (ValueError, DomainError):
+        return None
+
+
+def box_context(folder: Folder | None, *, script: str) -> dict[str, Any]:
+    """What the box shows: the files, and a better entry file where the chosen one is not among them."""
+    files = storage.file_names(folder) if folder else []
+    scripts = [name for name in files if name.endswith(SCRIPTS)]
+    suggested = scripts[0] if scripts and script.strip() not in files else ""
+    return {"code_folder": folder, "code_files": files, "suggested_script": suggested}
