@@ -107,7 +107,8 @@ class Cells:
             column = self.column_of[claim.row].get(piece.device_id)
             if column is not None:
                 self.owner[claim.row, column] = owner
-                self._cut(claim.row, column, piece)
+                if piece.mig_start is not None:
+                    self._cut(claim.row, column, piece, piece.mig_start)
 
     def give_back(self, claim: Claim) -> None:
         """Undo `take`: the arrays are as they were, byte for byte."""
@@ -118,7 +119,8 @@ class Cells:
             if column is not None:
                 if not self.tenants[claim.row, column]:
                     self.owner[claim.row, column] = NO_OWNER
-                self._heal(claim.row, column, piece)
+                if piece.mig_start is not None:
+                    self._heal(claim.row, column, piece, piece.mig_start)
 
     def _move(self, claim: Claim, sign: int) -> None:
         row = claim.row
@@ -133,16 +135,16 @@ class Cells:
                 self.tenants[row, column] += sign
         self.log.append(row)
 
-    def _cut(self, row: int, column: int, piece: Slice) -> None:
+    def _cut(self, row: int, column: int, piece: Slice, start: int) -> None:
         profile = profile_named(self.cards[row][column], piece.mig_profile)
-        if profile is not None and piece.mig_start is not None:
-            self.mask[row, column] |= span(piece.mig_start, profile.size)
+        if profile is not None:
+            self.mask[row, column] |= span(start, profile.size)
             self._profiles.setdefault((row, column), []).append(profile.name)
 
-    def _heal(self, row: int, column: int, piece: Slice) -> None:
+    def _heal(self, row: int, column: int, piece: Slice, start: int) -> None:
         profile = profile_named(self.cards[row][column], piece.mig_profile)
-        if profile is not None and piece.mig_start is not None:
-            self.mask[row, column] &= ~span(piece.mig_start, profile.size)
+        if profile is not None:
+            self.mask[row, column] &= ~span(start, profile.size)
             self._profiles[row, column].remove(profile.name)
 
 

@@ -1,6 +1,8 @@
 """The scheduler's state between passes, and one pass: `plan(snapshot, now)`. Pure and deterministic."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
 
 from scheduler.allocator import Allocator
 from scheduler.cells import Cells, Claim
@@ -11,9 +13,19 @@ from scheduler.passes import Pass
 from scheduler.quota import QuotaBook
 from scheduler.rules import DEFAULT_RULES, Rules
 from scheduler.scorers import ByPotential
-from scheduler.shares import Shares, capacity, taken_by
+from scheduler.shares import Shares, capacity, fraction, taken_by
 from scheduler.timeline import member_of
 from scheduler.types import Mix, Node, Queue, Running, Snapshot, Task
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A member that runs, with what it takes worked out once."""
+
+    running: Running
+    claim: Claim
+    bundle: Mapping[str, int]
+    fraction: float
 
 
 class Engine:
@@ -26,7 +38,7 @@ class Engine:
         self.cells = Cells(nodes)
         self.allocator = Allocator(self.cells, ByPotential(self.cells, mix))
         self.total = capacity(self.cells)
-        self._running: dict[tuple[str, int], tuple[Running, Claim]] = {}
+        self._running: dict[str, list[Placed]] = {}
         self.start(running)
 
     def start(self, running: Iterable[Running]) -> None:
@@ -36,13 +48,21 @@ class Engine:
             if row is not None:
                 task = member.task
                 claim = Claim(row, task.cpu_milli, task.memory_mib, member.slices, task.organisation)
-                self._running[member.task.id, member.member] = member, claim
+                bundle = taken_by(self.cells, claim)
+                self._running.setdefault(task.id, []).append(
+                    Placed(member, claim, bundle, fraction(bundle, self.total))
+                )
                 self.cells.take(claim)
 
     def end(self, task_id: str) -> None:
         """All members of the task are gone. Unknown tasks are ignored."""
-        for key in [key for key in self._running if key[0] == task_id]:
-            self.cells.give_back(self._running.pop(key)[1])
+        for placed in self._running.pop(task_id, []):
+            self.cells.give_back(placed.claim)
+
+    def leaving(self, task_id: str, for_task_id: str) -> None:
+        """The task has been asked to give way; its cells are kept for the other one."""
+        members = self._running.get(task_id, [])
+        members[:] = [replace(m, running=replace(m.running, held_for=for_task_id)) for m in members]
 
     def plan(
         self,
@@ -55,12 +75,12 @@ class Engine:
         """Decide every waiting task against what runs now."""
         shares, paths, book = Shares(self.total, queues), Paths(queues), QuotaBook(queues)
         members, checkpoints = [], {}
-        for running, claim in self._running.values():
-            bundle = taken_by(self.cells, claim)
-            shares.add(running.task.organisation, bundle)
-            paths.add(paths.of(running.task), shares.fraction(bundle))
-            book.charge(running.task, bundle)
-            members.append(member_of(running.task, claim, running.started_at, now, running.held_for))
+        for placed in chain.from_iterable(self._running.values()):
+            running = placed.running
+            shares.add(running.task.organisation, placed.bundle)
+            paths.add(paths.of(running.task), placed.fraction)
+            book.charge(running.task, placed.bundle)
+            members.append(member_of(running.task, placed.claim, running.started_at, now, running.held_for))
             if running.last_checkpoint_at is not None:
                 checkpoints[running.task.id] = running.last_checkpoint_at
         one = Pass(self.allocator, members, shares, paths, book, now, rules)

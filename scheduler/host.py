@@ -3,7 +3,9 @@
 The arrays in `cells` answer for all nodes at once; this answers for one node over time. Both must agree on what fits.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from scheduler.allocator import partition_slice
 from scheduler.cells import NO_OWNER, Cells, Claim
@@ -48,8 +50,10 @@ class Host:
         self.card_memory[column] += sign * piece.memory_mib
         self.tenants[column] -= sign
         self.owner[column] = organisation if self.tenants[column] else ""
+        if piece.mig_start is None:
+            return
         profile = profile_named(self.cards[column], piece.mig_profile)
-        if profile is None or piece.mig_start is None:
+        if profile is None:
             return
         if sign > 0:
             self.mask[column] &= ~span(piece.mig_start, profile.size)
@@ -64,20 +68,29 @@ class Host:
             return None
         slices: tuple[Slice, ...] = ()
         if demand.gpu is not None:
-            found = self.pieces(demand)
-            if len(found) < demand.gpu.count:
+            slices = tuple(islice(self.pieces(demand), demand.gpu.count))
+            if len(slices) < demand.gpu.count:
                 return None
-            slices = tuple(found[: demand.gpu.count])
         return Claim(self.row, demand.cpu_milli, demand.memory_mib, slices, demand.organisation)
 
-    def pieces(self, demand: Demand) -> list[Slice]:
-        """One piece per card that could serve, fullest cards first."""
+    def pieces(self, demand: Demand) -> Iterator[Slice]:
+        """One piece per card that could serve: whole cards by index, others on the fullest cards first."""
         gpu = demand.gpu
         if gpu is None:
-            return []
-        order = sorted(range(len(self.cards)), key=lambda column: (self.core[column], column))
-        pieces = (self._piece(column, gpu, demand.organisation) for column in order)
-        return [piece for piece in pieces if piece is not None]
+            return
+        columns = [column for column in range(len(self.cards)) if self._may_take(column, gpu)]
+        if gpu.mode is not Mode.WHOLE:
+            columns.sort(key=lambda column: (self.core[column], column))
+        for column in columns:
+            piece = self._piece(column, gpu, demand.organisation)
+            if piece is not None:
+                yield piece
+
+    def _may_take(self, column: int, gpu: GpuRequest) -> bool:
+        """The cheap half of the check: an idle card for a whole one, some compute for a share."""
+        if gpu.mode is Mode.WHOLE:
+            return not self.tenants[column] and self.core[column] == WHOLE_MILLI
+        return gpu.mode is Mode.MIG or self.core[column] >= 0
 
     def _piece(self, column: int, gpu: GpuRequest, organisation: str) -> Slice | None:
         card = self.cards[column]
@@ -87,8 +100,7 @@ class Host:
             return self._partition(column, gpu.profile or "")
         core, memory = claim_on(card, gpu)
         if gpu.mode is Mode.WHOLE:
-            idle = not self.tenants[column] and self.core[column] == WHOLE_MILLI
-            return Slice(card.id, memory, core) if idle else None
+            return Slice(card.id, memory, core)
         if gpu.mode is Mode.SHARED and self.owner[column] not in ("", organisation):
             return None
         fits = self.core[column] >= core and self.card_memory[column] >= memory

@@ -21,7 +21,7 @@ from scheduler.order import Paths, Turns
 from scheduler.preempt import Eviction, Preemptor
 from scheduler.quota import QuotaBook
 from scheduler.rules import Rules
-from scheduler.shares import Shares, asked_by, taken_by
+from scheduler.shares import Shares, asked_by, fraction, taken_by
 from scheduler.timeline import Future, Member, Reservation, member_of
 from scheduler.types import Task
 from scheduler.validate import problem_with
@@ -111,6 +111,10 @@ class Pass:
         if problem is not None:
             self.pending.append(Pending(task, Finding(problem)))
             return False
+        if self.rules.in_order and self.pending:
+            ahead = self.pending[0].task.id
+            self.pending.append(Pending(task, Finding(Cause(CauseCode.BEHIND_RESERVATION, {"for_task": ahead}))))
+            return False
         demand, least = demand_of(task), least_members(task)
         if (demand, least) not in self._full:
             claims, stopped = self._place(task, demand)
@@ -188,7 +192,7 @@ class Pass:
         self.future.drop(task.id)
         self.book.charge(task, bundle)
         self.shares.add(task.organisation, bundle)
-        self.paths.add(self.paths.of(task), self.shares.fraction(bundle))
+        self.paths.add(self.paths.of(task), fraction(bundle, self.shares.total))
         for number, claim in enumerate(claims):
             self.future.placed(member_of(task, claim, self.now, self.now))
             self.places.append(Place(task.id, self.cells.nodes[claim.row].id, claim.slices, number))

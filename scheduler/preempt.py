@@ -179,7 +179,7 @@ class Preemptor:
         taken: Sequence[Claim] = (),
     ) -> Eviction | None:
         """One more member on this row, on top of victims and claims chosen before."""
-        if not kind.allowed[row] or self.future.reserved(row):
+        if not kind.allowed[row] or any(kept.start_p50 > self.now for kept in self.future.on_row(row)):
             return None
         fresh = [victim for victim in here if victim not in gone]
         chosen: list[Victim] = []
@@ -222,8 +222,13 @@ class Preemptor:
         return self._host(row, gone, taken).fits(demand)
 
     def _host(self, row: int, gone: Sequence[Victim], taken: Sequence[Claim]) -> Host:
-        """The row once these victims have left and these claims are in place."""
+        """The row once these victims have left and these claims are in place, past evictions carried out."""
         host = host_of(self.cells, row)
+        for member in self.future.members.get(row, ()):
+            if member.leaving:
+                host.give_back(member.claim)
+        for kept in self.future.on_row(row):
+            kept.put_on(host)
         for victim in gone:
             for member in victim.members:
                 if member.claim.row == row:

@@ -5,8 +5,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Times in seconds. `evictions` bounds the searches for victims in one pass; the rest waits for the next one."""
+    """Times in seconds. `evictions` bounds the searches for victims in one pass; the rest waits for the next one.
 
+    `in_order`: nothing starts behind a task that cannot (strict first come, first served).
+    """
+
+    in_order: bool = False
     reservations: int = 16
     evictions: int = 64
     notice_s: float = 120.0

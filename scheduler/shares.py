@@ -62,6 +62,11 @@ def value_of(amount: Amount, resource: str) -> int | None:
     return amount.memory_mib if resource == MEMORY else amount.gpu_milli.get(resource)
 
 
+def fraction(bundle: Mapping[str, int], total: Mapping[str, int]) -> float:
+    """The largest fraction of any resource in a bundle."""
+    return max([amount / total[r] for r, amount in bundle.items() if total.get(r)], default=0.0)
+
+
 class Shares:
     """Use of each organisation and its standing; kept up to date as the pass places tasks."""
 
@@ -80,45 +85,43 @@ class Shares:
         queue = self.queue.get(organisation)
         return queue.weight if queue is not None and queue.weight > 0 else 1.0
 
-    def guarantee(self, organisation: str, resource: str) -> int:
-        queue = self.queue.get(organisation)
-        return (value_of(queue.guarantee, resource) or 0) if queue else 0
-
     def within_guarantee(self, organisation: str, bundle: Mapping[str, int]) -> bool:
-        """Whether the organisation, with this bundle added, stays inside what it was promised of cards.
+        """Whether the organisation, with this bundle added, stays inside what it was promised.
 
-        A promise for the named model counts; otherwise the one over all models. CPU-only work is inside
-        when CPU is promised and suffices.
+        Cards decide when there are any, else CPU. A request that names no model counts against all promises together.
         """
         if not self.has_guarantees:
             return False
         used = self.used[organisation]
-        cards = [r for r in bundle if r not in (CPU, MEMORY, ANY_MODEL) and bundle[r]]
-        wanted = cards or ([ANY_MODEL] if bundle.get(ANY_MODEL) else [CPU])
-        return all(used.get(r, 0) + bundle[r] <= self._promise(organisation, r) for r in wanted)
+        models = [r for r in bundle if r not in (CPU, MEMORY, ANY_MODEL) and bundle[r]]
+        wanted = [self._counted(organisation, r) for r in models] or ([ANY_MODEL] if bundle.get(ANY_MODEL) else [CPU])
+        return all(used.get(r, 0) + bundle.get(r, 0) <= self._promise(organisation, r) for r in wanted)
+
+    def above_guarantee(self, organisation: str, bundle: Mapping[str, int]) -> bool:
+        """Whether the organisation would still have its promise after giving this bundle back."""
+        used = self.used[organisation]
+        models = [r for r in bundle if r not in (CPU, MEMORY, ANY_MODEL) and bundle[r]]
+        given = [self._counted(organisation, r) for r in models] or [CPU]
+        return all(used.get(r, 0) - bundle.get(r, 0) >= self._promise(organisation, r) for r in given)
+
+    def _counted(self, organisation: str, model: str) -> str:
+        """Where a card of this model counts: its own promise, or the one over all models where there is one."""
+        queue = self.queue.get(organisation)
+        promised = queue.guarantee.gpu_milli if queue is not None else {}
+        return ANY_MODEL if model not in promised and ANY_MODEL in promised else model
 
     def _promise(self, organisation: str, resource: str) -> int:
         queue = self.queue.get(organisation)
         if queue is None:
             return 0
         promised = value_of(queue.guarantee, resource)
-        if promised is None and resource not in (CPU, MEMORY):
-            promised = value_of(queue.guarantee, ANY_MODEL)
+        if promised is None and resource == ANY_MODEL:
+            return sum(queue.guarantee.gpu_milli.values())
         return promised or 0
-
-    def above_guarantee(self, organisation: str, bundle: Mapping[str, int]) -> bool:
-        """Whether the organisation would still have its promise after giving this bundle back."""
-        used = self.used[organisation]
-        cards = [r for r in bundle if r not in (CPU, MEMORY, ANY_MODEL) and bundle[r]] or [CPU]
-        return all(used.get(r, 0) - bundle[r] >= self._promise(organisation, r) for r in cards)
 
     def dominant(self, organisation: str) -> float:
         """The largest fraction of any resource that the organisation holds."""
-        return self.fraction(self.used[organisation])
-
-    def fraction(self, bundle: Mapping[str, int]) -> float:
-        """The largest fraction of any resource in a bundle."""
-        return max((amount / self.total[r] for r, amount in bundle.items() if self.total.get(r)), default=0.0)
+        return fraction(self.used[organisation], self.total)
 
     def standing(self, organisation: str, oldest_wait_s: float = 0.0) -> float:
         """Lower goes first: present and recent use per unit of weight, less a credit for waiting."""

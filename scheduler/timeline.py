@@ -52,6 +52,12 @@ class Reservation:
     start_p90: float
     end: float
 
+    def put_on(self, host: Host) -> None:
+        """Take what is reserved on the host's row."""
+        for claim in self.claims:
+            if claim.row == host.row:
+                host.take(claim)
+
 
 def ends(task: Task, started_at: float, now: float) -> tuple[float, float]:
     """(p50, p90) end. A task past its estimate is expected to take a quarter longer than it has so far."""
@@ -82,6 +88,9 @@ class Future:
 
     def reserved(self, row: int) -> bool:
         return row in self._on_row
+
+    def on_row(self, row: int) -> Sequence[Reservation]:
+        return self._on_row.get(row, ())
 
     def add(self, reservation: Reservation) -> None:
         self.reservations.append(reservation)
@@ -216,7 +225,7 @@ class Future:
                 host.give_back(member.claim)
         for other in self._on_row[row]:
             if other is not reservation and other.start_p50 <= start < other.end:
-                _take_all(host, other, row)
+                other.put_on(host)
         wanted = sum(claim.row == row for claim in reservation.claims)
         found: list[tuple[float, Claim]] = []
         _fill(host, demand_of(reservation.task), wanted, start, found)
@@ -266,12 +275,6 @@ def _leaves(claim: Claim) -> Callable[[Host], None]:
 
 def _comes(claim: Claim) -> Callable[[Host], None]:
     return lambda host: host.take(claim)
-
-
-def _take_all(host: Host, reservation: Reservation, row: int) -> None:
-    for claim in reservation.claims:
-        if claim.row == row:
-            host.take(claim)
 
 
 def _fill(host: Host, demand: Demand, most: int, at: float, found: list[tuple[float, Claim]]) -> None:

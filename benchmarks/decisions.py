@@ -1,0 +1,144 @@
+"""How fast the engine decides: decisions per second, their p50 and p99, memory, and whole passes.
+
+Method: a cluster of 8-card nodes is filled to about 80 %, classes warmed; then tasks of the openb trace's most frequent
+kinds arrive and old ones leave, one each, so that the load stays level. A decision is: name the node and the cards, and
+take them. A pass is `Engine.plan` over a queue, reservations, pre-emption and explanations included. One process, one
+core, wall clock.
+
+    python -m benchmarks.decisions --nodes 1213,9704 --decisions 5000 --json
+"""
+
+import argparse
+import json
+import resource
+import time
+from collections import deque
+from itertools import cycle
+
+import numpy as np
+
+from scheduler.allocator import Allocator
+from scheduler.cells import Cells, Claim
+from scheduler.demand import demand_of
+from scheduler.engine import Engine
+from scheduler.mix import mix_of
+from scheduler.scorers import ByPotential
+from scheduler.types import Device, GpuRequest, Mode, Node, Queue, QueueLevel, Running, Task
+
+# (cpu_milli, cards, gpu_milli, how often) of the trace's most frequent kinds.
+KINDS = (
+    (3152, 1, 810, 1047),
+    (11300, 1, 1000, 874),
+    (11400, 1, 1000, 599),
+    (3152, 1, 1000, 470),
+    (11908, 1, 470, 388),
+    (12500, 0, 0, 366),
+    (8000, 1, 470, 360),
+    (12000, 1, 1000, 326),
+    (32000, 0, 0, 290),
+    (18708, 1, 1000, 255),
+    (4000, 1, 320, 232),
+    (88000, 8, 1000, 18),
+    (24000, 2, 1000, 16),
+    (48000, 4, 1000, 15),
+)
+LEVEL = 0.8
+
+
+def make_nodes(count: int) -> list[Node]:
+    models = ("A100", "T4", "V100")
+    return [_node(f"n{index:05d}", models[index % len(models)]) for index in range(count)]
+
+
+def _node(name: str, model: str) -> Node:
+    cards = tuple(Device(f"{name}/{index}", index, "nvidia", model, 0, Mode.VGPU) for index in range(8))
+    return Node(name, "z", "c", 96000, 786432, cards)
+
+
+def make_tasks(count: int, seed: int) -> list[Task]:
+    random = np.random.default_rng(seed)
+    often = np.array([kind[3] for kind in KINDS], float)
+    picks = random.choice(len(KINDS), count, p=often / often.sum())
+    return [_task(index, *KINDS[pick][:3]) for index, pick in enumerate(picks)]
+
+
+def _task(index: int, cpu: int, cards: int, milli: int) -> Task:
+    whole = milli >= 1000
+    gpu = GpuRequest(Mode.WHOLE if whole else Mode.VGPU, cards, None, milli) if cards else None
+    organisation, user = f"org-{index % 20:02d}", f"user-{index % 200:03d}"
+    estimates = {"estimate_p50_s": 3600.0, "estimate_p90_s": 7200.0}
+    base = Task(f"t{index:06d}", organisation, "", user, 1 + index % 5, float(index), cpu, 4096, gpu, **estimates)
+    return base
+
+
+def single_decisions(nodes: list[Node], count: int) -> dict[str, float]:
+    tasks = make_tasks(20_000, seed=1)
+    cells = Cells(nodes)
+    allocator = Allocator(cells, ByPotential(cells, mix_of(tasks)))
+    held = fill(allocator, tasks, int(cells.core.sum() * LEVEL))
+    allocator.warm(dict.fromkeys(demand_of(task) for task in tasks))
+    took = []
+    for _, task in zip(range(count), cycle(tasks)):
+        allocator.undo([held.popleft()])
+        started = time.perf_counter()
+        claim = allocator.spot(task)
+        if claim is not None:
+            allocator.commit(claim)
+            held.append(claim)
+        took.append(time.perf_counter() - started)
+    times = np.array(took)
+    return {
+        "decisions_per_s": round(1 / float(times.mean())),
+        "p50_ms": round(float(np.percentile(times, 50)) * 1000, 3),
+        "p99_ms": round(float(np.percentile(times, 99)) * 1000, 3),
+    }
+
+
+def fill(allocator: Allocator, tasks: list[Task], milli: int) -> deque[Claim]:
+    held: deque[Claim] = deque()
+    for task in cycle(tasks):
+        claim = allocator.spot(task)
+        if claim is None or milli <= 0:
+            return held
+        allocator.commit(claim)
+        held.append(claim)
+        milli -= sum(piece.core_milli for piece in claim.slices)
+    return held
+
+
+def whole_pass(nodes: list[Node], queued: int) -> dict[str, float]:
+    """A full cluster, `queued` tasks of twenty organisations behind it, half of what runs pre-emptible."""
+    tasks = make_tasks(queued + 20 * len(nodes), seed=2)
+    engine = Engine(nodes, mix=mix_of(tasks))
+    queues = [Queue(QueueLevel.ORGANISATION, f"org-{i:02d}", f"org-{i:02d}") for i in range(20)]
+    filling = engine.plan(tasks[queued:], 0.0, queues)
+    by_id = {task.id: task for task in tasks}
+    engine.start(
+        Running(by_id[p.task_id], p.task_id, p.node_id, p.slices, 0.0, member=p.member) for p in filling.places
+    )
+    started = time.perf_counter()
+    plan = engine.plan(tasks[:queued], 600.0, queues)
+    seconds = time.perf_counter() - started
+    return {"pass_s": round(seconds, 3), "placed": len(plan.places), "waiting": len(plan.waits)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--nodes", type=lambda text: [int(part) for part in text.split(",")], default=[1213, 9704])
+    parser.add_argument("--decisions", type=int, default=5000)
+    parser.add_argument("--queued", type=int, default=2000, help="length of the queue in the pass")
+    parser.add_argument("--json", action="store_true", help="print one JSON object on the last line")
+    args = parser.parse_args()
+    results = {}
+    for count in args.nodes:
+        nodes = make_nodes(count)
+        results[str(count)] = {**single_decisions(nodes, args.decisions), **whole_pass(nodes, args.queued)}
+        print(count, results[str(count)])
+    peak_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    print(f"peak memory {peak_mib} MiB")
+    if args.json:
+        print(json.dumps({"nodes": results, "peak_memory_mib": peak_mib}))
+
+
+if __name__ == "__main__":
+    main()

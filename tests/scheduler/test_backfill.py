@@ -1,0 +1,98 @@
+"""Reservations and what may run in front of them."""
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scheduler import CauseCode, Device, GpuRequest, Mode, Node, Rules, Running, Slice, Snapshot, Task, plan
+from scheduler.simulate import Arrival, simulate
+from tests.scheduler.worlds import steady
+
+
+def nodes(count: int, cards: int = 4) -> tuple[Node, ...]:
+    return tuple(
+        Node(f"n{n}", "east", "main", 64000, 655360, tuple(Device(f"n{n}-{i}", i, "", "A100", 0) for i in range(cards)))
+        for n in range(count)
+    )
+
+
+def job(name: str, cards: int, run_s: float | None, at: float = 0.0, **fields) -> Task:
+    base = Task(name, "alice-lab", "", "alice", 3, at, 1000, 1024, GpuRequest(Mode.WHOLE, cards))
+    return replace(base, **{"estimate_p50_s": run_s, "estimate_p90_s": run_s, **fields})
+
+
+def running(task: Task, node: str, cards: range, started_at: float = 0.0) -> Running:
+    return Running(task, task.id, node, tuple(Slice(f"{node}-{card}", 0, 1000) for card in cards), started_at)
+
+
+BUSY = running(job("busy", 2, 100.0), "n0", range(2))
+
+
+def test_a_short_task_runs_in_front_of_a_reservation_and_a_long_one_does_not() -> None:
+    wide = job("wide", 4, 50.0, at=0.0)
+    short, long = job("short", 1, 90.0, at=1.0), job("long", 1, 110.0, at=2.0)
+    outcome = plan(Snapshot(nodes(1), (BUSY,), (wide, short, long)), 0.0)
+    assert [place.task_id for place in outcome.places] == ["short"]
+    waits = {wait.task_id: wait for wait in outcome.waits}
+    assert (waits["wide"].start_p50, waits["wide"].cause.code) == (100.0, CauseCode.DEVICES)
+    assert waits["long"].cause.code is CauseCode.BEHIND_RESERVATION
+    assert waits["long"].cause.params["for_task"] == "wide"
+
+
+def test_spare_capacity_beside_a_reservation_is_free_for_all() -> None:
+    three = job("three", 3, 50.0)
+    long = job("long", 1, 1000.0, at=1.0)
+    outcome = plan(Snapshot(nodes(1), (BUSY,), (three, long)), 0.0)
+    assert [place.task_id for place in outcome.places] == ["long"]
+
+
+def test_without_an_estimate_only_what_can_be_taken_back_runs_in_front() -> None:
+    wide = job("wide", 4, 50.0, priority=4)
+    fixed = job("fixed", 1, None, at=1.0, priority=2)
+    yielding = job("yielding", 1, None, at=2.0, priority=2, preemptible=True)
+    outcome = plan(Snapshot(nodes(1), (BUSY,), (wide, fixed, yielding)), 0.0, Rules(reservations=1))
+    assert [place.task_id for place in outcome.places] == ["yielding"]
+
+
+def test_a_later_p90_gives_a_later_bound() -> None:
+    spread = running(job("spread", 2, 100.0, estimate_p90_s=400.0), "n0", range(2))
+    (wait,) = plan(Snapshot(nodes(1), (spread,), (job("wide", 4, 50.0),)), 0.0).waits
+    assert (wait.start_p50, wait.start_p90) == (100.0, 400.0)
+
+
+jobs = st.lists(st.tuples(st.integers(1, 4), st.integers(10, 300), st.integers(0, 400)), min_size=2, max_size=14)
+
+
+@steady
+@given(jobs, st.integers(1, 2))
+def test_backfill_never_delays_a_reserved_start_when_estimates_are_exact(shape: list, count: int) -> None:
+    """Every start that a pass promises (p50) is met, for as long as nobody of higher standing arrives."""
+    arrivals = [
+        Arrival(job(f"j{i:02d}", cards, float(run), float(at)), float(run)) for i, (cards, run, at) in enumerate(shape)
+    ]
+    promised: dict[str, float] = {}
+
+    def decide(engine, waiting, now):
+        outcome = engine.plan(waiting, now)
+        head = next(iter(outcome.waits), None)
+        if head is not None and head.start_p50 is not None:
+            known = promised.setdefault(head.task_id, head.start_p50)
+            assert head.start_p50 <= known + 1e-6
+        return outcome
+
+    report = simulate(nodes(count), arrivals, decide=decide)
+    assert not report.never_started
+    for record in report.records:
+        if record.task.id in promised:
+            assert record.started_at <= promised[record.task.id] + 1e-6
+
+
+def test_large_tasks_do_not_starve() -> None:
+    """A stream of small tasks, always enough to fill the node: without reservations the wide one never starts."""
+    small = [Arrival(job(f"s{i:03d}", 1, 40.0, float(10 * i)), 40.0) for i in range(100)]
+    wide = Arrival(job("wide", 4, 20.0, 15.0), 20.0)
+    kept = {r.task.id: r for r in simulate(nodes(1), [*small, wide]).records}
+    skipped = {r.task.id: r for r in simulate(nodes(1), [*small, wide], rules=Rules(reservations=0)).records}
+    assert kept["wide"].wait_s <= 50
+    assert skipped["wide"].wait_s > 500

@@ -1,0 +1,108 @@
+"""Deserved shares and the order of the queue."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scheduler import Amount, Device, GpuRequest, Mode, Node, Queue, QueueLevel, Snapshot, Task, plan
+from scheduler.shares import deserved
+from tests.scheduler.worlds import steady
+
+amounts = st.floats(0, 100)
+tenants = st.dictionaries(st.sampled_from("abcd"), st.tuples(amounts, st.floats(0.1, 10), amounts), min_size=1)
+
+
+@steady
+@given(st.floats(1, 200), tenants)
+def test_shares_add_up_and_nobody_gets_more_than_asked(total: float, who: dict) -> None:
+    guarantee, weight, demand = ({o: v[i] for o, v in who.items()} for i in range(3))
+    share = deserved(total, guarantee, weight, demand)
+    assert sum(share.values()) == pytest.approx(min(total, sum(demand.values())), abs=1e-6)
+    assert all(share[o] <= demand[o] + 1e-6 for o in who)
+    if sum(min(demand[o], guarantee[o]) for o in who) <= total:
+        assert all(share[o] >= min(demand[o], guarantee[o]) - 1e-6 for o in who)
+
+
+@steady
+@given(st.floats(1, 200), tenants, st.floats(1.1, 5))
+def test_a_share_is_monotone_in_weight(total: float, who: dict, factor: float) -> None:
+    guarantee, weight, demand = ({o: v[i] for o, v in who.items()} for i in range(3))
+    one = sorted(who)[0]
+    heavier = {**weight, one: weight[one] * factor}
+    assert deserved(total, guarantee, heavier, demand)[one] >= deserved(total, guarantee, weight, demand)[one] - 1e-6
+
+
+def cluster(cards: int) -> tuple[Node, ...]:
+    made = tuple(Device(f"d{i}", i, "nvidia", "A100", 81920) for i in range(cards))
+    return (Node("n1", "east", "main", 640000, 655360, made),)
+
+
+def job(name: str, organisation: str, **fields) -> Task:
+    base = Task(
+        name, organisation, "", "u", 3, 0.0, 1000, 1024, GpuRequest(Mode.WHOLE), estimate_p50_s=60, estimate_p90_s=60
+    )
+    return replace(base, **fields)
+
+
+def backlog(*organisations: str, each: int = 20) -> tuple[Task, ...]:
+    return tuple(job(f"{o}-{i:02d}", o, submitted_at=float(i)) for o in organisations for i in range(each))
+
+
+def started(world: Snapshot) -> dict[str, int]:
+    tasks = {task.id: task.organisation for task in world.waiting}
+    counts: dict[str, int] = {}
+    for place in plan(world, 100.0).places:
+        counts[tasks[place.task_id]] = counts.get(tasks[place.task_id], 0) + 1
+    return counts
+
+
+def test_equal_weights_share_equally() -> None:
+    assert started(Snapshot(cluster(9), waiting=backlog("a", "b", "c"))) == {"a": 3, "b": 3, "c": 3}
+
+
+def test_cards_follow_weights() -> None:
+    queues = (Queue(QueueLevel.ORGANISATION, "a", "a", weight=2.0), Queue(QueueLevel.ORGANISATION, "b", "b"))
+    assert started(Snapshot(cluster(9), waiting=backlog("a", "b"), queues=queues)) == {"a": 6, "b": 3}
+
+
+def test_guarantees_come_before_weights() -> None:
+    promised = Queue(QueueLevel.ORGANISATION, "b", "b", weight=0.1, guarantee=Amount(gpu_milli={"A100": 4000}))
+    heavy = Queue(QueueLevel.ORGANISATION, "a", "a", weight=10.0)
+    assert started(Snapshot(cluster(8), waiting=backlog("a", "b"), queues=(promised, heavy))) == {"a": 4, "b": 4}
+
+
+def test_recent_use_moves_an_organisation_back() -> None:
+    week = 7 * 86400.0
+    used = Queue(QueueLevel.ORGANISATION, "a", "a", decayed_usage=8000 * week)
+    assert started(Snapshot(cluster(4), waiting=backlog("a", "b"), queues=(used,)))["b"] == 4
+
+
+def test_priority_does_not_cross_organisations() -> None:
+    urgent = tuple(replace(task, priority=5) for task in backlog("a"))
+    assert started(Snapshot(cluster(6), waiting=urgent + backlog("b"))) == {"a": 3, "b": 3}
+
+
+def test_users_of_one_organisation_take_turns() -> None:
+    waiting = tuple(replace(t, user=f"u{i % 5 == 0}") for i, t in enumerate(backlog("a")))
+    users = {task.id: task.user for task in waiting}
+    placed = [users[p.task_id] for p in plan(Snapshot(cluster(6), waiting=waiting), 100.0).places]
+    assert sorted(placed) == ["uFalse"] * 3 + ["uTrue"] * 3
+
+
+def test_departments_of_any_depth_share_at_each_level() -> None:
+    queues = tuple(
+        Queue(QueueLevel.DEPARTMENT, name, "a", parent)
+        for name, parent in (("nlp", ""), ("speech", "nlp"), ("text", "nlp"), ("vision", ""))
+    )
+    waiting = tuple(job(f"{d}-{i}", "a", department=d) for d in ("speech", "text", "vision") for i in range(8))
+    departments = {task.id: task.department for task in waiting}
+    placed = [departments[p.task_id] for p in plan(Snapshot(cluster(8), waiting=waiting, queues=queues), 1.0).places]
+    assert {d: placed.count(d) for d in set(placed)} == {"vision": 4, "speech": 2, "text": 2}
+
+
+def test_what_was_pushed_off_its_node_goes_first() -> None:
+    waiting = (*backlog("a", each=3), job("again", "a", submitted_at=50.0, requeued=True))
+    (place,) = plan(Snapshot(cluster(1), waiting=waiting), 100.0).places
+    assert place.task_id == "again"
