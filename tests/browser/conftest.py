@@ -1,0 +1,95 @@
+"""A real Chromium on a real copy of the platform. With PLSTACK_SHOTS=folder the journeys leave their pictures there."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+
+from tests.stack import ADMIN, PASSWORD, Stack, running
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+DESK = {"width": 1366, "height": 768}
+PHONE = {"width": 390, "height": 844}
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+
+Visit = Callable[..., Page]
+
+
+@pytest.fixture(scope="session")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    home = tmp_path_factory.mktemp("plstack")
+    for folder in (home, *home.parents[:2]):
+        folder.chmod(0o755)  # the database's account and the tenants' have to pass through
+    with running(home) as copy:
+        yield copy
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    executable = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if executable is None:
+        pytest.skip("no Chromium; on Debian: apt-get install chromium fonts-noto-cjk")
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=executable, args=ARGUMENTS)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def visit(browser: Browser, stack: Stack) -> Iterator[Visit]:
+    """`visit(language, theme=, phone=, signed_in=)`: a new person's page; script errors on any of them fail the test."""
+    contexts: list[BrowserContext] = []
+    troubles: list[str] = []
+
+    def open_page(language: str = "en", *, theme: str = "light", phone: bool = False, signed_in: bool = True) -> Page:
+        context = browser.new_context(
+            locale={"en": "en-US", "zh": "zh-CN"}[language],
+            viewport=PHONE if phone else DESK,
+            color_scheme="dark" if theme == "dark" else "light",
+            timezone_id="Asia/Shanghai",
+            base_url=stack.url,
+            accept_downloads=True,
+            reduced_motion="reduce",
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: troubles.append(f"{page.url}: {error}"))
+        page.on("console", lambda message: _note(message, troubles))
+        if signed_in:
+            sign_in(page)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert troubles == []
+
+
+def _note(message: ConsoleMessage, troubles: list[str]) -> None:
+    """Scripts that fail and content that the policy refuses; an answer of 4xx is the test's own matter."""
+    if message.type == "error" and "Failed to load resource" not in message.text and "WebSocket" not in message.text:
+        troubles.append(message.text)
+
+
+def sign_in(page: Page, username: str = ADMIN, password: str = PASSWORD) -> None:
+    page.goto("/accounts/login/")
+    page.fill("[name=login]", username)
+    page.fill("[name=password]", password)
+    page.locator("form button[type=submit].btn-primary").click()
+    page.wait_for_url("**/")
+
+
+@pytest.fixture
+def shoot() -> Callable[[Page, str], None]:
+    """Keep a picture of the page, where pictures are wanted."""
+    folder = os.environ.get("PLSTACK_SHOTS")
+
+    def take(page: Page, name: str) -> None:
+        if folder:
+            page.wait_for_timeout(600)
+            page.screenshot(path=str(Path(folder) / f"{name}.png"), full_page=True)
+
+    return take

@@ -1,0 +1,56 @@
+"""Every page in both languages and themes, on a desk and a phone: it shows, fits, and breaks no policy."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.conftest import Visit
+from tests.browser.test_journey import Shoot
+
+pytestmark = pytest.mark.browser
+
+PAGES = {
+    "overview": "/",
+    "training": "/training/",
+    "new": "/training/new/?example=1",
+    "wallet": "/billing/wallet/",
+    "consumption": "/billing/consumption/",
+    "account": "/account/",
+    "notifications": "/notifications/",
+    "console": "/console/",
+    "organisations": "/console/organisations/",
+    "workloads": "/console/workloads/",
+    "nodes": "/console/nodes/",
+    "packages": "/console/packages/",
+    "recharges": "/console/recharges/",
+    "console-consumption": "/console/consumption/",
+    "audit": "/console/audit/",
+}
+CHINESE = re.compile(r"[\u4e00-\u9fff]")
+
+
+def too_wide(page: Page) -> int:
+    """Pixels by which the page scrolls sideways."""
+    return int(page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
+
+
+@pytest.mark.parametrize(
+    ("language", "theme", "phone"),
+    [("en", "light", False), ("zh", "light", False), ("zh", "dark", False), ("en", "dark", True)],
+)
+def test_every_page_shows_and_fits(visit: Visit, shoot: Shoot, language: str, theme: str, phone: bool) -> None:
+    page = visit(language, theme=theme, phone=phone)
+    wrong = []
+    for name, path in PAGES.items():
+        response = page.goto(path)
+        assert response is not None
+        if response.status != 200:
+            wrong.append(f"{path}: {response.status}")
+            continue
+        if too_wide(page) > 0:
+            wrong.append(f"{path}: {too_wide(page)} px too wide")
+        if bool(CHINESE.search(page.locator("h1").first.inner_text())) != (language == "zh"):
+            wrong.append(f"{path}: the heading is not in {language}")
+        shoot(page, f"page-{name}-{language}-{theme}{'-phone' if phone else ''}")
+    assert wrong == []
