@@ -1,13 +1,14 @@
 """Homes and kits of the local driver."""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
-from apps.workloads.drivers.base import IsolationLevel
+from apps.workloads.drivers.base import CannotSee, Handle, IsolationLevel
 from apps.workloads.drivers.local import cgroups, processes, sandbox
 from apps.workloads.drivers.local.driver import LocalDriver
 from apps.workloads.drivers.local.records import MARKER
@@ -38,8 +39,11 @@ def make_kit(home: Path, tmp_path: Path) -> Iterator[MakeKit]:
         return Kit(LocalDriver(home, level, use_cgroups), code, output)
 
     yield make
-    for ref in set(LocalDriver(home, IsolationLevel.L0).known()) - before:
+    driver = LocalDriver(home, IsolationLevel.L0)
+    for ref in set(driver.known()) - before:
         processes.end_marked(MARKER, ref, 5)
+        with suppress(CannotSee):
+            driver.observe(Handle("local", "node-1", ref))
 
 
 @cache
