@@ -23,7 +23,17 @@ from apps.workloads.selectors import scheduler_is_alive
 
 
 def shell(request: HttpRequest) -> dict[str, Any]:
-    """`shell` for signed-in people; nothing on pages that stand alone."""
+    """`shell` for signed-in people; nothing on pages that stand alone.
+
+    Kept on the request: every cell of a table that has a template of its own asks again.
+    """
+    kept: dict[str, Any] | None = getattr(request, "shell_context", None)
+    if kept is None:
+        kept = request.shell_context = _frame(request)  # type: ignore[attr-defined]
+    return kept
+
+
+def _frame(request: HttpRequest) -> dict[str, Any]:
     user = getattr(request, "user", None)
     if user is None or not user.is_authenticated:
         return {}
@@ -49,7 +59,7 @@ def _portal(request: HttpRequest, actor: Actor) -> dict[str, Any]:
     user = request.user
     member = current_membership(user)  # type: ignore[arg-type]
     rights = request.actors.get(Realm.ORGANISATION) if member else actor  # type: ignore[attr-defined]
-    unread = Notice.objects.filter(user_id=actor.user_id, read_at__isnull=True).count() if member else 0
+    unread = Notice.objects.filter(user_id=actor.person(), read_at__isnull=True).count() if member else 0
     staff = bool(platform_permissions(user))  # type: ignore[arg-type]
     return {
         "portal": "portal",

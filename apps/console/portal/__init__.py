@@ -1,0 +1,1 @@
+"""What the portal's overview is made of."""

@@ -1,0 +1,119 @@
+"""The portal's first page: what runs, what it costs, what needs me, what is free."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET
+
+from apps.billing import selectors as funds
+from apps.billing.choices import BLOCKING
+from apps.billing.forms import Period, days_of, today
+from apps.billing.selectors import ChargeFilter, Wallet
+from apps.billing.selectors.spending import charged, unrated
+from apps.common.access import SELF, actor_for, in_organisation, requires
+from apps.common.actor import Actor
+from apps.common.formatting import cores, memory, moment
+from apps.common.money import yuan, yuan_rate
+from apps.common.permissions import Permission
+from apps.common.scoping import acting
+from apps.console.portal import capacity, runs, todo
+from apps.training import selectors as training
+from apps.workloads.choices import Status
+
+VIEW = in_organisation(Permission.TRAINING_VIEW)
+
+
+@requires(SELF)
+@require_GET
+def overview(request: HttpRequest) -> HttpResponse:
+    """`?whose=all` shows everybody's runs, to those who may see them. People without an organisation are told so."""
+    if request.actor.organisation_id is None:
+        return render(request, "portal/no_organisation.html")
+    actor = actor_for(request, VIEW)
+    with acting(actor):
+        return render(request, "portal/overview.html", _page(actor, everyones=request.GET.get("whose") == "all"))
+
+
+def _page(actor: Actor, *, everyones: bool) -> dict[str, Any]:
+    wallet = funds.wallet(actor)
+    needs = todo.items(actor, wallet)
+    sees_all = actor.may(Permission.TRAINING_MANAGE_ALL)
+    mine = runs.counts(runs.scope(actor, everyones=False))
+    return {
+        "strip": [_running(mine), _cost(wallet), _needs(needs), _free(capacity.free(capacity.usable(actor)))],
+        "rows": runs.rows(actor, everyones=everyones),
+        "everyones": everyones and sees_all,
+        "sees_all": sees_all,
+        "mine_count": sum(mine.values()),
+        "all_count": sum(runs.counts(runs.scope(actor, everyones=True)).values()) if sees_all else 0,
+        "needs": needs,
+        "wallet": wallet,
+        "spent": _spent(actor),
+        "may_start": actor.may(Permission.TRAINING_SUBMIT),
+        "sees_money": actor.may(Permission.BILLING_VIEW),
+        "last_event_id": str(training.last_event_id(actor)),
+    }
+
+
+def _running(counts: dict[str, int]) -> dict[str, Any]:
+    starting = counts.get(Status.STARTING, 0) + counts.get(Status.PLACED, 0)
+    return {
+        "label": _("Running"),
+        "value": counts.get(Status.RUNNING, 0),
+        "sub": _("%(starting)s starting · %(queued)s queued")
+        % {"starting": starting, "queued": counts.get(Status.QUEUED, 0)},
+    }
+
+
+def _cost(wallet: Wallet) -> dict[str, Any]:
+    sub = _("Nothing that costs runs now; %(amount)s are available") % {"amount": yuan(wallet.available_fen)}
+    if wallet.runs_until:
+        sub = _("The balance lasts until %(time)s") % {"time": moment(wallet.runs_until)}
+    return {"label": _("Cost per hour, organisation"), "value": yuan_rate(wallet.burn_fen_per_hour), "sub": sub}
+
+
+def _needs(needs: dict[str, Any]) -> dict[str, Any]:
+    sub = needs["summary"] or _("Nothing waits for you")
+    return {"label": _("Needs me"), "value": needs["count"], "sub": sub}
+
+
+def _free(found: capacity.Free) -> dict[str, Any]:
+    """Whole cards where there are any, CPU otherwise."""
+    rest = _("%(cores)s cores · %(memory)s") % {"cores": cores(found.cpu_milli), "memory": memory(found.memory_mib)}
+    if not found.nodes:
+        return {"label": _("Free now"), "value": "—", "sub": _("No machine takes work at the moment")}
+    if found.cards_total:
+        models = " · ".join(f"{model} {count}" for model, count in found.cards_by_model[:3])
+        unit = _("of %(total)s cards") % {"total": found.cards_total}
+        return {"label": _("Whole cards free now"), "value": found.cards, "unit": unit, "sub": models or rest}
+    unit = _("of %(total)s cores") % {"total": cores(found.cpu_total_milli)}
+    sub = _("and %(memory)s of memory") % {"memory": memory(found.memory_mib)}
+    return {"label": _("Free now"), "value": cores(found.cpu_milli), "unit": unit, "sub": sub}
+
+
+def _spent(actor: Actor) -> dict[str, int]:
+    """Whole fen: today's own and the organisation's with what is not charged yet, and the organisation's month."""
+    day, (since, until) = today(), days_of(Period.MONTH)
+    mine = ChargeFilter(since=day, until=day, user_id=actor.user_id)
+    spent = {"mine_today": charged(actor, filters=mine) + int(unrated(actor, own=True))}
+    if actor.may(Permission.BILLING_VIEW):
+        pending = int(unrated(actor))
+        spent["all_today"] = charged(actor, filters=ChargeFilter(since=day, until=day)) + pending
+        spent["all_month"] = charged(actor, filters=ChargeFilter(since=since, until=until)) + pending
+    return spent
+
+
+@requires(VIEW)
+@require_GET
+def free(request: HttpRequest) -> HttpResponse:
+    """The card of packages with how many of each could start now: a fragment, because it takes a dry pass for each."""
+    actor = request.actor
+    wallet = funds.wallet(actor)
+    context = {
+        "offered": capacity.offered(actor),
+        "may_start": actor.may(Permission.TRAINING_SUBMIT),
+        "blocked": wallet.status in BLOCKING,
+    }
+    return render(request, "portal/parts/free.html", context)

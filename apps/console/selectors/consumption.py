@@ -1,0 +1,199 @@
+"""What the money went to across organisations, down to the slice; every total is a sum of charges."""
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, F, Q, QuerySet, Sum
+from django.db.models.functions import TruncHour
+
+from apps.billing import selectors as funds
+from apps.billing.arithmetic import exact_fen, seconds
+from apps.billing.models import Charge, MeterSession, PriceVersion, RatingRun, UsageSlice
+from apps.billing.selectors import ChargeFilter
+from apps.common.actor import Actor
+from apps.common.errors import NotFound
+from apps.common.permissions import Permission
+from apps.tenants.models import Organisation
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which charges a page is about: days of the billing zone (both included) and words to look for."""
+
+    since: date
+    until: date
+    search: str = ""
+
+    def charges(
+        self, actor: Actor, organisation_id: UUID | None = None, workload_id: UUID | None = None
+    ) -> QuerySet[Charge]:
+        filters = ChargeFilter(
+            since=self.since, until=self.until, organisation_id=organisation_id, workload_id=workload_id
+        )
+        return self.matching(funds.charges(actor, filters=filters))
+
+    def matching(self, rows: QuerySet[Charge, Any]) -> QuerySet[Charge, Any]:
+        """Rows whose organisation, workload or owner contains the words."""
+        if not self.search:
+            return rows
+        named = Q(organisation__name__icontains=self.search) | Q(session__label__icontains=self.search)
+        return rows.filter(named | Q(session__user__username__icontains=self.search))
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Whole fen that moved, their exact sum before rounding, and what they are of."""
+
+    amount_fen: int
+    exact_fen: Decimal
+    organisations: int
+    workloads: int
+
+    @property
+    def rounding_fen(self) -> Decimal:
+        """What rounding added (or took away) in these days; it is carried, never lost."""
+        return self.amount_fen - self.exact_fen
+
+
+def totals(actor: Actor, scope: Scope) -> Totals:
+    found = (
+        scope.charges(actor)
+        .order_by()
+        .aggregate(
+            amount=Sum("amount_fen"),
+            exact=Sum("exact_fen"),
+            organisations=Count("organisation_id", distinct=True),
+            workloads=Count("session__workload_id", distinct=True),
+        )
+    )
+    return Totals(found["amount"] or 0, found["exact"] or Decimal(0), found["organisations"], found["workloads"])
+
+
+def organisations(actor: Actor, scope: Scope) -> QuerySet[Charge, Any]:
+    """Rows {organisation_id, name, amount_fen, exact_fen, seconds}, the greatest first."""
+    filters = ChargeFilter(since=scope.since, until=scope.until)
+    return scope.matching(funds.consumption_by_organisation(actor, filters=filters))
+
+
+def workloads(actor: Actor, scope: Scope, organisation_id: UUID) -> QuerySet[Charge, Any]:
+    """Rows {workload_id, label, username, amount_fen, exact_fen, seconds, first, last}, newest first."""
+    filters = ChargeFilter(since=scope.since, until=scope.until, organisation_id=organisation_id)
+    return scope.matching(funds.consumption_by_workload(actor, filters=filters))
+
+
+def hours(actor: Actor, scope: Scope, workload_id: UUID) -> QuerySet[Charge, Any]:
+    """Rows {hour, slices, seconds, exact_fen, amount_fen} of one workload, oldest first."""
+    rows = scope.charges(actor, workload_id=workload_id).order_by().values(hour=TruncHour("start"))
+    grouped = rows.annotate(
+        slices=Count("pk"), seconds=Sum("seconds"), exact_fen=Sum("exact_fen"), amount_fen=Sum("amount_fen")
+    )
+    return grouped.order_by("hour")
+
+
+def slices(actor: Actor, scope: Scope, workload_id: UUID, hour: datetime) -> QuerySet[Charge]:
+    """Charges of one workload that begin within an hour, oldest first."""
+    rows = scope.charges(actor, workload_id=workload_id)
+    return rows.filter(start__gte=hour, start__lt=hour + timedelta(hours=1)).order_by("start", "revision", "pk")
+
+
+def by_package(actor: Actor, scope: Scope) -> list[dict[str, Any]]:
+    """Rows {package_id, name_en, name_zh, amount_fen}, the greatest first."""
+    package = "price_version__package"
+    rows = (
+        scope.charges(actor)
+        .order_by()
+        .values(package_id=F(f"{package}_id"), name_en=F(f"{package}__name_en"), name_zh=F(f"{package}__name_zh"))
+    )
+    return list(rows.annotate(amount_fen=Sum("amount_fen")).order_by("-amount_fen", "package_id"))
+
+
+def days(actor: Actor, scope: Scope) -> dict[date, int]:
+    """Fen charged for each day with charges."""
+    filters = ChargeFilter(since=scope.since, until=scope.until)
+    rows = scope.matching(funds.consumption_by_day(actor, filters=filters))
+    return {row["day"]: row["amount_fen"] for row in rows}
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """What is metered of a session and not charged yet."""
+
+    session: MeterSession
+    seconds: Decimal
+    exact_fen: Decimal
+
+    @property
+    def running(self) -> bool:
+        return self.session.closed_at is None
+
+
+def pending(actor: Actor, workload_id: UUID | None = None) -> list[Pending]:
+    """Sessions with proven time after their last rating, of one workload or of all."""
+    actor.require(Permission.PLATFORM_FINANCE_VIEW)
+    rows = MeterSession.objects.filter(settled=False, proven_until__gt=F("rated_until"))
+    if workload_id is not None:
+        rows = rows.filter(workload_id=workload_id)
+    return [_pending(session) for session in rows.select_related("price_version").order_by("opened_at")]
+
+
+def _pending(session: MeterSession) -> Pending:
+    rate = session.price_version.rate_fen_per_hour
+    whole = exact_fen(rate, session.replicas, session.proven_until - session.opened_at)
+    rated = exact_fen(rate, session.replicas, session.rated_until - session.opened_at)
+    return Pending(session, seconds(session.proven_until - session.rated_until), whole - rated)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """One charge with everything that it was computed from."""
+
+    charge: Charge
+    slice: UsageSlice | None
+    former: PriceVersion | None
+    run: RatingRun
+    organisation: Organisation
+
+
+def explain(actor: Actor, charge_id: int) -> Explanation:
+    """`NotFound` where there is no such charge."""
+    rows = funds.charges(actor).filter(pk=charge_id)
+    charge = rows.select_related("run__transfer", "organisation", "session", "price_version__package").first()
+    if charge is None:
+        raise NotFound
+    former = PriceVersion.objects.filter(package=charge.price_version.package, number=charge.price_version.number - 1)
+    return Explanation(
+        charge=charge,
+        slice=UsageSlice.objects.filter(session=charge.session_id, start=charge.slice_start).first(),
+        former=former.first(),
+        run=charge.run,
+        organisation=charge.organisation,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Of the rating runs that the charges belong to: what their charges add up to, and what the ledger moved."""
+
+    runs: int
+    charged_fen: int
+    moved_fen: int
+
+    @property
+    def difference_fen(self) -> int:
+        return self.charged_fen - self.moved_fen
+
+
+def agreement(actor: Actor, scope: Scope) -> Agreement:
+    """Charges against ledger entries, over every rating run that the scope touches, whole runs each."""
+    touched = scope.charges(actor).order_by().values("run_id").distinct()
+    runs = RatingRun.objects.filter(pk__in=touched)
+    charged = Charge.objects.filter(run__in=runs.values("pk")).aggregate(fen=Sum("amount_fen"))["fen"] or 0
+    moved = runs.aggregate(
+        count=Count("pk"),
+        debited=Sum("transfer__amount_fen", filter=Q(amount_fen__gt=0)),
+        returned=Sum("transfer__amount_fen", filter=Q(amount_fen__lt=0)),
+    )
+    return Agreement(moved["count"], int(charged), int((moved["debited"] or 0) - (moved["returned"] or 0)))

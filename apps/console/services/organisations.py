@@ -1,0 +1,59 @@
+"""Acts of the console on organisations that take several services, in one transaction each."""
+
+from collections.abc import Mapping
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from apps.common.actor import Actor
+from apps.common.errors import Invalid, NotFound
+from apps.common.permissions import Permission
+from apps.tenants import quotas
+from apps.tenants import services as tenants
+from apps.tenants.choices import Resource, Role
+from apps.tenants.models import Organisation, Quota, User
+from apps.tenants.services import Person
+
+
+def add_new_person(
+    actor: Actor, *, organisation_id: UUID, person: Person, role: Role, priority: int
+) -> tuple[User, str | None]:
+    """An account that is a member from the start, and its generated password; all or nothing."""
+    actor.require(Permission.PLATFORM_TENANTS_MANAGE)
+    _must_exist(organisation_id)
+    with transaction.atomic():
+        user, password = tenants.create_user(actor, person=person)
+        tenants.add_member(actor, organisation_id=organisation_id, user=user, role=role, priority=priority)
+    return user, password
+
+
+def add_existing_person(actor: Actor, *, organisation_id: UUID, name: str, role: Role, priority: int) -> User:
+    """Make the person with this user name or e-mail a member; `Invalid` where there is no such account."""
+    actor.require(Permission.PLATFORM_TENANTS_MANAGE)
+    _must_exist(organisation_id)
+    wanted = name.strip()
+    user = User.objects.filter(Q(username__iexact=wanted) | (Q(email__iexact=wanted) & ~Q(email=""))).first()
+    if user is None:
+        raise Invalid.field("username", _("There is no account with this user name or e-mail."))
+    tenants.add_member(actor, organisation_id=organisation_id, user=user, role=role, priority=priority)
+    return user
+
+
+def set_limits(actor: Actor, *, organisation_id: UUID, limits: Mapping[Resource, int | None]) -> int:
+    """Set the organisation's own limits; only those that differ are written and logged. How many did."""
+    actor.require(Permission.PLATFORM_TENANTS_MANAGE)
+    _must_exist(organisation_id)
+    with transaction.atomic():
+        rows = Quota.objects.filter(organisation_id=organisation_id, department__isnull=True, user__isnull=True)
+        before: dict[str, int | None] = dict(rows.values_list("resource", "limit"))
+        changed = {resource: limit for resource, limit in limits.items() if before.get(resource) != limit}
+        for resource, limit in changed.items():
+            quotas.set_limit(actor, organisation_id=organisation_id, resource=resource, limit=limit)
+    return len(changed)
+
+
+def _must_exist(organisation_id: UUID) -> None:
+    if not Organisation.objects.filter(pk=organisation_id).exists():
+        raise NotFound

@@ -1,0 +1,54 @@
+"""The list of nodes; its rows are `selectors.nodes.NodeRow`, a few hundred at most."""
+
+import django_tables2 as tables
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from apps.common.tables import FULL, Table, column
+
+
+class NodeTable(Table):
+    caption = _("Nodes")
+    name = tables.TemplateColumn(
+        template_name="console/cells/node_name.html",
+        verbose_name=_("Name and place"),
+        order_by=("node.name",),
+        attrs=column("o-1", width="c-4"),
+    )
+    status = tables.TemplateColumn(
+        template_name="console/cells/node_status.html", verbose_name=_("State"), attrs=column("pl-inline", width=FULL)
+    )
+    isolation = tables.TemplateColumn(
+        "{% load pl %}{% tag record.node.isolation 'shield-lock' title=record.node.isolation_reason %}",
+        verbose_name=_("Isolation"),
+        order_by=("node.isolation",),
+        attrs=column(fold=_("Isolation")),
+    )
+    runs = tables.Column(accessor="held.runs", verbose_name=_("Running"), attrs=column(fold=_("Running"), numeric=True))
+    cpu = tables.TemplateColumn(
+        template_name="console/cells/node_cpu.html",
+        verbose_name=_("CPU given out"),
+        order_by=("held.cpu_milli",),
+        attrs=column(fold=_("CPU"), width=FULL),
+    )
+    memory = tables.TemplateColumn(
+        template_name="console/cells/node_memory.html",
+        verbose_name=_("Memory given out"),
+        order_by=("held.memory_mib",),
+        attrs=column(fold=_("Memory"), width=FULL),
+    )
+    cards = tables.TemplateColumn(
+        template_name="console/cells/node_cards.html",
+        verbose_name=_("Cards"),
+        attrs=column(fold=_("Cards"), numeric=True),
+    )
+    disk = tables.TemplateColumn(
+        "{% load pl %}{{ record.node.disk_free_mib|memory }}",
+        verbose_name=_("Disk free"),
+        order_by=("node.disk_free_mib",),
+        attrs=column("pl-roomy", "pl-wide", numeric=True),
+    )
+
+    class Meta(Table.Meta):
+        row_attrs = {"data-href": lambda record: reverse("console:node", args=[record.node.pk])}
+        order_by = "name"

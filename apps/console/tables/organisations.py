@@ -1,0 +1,84 @@
+"""Lists of organisations and their people."""
+
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import django_tables2 as tables
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from apps.common.formatting import UNKNOWN
+from apps.common.tables import FULL, Table, column
+from apps.common.templatetags.pl_filters import rate_amount
+from apps.tenants.models import Organisation
+
+
+class OrganisationTable(Table):
+    """`burns`: fen per hour by organisation id, for the rows that burn anything."""
+
+    caption = _("Organisations")
+    name = tables.TemplateColumn(
+        template_name="console/cells/organisation_name.html",
+        verbose_name=_("Name"),
+        attrs=column("o-1", width="c-4"),
+    )
+    status = tables.TemplateColumn(
+        template_name="console/cells/organisation_status.html",
+        verbose_name=_("Status"),
+        attrs=column("o-2", width="c-2"),
+    )
+    members = tables.Column(verbose_name=_("Members"), attrs=column(fold=_("Members"), numeric=True))
+    live = tables.Column(verbose_name=_("Not ended"), attrs=column(fold=_("Not ended"), numeric=True))
+    burn = tables.Column(verbose_name="¥/h", orderable=False, empty_values=(), attrs=column(fold="¥/h", numeric=True))
+    balance_fen = tables.TemplateColumn(
+        "{% load pl %}{{ record.balance_fen|amount }}",
+        verbose_name=_("Balance ¥"),
+        attrs=column(fold=_("Balance ¥"), numeric=True),
+    )
+    created_at = tables.TemplateColumn(
+        "{% load pl %}{% when record.created_at %}",
+        verbose_name=_("Created"),
+        attrs=column("pl-roomy", "pl-wide", numeric=True),
+    )
+
+    class Meta(Table.Meta):
+        row_attrs = {"data-href": lambda record: reverse("console:organisation", args=[record.pk])}
+        sequence = ("name", "status", "members", "live", "burn", "balance_fen", "created_at")
+        order_by = "name"
+
+    def __init__(self, *args: Any, burns: dict[UUID, Decimal], money: bool, **kwargs: Any) -> None:
+        self.burns = burns
+        super().__init__(*args, exclude=() if money else ("burn", "balance_fen"), **kwargs)
+
+    def render_burn(self, record: Organisation) -> str:
+        found = self.burns.get(record.pk)
+        return UNKNOWN if found is None else rate_amount(found)
+
+
+class MemberTable(Table):
+    caption = _("Members")
+    user = tables.TemplateColumn(
+        template_name="console/cells/member.html",
+        verbose_name=_("Person"),
+        order_by=("user__username",),
+        attrs=column(width=FULL),
+    )
+    role = tables.Column(verbose_name=_("Role"), attrs=column(fold=_("Role")))
+    priority = tables.Column(verbose_name=_("Priority"), attrs=column(fold=_("Priority"), numeric=True))
+    department = tables.Column(verbose_name=_("Department"), order_by=("department__name",), attrs=column("pl-wide"))
+    active = tables.TemplateColumn(
+        template_name="console/cells/account_state.html",
+        verbose_name=_("Account"),
+        orderable=False,
+        attrs=column(fold=_("Account")),
+    )
+    created_at = tables.TemplateColumn(
+        "{% load pl %}{% when record.created_at %}",
+        verbose_name=_("Member since"),
+        attrs=column("pl-wide", numeric=True),
+    )
+
+    class Meta(Table.Meta):
+        sequence = ("user", "role", "priority", "department", "active", "created_at")
+        order_by = "user"

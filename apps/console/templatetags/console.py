@@ -1,0 +1,139 @@
+"""`{% load console %}`: words for rows of the kernel and the ledger, in the reader's language."""
+
+from decimal import Decimal
+from typing import Any
+
+from django import template
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from apps.billing.models import Charge, Package
+from apps.common.formatting import UNKNOWN, cores, elapsed, gpu_memory, memory
+from apps.common.money import FEN_PER_YUAN, whole_fen
+from apps.console.selectors.audit import changes
+from apps.console.selectors.organisations import Limit
+from apps.console.words import CHANNELS, TARGETS, action_words
+from apps.tenants.quotas import amount_text
+from apps.workloads.choices import Fault, Reason
+from apps.workloads.models import Workload
+
+register = template.Library()
+
+
+@register.filter
+def package_resources(package: Package) -> str:
+    """`4 cores · 16 GiB · 1 × H200 80 GB` of one replica."""
+    parts = [_("%(count)s cores") % {"count": cores(package.cpu_milli)}, memory(package.memory_mib)]
+    if package.gpu_count:
+        size = gpu_memory(package.gpu_memory_mib) if package.gpu_memory_mib else ""
+        model = package.gpu_model or _("any GPU")
+        parts.append(" ".join(filter(None, [f"{package.gpu_count} ×", model, package.mig_profile, size])))
+    return " · ".join(parts)
+
+
+@register.filter
+def reason_label(reason: str) -> str:
+    """A workload's reason in words; the code itself where there are none."""
+    if not reason:
+        return UNKNOWN
+    return str(Reason(reason).label) if reason in Reason.values else reason
+
+
+@register.filter
+def fault_label(fault: str) -> str:
+    """Whose matter a failure is, as staff read it: the owner's program is not theirs."""
+    return {
+        Fault.USER.value: _("The program"),
+        Fault.PLATFORM.value: _("The platform"),
+        Fault.NODE.value: _("The node"),
+    }.get(fault, UNKNOWN)
+
+
+@register.filter
+def exact_amount(fen: Decimal | None) -> str:
+    """Fen as yuan with four places and no currency sign, for columns whose header names the unit."""
+    return UNKNOWN if fen is None else f"{Decimal(fen) / FEN_PER_YUAN:,.4f}"
+
+
+@register.filter
+def ten_places(fen: Decimal | None) -> str:
+    """Fen as yuan with all that the ledger keeps: ten places of a fen are twelve of a yuan."""
+    return UNKNOWN if fen is None else f"¥{Decimal(fen) / FEN_PER_YUAN:,.12f}".rstrip("0").rstrip(".")
+
+
+@register.filter
+def plain_seconds(value: Decimal | None) -> str:
+    """2386.000000 → `2,386`; fractions of a second stay where there are any."""
+    if value is None:
+        return UNKNOWN
+    text = f"{value:,.6f}".rstrip("0").rstrip(".")
+    return text or "0"
+
+
+@register.filter
+def yuan_figure(fen_per_hour: Decimal | None) -> str:
+    """A rate as the figure of a formula: 780 → `7.80`, 48.125 → `0.48125`."""
+    if fen_per_hour is None:
+        return UNKNOWN
+    value = (Decimal(fen_per_hour) / FEN_PER_YUAN).normalize()
+    places = max(2, -int(value.as_tuple().exponent))
+    return f"{value:.{places}f}"
+
+
+@register.filter
+def formula(charge: Charge) -> str:
+    """`2386 × 2 × 7.80 ÷ 3600`; the count of replicas only where there are several."""
+    factors = [plain_seconds(charge.seconds).replace(",", "")]
+    if charge.replicas != 1:
+        factors.append(str(charge.replicas))
+    return " × ".join([*factors, yuan_figure(charge.rate)]) + " ÷ 3600"
+
+
+@register.filter
+def action_label(action: str) -> str:
+    return action_words(action)
+
+
+@register.filter
+def value_text(value: Any) -> str:
+    """One value of an audit entry: nothing is a dash, a list or table its JSON-like text."""
+    if value is None or value == "":
+        return UNKNOWN
+    return {True: _("yes"), False: _("no")}[value] if isinstance(value, bool) else str(value)
+
+
+@register.filter
+def limit_words(limit: Limit) -> str:
+    """`4 of 16 GiB` in the resource's unit; `4, unlimited` where there is no limit."""
+    used = amount_text(limit.resource, limit.used)
+    if limit.limit is None:
+        return _("%(used)s, unlimited") % {"used": used}
+    return _("%(used)s of %(limit)s") % {"used": used, "limit": amount_text(limit.resource, limit.limit)}
+
+
+@register.filter
+def ran_for(workload: Workload) -> str:
+    """How long it has run or ran; a dash before it starts."""
+    if workload.started_at is None:
+        return UNKNOWN
+    end = workload.ended_at or timezone.now()
+    return elapsed((end - workload.started_at).total_seconds())
+
+
+@register.filter
+def whole(fen: Decimal | int) -> int:
+    """Whole fen of an exact amount, rounded down as charges are."""
+    return whole_fen(Decimal(fen))
+
+
+@register.filter
+def channel_label(channel: str) -> str:
+    return str(CHANNELS.get(channel, channel))
+
+
+@register.filter
+def target_label(target_type: str) -> str:
+    return str(TARGETS.get(target_type, target_type))
+
+
+register.filter("audit_changes", changes)

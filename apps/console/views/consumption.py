@@ -1,0 +1,223 @@
+"""Consumption across organisations, down to the slice and its formula."""
+
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpResponse, JsonResponse, QueryDict
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.dateparse import parse_date, parse_datetime
+from django.utils.translation import get_language, ngettext
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET
+
+from apps.common.access import on_platform, requires
+from apps.common.actor import Actor
+from apps.common.money import yuan, yuan_rate
+from apps.common.permissions import Permission as P
+from apps.common.templatetags.pl_filters import exact_yuan
+from apps.console.drilldown import Branch, lines
+from apps.console.filters import start_of
+from apps.console.forms.consumption import PeriodForm
+from apps.console.requests import StaffRequest
+from apps.console.selectors import consumption as reads
+from apps.console.selectors import overview
+from apps.console.selectors.consumption import Explanation, Scope
+
+VIEW = on_platform(P.PLATFORM_FINANCE_VIEW)
+LONGEST = timedelta(days=366)
+
+
+@requires(VIEW)
+@require_GET
+def page(request: StaffRequest) -> HttpResponse:
+    actor = request.actor
+    form = PeriodForm(request.GET or None)
+    branch = _branch(request.GET)
+    scope = branch.scope
+    totals = reads.totals(actor, scope)
+    explained = reads.explain(actor, branch.charge) if branch.charge is not None else None
+    context = {
+        "form": form if form.is_bound else PeriodForm(initial={"since": scope.since, "until": scope.until}),
+        "scope": scope,
+        "totals": totals,
+        "strip": _strip(actor, scope, totals),
+        "packages": _packages(actor, scope, totals),
+        "lines": list(lines(actor, branch)),
+        "periods": _periods(scope),
+        "days_query": Branch(scope).url(),
+        "explained": explained,
+        "why": _why(explained) if explained else None,
+        "close_url": branch.url(charge=None),
+    }
+    return render(request, "console/consumption/page.html", context)
+
+
+@requires(VIEW)
+@require_GET
+def days(request: StaffRequest) -> JsonResponse:
+    """Bars of the daily chart: [{name, unit, points: [[Unix seconds of noon, yuan], …]}]. Drawn, never added up."""
+    scope = _scope(request.GET)
+    charged = reads.days(request.actor, scope)
+    span = (scope.until - scope.since).days + 1
+    points = [_point(scope.since + timedelta(days=k), charged) for k in range(span)]
+    return JsonResponse([{"name": _("Consumption"), "unit": "¥", "points": points}], safe=False)
+
+
+def _point(day: date, charged: dict[date, int]) -> list[float]:
+    noon = start_of(day) + timedelta(hours=12)
+    return [noon.timestamp(), charged.get(day, 0) / 100]
+
+
+def _scope(query: QueryDict) -> Scope:
+    """This month unless the URL names days; a span turned round or beyond a year is cut."""
+    today = timezone.localdate()
+    until = _day(query.get("until")) or today
+    since = _day(query.get("since")) or until.replace(day=1)
+    return Scope(max(min(since, until), until - LONGEST), until, query.get("q", "").strip()[:80])
+
+
+def _day(text: str | None) -> date | None:
+    try:
+        return parse_date(text or "")
+    except ValueError:
+        return None
+
+
+def _branch(query: QueryDict) -> Branch:
+    charge = query.get("charge", "")
+    limits = {name: int(query[name]) for name in ("orgs", "works", "hours") if query.get(name, "").isdigit()}
+    return Branch(
+        scope=_scope(query),
+        organisation=_uuid(query.get("organisation")),
+        workload=_uuid(query.get("workload")),
+        hour=_hour(query.get("hour")),
+        charge=int(charge) if charge.isdigit() and len(charge) < 18 else None,
+        limits={name: min(value, 2000) for name, value in limits.items()},
+    )
+
+
+def _uuid(text: str | None) -> UUID | None:
+    try:
+        return UUID(text or "")
+    except ValueError:
+        return None
+
+
+def _hour(text: str | None) -> datetime | None:
+    try:
+        found = parse_datetime(text or "")
+    except ValueError:
+        return None
+    return found if found is not None and timezone.is_aware(found) else None
+
+
+def _periods(scope: Scope) -> list[dict[str, Any]]:
+    today = timezone.localdate()
+    first = today.replace(day=1)
+    before = first - timedelta(days=1)
+    spans = [
+        (_("This month"), first, today),
+        (_("Last month"), before.replace(day=1), before),
+        (_("7 days"), today - timedelta(days=6), today),
+    ]
+    return [
+        {
+            "label": label,
+            "url": Branch(Scope(since, until, scope.search)).url(),
+            "current": (since, until) == (scope.since, scope.until),
+        }
+        for label, since, until in spans
+    ]
+
+
+def _strip(actor: Actor, scope: Scope, totals: reads.Totals) -> list[dict[str, Any]]:
+    rate, _payers = overview.burn(actor)
+    waiting = sum((item.exact_fen for item in reads.pending(actor)), start=Decimal(0))
+    return [
+        {
+            "label": _("Consumption"),
+            "value": yuan(totals.amount_fen),
+            "sub": _("%(exact)s before rounding") % {"exact": exact_yuan(totals.exact_fen)},
+        },
+        {
+            "label": _("Of"),
+            "value": totals.workloads,
+            "unit": ngettext("workload", "workloads", totals.workloads),
+            "sub": ngettext("in %(count)s organisation", "in %(count)s organisations", totals.organisations)
+            % {"count": totals.organisations},
+        },
+        {
+            "label": _("Metered now"),
+            "value": yuan_rate(rate),
+            "sub": _("%(amount)s not charged yet") % {"amount": exact_yuan(waiting)},
+        },
+        _agreement_cell(reads.agreement(actor, scope)),
+    ]
+
+
+def _agreement_cell(found: reads.Agreement) -> dict[str, Any]:
+    return {
+        "label": _("Charges less ledger"),
+        "value": yuan(found.difference_fen),
+        "tone": "fail" if found.difference_fen else "",
+        "sub": ngettext("checked over %(count)s rating run", "checked over %(count)s rating runs", found.runs)
+        % {"count": f"{found.runs:,}"},
+    }
+
+
+def _packages(actor: Actor, scope: Scope, totals: reads.Totals) -> list[dict[str, Any]]:
+    """The five greatest packages and the rest, each with its share of the whole in per cent."""
+    rows = reads.by_package(actor, scope)
+    key = "name_zh" if (get_language() or "").startswith("zh") else "name_en"
+    shown = [{"label": row[key], "amount_fen": row["amount_fen"]} for row in rows[:5]]
+    if rows[5:]:
+        shown.append({"label": _("Others"), "amount_fen": sum(row["amount_fen"] for row in rows[5:])})
+    for row in shown:
+        row["share"] = 100 * row["amount_fen"] / totals.amount_fen if totals.amount_fen else None
+    return shown
+
+
+def _why(explained: Explanation) -> list[dict[str, Any]]:
+    """Where each part of a charge comes from."""
+    charge, session = explained.charge, explained.charge.session
+    transfer = explained.run.transfer
+    return [
+        {
+            "label": _("Begins"),
+            "value": _("First proof of running")
+            if charge.slice_start == session.opened_at
+            else _("Where the last one ended"),
+            "sub": f"{timezone.localtime(charge.start):%m-%d %H:%M:%S.%f}",
+        },
+        {
+            "label": _("Ends"),
+            "value": _end_words(explained),
+            "sub": f"{timezone.localtime(charge.end):%m-%d %H:%M:%S.%f}",
+        },
+        {
+            "label": _("Rounded to"),
+            "value": yuan(charge.amount_fen),
+            "sub": _("its part of run %(number)s, rounded once over all of it") % {"number": explained.run.number},
+        },
+        {
+            "label": _("Ledger entry"),
+            "value": f"T-{transfer.pk}" if transfer else _("none, below one fen"),
+            "sub": _("wallet of %(name)s → revenue, %(amount)s")
+            % {"name": explained.organisation.name, "amount": yuan(transfer.amount_fen)}
+            if transfer
+            else "",
+        },
+        {"label": _("Key"), "value": charge.key},
+    ]
+
+
+def _end_words(explained: Explanation) -> str:
+    end, session = explained.charge.end, explained.charge.session
+    if session.closed_at == end:
+        return _("End of the run")
+    if (end.minute, end.second, end.microsecond) == (0, 0, 0):
+        return _("Cut at the full hour")
+    return _("Last proof when it was charged")

@@ -1,0 +1,116 @@
+"""The people of one organisation, and what it may hold at once."""
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_GET, require_http_methods
+
+from apps.common.access import on_platform, requires
+from apps.common.actor import Actor
+from apps.common.errors import DomainError
+from apps.common.forms import show_error
+from apps.common.permissions import Permission as P
+from apps.console.forms.organisations import LimitsForm, MemberForm
+from apps.console.requests import StaffRequest
+from apps.console.selectors import organisations as reads
+from apps.console.services import organisations as services
+from apps.console.tables.organisations import MemberTable
+from apps.console.views.organisations import frame
+from apps.console.views.shared import done, paged, refused
+from apps.tenants.choices import Role
+from apps.tenants.models import User
+
+VIEW = on_platform(P.PLATFORM_TENANTS_VIEW)
+MANAGE = on_platform(P.PLATFORM_TENANTS_MANAGE)
+NEW = "console/organisations/member_new.html"
+QUOTAS = "console/organisations/quotas.html"
+
+
+@requires(VIEW)
+@require_GET
+def member_list(request: StaffRequest, organisation_id: UUID) -> HttpResponse:
+    organisation = reads.get(request.actor, organisation_id)
+    table = paged(request, MemberTable(reads.members(request.actor, organisation_id), request=request))
+    context = {**frame(request.actor, organisation, "members"), "table": table}
+    return render(request, "console/organisations/members.html", context)
+
+
+@requires(MANAGE)
+@require_http_methods(["GET", "POST"])
+def member_new(request: StaffRequest, organisation_id: UUID) -> HttpResponse:
+    organisation = reads.get(request.actor, organisation_id)
+    form = MemberForm(request.POST or None)
+    context = {**frame(request.actor, organisation, "members"), "form": form}
+    if request.method != "POST":
+        return render(request, NEW, context)
+    if form.is_valid():
+        try:
+            user, password = _add(request.actor, organisation_id, form)
+        except DomainError as error:
+            show_error(form, error)
+        else:
+            return _added(request, organisation_id, user, password, context)
+    return refused(request, NEW, context)
+
+
+def _add(actor: Actor, organisation_id: UUID, form: MemberForm) -> tuple[User, str | None]:
+    role, priority = Role(form.cleaned_data["role"]), form.cleaned_data["priority"]
+    if form.is_new:
+        return services.add_new_person(
+            actor, organisation_id=organisation_id, person=form.person(), role=role, priority=priority
+        )
+    name = form.cleaned_data["username"]
+    user = services.add_existing_person(actor, organisation_id=organisation_id, name=name, role=role, priority=priority)
+    return user, None
+
+
+def _added(
+    request: StaffRequest, organisation_id: UUID, user: User, password: str | None, context: dict[str, Any]
+) -> HttpResponse:
+    """The generated password is in this one answer only: not in the session, not in a cache, nowhere else."""
+    if password is None:
+        words = _("%(name)s is a member now.") % {"name": user.display_name}
+        return done(request, words, "console:organisation_members", organisation_id)
+    context |= {"person": user, "password": password}
+    response = render(request, "console/organisations/member_added.html", context)
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+@requires(VIEW)
+@require_http_methods(["GET", "POST"])
+def quotas(request: StaffRequest, organisation_id: UUID) -> HttpResponse:
+    actor = request.actor
+    organisation = reads.get(actor, organisation_id)
+    limits = reads.limits(actor, organisation_id)
+    form = LimitsForm(request.POST or None, limits=limits)
+    context = {**frame(actor, organisation, "quotas"), "form": form, "rows": _quota_rows(form, limits)}
+    if request.method != "POST":
+        return render(request, QUOTAS, context)
+    actor.require(P.PLATFORM_TENANTS_MANAGE)
+    if form.is_valid():
+        try:
+            changed = services.set_limits(actor, organisation_id=organisation_id, limits=form.limits())
+        except DomainError as error:
+            show_error(form, error)
+        else:
+            words = ngettext("%(count)s limit was set.", "%(count)s limits were set.", changed) % {"count": changed}
+            return done(request, words, "console:organisation_quotas", organisation_id)
+    return refused(request, QUOTAS, context)
+
+
+def _quota_rows(form: LimitsForm, limits: list[reads.Limit]) -> list[dict[str, Any]]:
+    """Each resource with its field, its unit and what is in use in that unit."""
+    return [
+        {
+            "limit": limit,
+            "field": form[limit.resource.value],
+            "unit": LimitsForm.UNITS[limit.resource][1],
+            "used": f"{limit.used / LimitsForm.UNITS[limit.resource][0]:g}",
+        }
+        for limit in limits
+    ]

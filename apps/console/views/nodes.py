@@ -1,0 +1,149 @@
+"""Nodes: the list, one of them with its cards and load, closing and opening it."""
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from apps.clusters import selectors as clusters
+from apps.clusters import services
+from apps.clusters.choices import NodeStatus
+from apps.clusters.models import Node
+from apps.common.access import on_platform, requires
+from apps.common.clock import db_now
+from apps.common.errors import Conflict, NotFound
+from apps.common.formatting import cores, memory
+from apps.common.permissions import Permission as P
+from apps.console.requests import StaffRequest
+from apps.console.selectors import nodes as reads
+from apps.console.tables.nodes import NodeTable
+from apps.console.views.shared import done, paged, say_refusal
+
+VIEW = on_platform(P.PLATFORM_NODES_VIEW)
+MANAGE = on_platform(P.PLATFORM_NODES_MANAGE)
+SPANS = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(days=7)}
+
+
+@requires(VIEW)
+@require_GET
+def node_list(request: StaffRequest) -> HttpResponse:
+    rows = reads.node_rows(request.actor)
+    table = paged(request, NodeTable(rows, request=request))
+    return render(request, "console/nodes/list.html", {"table": table, "nodes": rows})
+
+
+@requires(VIEW)
+@require_GET
+def detail(request: StaffRequest, node_id: UUID) -> HttpResponse:
+    """`?span=hour|day|week` is what the charts show."""
+    actor = request.actor
+    node = clusters.node(actor, node_id)
+    span = request.GET.get("span", "hour")
+    span = span if span in SPANS else "hour"
+    row = reads.row_of(node, reads.held_by_node().get(node.pk, reads.Held()), db_now())
+    context = {
+        "node": node,
+        "row": row,
+        "cordoned": node.status == NodeStatus.CORDONED,
+        "isolation": isolation_words(node),
+        "facts": _facts(node),
+        "cards": reads.cards_of(node),
+        "runs": reads.running_on(node),
+        "span": span,
+        "spans": _spans(span),
+        "window": int(SPANS[span].total_seconds()),
+        "may_manage": actor.may(P.PLATFORM_NODES_MANAGE),
+        "sees_work": actor.may(P.PLATFORM_WORKLOADS_VIEW),
+    }
+    return render(request, "console/nodes/detail.html", context)
+
+
+def _spans(current: str) -> list[dict[str, Any]]:
+    words = {"hour": _("Hour"), "day": _("Day"), "week": _("Week")}
+    return [{"name": name, "label": words[name], "current": name == current} for name in SPANS]
+
+
+def isolation_words(node: Node) -> dict[str, str]:
+    """What the node's isolation level means, and its tone; the driver's own reason stands beside it."""
+    if node.isolation == "L0":
+        text = _("Workloads are not kept apart: one trusted organisation only.")
+        return {"title": _("Level L0"), "text": text, "tone": "warn"}
+    text = _("Each workload has its own file system view, process tree and limits; several organisations may share it.")
+    return {"title": _("Level %(level)s") % {"level": node.isolation}, "text": text, "tone": ""}
+
+
+def _facts(node: Node) -> list[dict[str, Any]]:
+    names = {"os": _("Operating system"), "cpu": _("Processor"), "python": "Python", "driver": _("GPU driver")}
+    measured = [
+        {
+            "label": _("CPU"),
+            "value": _("%(count)s cores") % {"count": cores(node.cpu_milli)},
+            "sub": _kept(cores(node.reserved_cpu_milli), node.reserved_cpu_milli),
+        },
+        {
+            "label": _("Memory"),
+            "value": memory(node.memory_mib),
+            "sub": _kept(memory(node.reserved_memory_mib), node.reserved_memory_mib),
+        },
+        {
+            "label": _("Disk"),
+            "value": memory(node.disk_mib),
+            "sub": _("%(free)s free") % {"free": memory(node.disk_free_mib)},
+        },
+        {"label": _("Architecture"), "value": node.arch},
+        {"label": _("Driver"), "value": node.driver},
+    ]
+    told = [{"label": names.get(name, name), "value": value} for name, value in node.facts.items() if value]
+    return [*measured, *told]
+
+
+def _kept(words: str, amount: int) -> str:
+    """What is never given out."""
+    return _("%(amount)s kept for the system") % {"amount": words} if amount else ""
+
+
+@requires(VIEW)
+@require_GET
+def load(request: StaffRequest, node_id: UUID, name: str) -> JsonResponse:
+    """Points of one chart (cpu, memory, disk) over `?span=`, newer than `?since=` (Unix seconds)."""
+    span = SPANS.get(request.GET.get("span", ""), SPANS["hour"])
+    try:
+        since = float(request.GET.get("since", 0))
+    except ValueError:
+        since = 0.0
+    node = clusters.node(request.actor, node_id)
+    series = {
+        "cpu": (_("CPU"), "%", 100.0),
+        "memory": (_("Memory"), "GiB", node.memory_mib / 1024),
+        "disk": (_("Disk"), "%", 100.0),
+    }
+    if name not in series:
+        raise NotFound
+    label, unit, limit = series[name]
+    points = reads.load_points(request.actor, node_id, span=span, after=since)[name]
+    return JsonResponse([{"name": label, "unit": unit, "limit": limit, "points": points}], safe=False)
+
+
+@requires(MANAGE)
+@require_POST
+def cordon(request: StaffRequest, node_id: UUID) -> HttpResponse:
+    return _cordon(request, node_id, cordoned=True, words=_("%(name)s takes no new work."))
+
+
+@requires(MANAGE)
+@require_POST
+def uncordon(request: StaffRequest, node_id: UUID) -> HttpResponse:
+    return _cordon(request, node_id, cordoned=False, words=_("%(name)s takes work again."))
+
+
+def _cordon(request: StaffRequest, node_id: UUID, *, cordoned: bool, words: str) -> HttpResponse:
+    try:
+        node = services.cordon(request.actor, node_id=node_id, cordoned=cordoned)
+    except Conflict as error:
+        say_refusal(request, error)
+        return redirect("console:node", node_id)
+    return done(request, words % {"name": node.name}, "console:node", node_id)

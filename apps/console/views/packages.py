@@ -1,0 +1,147 @@
+"""Packages and their prices."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from apps.billing import selectors as funds
+from apps.billing import services
+from apps.billing.models import Package
+from apps.common.access import on_platform, requires
+from apps.common.actor import Actor
+from apps.common.clock import db_now
+from apps.common.errors import DomainError, NotFound
+from apps.common.formatting import moment
+from apps.common.forms import show_error
+from apps.common.money import yuan_rate
+from apps.common.permissions import Permission as P
+from apps.console.filters import PackageFilter
+from apps.console.forms.catalogue import NewPackageForm, PackageForm, PriceForm, initial_of
+from apps.console.requests import StaffRequest
+from apps.console.tables.catalogue import PackageTable, PriceTable
+from apps.console.views.shared import done, paged, refused
+
+VIEW = on_platform(P.PLATFORM_PRICES_VIEW)
+MANAGE = on_platform(P.PLATFORM_PRICES_MANAGE)
+FORM, DETAIL = "console/packages/form.html", "console/packages/detail.html"
+
+
+@requires(VIEW)
+@require_GET
+def package_list(request: StaffRequest) -> HttpResponse:
+    everything = funds.packages(request.actor, active_only=False)
+    filtered = PackageFilter(request.GET, queryset=everything, request=request)
+    table = paged(request, PackageTable(filtered.qs, request=request))
+    may_manage = request.actor.may(P.PLATFORM_PRICES_MANAGE)
+    context = {"table": table, "filter": filtered, "may_manage": may_manage}
+    return render(request, "console/packages/list.html", context)
+
+
+@requires(MANAGE)
+@require_http_methods(["GET", "POST"])
+def new(request: StaffRequest) -> HttpResponse:
+    form = NewPackageForm(request.POST or None)
+    if request.method != "POST":
+        return render(request, FORM, {"form": form})
+    if form.is_valid():
+        try:
+            rate = form.cleaned_data["rate"]
+            package = services.create_package(request.actor, spec=form.spec(), rate_fen_per_hour=rate)
+        except DomainError as error:
+            show_error(form, error)
+        else:
+            return done(request, _("%(name)s is on offer.") % {"name": _name(package)}, "console:package", package.pk)
+    return refused(request, FORM, {"form": form})
+
+
+@requires(MANAGE)
+@require_http_methods(["GET", "POST"])
+def edit(request: StaffRequest, package_id: int) -> HttpResponse:
+    package = _get(request.actor, package_id)
+    form = PackageForm(request.POST or None, initial=initial_of(package))
+    context = {"form": form, "package": package}
+    if request.method != "POST":
+        return render(request, FORM, context)
+    if form.is_valid():
+        try:
+            services.update_package(request.actor, package_id=package_id, spec=form.spec())
+        except DomainError as error:
+            show_error(form, error)
+        else:
+            return done(request, _("The package was changed."), "console:package", package_id)
+    return refused(request, FORM, context)
+
+
+@requires(VIEW)
+@require_GET
+def detail(request: StaffRequest, package_id: int) -> HttpResponse:
+    return render(request, DETAIL, _context(request, _get(request.actor, package_id), PriceForm()))
+
+
+@requires(MANAGE)
+@require_POST
+def price(request: StaffRequest, package_id: int) -> HttpResponse:
+    package = _get(request.actor, package_id)
+    form = PriceForm(request.POST)
+    if form.is_valid():
+        rate, start = form.cleaned_data["rate"], form.cleaned_data["effective_from"]
+        try:
+            version = services.set_price(
+                request.actor, package_id=package_id, rate_fen_per_hour=rate, effective_from=start
+            )
+        except DomainError as error:
+            show_error(form, error)
+        else:
+            words = _("Price version %(number)s: %(rate)s from %(when)s.") % {
+                "number": version.number,
+                "rate": yuan_rate(version.rate_fen_per_hour),
+                "when": moment(version.effective_from, seconds=True),
+            }
+            return done(request, words, "console:package", package_id)
+    return refused(request, DETAIL, _context(request, package, form))
+
+
+@requires(MANAGE)
+@require_POST
+def withdraw(request: StaffRequest, package_id: int) -> HttpResponse:
+    services.deactivate_package(request.actor, package_id=package_id)
+    return done(request, _("The package is withdrawn: nothing new starts on it."), "console:package", package_id)
+
+
+@requires(MANAGE)
+@require_POST
+def offer(request: StaffRequest, package_id: int) -> HttpResponse:
+    services.activate_package(request.actor, package_id=package_id)
+    return done(request, _("The package is on offer again."), "console:package", package_id)
+
+
+def _get(actor: Actor, package_id: int) -> Package:
+    package = funds.packages(actor, active_only=False).filter(pk=package_id).first()
+    if package is None:
+        raise NotFound
+    return package
+
+
+def _name(package: Package) -> str:
+    return package.name(get_language() or "")
+
+
+def _context(request: StaffRequest, package: Package, form: PriceForm) -> dict[str, Any]:
+    history = list(funds.price_history(request.actor, package_id=package.pk))
+    now = db_now()
+    for version in history:
+        ended = version.effective_to is not None and version.effective_to <= now
+        version.state = "past" if ended else "planned" if version.effective_from > now else "now"  # type: ignore[attr-defined]
+    return {
+        "package": package,
+        "form": form,
+        "prices": paged(request, PriceTable(history, request=request), per_page=20),
+        "planned": next((version for version in history if version.effective_from > now), None),
+        "zone": timezone.get_current_timezone_name(),
+        "may_manage": request.actor.may(P.PLATFORM_PRICES_MANAGE),
+    }

@@ -1,0 +1,59 @@
+"""What the console's views have in common."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Page
+from django.http import HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect, render
+from django_tables2 import LazyPaginator, RequestConfig
+
+from apps.common.errors import DomainError
+from apps.common.tables import Table
+from apps.console.requests import StaffRequest
+
+
+class OpenPage(Page[Any]):
+    """A page of a list that nobody counts: its numbers follow from its place alone."""
+
+    def start_index(self) -> int:
+        return (self.number - 1) * self.paginator.per_page + 1 if len(self) else 0
+
+    def end_index(self) -> int:
+        return max(0, self.start_index() + len(self) - 1)
+
+
+class OpenPaginator(LazyPaginator):  # type: ignore[misc]  # the library ships no types
+    def page(self, number: Any) -> OpenPage:
+        found = super().page(number)
+        return OpenPage(found.object_list, found.number, self)
+
+
+PER_PAGE = 25
+# What a form that was refused answers with: htmx swaps it in, nothing typed is lost.
+REFUSED = 422
+
+
+def paged(request: StaffRequest, table: Table, *, counted: bool = True, per_page: int = PER_PAGE) -> Table:
+    """Sort and page by the URL. `counted=False` for logs that grow for ever: one row more is read, none are counted."""
+    paginate: dict[str, Any] = {"per_page": per_page, "silent": True}
+    if not counted:
+        paginate["paginator_class"] = OpenPaginator
+    RequestConfig(request, paginate=paginate).configure(table)
+    return table
+
+
+def refused(request: StaffRequest, template: str, context: Mapping[str, Any]) -> HttpResponse:
+    return render(request, template, dict(context), status=REFUSED)
+
+
+def say_refusal(request: StaffRequest, error: DomainError) -> None:
+    """A refusal of an act without a form, as a message on the page that one goes back to."""
+    messages.error(request, " ".join(part for part in (str(error.message), str(error.hint)) if part))
+
+
+def done(request: StaffRequest, words: str, to: str, *args: object) -> HttpResponseRedirect:
+    """Say what was done, and go on to the named page."""
+    messages.success(request, words)
+    return redirect(to, *args)
