@@ -1,6 +1,17 @@
 """Billing pages of the portal."""
 
-from django.urls import URLPattern
+from django.urls import path
+
+from apps.billing.views import consumption, export, mine, wallet
 
 app_name = "billing"
-urlpatterns: list[URLPattern] = []
+
+urlpatterns = [
+    path("wallet/", wallet.wallet, name="wallet"),
+    path("wallet/balance/", wallet.balance, name="balance"),
+    path("consumption/", consumption.consumption, name="consumption"),
+    path("consumption/days/", consumption.days, name="days"),
+    path("consumption/export/", export.export, name="export"),
+    path("consumption/mine/", mine.mine, name="mine"),
+    path("consumption/<uuid:workload_id>/", consumption.run, name="run"),
+]

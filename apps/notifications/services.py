@@ -47,7 +47,7 @@ def _write(organisation_id: UUID, users: Iterable[int], kind: str, data: Mapping
 
 def mark_read(actor: Actor, *, notice_ids: Iterable[int] | None = None) -> int:
     """Mark the actor's own notices read (all of them by default); the number that were unread."""
-    mine = Notice.objects.filter(user_id=actor.user_id, read_at__isnull=True)
+    mine = Notice.objects.filter(user_id=actor.person(), read_at__isnull=True)
     if notice_ids is not None:
         mine = mine.filter(pk__in=list(notice_ids))
     return int(mine.update(read_at=Now()))

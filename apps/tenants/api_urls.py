@@ -1,5 +1,9 @@
 """The API of people and organisations."""
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from apps.tenants import api
+
+urlpatterns = [
+    path("me/", api.MeView.as_view(), name="api-me"),
+]

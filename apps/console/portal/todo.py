@@ -68,12 +68,12 @@ def impossible(actor: Actor) -> QuerySet[Run]:
 
 def _failure(run: Run) -> dict[str, Any]:
     advice = faults.advise(run.workload)
-    parts = (moment(run.workload.ended_at), advice.verdict, *advice.fixes[:1])
+    said = " ".join(filter(None, (advice.verdict, *advice.fixes[:1])))
     return {
         "icon": "circle-x",
         "tone": "fail",
         "text": _("%(name)s: %(what)s") % {"name": run.name, "what": advice.title},
-        "sub": " · ".join(part for part in parts if part),
+        "sub": " · ".join(filter(None, (moment(run.workload.ended_at), said))),
         "url": reverse("training:detail", args=[run.pk]),
         "action": _("See why"),
     }

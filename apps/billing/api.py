@@ -1,0 +1,231 @@
+"""The API of money: fen as integers, rates and exact amounts as decimal strings."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import generics, serializers
+from rest_framework.pagination import CursorPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.billing import selectors as funds
+from apps.billing.choices import ArrearsStatus
+from apps.billing.forms import Asked, ConsumptionForm
+from apps.billing.models import Charge, Package, Transfer
+from apps.common.access import in_organisation
+from apps.common.api import ScopedView
+from apps.common.errors import Invalid
+from apps.common.pagination import CreatedCursor
+from apps.common.permissions import Permission
+
+OWN = in_organisation(Permission.BILLING_VIEW_OWN)
+DAYS = [
+    OpenApiParameter("since", str, description="First day, YYYY-MM-DD; by default the first of the month."),
+    OpenApiParameter("until", str, description="Last day, YYYY-MM-DD; by default today."),
+    OpenApiParameter("q", str, description="Part of the run's or the member's name."),
+]
+
+
+def exact(**options: Any) -> serializers.DecimalField:
+    return serializers.DecimalField(max_digits=30, decimal_places=10, **options)
+
+
+class WalletSerializer(serializers.Serializer[Any]):
+    """Fen; `runs_until` null: nothing that costs is running."""
+
+    balance_fen = serializers.IntegerField()
+    held_fen = serializers.IntegerField()
+    credit_limit_fen = serializers.IntegerField()
+    available_fen = serializers.IntegerField()
+    burn_fen_per_hour = exact()
+    runs_until = serializers.DateTimeField(allow_null=True)
+    status = serializers.ChoiceField(choices=ArrearsStatus.choices)
+    grace_until = serializers.DateTimeField(allow_null=True)
+
+
+class RechargeSerializer(serializers.ModelSerializer[Transfer]):
+    reference = serializers.CharField(source="ref")
+
+    class Meta:
+        model = Transfer
+        fields = ("id", "at", "amount_fen", "reference", "note", "actor_label")
+
+
+class ChargeSerializer(serializers.ModelSerializer[Charge]):
+    """One slice: exact_fen = seconds × rate × replicas ÷ 3600; amount_fen is its part of the rating's whole fen."""
+
+    workload_id = serializers.UUIDField(source="session.workload_id")
+    label = serializers.CharField(source="session.label")
+    username = serializers.CharField(source="session.user.username")
+    rate_fen_per_hour = exact(source="rate")
+    price_version = serializers.IntegerField(source="price_version.number")
+    key = serializers.CharField()
+
+    class Meta:
+        model = Charge
+        fields = (
+            "id",
+            "workload_id",
+            "label",
+            "username",
+            "day",
+            "start",
+            "end",
+            "revision",
+            "replicas",
+            "seconds",
+            "rate_fen_per_hour",
+            "price_version",
+            "exact_fen",
+            "amount_fen",
+            "key",
+        )
+
+
+class DaySerializer(serializers.Serializer[Any]):
+    day = serializers.DateField()
+    amount_fen = serializers.IntegerField()
+    exact_fen = exact()
+    seconds = serializers.DecimalField(max_digits=20, decimal_places=6)
+    workloads = serializers.IntegerField()
+
+
+class WorkloadSerializer(serializers.Serializer[Any]):
+    workload_id = serializers.UUIDField()
+    label = serializers.CharField()
+    username = serializers.CharField()
+    amount_fen = serializers.IntegerField()
+    exact_fen = exact()
+    seconds = serializers.DecimalField(max_digits=20, decimal_places=6)
+    first = serializers.DateTimeField()
+    last = serializers.DateTimeField()
+
+
+class PackageSerializer(serializers.ModelSerializer[Package]):
+    """`rate_fen_per_hour` of one replica; null: no price yet, so it cannot be started."""
+
+    rate_fen_per_hour = exact(source="price.rate_fen_per_hour", allow_null=True, default=None)
+    price_version = serializers.IntegerField(source="price.number", allow_null=True, default=None)
+
+    class Meta:
+        model = Package
+        fields = (
+            "id",
+            "name_en",
+            "name_zh",
+            "description_en",
+            "description_zh",
+            "isolation",
+            "cpu_milli",
+            "memory_mib",
+            "gpu_count",
+            "gpu_model",
+            "gpu_mode",
+            "gpu_core_milli",
+            "gpu_memory_mib",
+            "mig_profile",
+            "term",
+            "rate_fen_per_hour",
+            "price_version",
+        )
+
+
+class NewestTransfer(CreatedCursor):
+    ordering = ("-at", "-id")
+
+
+class NewestCharge(CreatedCursor):
+    ordering = ("-start", "-id")
+
+
+class NewestRun(CreatedCursor):
+    ordering = ("-last", "workload_id")
+
+
+class PackageOrder(CreatedCursor):
+    ordering = ("sort", "id")
+
+
+class WalletView(ScopedView):
+    access = OWN
+
+    @extend_schema(responses=WalletSerializer, tags=["money"])
+    def get(self, request: Request) -> Response:
+        """The organisation's money now."""
+        return Response(WalletSerializer(funds.wallet(self.actor)).data)
+
+
+@extend_schema(tags=["money"])
+class RechargeList(ScopedView, generics.ListAPIView[Transfer]):
+    """Top-ups of the organisation, newest first."""
+
+    access = in_organisation(Permission.BILLING_VIEW)
+    serializer_class = RechargeSerializer
+    pagination_class: type[CursorPagination] = NewestTransfer
+    queryset = Transfer.objects.none()
+
+    def get_queryset(self) -> QuerySet[Transfer]:
+        return funds.recharges(self.actor)
+
+
+@extend_schema(tags=["money"])
+class PackageList(ScopedView, generics.ListAPIView[Package]):
+    """Packages on offer with the price in force."""
+
+    access = OWN
+    serializer_class = PackageSerializer
+    pagination_class: type[CursorPagination] = PackageOrder
+    queryset = Package.objects.none()
+
+    def get_queryset(self) -> QuerySet[Package]:
+        return funds.packages(self.actor)
+
+
+class Consumption(ScopedView):
+    """What the three lists share: the days asked for, as the page reads them."""
+
+    access = OWN
+
+    def asked(self) -> Asked:
+        form = ConsumptionForm(self.request.GET)
+        asked = form.asked()
+        if form.errors:
+            fields = {name: str(texts[0]) for name, texts in form.errors.items()}
+            raise Invalid(next(iter(fields.values())), fields=fields)
+        return asked
+
+
+@extend_schema(tags=["money"], parameters=DAYS)
+class ChargeList(Consumption, generics.ListAPIView[Charge]):
+    """Charges, newest first: one's own runs, or the organisation's for who looks after its money."""
+
+    serializer_class = ChargeSerializer
+    pagination_class: type[CursorPagination] = NewestCharge
+    queryset = Charge.objects.none()
+
+    def get_queryset(self) -> QuerySet[Charge]:
+        asked = self.asked()
+        return asked.narrow(funds.charges(self.actor, filters=asked.filters))
+
+
+class DayList(Consumption):
+    @extend_schema(responses=DaySerializer(many=True), parameters=DAYS, tags=["money"])
+    def get(self, request: Request) -> Response:
+        """One row for each day with charges, newest first; at most a year."""
+        asked = self.asked()
+        rows = asked.narrow(funds.consumption_by_day(self.actor, filters=asked.filters))
+        return Response(DaySerializer(rows, many=True).data)
+
+
+@extend_schema(tags=["money"], parameters=DAYS)
+class WorkloadList(Consumption, generics.ListAPIView[Any]):
+    """One row for each run with charges in these days, the latest first."""
+
+    serializer_class = WorkloadSerializer
+    pagination_class: type[CursorPagination] = NewestRun
+    queryset = Charge.objects.none()
+
+    def get_queryset(self) -> QuerySet[Any]:
+        asked = self.asked()
+        return asked.narrow(funds.consumption_by_workload(self.actor, filters=asked.filters))

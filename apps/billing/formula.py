@@ -1,0 +1,32 @@
+"""How one charge comes about, as it is shown: seconds × price ÷ 3600, exactly and rounded."""
+
+from decimal import Decimal
+
+from apps.billing.models import Charge
+from apps.common.money import FEN_PER_YUAN
+
+
+def plain(number: Decimal, *, least: int = 0) -> str:
+    """`3,600`, `59.998123`, `7.80`: no trailing zeros beyond `least` places, thousands apart."""
+    places = max(least, -int(number.normalize().as_tuple().exponent))
+    return f"{number:,.{places}f}"
+
+
+def yuan_per_hour(charge: Charge) -> str:
+    """`7.80`, of one replica."""
+    return plain(charge.rate / FEN_PER_YUAN, least=2)
+
+
+def calculation(charge: Charge) -> str:
+    """`2,386 × 2 × 7.80 ÷ 3600`: seconds, replicas where there are several, yuan per hour."""
+    factors = [plain(charge.seconds)]
+    if charge.replicas != 1:
+        factors.append(str(charge.replicas))
+    factors.append(yuan_per_hour(charge))
+    return f"{' × '.join(factors)} ÷ 3600"
+
+
+def exact_yuan(charge: Charge) -> str:
+    """`¥10.339333333333`: to the last place that the ledger keeps."""
+    sign = "-" if charge.exact_fen < 0 else ""
+    return f"{sign}¥{plain(abs(charge.exact_fen) / FEN_PER_YUAN, least=2)}"

@@ -1,0 +1,55 @@
+"""Lists of the billing pages."""
+
+import django_tables2 as tables
+from django.utils.translation import gettext_lazy as _
+
+from apps.billing.models import Hold, Transfer
+from apps.common.tables import FULL, Table, column
+
+
+class RechargeTable(Table):
+    """Top-ups of one organisation."""
+
+    caption = _("Top-ups")
+    at = tables.TemplateColumn(
+        "{% load pl %}{% when record.at %}", verbose_name=_("When"), attrs=column("pl-nowrap", fold=_("When"))
+    )
+    ref = tables.TemplateColumn(
+        '<span class="pl-name">{{ record.ref }}</span>'
+        '{% if record.note %}<span class="pl-sub">{{ record.note }}</span>{% endif %}',
+        verbose_name=_("Reference and note"),
+        attrs=column(width=FULL),
+    )
+    actor_label = tables.Column(verbose_name=_("Entered by"), orderable=False, attrs=column(fold=_("Entered by")))
+    amount_fen = tables.TemplateColumn(
+        '{% load pl %}<span class="pl-strong">{{ record.amount_fen|amount }}</span>',
+        verbose_name=_("Amount ¥"),
+        attrs=column(fold=_("Amount ¥"), numeric=True),
+    )
+
+    class Meta(Table.Meta):
+        model = Transfer
+        fields = ()
+        sequence = ("at", "ref", "actor_label", "amount_fen")
+
+
+class HoldTable(Table):
+    """What is set aside now."""
+
+    caption = _("Set aside now")
+    label = tables.Column(verbose_name=_("Run"), orderable=False, attrs=column("pl-name", width=FULL))
+    reason = tables.TemplateColumn(
+        "{{ record.get_reason_display }}", verbose_name=_("What for"), orderable=False, attrs=column(fold=_("What for"))
+    )
+    amount_fen = tables.TemplateColumn(
+        "{% load pl %}{{ record.amount_fen|amount }}",
+        verbose_name=_("Amount ¥"),
+        orderable=False,
+        attrs=column(fold=_("Amount ¥"), numeric=True),
+    )
+
+    class Meta(Table.Meta):
+        model = Hold
+        fields = ()
+        sequence = ("label", "reason", "amount_fen")
+        attrs = {"class": "dense"}

@@ -1,0 +1,107 @@
+"""A notice in words: what happened, what it means, where to go. Derived when read, in the reader's language."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext as _
+
+from apps.common.badges import Tone
+from apps.common.formatting import duration, moment
+from apps.common.money import yuan, yuan_rate
+from apps.notifications.models import Notice
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """`page` is the name of the URL that the notice leads to, empty where there is none."""
+
+    title: str
+    text: str
+    tone: Tone
+    icon: str
+    page: str = ""
+    action: str = ""
+
+
+Data = Mapping[str, Any]
+
+
+def words(notice: Notice) -> Words:
+    """Words for the notice's kind; a kind that this version does not know is named as it is."""
+    known = _KINDS.get(notice.kind)
+    return known(notice.data) if known else _unknown(notice.kind)
+
+
+def _unknown(kind: str) -> Words:
+    text = _("This version has no words for it; its name is “%(kind)s”.") % {"kind": kind}
+    return Words(_("Something happened"), text, Tone.STOP, "info-circle")
+
+
+def _low(data: Data) -> Words:
+    burn, funds = _burn(data), int(data.get("funds_fen", 0))
+    text = _("%(funds)s are left.") % {"funds": yuan(funds)}
+    if burn > 0:
+        text = _("%(funds)s are left; at %(burn)s they last %(time)s.") % {
+            "funds": yuan(funds),
+            "burn": yuan_rate(burn),
+            "time": duration(float(max(funds, 0) / burn * 3600)),
+        }
+    return _about_money(_("The balance is running low"), text, Tone.WARN, "alert-triangle")
+
+
+def _grace(data: Data) -> Words:
+    until = _time(data.get("grace_until"))
+    text = _("Running work is stopped unless the wallet is topped up; nothing new starts until then.")
+    if until is not None:
+        text = _(
+            "Running work is stopped at %(time)s unless the wallet is topped up; nothing new starts until then."
+        ) % {"time": moment(until)}
+    return _about_money(_("The balance is used up"), text, Tone.FAIL, "alert-triangle")
+
+
+def _suspended(data: Data) -> Words:
+    text = _("All running work was stopped. Its outputs are kept; it can start again after a top-up.")
+    return _about_money(_("Work was stopped for want of money"), text, Tone.FAIL, "circle-x")
+
+
+def _release_pending(data: Data) -> Words:
+    text = _("The organisation has been without money for long. Top up the wallet to keep its data.")
+    return _about_money(_("Stored data will be released"), text, Tone.FAIL, "alert-triangle")
+
+
+def _released(data: Data) -> Words:
+    return _about_money(_("Stored data was released"), _("The time for topping up has passed."), Tone.FAIL, "circle-x")
+
+
+def _restored(data: Data) -> Words:
+    text = _("%(funds)s are available; work can start again.") % {"funds": yuan(int(data.get("funds_fen", 0)))}
+    return _about_money(_("The balance is in order again"), text, Tone.RUN, "circle-check")
+
+
+def _about_money(title: str, text: str, tone: Tone, icon: str) -> Words:
+    return Words(title, text, tone, icon, page="billing:wallet", action=_("Wallet"))
+
+
+_KINDS: Mapping[str, Callable[[Data], Words]] = {
+    "billing.low": _low,
+    "billing.grace": _grace,
+    "billing.suspended": _suspended,
+    "billing.release_pending": _release_pending,
+    "billing.released": _released,
+    "billing.restored": _restored,
+}
+
+
+def _burn(data: Data) -> Decimal:
+    try:
+        return Decimal(str(data.get("burn_fen_per_hour", 0)))
+    except InvalidOperation:
+        return Decimal(0)
+
+
+def _time(text: object) -> datetime | None:
+    return parse_datetime(text) if isinstance(text, str) else None
