@@ -1,0 +1,59 @@
+"""What drivers say in plain English, in the reader's language. Drivers know no translation: they import no Django.
+
+Each pattern is one sentence that a driver composes; text that matches none is shown as it came.
+"""
+
+import re
+from collections.abc import Callable
+
+from django.utils.translation import gettext as _
+
+Sentence = tuple[re.Pattern[str], Callable[..., str]]
+
+
+def translated(text: str) -> str:
+    """Every sentence of `text` that is known, in the active language; numbers and names stay."""
+    for pattern, words in _SENTENCES:
+        found = pattern.search(text)
+        if found is not None:
+            text = f"{text[: found.start()]}{words(*found.groups())}{text[found.end() :]}"
+    return text
+
+
+def _sentence(pattern: str, words: Callable[..., str]) -> Sentence:
+    return re.compile(pattern), words
+
+
+_SENTENCES: tuple[Sentence, ...] = (
+    _sentence(
+        r"Waiting for another installation of (\S+)",
+        lambda name: _("Waiting for another installation of %(name)s") % {"name": name},
+    ),
+    _sentence(
+        r"Creating the Python environment of (\S+)",
+        lambda name: _("Creating the Python environment of %(name)s") % {"name": name},
+    ),
+    _sentence(
+        r"Downloading (\S+) \(([\d.]+ \w+)\)",
+        lambda name, size: _("Downloading %(name)s (%(size)s)") % {"name": name, "size": size},
+    ),
+    _sentence(r"Installing (\d+) packages", lambda count: _("Installing %(count)s packages") % {"count": count}),
+    _sentence(r"Collecting (\S+)", lambda name: _("Looking for %(name)s") % {"name": name}),
+    _sentence(
+        r"bubblewrap, a user id per tenant\.",
+        lambda: _("Isolated by bubblewrap, with a user id of its own for each organisation."),
+    ),
+    _sentence(r"bubblewrap, a user namespace\.", lambda: _("Isolated by bubblewrap in user namespaces.")),
+    _sentence(r"bubblewrap \(bwrap\) is not installed\.", lambda: _("bubblewrap (bwrap) is not installed.")),
+    _sentence(r"bubblewrap does not work here:", lambda: _("bubblewrap does not work here:")),
+    _sentence(r"Isolation is switched off by the operator\.", lambda: _("Isolation is switched off by the operator.")),
+    _sentence(
+        r"Workloads run as the platform's own user and can read its files\.",
+        lambda: _("Workloads run as the platform's own user and can read its files."),
+    ),
+    _sentence(r"Memory limited by control groups", lambda: _("Memory is limited by control groups")),
+    _sentence(r"Memory limited by watching", lambda: _("Memory is limited by watching it")),
+    _sentence(r", processor time limited", lambda: _(", processor time too.")),
+    _sentence(r", processor time not limited", lambda: _("; processor time is not limited.")),
+    _sentence(r"It did not end in time and was killed", lambda: _("It did not end in time and was killed.")),
+)

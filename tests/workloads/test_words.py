@@ -1,0 +1,34 @@
+"""Every sentence that the local driver composes is known to the translator."""
+
+import pytest
+from django.utils.translation import override
+
+from apps.workloads.drivers.local.isolation import Machine
+from apps.workloads.words import _SENTENCES, translated
+
+
+def test_this_machines_isolation_is_said_without_a_word_left_over() -> None:
+    said = Machine().isolation().reason
+    for pattern, _words in _SENTENCES:
+        said = pattern.sub("", said)
+    assert said.strip(" .") == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Waiting for another installation of sklearn",
+        "Creating the Python environment of sklearn",
+        "Downloading numpy-2.3.5.whl (16.2 MB)",
+        "Installing 12 packages",
+        "Collecting numpy==2.3.5",
+    ],
+)
+def test_names_and_numbers_stay(text: str) -> None:
+    with override("zh-hans"):
+        words = translated(text)
+    assert all(part in words for part in text.split() if any(letter.isdigit() for letter in part) and "(" not in part)
+
+
+def test_unknown_words_are_shown_as_they_came() -> None:
+    assert translated("Something else entirely") == "Something else entirely"
