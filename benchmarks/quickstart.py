@@ -71,8 +71,9 @@ class Platform:
         return int(told["supervisor"])
 
     def stop(self) -> None:
-        os.kill(self.supervisor(), signal.SIGTERM)
-        self.process.wait(120)
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGTERM)
+            self.process.wait(120)
 
 
 def family(pid: int) -> Iterator[int]:

@@ -1,8 +1,7 @@
 """Loads Django, Celery and every page once, then forks the platform's processes, which share that memory.
 
-Started by the supervisor as `python -m plstack.launch.zygote SOCKET PARENT`. It forks every process once by itself;
-after that it is told what to do in lines on that socket: `start NAME`, `signal NAME NUMBER`. It reports
-`started NAME PID` and `exited NAME STATUS`.
+Started by the supervisor as `main(SOCKET, PARENT)`. It forks every process once by itself; after that it is told what
+to do in lines on that socket: `start NAME`, `signal NAME NUMBER`. It reports `started NAME PID`, `exited NAME STATUS`.
 """
 
 import ctypes
@@ -28,13 +27,13 @@ PR_SET_NAME = 15
 PROCESSES = PAGES | TASKS
 # Imported by name at run time, hence loaded in each process again if not here.
 FOR_PAGES = (
-    "channels_redis.pubsub",
     "uvicorn.lifespan.off",
     "uvicorn.loops.asyncio",
     "uvicorn.protocols.http.httptools_impl",
     "uvicorn.protocols.websockets.auto",
 )
 FOR_TASKS = (
+    "channels_redis.pubsub",
     "celery.apps.beat",
     "celery.apps.worker",
     "celery.concurrency.solo",
@@ -130,6 +129,7 @@ class Zygote:
         """In the child: nothing of the zygote's own may stay, and its end ends this process too."""
         code = 1
         try:
+            gc.enable()
             signal.set_wakeup_fd(-1)
             for number in (signal.SIGCHLD, signal.SIGTERM):
                 signal.signal(number, signal.SIG_DFL)
@@ -167,7 +167,3 @@ def main(descriptor: int, parent: int) -> None:
     load_tasks()
     zygote.start(TASKS)
     zygote.run()
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))
