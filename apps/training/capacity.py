@@ -6,6 +6,7 @@ from apps.common.clock import db_now
 from apps.common.scoping import acting
 from apps.workloads.isolation import usable_nodes
 from apps.workloads.reconcile import snapshot
+from apps.workloads.reconcile.tasks_of import make_task
 from apps.workloads.spec import Spec
 
 # Counting stops here: beyond it a person only wants to know that there is plenty.
@@ -27,7 +28,7 @@ def _copies(
     actor: Actor, spec: Spec, nodes: tuple[scheduler.Node, ...], running: tuple[scheduler.Running, ...], now: float
 ) -> int:
     tasks = tuple(
-        snapshot.make_task(
+        make_task(
             spec,
             id=f"copy-{number}",
             organisation=str(actor.organisation()),

@@ -10,7 +10,8 @@ from apps.common.clock import db_now
 from apps.common.scoping import acting
 from apps.workloads.isolation import usable_nodes
 from apps.workloads.reconcile import snapshot
-from apps.workloads.reconcile.schedule import explanation_of
+from apps.workloads.reconcile.schedule import explanation_of, has_history
+from apps.workloads.reconcile.tasks_of import make_task
 from apps.workloads.spec import Spec
 
 ASKED = "asked"
@@ -45,7 +46,7 @@ def forecasts(actor: Actor, specs: list[Spec], *, priority: int = 3) -> list[For
 def _one(
     actor: Actor, spec: Spec, view: scheduler.Snapshot, nodes: tuple[scheduler.Node, ...], now: datetime, priority: int
 ) -> Forecast:
-    task = snapshot.make_task(
+    task = make_task(
         spec,
         id=ASKED,
         organisation=str(actor.organisation()),
@@ -58,7 +59,8 @@ def _one(
     wait = scheduler.plan(asked, now.timestamp()).wait_for(ASKED)
     if wait is None:
         return Forecast(starts_now=True, explanation={})
-    return Forecast(False, explanation_of(wait), _time(wait.start_p50), _time(wait.start_p90))
+    explanation = explanation_of(wait, known=has_history(view))
+    return Forecast(False, explanation, _time(explanation["start_p50"]), _time(explanation["start_p90"]))
 
 
 def _time(seconds: float | None) -> datetime | None:

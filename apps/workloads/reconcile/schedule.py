@@ -37,13 +37,19 @@ def run_pass(actor: Actor) -> int | None:
         waiting = {str(workload.pk): workload for workload in Workload.objects.filter(status="queued")}
         placed = sum(_place(actor, waiting[task], plan) for task in dict.fromkeys(p.task_id for p in plan.places))
         for wait in plan.waits:
-            _explain(actor, waiting[wait.task_id], explanation_of(wait), now)
+            _explain(actor, waiting[wait.task_id], explanation_of(wait, known=has_history(view)), now)
         for task in refused:
             _explain(actor, waiting[task], {"cause": Reason.ISOLATION.value, "params": {}, "funnel": []}, now)
         _count(began, len(plan.waits) + len(refused))
     if placed:
         nudge.reconcile()
     return placed
+
+
+def has_history(view: scheduler.Snapshot) -> bool:
+    """Whether everything that waits or runs has an estimated duration."""
+    tasks = (*view.waiting, *(member.task for member in view.running))
+    return all(task.estimate_p50_s is not None for task in tasks)
 
 
 def _locked() -> bool:
@@ -102,16 +108,19 @@ def _placements(workload: Workload, attempt: Attempt, place: scheduler.Place) ->
     return rows
 
 
-def explanation_of(wait: scheduler.Wait) -> dict[str, Any]:
-    """The scheduler's answer as JSON: cause and its numbers, funnel, position, nearest miss, estimate."""
+def explanation_of(wait: scheduler.Wait, *, known: bool) -> dict[str, Any]:
+    """The scheduler's answer as JSON: cause and its numbers, funnel, position, nearest miss, estimate.
+
+    The estimate is left out until enough runs have ended to learn from: a guess would be taken for a promise.
+    """
     return {
         "cause": wait.cause.code.value,
         "params": dict(wait.cause.params),
         "funnel": [asdict(step) for step in wait.funnel],
         "position": wait.position,
         "nearest": asdict(wait.nearest) if wait.nearest else None,
-        "start_p50": wait.start_p50,
-        "start_p90": wait.start_p90,
+        "start_p50": wait.start_p50 if known else None,
+        "start_p90": wait.start_p90 if known else None,
         "holders": [asdict(holder) for holder in wait.holders],
     }
 

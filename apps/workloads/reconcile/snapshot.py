@@ -9,7 +9,9 @@ from apps.clusters.choices import NodeStatus
 from apps.clusters.models import Accelerator, Node
 from apps.workloads.choices import PLACED, Status
 from apps.workloads.models import Attempt, Placement, Workload
-from apps.workloads.spec import Gpu, Spec
+from apps.workloads.reconcile.history import estimated, learned
+from apps.workloads.reconcile.tasks_of import task_of
+from scheduler.estimate import History
 
 # A node that has said nothing for this long takes no new work; what runs on it goes on.
 SILENCE = timedelta(seconds=120)
@@ -17,9 +19,12 @@ SILENCE = timedelta(seconds=120)
 
 def take(now: datetime) -> scheduler.Snapshot:
     """Nodes, what they hold and what waits, as one pass sees them. Waiting tasks in submission order."""
+    history = learned()
     waiting = Workload.objects.filter(status=Status.QUEUED).order_by("queued_at", "pk")
     return scheduler.Snapshot(
-        nodes=_nodes(now), running=_running(), waiting=tuple(task_of(workload) for workload in waiting)
+        nodes=_nodes(now),
+        running=_running(now, history),
+        waiting=tuple(estimated(task_of(workload), history) for workload in waiting),
     )
 
 
@@ -55,7 +60,7 @@ def _device(card: Accelerator) -> scheduler.Device:
     )
 
 
-def _running() -> tuple[scheduler.Running, ...]:
+def _running(now: datetime, history: History) -> tuple[scheduler.Running, ...]:
     slices: dict[UUID, list[scheduler.Slice]] = defaultdict(list)
     for piece in Placement.objects.filter(released_at__isnull=True, accelerator__isnull=False).order_by("pk"):
         slices[piece.attempt_id].append(_slice(piece))
@@ -66,7 +71,7 @@ def _running() -> tuple[scheduler.Running, ...]:
     )
     return tuple(
         scheduler.Running(
-            task=task_of(attempt.workload),
+            task=estimated(task_of(attempt.workload), history, (now - attempt.placed_at).total_seconds()),
             attempt_id=str(attempt.pk),
             node_id=str(attempt.node_id),
             slices=tuple(slices[attempt.pk]),
@@ -83,56 +88,4 @@ def _slice(piece: Placement) -> scheduler.Slice:
         core_milli=piece.core_milli,
         mig_start=piece.mig_start,
         mig_profile=piece.mig_profile or None,
-    )
-
-
-def task_of(workload: Workload) -> scheduler.Task:
-    return make_task(
-        workload.frozen_spec,
-        id=str(workload.pk),
-        organisation=str(workload.organisation_id),
-        department=str(workload.department_id or ""),
-        user=str(workload.owner_id),
-        priority=workload.priority,
-        submitted_at=workload.queued_at.timestamp(),
-        requeued=workload.attempt_number > 0,
-    )
-
-
-def make_task(
-    spec: Spec,
-    *,
-    id: str,
-    organisation: str,
-    department: str,
-    user: str,
-    priority: int,
-    submitted_at: float,
-    requeued: bool = False,
-) -> scheduler.Task:
-    """The scheduler's view of a spec; `submitted_at` in seconds since the epoch, on the database's clock."""
-    return scheduler.Task(
-        id=id,
-        organisation=organisation,
-        department=department,
-        user=user,
-        priority=priority,
-        submitted_at=submitted_at,
-        cpu_milli=spec.cpu_milli,
-        memory_mib=spec.memory_mib,
-        gpu=_gpu(spec.gpu),
-        requeued=requeued,
-    )
-
-
-def _gpu(gpu: Gpu | None) -> scheduler.GpuRequest | None:
-    if gpu is None:
-        return None
-    return scheduler.GpuRequest(
-        mode=scheduler.Mode(gpu.mode),
-        count=gpu.count,
-        model=gpu.model,
-        core_milli=gpu.core_milli,
-        memory_mib=gpu.memory_mib,
-        profile=gpu.profile,
     )

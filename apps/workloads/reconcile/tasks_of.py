@@ -1,0 +1,57 @@
+"""From a workload and its spec to the scheduler's task."""
+
+import scheduler
+from apps.workloads.models import Workload
+from apps.workloads.spec import Gpu, Spec
+
+
+def task_of(workload: Workload) -> scheduler.Task:
+    return make_task(
+        workload.frozen_spec,
+        id=str(workload.pk),
+        organisation=str(workload.organisation_id),
+        department=str(workload.department_id or ""),
+        user=str(workload.owner_id),
+        priority=workload.priority,
+        submitted_at=workload.queued_at.timestamp(),
+        requeued=workload.attempt_number > 0,
+    )
+
+
+def make_task(
+    spec: Spec,
+    *,
+    id: str,
+    organisation: str,
+    department: str,
+    user: str,
+    priority: int,
+    submitted_at: float,
+    requeued: bool = False,
+) -> scheduler.Task:
+    """The scheduler's view of a spec; `submitted_at` in seconds since the epoch, on the database's clock."""
+    return scheduler.Task(
+        id=id,
+        organisation=organisation,
+        department=department,
+        user=user,
+        priority=priority,
+        submitted_at=submitted_at,
+        cpu_milli=spec.cpu_milli,
+        memory_mib=spec.memory_mib,
+        gpu=_gpu(spec.gpu),
+        requeued=requeued,
+    )
+
+
+def _gpu(gpu: Gpu | None) -> scheduler.GpuRequest | None:
+    if gpu is None:
+        return None
+    return scheduler.GpuRequest(
+        mode=scheduler.Mode(gpu.mode),
+        count=gpu.count,
+        model=gpu.model,
+        core_milli=gpu.core_milli,
+        memory_mib=gpu.memory_mib,
+        profile=gpu.profile,
+    )
