@@ -75,10 +75,11 @@ def replay(nodes: list[Node], tasks: list[Task], order: list[int], mix: Mix, pol
     allocator = Allocator(cells, scorer_for(policy, cells, mix, seed))
     capacity = int(cells.core.sum())
     started = time.perf_counter()
-    allocator.warm(dict.fromkeys(demand_of(task) for task in tasks))
+    demands = [demand_of(task) for task in tasks]
+    allocator.warm(dict.fromkeys(demands))
     allocated = failed = 0
     for index in order:
-        claim = allocator.spot(tasks[index])
+        claim = allocator.spot(demands[index], "")
         if claim is None:
             failed += 1
             continue

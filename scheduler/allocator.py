@@ -6,9 +6,9 @@ import numpy as np
 
 from scheduler.cells import Bools, Cells, Claim
 from scheduler.columns import CardNeeds, Column, RequestClass, Scorer
-from scheduler.demand import Demand, claim_on, demand_of
+from scheduler.demand import Demand, claim_on
 from scheduler.mig import profile_named
-from scheduler.types import WHOLE_MILLI, Device, Mode, Slice, Task
+from scheduler.types import WHOLE_MILLI, Device, Mode, Slice
 
 MIG_COMPUTE = 7
 
@@ -34,12 +34,11 @@ class Allocator:
         for demand in demands:
             self.column(demand)
 
-    def spot(self, task: Task, forbidden: Bools | None = None) -> Claim | None:
+    def spot(self, demand: Demand, organisation: str, forbidden: Bools | None = None) -> Claim | None:
         """The best place for one member outside the `forbidden` rows [N], or None."""
-        demand = demand_of(task)
         column = self.column(demand)
         row = column.best(forbidden)
-        return None if row is None else self.claim_at(column, row, task.organisation)
+        return None if row is None else self.claim_at(column, row, organisation)
 
     def claim_at(self, column: Column, row: int, organisation: str) -> Claim:
         """What one member takes on a row where it fits."""

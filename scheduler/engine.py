@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from scheduler.allocator import Allocator
+from scheduler.catalogue import Catalogue
 from scheduler.cells import Cells, Claim
 from scheduler.decisions import Plan
 from scheduler.mix import mix_of
@@ -38,6 +39,7 @@ class Engine:
         self.cells = Cells(nodes)
         self.allocator = Allocator(self.cells, ByPotential(self.cells, mix))
         self.total = capacity(self.cells)
+        self.catalogue = Catalogue()
         self._running: dict[str, list[Placed]] = {}
         self.start(running)
 
@@ -83,11 +85,12 @@ class Engine:
             members.append(member_of(running.task, placed.claim, running.started_at, now, running.held_for))
             if running.last_checkpoint_at is not None:
                 checkpoints[running.task.id] = running.last_checkpoint_at
-        one = Pass(self.allocator, members, shares, paths, book, now, rules)
+        one = Pass(self.allocator, self.catalogue, members, shares, paths, book, now, rules)
         try:
             return one.run(waiting, checkpoints, holds or {})
         finally:
             self.allocator.undo(one.committed)
+            self.catalogue.forget(task.id for task in waiting)
 
 
 def plan(snapshot: Snapshot, now: float, rules: Rules = DEFAULT_RULES) -> Plan:

@@ -5,14 +5,13 @@ from dataclasses import dataclass, replace
 
 from scheduler.allocator import Allocator
 from scheduler.around import alternatives, holders
+from scheduler.catalogue import Entry
 from scheduler.decisions import Cause, CauseCode, Wait
-from scheduler.demand import Demand, demand_of, least_members
 from scheduler.funnel import Finding, Funnel
 from scheduler.gangs import fits_empty
 from scheduler.preempt import Preemptor
 from scheduler.rules import Rules
 from scheduler.timeline import Future, Reservation
-from scheduler.types import Task
 
 LACKING = {CauseCode.GANG, CauseCode.CPU, CauseCode.MEMORY, CauseCode.DEVICES, CauseCode.SLICES}
 UNCHANGEABLE = {CauseCode.BAD_REQUEST, CauseCode.QUOTA}
@@ -22,7 +21,7 @@ UNCHANGEABLE = {CauseCode.BAD_REQUEST, CauseCode.QUOTA}
 class Pending:
     """A task that waits. No finding: its class is explained at the end of the pass, against what is then free."""
 
-    task: Task
+    entry: Entry
     finding: Finding | None = None
     reservation: Reservation | None = None
 
@@ -36,41 +35,40 @@ class Explainer:
 
     def waits(self, queue: Sequence[Pending]) -> list[Wait]:
         """One Wait per pending task, positions from 1 in the order given."""
-        findings: dict[tuple[Demand, int], Finding] = {}
+        findings: dict[int, Finding] = {}
         waits = []
         for position, pending in enumerate(queue, start=1):
-            finding = pending.finding
+            finding = pending.finding or findings.get(pending.entry.key)
             if finding is None:
-                key = (demand_of(pending.task), least_members(pending.task))
-                if key not in findings:
-                    findings[key] = self._finding(pending.task, *key)
-                finding = findings[key]
+                finding = findings[pending.entry.key] = self._finding(pending.entry)
             waits.append(self._wait(pending, finding, position))
         return waits
 
-    def _finding(self, task: Task, demand: Demand, least: int) -> Finding:
-        finding = self.funnel.finding(self.allocator.column(demand).kind)
+    def _finding(self, entry: Entry) -> Finding:
+        finding, least = self.funnel.finding(self.allocator.column(entry.demand).kind), entry.least
         checked = least > 1 and finding.cause.code in LACKING
-        if checked and not fits_empty(self.cells, demand, least, self.funnel.ever(demand)):
+        if checked and not fits_empty(self.cells, entry.demand, least, self.funnel.ever(entry.demand)):
             return Finding(Cause(CauseCode.NEVER_FITS, {"members": least}), finding.funnel)
         if finding.cause.code is CauseCode.GANG:
             return replace(finding, cause=Cause(CauseCode.GANG, {**finding.cause.params, "members": least}))
         return finding
 
     def _wait(self, pending: Pending, finding: Finding, position: int) -> Wait:
-        task, kept = pending.task, pending.reservation
-        wait = Wait(task.id, finding.cause, finding.funnel, position, finding.nearest)
-        if kept is not None:
-            wait = replace(wait, start_p50=kept.start_p50, start_p90=max(kept.start_p50, kept.start_p90))
+        entry, kept = pending.entry, pending.reservation
         row = self._row_to_blame(finding, kept)
-        if row is not None and position <= self.rules.explain_holders:
-            wait = replace(wait, holders=holders(task, row, self.future, self.preemptor))
-        if position <= self.rules.explain_alternatives and finding.cause.code not in (
-            CauseCode.BAD_REQUEST,
-            CauseCode.QUOTA,
-        ):
-            wait = replace(wait, alternatives=alternatives(demand_of(task), self.allocator))
-        return wait
+        near = row is not None and position <= self.rules.explain_holders
+        other = position <= self.rules.explain_alternatives and finding.cause.code not in UNCHANGEABLE
+        return Wait(
+            entry.task.id,
+            finding.cause,
+            finding.funnel,
+            position,
+            finding.nearest,
+            kept.start_p50 if kept is not None else None,
+            max(kept.start_p50, kept.start_p90) if kept is not None else None,
+            holders(entry.task, row, self.future, self.preemptor) if near and row is not None else (),
+            alternatives(entry.demand, self.allocator) if other else (),
+        )
 
     def _row_to_blame(self, finding: Finding, kept: Reservation | None) -> int | None:
         if kept is not None:

@@ -6,11 +6,12 @@ next one of the same queue is asked at once; one that starts moves its organisat
 
 import heapq
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 
-from scheduler.demand import least_members
-from scheduler.shares import Shares, asked_by
+from scheduler.catalogue import Entry
+from scheduler.shares import Shares
+from scheduler.timeline import UNKNOWN_P50_S
 from scheduler.types import Queue, QueueLevel, Task
 
 Path = tuple[str, ...]
@@ -55,29 +56,32 @@ class Knot:
     """A department or user with waiting tasks. `heap` orders the children: (standing, oldest, name)."""
 
     path: Path
-    tasks: list[Task] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)
     children: dict[str, "Knot"] = field(default_factory=dict)
     heap: list[tuple[float, float, str]] = field(default_factory=list)
     oldest: float = float("inf")
 
 
 class Line:
-    """Waiting tasks of one organisation at one level (priority, requeued first), fair between its parts."""
+    """Waiting tasks of one organisation at one level (priority, requeued first), fair between its parts.
 
-    def __init__(self, tasks: Sequence[Task], paths: Paths) -> None:
+    `entries` come last first.
+    """
+
+    def __init__(self, entries: Sequence[Entry], paths: Paths) -> None:
         self._paths = paths
         self._root = Knot(())
-        for task in sorted(tasks, key=lambda t: (t.submitted_at, t.id), reverse=True):
-            self._insert(task)
+        for entry in entries:
+            self._insert(entry)
         self._heapify(self._root)
 
-    def _insert(self, task: Task) -> None:
+    def _insert(self, entry: Entry) -> None:
         knot = self._root
-        path = self._paths.of(task)
+        path = self._paths.of(entry.task)
         for depth in range(1, len(path) + 1):
             knot = knot.children.setdefault(path[depth - 1], Knot(path[:depth]))
-            knot.oldest = min(knot.oldest, task.submitted_at)
-        knot.tasks.append(task)
+            knot.oldest = min(knot.oldest, entry.task.submitted_at)
+        knot.entries.append(entry)
 
     def _heapify(self, knot: Knot) -> None:
         for child in knot.children.values():
@@ -86,7 +90,7 @@ class Line:
         heapq.heapify(knot.heap)
 
     def _key(self, knot: Knot) -> tuple[float, float, str]:
-        return self._paths.standing(knot.path, bool(knot.tasks)), knot.oldest, knot.path[-1]
+        return self._paths.standing(knot.path, bool(knot.entries)), knot.oldest, knot.path[-1]
 
     def _trail(self) -> list[Knot]:
         """The knots from the root to the one whose turn it is."""
@@ -95,16 +99,16 @@ class Line:
             trail.append(trail[-1].children[trail[-1].heap[0][2]])
         return trail
 
-    def head(self) -> Task | None:
-        tasks = self._trail()[-1].tasks
-        return tasks[-1] if tasks else None
+    def head(self) -> Entry | None:
+        entries = self._trail()[-1].entries
+        return entries[-1] if entries else None
 
     def advance(self, moved: bool) -> None:
         """Drop the head. `moved`: it started, so standings on its way have changed."""
         trail = self._trail()
-        trail[-1].tasks.pop()
+        trail[-1].entries.pop()
         for parent, child in zip(reversed(trail[:-1]), reversed(trail[1:]), strict=True):
-            if not child.tasks and not child.heap:
+            if not child.entries and not child.heap:
                 heapq.heappop(parent.heap)
             elif moved:
                 heapq.heapreplace(parent.heap, self._key(child))
@@ -114,37 +118,53 @@ class Turns:
     """The whole queue. `next()` names the task whose turn it is; `done` must follow each time."""
 
     def __init__(
-        self, waiting: Sequence[Task], shares: Shares, paths: Paths, now: float, first: Mapping[str, object]
+        self,
+        waiting: Sequence[Entry],
+        shares: Shares,
+        paths: Paths,
+        now: float,
+        first: Container[str] = (),
+        patience: float = 0.0,
     ) -> None:
-        self._shares, self._paths, self._now = shares, paths, now
-        self._first = sorted((t for t in waiting if t.id in first), key=lambda t: (t.submitted_at, t.id), reverse=True)
-        self._levels: defaultdict[str, defaultdict[Level, list[Task]]] = defaultdict(lambda: defaultdict(list))
-        self._oldest: dict[str, float] = {}
-        for task in waiting:
-            if task.id not in first:
-                self._levels[task.organisation][(-task.priority, not task.requeued)].append(task)
-                self._oldest[task.organisation] = min(
-                    task.submitted_at, self._oldest.get(task.organisation, task.submitted_at)
-                )
+        self._shares, self._paths, self._now, self._patience = shares, paths, now, patience
+        self._first = sorted((e for e in waiting if e.task.id in first), key=self._age, reverse=True)
+        self._levels: defaultdict[str, defaultdict[Level, list[Entry]]] = defaultdict(lambda: defaultdict(list))
+        for entry in waiting:
+            if entry.task.id not in first:
+                self._levels[entry.task.organisation][-entry.task.priority, not entry.task.requeued].append(entry)
+        self._oldest = {
+            organisation: min(entry.task.submitted_at for entries in levels.values() for entry in entries)
+            for organisation, levels in self._levels.items()
+        }
         self._lines: dict[str, Line] = {}
         self._heap = [self._key(o) for o in list(self._levels) if self._open_line(o)]
         heapq.heapify(self._heap)
+
+    def _age(self, entry: Entry) -> tuple[float, str]:
+        """Order inside a line: arrival, plus `patience` times the expected run.
+
+        A task lets later ones pass only if they are shorter by more than they came later, over `patience`.
+        """
+        task = entry.task
+        expected = task.estimate_p50_s if task.estimate_p50_s is not None else UNKNOWN_P50_S
+        return task.submitted_at + self._patience * expected, task.id
 
     def _open_line(self, organisation: str) -> bool:
         """Make the organisation's next level its line; False when it has none left."""
         levels = self._levels[organisation]
         if not levels:
             return False
-        self._lines[organisation] = Line(levels.pop(min(levels)), self._paths)
+        entries = sorted(levels.pop(min(levels)), key=self._age, reverse=True)
+        self._lines[organisation] = Line(entries, self._paths)
         return True
 
     def _key(self, organisation: str) -> tuple[bool, float, float, str]:
-        task = self._lines[organisation].head()
-        promised = task is not None and self._shares.within_guarantee(organisation, asked_by(task, least_members(task)))
+        entry = self._lines[organisation].head()
+        promised = entry is not None and self._shares.within_guarantee(organisation, entry.asked)
         oldest = self._oldest[organisation]
         return not promised, self._shares.standing(organisation, self._now - oldest), oldest, organisation
 
-    def next(self) -> Task | None:
+    def next(self) -> Entry | None:
         if self._first:
             return self._first[-1]
         return self._lines[self._heap[0][3]].head() if self._heap else None
@@ -153,7 +173,7 @@ class Turns:
         """The task named last has been decided. `moved`: it started; shares and paths are up to date by now."""
         if self._first:
             self._first.pop()
-            self._heap = [self._key(entry[3]) for entry in self._heap]
+            self._heap = [self._key(key[3]) for key in self._heap]
             heapq.heapify(self._heap)
             return
         organisation = self._heap[0][3]
@@ -161,5 +181,5 @@ class Turns:
         line.advance(moved)
         if line.head() is None and not self._open_line(organisation):
             heapq.heappop(self._heap)
-        else:
+        elif moved or self._shares.has_guarantees:
             heapq.heapreplace(self._heap, self._key(organisation))

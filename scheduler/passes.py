@@ -10,10 +10,9 @@ from dataclasses import replace
 import numpy as np
 
 from scheduler.allocator import Allocator
+from scheduler.catalogue import Catalogue, Entry
 from scheduler.cells import Bools, Claim
-from scheduler.columns import RequestClass
 from scheduler.decisions import Cause, CauseCode, Place, Plan, Preempt
-from scheduler.demand import Demand, demand_of, least_members
 from scheduler.explain import Explainer, Pending
 from scheduler.funnel import Finding
 from scheduler.gangs import GangPlacer
@@ -21,10 +20,9 @@ from scheduler.order import Paths, Turns
 from scheduler.preempt import Eviction, Preemptor
 from scheduler.quota import QuotaBook
 from scheduler.rules import Rules
-from scheduler.shares import Shares, asked_by, fraction, taken_by
+from scheduler.shares import Shares, fraction, taken_by
 from scheduler.timeline import Future, Member, Reservation, member_of
 from scheduler.types import Task
-from scheduler.validate import problem_with
 
 
 class Pass:
@@ -33,6 +31,7 @@ class Pass:
     def __init__(
         self,
         allocator: Allocator,
+        catalogue: Catalogue,
         members: Iterable[Member],
         shares: Shares,
         paths: Paths,
@@ -41,6 +40,7 @@ class Pass:
         rules: Rules,
     ) -> None:
         self.allocator, self.cells, self.now, self.rules = allocator, allocator.cells, now, rules
+        self.catalogue = catalogue
         self.shares, self.paths, self.book = shares, paths, book
         by_row: defaultdict[int, list[Member]] = defaultdict(list)
         for member in members:
@@ -52,9 +52,9 @@ class Pass:
         self.preempts: list[Preempt] = []
         self.pending: list[Pending] = []
         self.committed: list[Claim] = []
-        self._full: set[tuple[Demand, int]] = set()
-        self._shut: dict[tuple[Demand, int], float] = {}
-        self._no_victims: set[tuple[Demand, int, str, int]] = set()
+        self._full: set[int] = set()
+        self._shut: dict[int, tuple[float, Finding]] = {}
+        self._no_victims: set[tuple[int, str, int]] = set()
         self._preemptor: Preemptor | None = None
         self._evictions = rules.evictions
 
@@ -76,9 +76,11 @@ class Pass:
             if task.id in holds or task.id in leaving
         }
         self._keep_room(waiting, first)
-        turns = Turns(waiting, self.shares, self.paths, self.now, first)
-        while (task := turns.next()) is not None:
-            turns.done(self._decide(task))
+        turns = Turns(
+            [self.catalogue.of(task) for task in waiting], self.shares, self.paths, self.now, first, self.rules.patience
+        )
+        while (entry := turns.next()) is not None:
+            turns.done(self._decide(entry))
         explainer = Explainer(self.allocator, self.future, self.preemptor, self.rules)
         return Plan((*self.preempts, *self.places, *explainer.waits(self.pending)))
 
@@ -98,65 +100,61 @@ class Pass:
     def _keep_room(self, waiting: Sequence[Task], first: Mapping[str, Sequence[str]]) -> None:
         """Reserve what was emptied, so that nobody else starts there while the last victims leave."""
         for task in waiting:
-            if task.id in first and problem_with(task) is None:
+            entry = self.catalogue.of(task) if task.id in first else None
+            if entry is not None and entry.problem is None:
                 rows = [self.cells.row_of[node] for node in first[task.id] if node in self.cells.row_of]
-                kind = self.allocator.column(demand_of(task)).kind
-                reservation = self.future.reserve(kind, task, least_members(task), sorted(set(rows)))
+                kind = self.allocator.column(entry.demand).kind
+                reservation = self.future.reserve(kind, task, entry.least, sorted(set(rows)))
                 if reservation is not None and reservation.start_p50 <= self.now:
                     self.future.add(reservation)
 
-    def _decide(self, task: Task) -> bool:
+    def _decide(self, entry: Entry) -> bool:
         """True when the task starts."""
-        problem = problem_with(task) or self.book.blocked_by(task, asked_by(task, least_members(task)))
+        task = entry.task
+        problem = entry.problem or self.book.blocked_by(task, entry.asked)
+        if problem is None and self.rules.in_order and self.pending:
+            problem = Cause(CauseCode.BEHIND_RESERVATION, {"for_task": self.pending[0].entry.task.id})
         if problem is not None:
-            self.pending.append(Pending(task, Finding(problem)))
+            self.pending.append(Pending(entry, Finding(problem)))
             return False
-        if self.rules.in_order and self.pending:
-            ahead = self.pending[0].task.id
-            self.pending.append(Pending(task, Finding(Cause(CauseCode.BEHIND_RESERVATION, {"for_task": ahead}))))
-            return False
-        demand, least = demand_of(task), least_members(task)
-        if (demand, least) not in self._full:
-            claims, stopped = self._place(task, demand)
+        if entry.key not in self._full:
+            claims, stopped = self._place(entry)
             if claims is not None:
                 self._start(task, claims)
                 return True
             if stopped is not None:
-                self._hold_back(task, demand, stopped)
+                self._hold_back(entry, stopped)
                 return False
-            self._full.add((demand, least))
-        self._blocked(task, demand, least)
+            self._full.add(entry.key)
+        self._blocked(entry)
         return False
 
-    def _place(self, task: Task, demand: Demand) -> tuple[list[Claim] | None, Finding | None]:
+    def _place(self, entry: Entry) -> tuple[list[Claim] | None, Finding | None]:
         """Committed claims; or why it was stopped although it fits; or neither when it does not fit."""
-        key, end = (
-            (demand, least_members(task)),
-            task.estimate_p90_s if task.estimate_p90_s is not None else math.inf,
-        )
-        if not task.preemptible and end >= self._shut.get(key, math.inf) and self.future.reservations:
-            return None, Finding(Cause(CauseCode.BEHIND_RESERVATION))
+        task = entry.task
+        end = task.estimate_p90_s if task.estimate_p90_s is not None else math.inf
+        shut = self._shut.get(entry.key)
+        if shut is not None and end >= shut[0] and not task.preemptible:
+            return None, shut[1]
         forbidden: Bools | None = None
         stopped: Finding | None = None
-        while True:
-            claims = self._candidate(task, demand, forbidden)
-            if claims is None:
-                break
+        while (claims := self._candidate(entry, forbidden)) is not None:
             refusal = self._refusal(task, claims)
             if refusal is None:
                 return claims, None
             self.allocator.undo(claims)
-            row, stopped = refusal
+            rows, stopped = refusal
             forbidden = np.zeros(len(self.cells), np.bool_) if forbidden is None else forbidden
-            forbidden[row] = True
+            forbidden[rows] = True
         if stopped is not None and stopped.cause.code is CauseCode.BEHIND_RESERVATION and not task.preemptible:
-            self._shut[key] = min(end, self._shut.get(key, math.inf))
+            self._shut[entry.key] = (end if shut is None else min(end, shut[0])), stopped
         return None, stopped
 
-    def _candidate(self, task: Task, demand: Demand, forbidden: Bools | None) -> list[Claim] | None:
+    def _candidate(self, entry: Entry, forbidden: Bools | None) -> list[Claim] | None:
+        task = entry.task
         if task.gang is not None and task.gang.size > 1:
-            return self.gangs.place(task, task.gang, demand, forbidden)
-        claim = self.allocator.spot(task, forbidden)
+            return self.gangs.place(task, task.gang, entry.demand, forbidden)
+        claim = self.allocator.spot(entry.demand, task.organisation, forbidden)
         if claim is None:
             return None
         self.allocator.commit(claim)
@@ -197,32 +195,32 @@ class Pass:
             self.future.placed(member_of(task, claim, self.now, self.now))
             self.places.append(Place(task.id, self.cells.nodes[claim.row].id, claim.slices, number))
 
-    def _hold_back(self, task: Task, demand: Demand, stopped: Finding) -> None:
+    def _hold_back(self, entry: Entry, stopped: Finding) -> None:
         """It fits, but a reservation or a quota stands before it."""
-        reservation = None
-        if stopped.cause.code is CauseCode.BEHIND_RESERVATION:
-            reservation = self._reserve(task, self.allocator.column(demand).kind)
-        self.pending.append(Pending(task, stopped, reservation))
+        behind = stopped.cause.code is CauseCode.BEHIND_RESERVATION
+        self.pending.append(Pending(entry, stopped, self._reserve(entry) if behind else None))
 
-    def _blocked(self, task: Task, demand: Demand, least: int) -> None:
+    def _blocked(self, entry: Entry) -> None:
         """It does not fit: wait for victims that leave, ask for some, or reserve the earliest start."""
-        kind = self.allocator.column(demand).kind
-        kept = self.future.kept_for(task.id)
+        kept = self.future.kept_for(entry.task.id)
         if kept is None:
-            eviction = self._find_victims(task, kind, least)
-            kept = self._evict(task, eviction) if eviction is not None else None
-        if kept is not None:
-            cause = Cause(CauseCode.WAITING_FOR_VICTIMS, {"node": self.cells.nodes[kept.claims[0].row].id})
-            self.pending.append(Pending(task, Finding(cause), kept))
+            eviction = self._find_victims(entry)
+            kept = self._evict(entry.task, eviction) if eviction is not None else None
+        if kept is None:
+            self.pending.append(Pending(entry, None, self._reserve(entry)))
             return
-        self.pending.append(Pending(task, None, self._reserve(task, kind)))
+        cause = Cause(CauseCode.WAITING_FOR_VICTIMS, {"node": self.cells.nodes[kept.claims[0].row].id})
+        self.pending.append(Pending(entry, Finding(cause), kept))
 
-    def _find_victims(self, task: Task, kind: RequestClass, least: int) -> Eviction | None:
-        key = (kind.demand, least, task.organisation, task.priority)
-        if self._evictions <= 0 or key in self._no_victims or not kind.allowed.any():
+    def _find_victims(self, entry: Entry) -> Eviction | None:
+        if self._evictions <= 0 or not self.preemptor.victims:
+            return None
+        key = (entry.key, entry.task.organisation, entry.task.priority)
+        kind = self.allocator.column(entry.demand).kind
+        if key in self._no_victims or not kind.allowed.any():
             return None
         self._evictions -= 1
-        eviction = self.preemptor.find(task, kind, least)
+        eviction = self.preemptor.find(entry.task, kind, entry.least)
         if eviction is None:
             self._no_victims.add(key)
         return eviction
@@ -242,11 +240,11 @@ class Pass:
         self.future.add(kept)
         return replace(kept, start_p50=notice)
 
-    def _reserve(self, task: Task, kind: RequestClass) -> Reservation | None:
+    def _reserve(self, entry: Entry) -> Reservation | None:
         """The earliest start, kept for the first tasks in the queue that cannot start now."""
         if len(self.future.reservations) >= self.rules.reservations:
             return None
-        reservation = self.future.reserve(kind, task, least_members(task))
+        reservation = self.future.reserve(self.allocator.column(entry.demand).kind, entry.task, entry.least)
         if reservation is not None:
             self.future.add(reservation)
         return reservation

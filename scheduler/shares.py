@@ -74,10 +74,12 @@ class Shares:
         self.total = total
         self.queue = {q.id: q for q in queues if q.level is QueueLevel.ORGANISATION}
         self.used: defaultdict[str, Bundle] = defaultdict(dict)
+        self._dominant: dict[str, float] = {}
         self.has_guarantees = any(_promises(q.guarantee) for q in self.queue.values())
 
     def add(self, organisation: str, bundle: Mapping[str, int], sign: int = 1) -> None:
         used = self.used[organisation]
+        self._dominant.pop(organisation, None)
         for resource, amount in bundle.items():
             used[resource] = used.get(resource, 0) + sign * amount
 
@@ -121,7 +123,9 @@ class Shares:
 
     def dominant(self, organisation: str) -> float:
         """The largest fraction of any resource that the organisation holds."""
-        return fraction(self.used[organisation], self.total)
+        if organisation not in self._dominant:
+            self._dominant[organisation] = fraction(self.used[organisation], self.total)
+        return self._dominant[organisation]
 
     def standing(self, organisation: str, oldest_wait_s: float = 0.0) -> float:
         """Lower goes first: present and recent use per unit of weight, less a credit for waiting."""

@@ -84,6 +84,7 @@ class Future:
     takes_back: Callable[[Task, Task], bool]
     reservations: list[Reservation] = field(default_factory=list)
     _on_row: defaultdict[int, list[Reservation]] = field(default_factory=lambda: defaultdict(list))
+    _by_task: dict[str, Reservation] = field(default_factory=dict)
     _ends: tuple[Floats, Floats, Floats] | None = None
 
     def reserved(self, row: int) -> bool:
@@ -94,6 +95,7 @@ class Future:
 
     def add(self, reservation: Reservation) -> None:
         self.reservations.append(reservation)
+        self._by_task[reservation.task.id] = reservation
         for row in {claim.row for claim in reservation.claims}:
             self._on_row[row].append(reservation)
 
@@ -103,13 +105,14 @@ class Future:
         if kept is None:
             return
         self.reservations.remove(kept)
+        del self._by_task[task_id]
         for row in {claim.row for claim in kept.claims}:
             self._on_row[row].remove(kept)
             if not self._on_row[row]:
                 del self._on_row[row]
 
     def kept_for(self, task_id: str) -> Reservation | None:
-        return next((r for r in self.reservations if r.task.id == task_id), None)
+        return self._by_task.get(task_id)
 
     def first_on(self, row: int, task: Task) -> Reservation | None:
         """The earliest reservation of another task on the row."""

@@ -1,7 +1,5 @@
 """The arrays: conservation, caches that equal a full computation, and agreement with the one-node model."""
 
-from dataclasses import replace
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,10 +26,6 @@ def picture(cells: Cells) -> list[bytes]:
     return [array.tobytes() for array in arrays]
 
 
-def single(task: Task) -> Task:
-    return replace(task, gang=None)
-
-
 def churn(allocator: Allocator, world: Snapshot, choices: list[int]) -> list[Claim]:
     """Place and remove tasks in an order that the choices decide."""
     held: list[Claim] = []
@@ -39,7 +33,8 @@ def churn(allocator: Allocator, world: Snapshot, choices: list[int]) -> list[Cla
         if held and choice % 3 == 0:
             allocator.undo([held.pop(choice % len(held))])
             continue
-        claim = allocator.spot(single(world.waiting[choice % len(world.waiting)]))
+        task = world.waiting[choice % len(world.waiting)]
+        claim = allocator.spot(demand_of(task), task.organisation)
         if claim is not None:
             allocator.commit(claim)
             held.append(claim)
