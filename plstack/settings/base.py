@@ -212,6 +212,11 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_NAME_OVERRIDES": {
+        "WorkloadStatusEnum": "apps.workloads.choices.Status",
+        "NodeStatusEnum": "apps.clusters.choices.NodeStatus",
+        "OrganisationStatusEnum": "apps.tenants.choices.OrganisationStatus",
+    },
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
 }
 DJANGO_TABLES2_TEMPLATE = "components/table.html"
