@@ -1,5 +1,53 @@
 """The console's API."""
 
-from django.urls import URLPattern
+from django.urls import URLPattern, URLResolver, include, path
 
-urlpatterns: list[URLPattern] = []
+from apps.console.api import audit, catalogue, finance, nodes, organisations, workloads
+
+_organisation = [
+    path("", organisations.OrganisationDetail.as_view()),
+    path("freeze/", organisations.Freeze.as_view()),
+    path("unfreeze/", organisations.Unfreeze.as_view()),
+    path("members/", organisations.Members.as_view()),
+    path("quotas/", organisations.Quotas.as_view()),
+    path("consumption/", finance.WorkloadTotals.as_view()),
+]
+
+_node = [
+    path("", nodes.NodeDetail.as_view()),
+    path("samples/", nodes.NodeSamples.as_view()),
+    path("cordon/", nodes.NodeCordon.as_view()),
+    path("uncordon/", nodes.NodeUncordon.as_view()),
+]
+
+_workload = [
+    path("", workloads.WorkloadDetail.as_view()),
+    path("events/", workloads.WorkloadEvents.as_view()),
+    path("stop/", workloads.WorkloadStop.as_view()),
+]
+
+_package = [
+    path("", catalogue.PackageDetail.as_view()),
+    path("withdraw/", catalogue.PackageWithdraw.as_view()),
+    path("offer/", catalogue.PackageOffer.as_view()),
+    path("prices/", catalogue.Prices.as_view()),
+]
+
+_console: list[URLPattern | URLResolver] = [
+    path("overview/", audit.Overview.as_view()),
+    path("organisations/", organisations.Organisations.as_view()),
+    path("organisations/<uuid:organisation_id>/", include(_organisation)),
+    path("nodes/", nodes.Nodes.as_view()),
+    path("nodes/<uuid:node_id>/", include(_node)),
+    path("workloads/", workloads.Workloads.as_view()),
+    path("workloads/<uuid:workload_id>/", include(_workload)),
+    path("packages/", catalogue.Packages.as_view()),
+    path("packages/<int:package_id>/", include(_package)),
+    path("recharges/", finance.Recharges.as_view()),
+    path("recharges/<int:transfer_id>/", finance.RechargeDetail.as_view()),
+    path("consumption/", finance.OrganisationTotals.as_view()),
+    path("charges/", finance.Charges.as_view()),
+    path("audit/", audit.Entries.as_view()),
+]
+
+urlpatterns = [path("console/", include(_console))]

@@ -8,7 +8,7 @@ from typing import Any
 from asgiref.sync import sync_to_async
 from django.db.models import QuerySet
 from django.http import StreamingHttpResponse
-from django.http.response import content_disposition_header
+from django.utils.http import content_disposition_header
 
 from apps.common.actor import Actor
 from apps.common.scoping import acting

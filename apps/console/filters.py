@@ -107,11 +107,12 @@ class PackageFilter(django_filters.FilterSet):
         return rows.filter(active=value == "true")
 
 
-class BetweenDays(django_filters.FilterSet):
-    """First and last day, both included, of rows with an `at`."""
+def day_filter(method: str, label: Any) -> django_filters.DateFilter:
+    return django_filters.DateFilter(method=method, label=label, widget=date_box())
 
-    since = django_filters.DateFilter(method="from_day", label=_("From"), widget=date_box())
-    until = django_filters.DateFilter(method="to_day", label=_("To"), widget=date_box())
+
+class BetweenDays(django_filters.FilterSet):
+    """First and last day, both included, of rows with an `at`. Each set names `since` and `until` in its own order."""
 
     def from_day(self, rows: QuerySet[Any], name: str, value: date) -> QuerySet[Any]:
         return rows.filter(at__gte=start_of(value))
@@ -123,6 +124,8 @@ class BetweenDays(django_filters.FilterSet):
 class RechargeFilter(BetweenDays):
     q = django_filters.CharFilter(method="search", label=_("Reference, note or who"), widget=search_box())
     organisation = OrganisationFilter()
+    since = day_filter("from_day", _("From"))
+    until = day_filter("to_day", _("To"))
 
     class Meta:
         model = Transfer
@@ -144,6 +147,8 @@ class AuditFilter(BetweenDays):
     )
     target = django_filters.CharFilter(method="by_target", label=_("Object's name or id"))
     organisation = OrganisationFilter()
+    since = day_filter("from_day", _("From"))
+    until = day_filter("to_day", _("To"))
 
     class Meta:
         model = Entry

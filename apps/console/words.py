@@ -1,7 +1,17 @@
-"""Words for the codes of the operation log."""
+"""Words for the codes and the values of the operation log, and for amounts that several pages name."""
 
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from django.utils.dateparse import parse_datetime
 from django.utils.functional import Promise
+from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+
+from apps.common.formatting import UNKNOWN, cores, memory, moment
+from apps.common.money import yuan, yuan_rate
 
 ACTIONS: dict[str, str | Promise] = {
     "billing.arrears": _("Funds status changed"),
@@ -47,6 +57,85 @@ CHANNELS: dict[str, str | Promise] = {
 }
 
 
+FIELDS: dict[str, str | Promise] = {
+    "active": _("On offer"),
+    "amount_fen": _("Amount"),
+    "cpu_milli": _("CPU"),
+    "credit_limit_fen": _("Credit limit"),
+    "description_en": _("Description in English"),
+    "description_zh": _("Description in Chinese"),
+    "effective_from": _("In force from"),
+    "email": _("E-mail"),
+    "gpu_core_milli": _("Share of compute, thousandths"),
+    "gpu_count": _("GPU cards"),
+    "gpu_memory_mib": _("GPU memory"),
+    "gpu_mode": _("GPU mode"),
+    "gpu_model": _("GPU model"),
+    "isolation": _("Isolation"),
+    "language": _("Language"),
+    "limit": _("Limit"),
+    "memory_mib": _("Memory"),
+    "mig_profile": _("MIG profile"),
+    "name": _("Name"),
+    "name_en": _("Name in English"),
+    "name_zh": _("Name in Chinese"),
+    "note": _("Note"),
+    "number": _("Version"),
+    "priority": _("Priority"),
+    "rate_fen_per_hour": _("Price"),
+    "reason": _("Reason"),
+    "reference": _("Reference"),
+    "role": _("Role"),
+    "slug": _("Short name"),
+    "sort": _("Position"),
+    "status": _("Status"),
+    "term": _("Term"),
+    "transfer": _("Ledger entry"),
+    "username": _("User name"),
+}
+
+
 def action_words(action: str) -> str:
     """The words of an action; its code where a newer part of the platform has none yet."""
     return str(ACTIONS.get(action, action))
+
+
+def field_words(name: str) -> str:
+    return str(FIELDS.get(name, name))
+
+
+def value_words(name: str, value: Any) -> str:
+    """A logged value in the unit that people use; codes stay codes, so that one can search for them."""
+    if value is None or value == "":
+        return UNKNOWN
+    if isinstance(value, bool):
+        return _now("yes") if value else _now("no")
+    if name == "rate_fen_per_hour":
+        return _rate(str(value))
+    if name.endswith("_fen") and isinstance(value, int):
+        return yuan(value)
+    if name.endswith("_mib") and isinstance(value, int):
+        return memory(value)
+    if name == "cpu_milli" and isinstance(value, int):
+        return core_words(value)
+    at = _instant(value)
+    return moment(at, seconds=True) if at else str(value)
+
+
+def _rate(text: str) -> str:
+    try:
+        return yuan_rate(Decimal(text))
+    except InvalidOperation:
+        return text
+
+
+def _instant(value: Any) -> datetime | None:
+    try:
+        return parse_datetime(value) if isinstance(value, str) and "T" in value else None
+    except ValueError:
+        return None
+
+
+def core_words(milli: int) -> str:
+    """`1 core`, `0.5 cores`, `14 cores` for thousandths of a core."""
+    return ngettext("%(count)s core", "%(count)s cores", 1 if milli == 1000 else 2) % {"count": cores(milli)}

@@ -30,7 +30,7 @@ class YuanField(forms.CharField):
 
     default_error_messages = {"amount": _("Give an amount in yuan with at most two decimals, as in 1,500.00.")}
 
-    def clean(self, value: Any) -> int | None:  # type: ignore[override]  # text in, number out
+    def clean(self, value: Any) -> int | None:
         text = super().clean(value)
         if not text:
             return None
@@ -47,7 +47,7 @@ class YuanRateField(forms.CharField):
         "rate": _("Give a price in yuan an hour with at most four decimals, as in 7.80 or 0.0125.")
     }
 
-    def clean(self, value: Any) -> Decimal | None:  # type: ignore[override]  # text in, number out
+    def clean(self, value: Any) -> Decimal | None:
         text = super().clean(value)
         if not text:
             return None
@@ -86,7 +86,7 @@ class OrganisationField(forms.CharField):
     widget = Completing
     default_error_messages = {"unknown": _("There is no organisation with this name.")}
 
-    def clean(self, value: Any) -> Organisation | None:  # type: ignore[override]  # text in, row out
+    def clean(self, value: Any) -> Organisation | None:
         text = super().clean(value)
         if not text:
             return None

@@ -39,9 +39,7 @@ class MemberForm(forms.Form):
     name = forms.CharField(label=_("Name"), max_length=80, required=False)
     email = forms.CharField(label=_("E-mail"), max_length=254, required=False)
     role = forms.ChoiceField(label=_("Role"), choices=Role.choices, initial=Role.MEMBER)
-    priority = forms.TypedChoiceField(
-        label=_("Priority in the queue"), choices=PRIORITIES, coerce=int, initial=3, empty_value=3
-    )
+    priority = forms.TypedChoiceField(label=_("Priority in the queue"), choices=PRIORITIES, coerce=int, initial=3)
 
     @property
     def is_new(self) -> bool:
@@ -62,9 +60,9 @@ class LimitsForm(forms.Form):
         Resource.RUNS: (1, _("runs")),
     }
 
-    def __init__(self, *args: Any, limits: list[Limit], **kwargs: Any) -> None:
+    def __init__(self, data: Any = None, *, limits: list[Limit]) -> None:
         initial = {limit.resource.value: _shown(limit.resource, limit.limit) for limit in limits}
-        super().__init__(*args, initial=initial, **kwargs)
+        super().__init__(data, initial=initial)
         for limit in limits:
             whole = limit.resource is Resource.RUNS
             self.fields[limit.resource.value] = forms.DecimalField(

@@ -100,21 +100,22 @@ def slices(actor: Actor, scope: Scope, workload_id: UUID, hour: datetime) -> Que
 
 
 def by_package(actor: Actor, scope: Scope) -> list[dict[str, Any]]:
-    """Rows {package_id, name_en, name_zh, amount_fen}, the greatest first."""
+    """Rows {package_id, name_en, name_zh, amount_fen, exact_fen}, the greatest first."""
     package = "price_version__package"
     rows = (
         scope.charges(actor)
         .order_by()
         .values(package_id=F(f"{package}_id"), name_en=F(f"{package}__name_en"), name_zh=F(f"{package}__name_zh"))
     )
-    return list(rows.annotate(amount_fen=Sum("amount_fen")).order_by("-amount_fen", "package_id"))
+    summed = rows.annotate(amount_fen=Sum("amount_fen"), exact_fen=Sum("exact_fen"))
+    return [dict(row) for row in summed.order_by("-exact_fen", f"{package}_id")]
 
 
-def days(actor: Actor, scope: Scope) -> dict[date, int]:
-    """Fen charged for each day with charges."""
+def days(actor: Actor, scope: Scope) -> dict[date, Decimal]:
+    """Exact fen of each day with charges."""
     filters = ChargeFilter(since=scope.since, until=scope.until)
     rows = scope.matching(funds.consumption_by_day(actor, filters=filters))
-    return {row["day"]: row["amount_fen"] for row in rows}
+    return {row["day"]: row["exact_fen"] for row in rows}
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,9 @@ class PackageTable(Table):
 
 class PriceTable(Table):
     caption = _("Prices")
-    number = tables.Column(verbose_name=_("Version"), orderable=False, attrs=column(fold=_("Version"), numeric=True))
+    number = tables.TemplateColumn(
+        "v{{ record.number }}", verbose_name=_("Version"), orderable=False, attrs=column("pl-name", fold=_("Version"))
+    )
     state = tables.TemplateColumn(
         template_name="console/cells/price_state.html", verbose_name=_("State"), orderable=False, attrs=column()
     )

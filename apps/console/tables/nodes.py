@@ -19,7 +19,8 @@ class NodeTable(Table):
         template_name="console/cells/node_status.html", verbose_name=_("State"), attrs=column("pl-inline", width=FULL)
     )
     isolation = tables.TemplateColumn(
-        "{% load pl %}{% tag record.node.isolation 'shield-lock' title=record.node.isolation_reason %}",
+        "{% load pl workloads %}"
+        "{% tag record.node.isolation 'shield-lock' title=record.node.isolation_reason|driver_words %}",
         verbose_name=_("Isolation"),
         order_by=("node.isolation",),
         attrs=column(fold=_("Isolation")),

@@ -29,7 +29,7 @@ class OrganisationTable(Table):
         attrs=column("o-2", width="c-2"),
     )
     members = tables.Column(verbose_name=_("Members"), attrs=column(fold=_("Members"), numeric=True))
-    live = tables.Column(verbose_name=_("Not ended"), attrs=column(fold=_("Not ended"), numeric=True))
+    live = tables.Column(verbose_name=_("Live workloads"), attrs=column(fold=_("Live workloads"), numeric=True))
     burn = tables.Column(verbose_name="¥/h", orderable=False, empty_values=(), attrs=column(fold="¥/h", numeric=True))
     balance_fen = tables.TemplateColumn(
         "{% load pl %}{{ record.balance_fen|amount }}",

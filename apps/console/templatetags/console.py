@@ -1,18 +1,19 @@
 """`{% load console %}`: words for rows of the kernel and the ledger, in the reader's language."""
 
 from decimal import Decimal
-from typing import Any
 
 from django import template
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from apps.audit.models import Entry
 from apps.billing.models import Charge, Package
-from apps.common.formatting import UNKNOWN, cores, elapsed, gpu_memory, memory
+from apps.common.formatting import UNKNOWN, elapsed, gpu_memory, memory
 from apps.common.money import FEN_PER_YUAN, whole_fen
 from apps.console.selectors.audit import changes
 from apps.console.selectors.organisations import Limit
-from apps.console.words import CHANNELS, TARGETS, action_words
+from apps.console.words import CHANNELS, TARGETS, action_words, core_words, field_words, value_words
+from apps.tenants.choices import Resource
 from apps.tenants.quotas import amount_text
 from apps.workloads.choices import Fault, Reason
 from apps.workloads.models import Workload
@@ -23,7 +24,7 @@ register = template.Library()
 @register.filter
 def package_resources(package: Package) -> str:
     """`4 cores · 16 GiB · 1 × H200 80 GB` of one replica."""
-    parts = [_("%(count)s cores") % {"count": cores(package.cpu_milli)}, memory(package.memory_mib)]
+    parts = [core_words(package.cpu_milli), memory(package.memory_mib)]
     if package.gpu_count:
         size = gpu_memory(package.gpu_memory_mib) if package.gpu_memory_mib else ""
         model = package.gpu_model or _("any GPU")
@@ -95,20 +96,16 @@ def action_label(action: str) -> str:
 
 
 @register.filter
-def value_text(value: Any) -> str:
-    """One value of an audit entry: nothing is a dash, a list or table its JSON-like text."""
-    if value is None or value == "":
-        return UNKNOWN
-    return {True: _("yes"), False: _("no")}[value] if isinstance(value, bool) else str(value)
-
-
-@register.filter
 def limit_words(limit: Limit) -> str:
     """`4 of 16 GiB` in the resource's unit; `4, unlimited` where there is no limit."""
-    used = amount_text(limit.resource, limit.used)
+    used = _amount(limit.resource, limit.used)
     if limit.limit is None:
         return _("%(used)s, unlimited") % {"used": used}
-    return _("%(used)s of %(limit)s") % {"used": used, "limit": amount_text(limit.resource, limit.limit)}
+    return _("%(used)s of %(limit)s") % {"used": used, "limit": _amount(limit.resource, limit.limit)}
+
+
+def _amount(resource: Resource, amount: int) -> str:
+    return memory(amount) if resource is Resource.MEMORY_MIB else amount_text(resource, amount)
 
 
 @register.filter
@@ -136,4 +133,17 @@ def target_label(target_type: str) -> str:
     return str(TARGETS.get(target_type, target_type))
 
 
-register.filter("audit_changes", changes)
+@register.filter
+def audit_changes(entry: Entry) -> list[dict[str, str]]:
+    """Changed fields in words: name, before ("" where there was nothing), after."""
+    return [
+        {
+            "name": field_words(change.name),
+            "before": "" if change.before is None else value_words(change.name, change.before),
+            "after": value_words(change.name, change.after),
+        }
+        for change in changes(entry)
+    ]
+
+
+register.filter("core_words", core_words)

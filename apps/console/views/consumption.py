@@ -34,13 +34,12 @@ LONGEST = timedelta(days=366)
 @require_GET
 def page(request: StaffRequest) -> HttpResponse:
     actor = request.actor
-    form = PeriodForm(request.GET or None)
     branch = _branch(request.GET)
     scope = branch.scope
     totals = reads.totals(actor, scope)
     explained = reads.explain(actor, branch.charge) if branch.charge is not None else None
     context = {
-        "form": form if form.is_bound else PeriodForm(initial={"since": scope.since, "until": scope.until}),
+        "form": _period_form(scope),
         "scope": scope,
         "totals": totals,
         "strip": _strip(actor, scope, totals),
@@ -66,9 +65,16 @@ def days(request: StaffRequest) -> JsonResponse:
     return JsonResponse([{"name": _("Consumption"), "unit": "¥", "points": points}], safe=False)
 
 
-def _point(day: date, charged: dict[date, int]) -> list[float]:
+def _point(day: date, charged: dict[date, Decimal]) -> list[float]:
     noon = start_of(day) + timedelta(hours=12)
-    return [noon.timestamp(), charged.get(day, 0) / 100]
+    return [noon.timestamp(), float(charged.get(day, Decimal(0)) / 100)]
+
+
+def _period_form(scope: Scope) -> PeriodForm:
+    """Shows the days that are meant even where the URL names none; unchanged while they are the usual ones."""
+    usual = _scope(QueryDict())
+    data = {"q": scope.search, "since": scope.since, "until": scope.until}
+    return PeriodForm(data, initial={"since": usual.since, "until": usual.until})
 
 
 def _scope(query: QueryDict) -> Scope:
@@ -88,14 +94,14 @@ def _day(text: str | None) -> date | None:
 
 def _branch(query: QueryDict) -> Branch:
     charge = query.get("charge", "")
-    limits = {name: int(query[name]) for name in ("orgs", "works", "hours") if query.get(name, "").isdigit()}
+    wanted = {name: query.get(name, "") for name in ("orgs", "works", "hours")}
     return Branch(
         scope=_scope(query),
         organisation=_uuid(query.get("organisation")),
         workload=_uuid(query.get("workload")),
         hour=_hour(query.get("hour")),
-        charge=int(charge) if charge.isdigit() and len(charge) < 18 else None,
-        limits={name: min(value, 2000) for name, value in limits.items()},
+        charge=int(charge) if charge.isascii() and charge.isdigit() and len(charge) < 18 else None,
+        limits={name: min(int(text), 2000) for name, text in wanted.items() if text.isascii() and text.isdigit()},
     )
 
 
@@ -143,9 +149,8 @@ def _strip(actor: Actor, scope: Scope, totals: reads.Totals) -> list[dict[str, A
             "sub": _("%(exact)s before rounding") % {"exact": exact_yuan(totals.exact_fen)},
         },
         {
-            "label": _("Of"),
+            "label": _("Workloads"),
             "value": totals.workloads,
-            "unit": ngettext("workload", "workloads", totals.workloads),
             "sub": ngettext("in %(count)s organisation", "in %(count)s organisations", totals.organisations)
             % {"count": totals.organisations},
         },
@@ -172,11 +177,12 @@ def _packages(actor: Actor, scope: Scope, totals: reads.Totals) -> list[dict[str
     """The five greatest packages and the rest, each with its share of the whole in per cent."""
     rows = reads.by_package(actor, scope)
     key = "name_zh" if (get_language() or "").startswith("zh") else "name_en"
-    shown = [{"label": row[key], "amount_fen": row["amount_fen"]} for row in rows[:5]]
+    shown = [{"label": row[key], "amount_fen": row["amount_fen"], "exact_fen": row["exact_fen"]} for row in rows[:5]]
     if rows[5:]:
-        shown.append({"label": _("Others"), "amount_fen": sum(row["amount_fen"] for row in rows[5:])})
+        rest = {name: sum(row[name] for row in rows[5:]) for name in ("amount_fen", "exact_fen")}
+        shown.append({"label": _("Others"), **rest})
     for row in shown:
-        row["share"] = 100 * row["amount_fen"] / totals.amount_fen if totals.amount_fen else None
+        row["share"] = float(100 * row["exact_fen"] / totals.exact_fen) if totals.exact_fen else None
     return shown
 
 

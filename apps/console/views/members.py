@@ -34,7 +34,7 @@ QUOTAS = "console/organisations/quotas.html"
 @require_GET
 def member_list(request: StaffRequest, organisation_id: UUID) -> HttpResponse:
     organisation = reads.get(request.actor, organisation_id)
-    table = paged(request, MemberTable(reads.members(request.actor, organisation_id), request=request))
+    table = paged(request, MemberTable(reads.members(request.actor, organisation_id)))
     context = {**frame(request.actor, organisation, "members"), "table": table}
     return render(request, "console/organisations/members.html", context)
 
@@ -110,7 +110,7 @@ def _quota_rows(form: LimitsForm, limits: list[reads.Limit]) -> list[dict[str, A
             "limit": limit,
             "field": form[limit.resource.value],
             "unit": LimitsForm.UNITS[limit.resource][1],
-            "used": f"{limit.used / LimitsForm.UNITS[limit.resource][0]:g}",
+            "used": f"{round(limit.used / LimitsForm.UNITS[limit.resource][0], 2):g}",
         }
         for limit in limits
     ]

@@ -12,15 +12,14 @@ from django.views.decorators.http import require_GET, require_POST
 from apps.clusters import selectors as clusters
 from apps.clusters import services
 from apps.clusters.choices import NodeStatus
-from apps.clusters.models import Node
 from apps.common.access import on_platform, requires
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, NotFound
-from apps.common.formatting import cores, memory
 from apps.common.permissions import Permission as P
 from apps.console.requests import StaffRequest
 from apps.console.selectors import nodes as reads
 from apps.console.tables.nodes import NodeTable
+from apps.console.views.facts import isolation_words, node_facts
 from apps.console.views.shared import done, paged, say_refusal
 
 VIEW = on_platform(P.PLATFORM_NODES_VIEW)
@@ -32,7 +31,7 @@ SPANS = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta
 @require_GET
 def node_list(request: StaffRequest) -> HttpResponse:
     rows = reads.node_rows(request.actor)
-    table = paged(request, NodeTable(rows, request=request))
+    table = paged(request, NodeTable(rows))
     return render(request, "console/nodes/list.html", {"table": table, "nodes": rows})
 
 
@@ -50,7 +49,7 @@ def detail(request: StaffRequest, node_id: UUID) -> HttpResponse:
         "row": row,
         "cordoned": node.status == NodeStatus.CORDONED,
         "isolation": isolation_words(node),
-        "facts": _facts(node),
+        "facts": node_facts(node),
         "cards": reads.cards_of(node),
         "runs": reads.running_on(node),
         "span": span,
@@ -65,45 +64,6 @@ def detail(request: StaffRequest, node_id: UUID) -> HttpResponse:
 def _spans(current: str) -> list[dict[str, Any]]:
     words = {"hour": _("Hour"), "day": _("Day"), "week": _("Week")}
     return [{"name": name, "label": words[name], "current": name == current} for name in SPANS]
-
-
-def isolation_words(node: Node) -> dict[str, str]:
-    """What the node's isolation level means, and its tone; the driver's own reason stands beside it."""
-    if node.isolation == "L0":
-        text = _("Workloads are not kept apart: one trusted organisation only.")
-        return {"title": _("Level L0"), "text": text, "tone": "warn"}
-    text = _("Each workload has its own file system view, process tree and limits; several organisations may share it.")
-    return {"title": _("Level %(level)s") % {"level": node.isolation}, "text": text, "tone": ""}
-
-
-def _facts(node: Node) -> list[dict[str, Any]]:
-    names = {"os": _("Operating system"), "cpu": _("Processor"), "python": "Python", "driver": _("GPU driver")}
-    measured = [
-        {
-            "label": _("CPU"),
-            "value": _("%(count)s cores") % {"count": cores(node.cpu_milli)},
-            "sub": _kept(cores(node.reserved_cpu_milli), node.reserved_cpu_milli),
-        },
-        {
-            "label": _("Memory"),
-            "value": memory(node.memory_mib),
-            "sub": _kept(memory(node.reserved_memory_mib), node.reserved_memory_mib),
-        },
-        {
-            "label": _("Disk"),
-            "value": memory(node.disk_mib),
-            "sub": _("%(free)s free") % {"free": memory(node.disk_free_mib)},
-        },
-        {"label": _("Architecture"), "value": node.arch},
-        {"label": _("Driver"), "value": node.driver},
-    ]
-    told = [{"label": names.get(name, name), "value": value} for name, value in node.facts.items() if value]
-    return [*measured, *told]
-
-
-def _kept(words: str, amount: int) -> str:
-    """What is never given out."""
-    return _("%(amount)s kept for the system") % {"amount": words} if amount else ""
 
 
 @requires(VIEW)

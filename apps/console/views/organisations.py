@@ -41,7 +41,7 @@ def organisation_list(request: StaffRequest) -> HttpResponse:
     filtered = OrganisationListFilter(request.GET, queryset=reads.organisations(request.actor), request=request)
     money = request.actor.may(P.PLATFORM_FINANCE_VIEW)
     burns = funds.burn_by_organisation() if money else {}
-    table = paged(request, OrganisationTable(filtered.qs, burns=burns, money=money, request=request))
+    table = paged(request, OrganisationTable(filtered.qs, burns=burns, money=money))
     return render(request, "console/organisations/list.html", {"table": table, "filter": filtered})
 
 
@@ -83,7 +83,6 @@ def detail(request: StaffRequest, organisation_id: UUID) -> HttpResponse:
         "live": reads.live_workloads(organisation_id)[:10],
         "limits": reads.limits(actor, organisation_id),
         "sees_work": actor.may(P.PLATFORM_WORKLOADS_VIEW),
-        "may_recharge": actor.may(P.PLATFORM_RECHARGE),
     }
     return render(request, "console/organisations/detail.html", context)
 
@@ -100,6 +99,7 @@ def frame(actor: Actor, organisation: Organisation, current: str) -> dict[str, A
         "organisation": organisation,
         "frozen": organisation.status == OrganisationStatus.FROZEN,
         "may_manage": actor.may(P.PLATFORM_TENANTS_MANAGE),
+        "may_recharge": actor.may(P.PLATFORM_RECHARGE),
         "tabs": [
             {
                 "label": label,
@@ -114,7 +114,7 @@ def frame(actor: Actor, organisation: Organisation, current: str) -> dict[str, A
 
 def _strip(organisation: Organisation, money: reads.Money | None) -> list[dict[str, Any]]:
     live = organisation.live  # type: ignore[attr-defined]  # annotated by the selector
-    cells = [{"label": _("Not ended"), "value": live, "unit": ngettext("workload", "workloads", live)}]
+    cells = [{"label": _("Running and waiting"), "value": live, "unit": ngettext("workload", "workloads", live)}]
     return cells if money is None else [*_money_cells(money), *cells]
 
 

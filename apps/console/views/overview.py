@@ -24,7 +24,7 @@ from apps.console.selectors import overview
 def page(request: StaffRequest) -> HttpResponse:
     """Each member of the staff sees the parts that their role may open."""
     actor = request.actor
-    context = {
+    context: dict[str, Any] = {
         "strip": _strip(actor),
         "capacity": _capacity(actor),
         "last_pass": overview.last_pass(actor),

@@ -36,7 +36,7 @@ FORM, DETAIL = "console/packages/form.html", "console/packages/detail.html"
 def package_list(request: StaffRequest) -> HttpResponse:
     everything = funds.packages(request.actor, active_only=False)
     filtered = PackageFilter(request.GET, queryset=everything, request=request)
-    table = paged(request, PackageTable(filtered.qs, request=request))
+    table = paged(request, PackageTable(filtered.qs))
     may_manage = request.actor.may(P.PLATFORM_PRICES_MANAGE)
     context = {"table": table, "filter": filtered, "may_manage": may_manage}
     return render(request, "console/packages/list.html", context)
@@ -140,7 +140,7 @@ def _context(request: StaffRequest, package: Package, form: PriceForm) -> dict[s
     return {
         "package": package,
         "form": form,
-        "prices": paged(request, PriceTable(history, request=request), per_page=20),
+        "prices": paged(request, PriceTable(history), per_page=20),
         "planned": next((version for version in history if version.effective_from > now), None),
         "zone": timezone.get_current_timezone_name(),
         "may_manage": request.actor.may(P.PLATFORM_PRICES_MANAGE),

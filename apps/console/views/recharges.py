@@ -33,7 +33,7 @@ NEW, REVIEW = "console/recharges/new.html", "console/recharges/review.html"
 @require_GET
 def recharge_list(request: StaffRequest) -> HttpResponse:
     filtered = RechargeFilter(request.GET, queryset=funds.recharges(request.actor), request=request)
-    table = paged(request, RechargeTable(filtered.qs, request=request))
+    table = paged(request, RechargeTable(filtered.qs))
     context = {
         "table": table,
         "filter": filtered,

@@ -24,7 +24,7 @@ class OpenPage(Page[Any]):
         return max(0, self.start_index() + len(self) - 1)
 
 
-class OpenPaginator(LazyPaginator):  # type: ignore[misc]  # the library ships no types
+class OpenPaginator(LazyPaginator):
     def page(self, number: Any) -> OpenPage:
         found = super().page(number)
         return OpenPage(found.object_list, found.number, self)

@@ -1,32 +1,31 @@
 """Workloads of all organisations: the list, one of them, its log, stopping it."""
 
 from collections.abc import AsyncIterator
-from typing import Any
 from uuid import UUID
 
 from asgiref.sync import sync_to_async
 from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
-from django.http.response import content_disposition_header
 from django.shortcuts import redirect, render
+from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from apps.billing import selectors as funds
 from apps.common.access import on_platform, requires
 from apps.common.errors import Conflict
-from apps.common.formatting import cores, memory
 from apps.common.permissions import Permission as P
 from apps.console.filters import WorkloadFilter
 from apps.console.requests import StaffRequest
 from apps.console.selectors import overview
 from apps.console.selectors import workloads as reads
 from apps.console.tables.workloads import WorkloadTable
+from apps.console.views.facts import workload_facts
 from apps.console.views.shared import done, paged, say_refusal
 from apps.training.startup import startup_steps
 from apps.workloads import faults, services
 from apps.workloads import selectors as kernel
 from apps.workloads.choices import Status
-from apps.workloads.models import Attempt, Workload
+from apps.workloads.models import Attempt
 from apps.workloads.waiting import explain_wait
 
 VIEW = on_platform(P.PLATFORM_WORKLOADS_VIEW)
@@ -38,7 +37,7 @@ CHUNK = 256 * 1024
 @require_GET
 def workload_list(request: StaffRequest) -> HttpResponse:
     filtered = WorkloadFilter(request.GET, queryset=reads.workloads(request.actor), request=request)
-    table = paged(request, WorkloadTable(filtered.qs, request=request))
+    table = paged(request, WorkloadTable(filtered.qs))
     context = {"table": table, "filter": filtered, "last_event_id": overview.newest_event_id()}
     return render(request, "console/workloads/list.html", context)
 
@@ -60,43 +59,15 @@ def detail(request: StaffRequest, workload_id: UUID) -> HttpResponse:
         "wait": explain_wait(actor, workload) if workload.status == Status.QUEUED else None,
         "failure": faults.card(workload, attempt),
         "events": kernel.events(workload).order_by("-pk")[:100],
-        "facts": _facts(workload, attempt),
+        "facts": workload_facts(actor, workload, attempt),
         "cost": cost,
         "log_url": f"/ws/logs/{workload.pk}/?portal=console",
         "burning": workload.status in (Status.RUNNING, Status.STOPPING) and workload.started_at is not None,
         "may_stop": actor.may(P.PLATFORM_WORKLOADS_MANAGE) and workload.is_live and workload.status != Status.STOPPING,
         "sees_money": actor.may(P.PLATFORM_FINANCE_VIEW),
-        "sees_tenants": actor.may(P.PLATFORM_TENANTS_VIEW),
-        "sees_nodes": actor.may(P.PLATFORM_NODES_VIEW),
         "last_event_id": overview.newest_event_id(),
     }
     return render(request, "console/workloads/detail.html", context)
-
-
-def _facts(workload: Workload, attempt: Attempt | None) -> list[dict[str, Any]]:
-    spec = workload.frozen_spec
-    return [
-        {"label": _("Kind"), "value": workload.get_kind_display()},
-        {"label": _("Image"), "value": spec.image.name},
-        {"label": _("CPU"), "value": _("%(count)s cores") % {"count": cores(spec.cpu_milli)}},
-        {"label": _("Memory"), "value": memory(spec.memory_mib), "sub": _peak(attempt)},
-        {"label": _("GPU"), "value": _gpu(workload)},
-        {"label": _("Priority"), "value": workload.priority},
-        {"label": _("Attempt"), "value": workload.attempt_number or "—"},
-    ]
-
-
-def _peak(attempt: Attempt | None) -> str:
-    if attempt is None or attempt.peak_memory_mib is None:
-        return ""
-    return _("peak %(amount)s") % {"amount": memory(attempt.peak_memory_mib)}
-
-
-def _gpu(workload: Workload) -> str:
-    gpu = workload.frozen_spec.gpu
-    if gpu is None:
-        return _("none")
-    return " ".join(filter(None, [f"{gpu.count} ×", gpu.model or _("any GPU"), gpu.profile or gpu.mode]))
 
 
 @requires(MANAGE)

@@ -1,0 +1,174 @@
+"""/api/v1/console/recharges/ and /consumption/: money in, and what it went to."""
+
+from typing import Any
+from uuid import UUID
+
+import django_filters
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework import generics, serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.billing import selectors as funds
+from apps.billing import services
+from apps.billing.models import Charge, Transfer
+from apps.common.access import on_platform
+from apps.common.api import ScopedView
+from apps.common.permissions import Permission as P
+from apps.console.api.shared import ByKey, Named, NewestFirst, fields_named
+from apps.console.filters import RechargeFilter
+from apps.console.selectors import recharges as reads
+
+VIEW = on_platform(P.PLATFORM_FINANCE_VIEW)
+RECHARGE = on_platform(P.PLATFORM_RECHARGE)
+
+
+class RechargeOut(serializers.Serializer[Transfer]):
+    id = serializers.IntegerField(read_only=True)
+    organisation = Named(read_only=True)
+    amount_fen = serializers.IntegerField(read_only=True)
+    reference = serializers.CharField(source="ref", read_only=True)
+    note = serializers.CharField(read_only=True)
+    by = serializers.CharField(source="actor_label", read_only=True)
+    at = serializers.DateTimeField(read_only=True)
+
+
+class RechargeIn(serializers.Serializer[Any]):
+    organisation_id = serializers.UUIDField()
+    amount_fen = serializers.IntegerField(min_value=1)
+    reference = serializers.CharField(max_length=80)
+    note = serializers.CharField(max_length=300, required=False, allow_blank=True, default="")
+
+
+@extend_schema(tags=["console: finance"])
+class Recharges(ScopedView, generics.ListAPIView[Transfer]):
+    access = {"get": VIEW, "post": RECHARGE}
+    queryset = Transfer.objects.none()
+    serializer_class = RechargeOut
+    pagination_class = NewestFirst
+    filterset_class = RechargeFilter
+
+    def get_queryset(self) -> QuerySet[Transfer]:
+        return funds.recharges(self.actor)
+
+    @extend_schema(request=RechargeIn, responses={201: RechargeOut, 200: RechargeOut})
+    def post(self, request: Request) -> Response:
+        """Credit a payment: 201 the first time, 200 with the same recharge when its reference comes again.
+
+        The same reference with another amount is a conflict (409).
+        """
+        given = RechargeIn(data=request.data)
+        given.is_valid(raise_exception=True)
+        data = given.validated_data
+        earlier = reads.recorded(self.actor, organisation_id=data["organisation_id"], reference=data["reference"])
+        with fields_named(amount="amount_fen"):
+            transfer = services.top_up(self.actor, **data)
+        code = status.HTTP_200_OK if earlier else status.HTTP_201_CREATED
+        return Response(RechargeOut(transfer).data, status=code)
+
+
+@extend_schema(tags=["console: finance"], responses=RechargeOut)
+class RechargeDetail(ScopedView):
+    access = VIEW
+
+    def get(self, request: Request, transfer_id: int) -> Response:
+        return Response(RechargeOut(reads.receipt(self.actor, transfer_id).transfer).data)
+
+
+class ChargeFilters(django_filters.FilterSet):
+    """Days of the billing zone, both included."""
+
+    since = django_filters.DateFilter(field_name="day", lookup_expr="gte")
+    until = django_filters.DateFilter(field_name="day", lookup_expr="lte")
+    organisation = django_filters.UUIDFilter(field_name="organisation_id")
+    workload = django_filters.UUIDFilter(field_name="session__workload_id")
+
+    class Meta:
+        model = Charge
+        fields: tuple[str, ...] = ()
+
+
+class ChargeOut(serializers.Serializer[Charge]):
+    """exact_fen = seconds × replicas × rate_fen_per_hour ÷ 3600; amount_fen is its part of the run's whole fen."""
+
+    id = serializers.IntegerField(read_only=True)
+    organisation_id = serializers.UUIDField(read_only=True)
+    workload_id = serializers.UUIDField(source="session.workload_id", read_only=True)
+    workload = serializers.CharField(source="session.label", read_only=True)
+    owner = serializers.CharField(source="session.user.username", read_only=True)
+    day = serializers.DateField(read_only=True)
+    start = serializers.DateTimeField(read_only=True)
+    end = serializers.DateTimeField(read_only=True)
+    revision = serializers.IntegerField(read_only=True)
+    seconds = serializers.DecimalField(max_digits=20, decimal_places=6, read_only=True)
+    replicas = serializers.IntegerField(read_only=True)
+    rate_fen_per_hour = serializers.DecimalField(source="rate", max_digits=20, decimal_places=10, read_only=True)
+    price_version_id = serializers.IntegerField(read_only=True)
+    price_number = serializers.IntegerField(source="price_version.number", read_only=True)
+    exact_fen = serializers.DecimalField(max_digits=30, decimal_places=10, read_only=True)
+    amount_fen = serializers.IntegerField(read_only=True)
+    key = serializers.CharField(read_only=True)
+
+
+class TotalOut(serializers.Serializer[Any]):
+    amount_fen = serializers.IntegerField(read_only=True)
+    exact_fen = serializers.DecimalField(max_digits=30, decimal_places=10, read_only=True)
+    seconds = serializers.DecimalField(max_digits=20, decimal_places=6, read_only=True)
+
+
+class OrganisationTotalOut(TotalOut):
+    organisation_id = serializers.UUIDField(read_only=True)
+    name = serializers.CharField(read_only=True)
+
+
+class WorkloadTotalOut(TotalOut):
+    workload_id = serializers.UUIDField(read_only=True)
+    name = serializers.CharField(source="label", read_only=True)
+    username = serializers.CharField(read_only=True)
+    first = serializers.DateTimeField(read_only=True)
+    last = serializers.DateTimeField(read_only=True)
+
+
+class PeriodIn(serializers.Serializer[Any]):
+    since = serializers.DateField(required=False)
+    until = serializers.DateField(required=False)
+
+
+@extend_schema(tags=["console: finance"])
+class Charges(ScopedView, generics.ListAPIView[Charge]):
+    access = VIEW
+    queryset = Charge.objects.none()
+    serializer_class = ChargeOut
+    pagination_class = ByKey
+    filterset_class = ChargeFilters
+
+    def get_queryset(self) -> QuerySet[Charge]:
+        return funds.charges(self.actor)
+
+
+def period(request: Request) -> dict[str, Any]:
+    given = PeriodIn(data=request.query_params)
+    given.is_valid(raise_exception=True)
+    return dict(given.validated_data)
+
+
+@extend_schema(tags=["console: finance"], parameters=[PeriodIn], responses=OrganisationTotalOut(many=True))
+class OrganisationTotals(ScopedView):
+    access = VIEW
+
+    def get(self, request: Request) -> Response:
+        """What each organisation consumed, the greatest first."""
+        rows = funds.consumption_by_organisation(self.actor, filters=funds.ChargeFilter(**period(request)))
+        return Response(OrganisationTotalOut(rows, many=True).data)
+
+
+@extend_schema(tags=["console: finance"], parameters=[PeriodIn], responses=WorkloadTotalOut(many=True))
+class WorkloadTotals(ScopedView):
+    access = VIEW
+
+    def get(self, request: Request, organisation_id: UUID) -> Response:
+        """What each workload of one organisation consumed, newest first; a thousand at most."""
+        filters = funds.ChargeFilter(**period(request), organisation_id=organisation_id)
+        rows = funds.consumption_by_workload(self.actor, filters=filters)[:1000]
+        return Response(WorkloadTotalOut(rows, many=True).data)

@@ -1,0 +1,120 @@
+"""/api/v1/console/nodes/: machines, their load, closing and opening them."""
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.clusters import selectors as clusters
+from apps.clusters import services
+from apps.clusters.choices import AcceleratorMode, NodeStatus
+from apps.clusters.models import Accelerator
+from apps.common.access import on_platform
+from apps.common.api import ScopedView
+from apps.common.clock import db_now
+from apps.common.permissions import Permission as P
+from apps.console.selectors import nodes as reads
+
+VIEW = on_platform(P.PLATFORM_NODES_VIEW)
+MANAGE = on_platform(P.PLATFORM_NODES_MANAGE)
+LONGEST_HOURS = 168
+
+
+class AcceleratorOut(serializers.Serializer[Accelerator]):
+    id = serializers.UUIDField(read_only=True)
+    uuid = serializers.CharField(read_only=True)
+    index = serializers.IntegerField(read_only=True)
+    vendor = serializers.CharField(read_only=True)
+    model = serializers.CharField(read_only=True)
+    memory_mib = serializers.IntegerField(read_only=True)
+    mode = serializers.ChoiceField(choices=AcceleratorMode.choices, read_only=True)
+    healthy = serializers.BooleanField(read_only=True)
+
+
+class NodeOut(serializers.Serializer[Any]):
+    """`status` is `stale` while the node has not been heard from. Amounts in milli-cores and MiB."""
+
+    id = serializers.UUIDField(source="node.pk", read_only=True)
+    name = serializers.CharField(source="node.name", read_only=True)
+    zone = serializers.CharField(source="node.cluster.zone.name", read_only=True)
+    cluster = serializers.CharField(source="node.cluster.name", read_only=True)
+    status = serializers.ChoiceField(choices=NodeStatus.choices, read_only=True)
+    driver = serializers.CharField(source="node.driver", read_only=True)
+    arch = serializers.CharField(source="node.arch", read_only=True)
+    isolation = serializers.CharField(source="node.isolation", read_only=True)
+    isolation_reason = serializers.CharField(source="node.isolation_reason", read_only=True)
+    cpu_milli = serializers.IntegerField(source="node.allocatable_cpu_milli", read_only=True)
+    cpu_held_milli = serializers.IntegerField(source="held.cpu_milli", read_only=True)
+    memory_mib = serializers.IntegerField(source="node.allocatable_memory_mib", read_only=True)
+    memory_held_mib = serializers.IntegerField(source="held.memory_mib", read_only=True)
+    disk_mib = serializers.IntegerField(source="node.disk_mib", read_only=True)
+    disk_free_mib = serializers.IntegerField(source="node.disk_free_mib", read_only=True)
+    runs = serializers.IntegerField(source="held.runs", read_only=True)
+    accelerators = AcceleratorOut(source="node.accelerators", many=True, read_only=True)
+    last_seen_at = serializers.DateTimeField(source="node.last_seen_at", read_only=True)
+
+
+class SampleOut(serializers.Serializer[Any]):
+    at = serializers.DateTimeField(read_only=True)
+    cpu_pct = serializers.FloatField(read_only=True)
+    memory_used_mib = serializers.IntegerField(read_only=True)
+    disk_used_pct = serializers.FloatField(read_only=True)
+
+
+class SpanIn(serializers.Serializer[Any]):
+    hours = serializers.IntegerField(min_value=1, max_value=LONGEST_HOURS, default=1)
+
+
+class Nodes(ScopedView):
+    access = VIEW
+
+    @extend_schema(tags=["console: nodes"], responses=NodeOut(many=True), operation_id="console_nodes_list")
+    def get(self, request: Request) -> Response:
+        """All nodes; an installation has hundreds at most, so they come at once."""
+        return Response(NodeOut(reads.node_rows(self.actor), many=True).data)
+
+
+@extend_schema(tags=["console: nodes"], responses=NodeOut)
+class NodeDetail(ScopedView):
+    access = VIEW
+
+    def get(self, request: Request, node_id: UUID) -> Response:
+        return Response(self.shown(node_id))
+
+    def shown(self, node_id: UUID) -> Any:
+        node = clusters.node(self.actor, node_id)
+        held = reads.held_by_node().get(node.pk, reads.Held())
+        return NodeOut(reads.row_of(node, held, db_now())).data
+
+
+@extend_schema(tags=["console: nodes"], parameters=[SpanIn], responses=SampleOut(many=True))
+class NodeSamples(ScopedView):
+    access = VIEW
+
+    def get(self, request: Request, node_id: UUID) -> Response:
+        """Measurements of the last `hours`, oldest first."""
+        given = SpanIn(data=request.query_params)
+        given.is_valid(raise_exception=True)
+        span = timedelta(hours=given.validated_data["hours"])
+        return Response(SampleOut(clusters.samples(self.actor, node_id, span=span), many=True).data)
+
+
+@extend_schema(tags=["console: nodes"], request=None, responses=NodeOut)
+class NodeCordon(NodeDetail):
+    """Closes or opens the node; what runs there goes on."""
+
+    access = MANAGE
+    cordoned = True
+    http_method_names = ["post", "options"]
+
+    def post(self, request: Request, node_id: UUID) -> Response:
+        services.cordon(self.actor, node_id=node_id, cordoned=self.cordoned)
+        return Response(self.shown(node_id))
+
+
+class NodeUncordon(NodeCordon):
+    cordoned = False
