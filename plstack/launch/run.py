@@ -201,7 +201,8 @@ def _begin(postgres: Postgres | None) -> str:
         return "external, from DATABASE_URL"
     outcome = "new database" if postgres.is_new() else "ready"
     _again(postgres)
-    return outcome
+    # Someone who backs up the home should know when the data lies elsewhere.
+    return outcome if postgres.base == postgres.layout.home else f"{outcome}, in {postgres.base}"
 
 
 def _again(postgres: Postgres) -> None:

@@ -13,6 +13,8 @@ import psycopg2
 import pytest
 import redis
 
+from plstack.launch import postgres as postgres_module
+from plstack.launch import valkey as valkey_module
 from plstack.launch.layout import ROOT, Layout
 from plstack.launch.postgres import APP, OWNER, Postgres
 from plstack.launch.valkey import Valkey
@@ -71,6 +73,25 @@ def test_the_processes_role_can_do_next_to_nothing_by_itself(postgres: Postgres)
         with pytest.raises(psycopg2.errors.InsufficientPrivilege):
             ask(postgres, APP, forbidden)
     assert ask(postgres, OWNER, "SELECT rolsuper FROM pg_roles WHERE rolname = 'plstack_owner'") is False
+
+
+def test_programs_that_their_account_cannot_reach_are_copied_and_still_run(
+    layout: Layout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_module, "can_reach", lambda path, account: False)
+    monkeypatch.setattr(valkey_module, "can_reach", lambda path, account: False)
+    cluster, store = Postgres.of(layout, volatile=True), Valkey.of(layout)
+    assert cluster.programs.is_relative_to(layout.home)
+    assert store.program.is_relative_to(layout.home)
+    cluster.prepare()
+    cluster.start()
+    store.start()
+    try:
+        cluster.await_ready()
+        store.await_ready()
+    finally:
+        cluster.stop()
+        store.stop()
 
 
 def test_a_wrong_password_is_refused(postgres: Postgres) -> None:
