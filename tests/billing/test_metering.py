@@ -69,7 +69,7 @@ def store(run: Run, start: int, end: int, prev_end: int | None, organisation: Or
     with transaction.atomic():
         UsageSlice.objects.create(
             session_id=run.session_id,
-            organisation_id=organisation.pk if organisation else run.actor.organisation_id,
+            organisation_id=organisation.pk if organisation else run.actor.organisation(),
             start=NOON + start * MINUTE,
             end=NOON + end * MINUTE,
             prev_end=None if prev_end is None else NOON + prev_end * MINUTE,

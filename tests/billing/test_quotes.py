@@ -22,7 +22,7 @@ def test_it_says_what_a_start_costs_and_how_long_the_money_lasts(lab: Organisati
     package = make_package(780)
     with acting(alice):
         quote = selectors.quote(alice, package_id=package.pk)
-    assert (quote.rate_fen_per_hour, quote.hold_fen, quote.available_fen) == (780, 780, 2340)
+    assert (quote.rate_fen_per_hour, quote.hold_fen, quote.available_fen) == (Decimal(780), 780, 2340)
     assert (quote.price_version_id, quote.price_number) == (price_of(package).pk, 1)
     assert quote.can_start
     assert quote.runs_until is not None
@@ -36,7 +36,7 @@ def test_what_runs_already_shortens_it(lab: Organisation, alice: Actor) -> None:
     run.hold()
     run.open()
     quote = selectors.quote(alice, package_id=package.pk, replicas=2)
-    assert (quote.burn_fen_per_hour, quote.held_fen, quote.available_fen) == (780, 780, 1560)
+    assert (quote.burn_fen_per_hour, quote.held_fen, quote.available_fen) == (Decimal(780), 780, 1560)
     assert quote.runs_until is not None
     assert abs(quote.runs_until - db_now() - HOUR) < timedelta(seconds=5)
 

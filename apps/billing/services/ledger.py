@@ -54,8 +54,11 @@ def platform_account(kind: AccountKind) -> Account:
 
 def lock_wallet(organisation_id: UUID) -> Account:
     """The wallet, locked until the transaction ends: whoever decides about its money waits here for the others."""
-    wallet = organisation_account(organisation_id, AccountKind.CASH)
-    locked: Account = Account.objects.select_for_update(no_key=True).get(pk=wallet.pk)
+    rows = Account.objects.select_for_update(no_key=True).filter(organisation=organisation_id, kind=AccountKind.CASH)
+    locked: Account | None = rows.first()
+    if locked is None:
+        organisation_account(organisation_id, AccountKind.CASH)
+        locked = rows.get()
     return locked
 
 

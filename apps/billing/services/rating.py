@@ -19,8 +19,8 @@ from django.db.models import F, Q, QuerySet
 from apps.billing import policy
 from apps.billing.arithmetic import cut_at_hours, exact_fen, largest_remainder, seconds
 from apps.billing.choices import AccountKind, TransferKind
-from apps.billing.models import Charge, MeterSession, RatingRun, Transfer, UsageSlice
-from apps.billing.services.ledger import Posting, lock_wallet, organisation_account, post
+from apps.billing.models import Account, Charge, MeterSession, RatingRun, Transfer, UsageSlice
+from apps.billing.services.ledger import Posting, lock_wallet, post
 from apps.billing.services.renewal import renew_holds
 from apps.common.actor import Actor
 from apps.common.clock import db_now
@@ -65,7 +65,7 @@ def rate_due(actor: Actor, *, until: datetime | None = None) -> int:
 def rate_organisation(actor: Actor, *, organisation_id: UUID, until: datetime) -> RatingRun | None:
     """Charge all of the organisation's due time up to `until`; None when there is none."""
     with transaction.atomic():
-        lock_wallet(organisation_id)
+        wallet = lock_wallet(organisation_id)
         rows = _due(until).filter(organisation_id=organisation_id).order_by("opened_at", "id")
         sessions = list(
             rows.select_related("price_version").select_for_update(of=("self",), no_key=True, skip_locked=True)
@@ -73,7 +73,7 @@ def rate_organisation(actor: Actor, *, organisation_id: UUID, until: datetime) -
         drafts = [draft for session in sessions for draft in _drafts(session, until)]
         if not drafts:
             return None
-        run = _settle(actor, organisation_id, drafts)
+        run = _settle(actor, organisation_id, wallet, drafts)
         _advance(sessions, until)
         renew_holds(organisation_id, sessions)
         return run
@@ -104,7 +104,7 @@ def _take_back(session: MeterSession) -> list[Draft]:
     return [Draft(session, each.start, max(each.start, end), each.end, revision=1) for each in slices]
 
 
-def _settle(actor: Actor, organisation_id: UUID, drafts: Sequence[Draft]) -> RatingRun:
+def _settle(actor: Actor, organisation_id: UUID, wallet: Account, drafts: Sequence[Draft]) -> RatingRun:
     """Round once: the whole fen become one transfer, the rest is carried to the next run."""
     former = RatingRun.objects.filter(organisation_id=organisation_id).order_by("-number").first()
     number = former.number + 1 if former else 1
@@ -118,18 +118,18 @@ def _settle(actor: Actor, organisation_id: UUID, drafts: Sequence[Draft]) -> Rat
         exact_fen=exact,
         amount_fen=amount,
         carried_out=carried_in + exact - amount,
-        transfer=_transfer(actor, organisation_id, number, amount),
+        transfer=_transfer(actor, wallet, amount, f"rating:{organisation_id}:{number}"),
     )
     _write_slices(drafts)
     _write_charges(run, drafts)
     return run
 
 
-def _transfer(actor: Actor, organisation_id: UUID, number: int, amount: int) -> Transfer | None:
+def _transfer(actor: Actor, wallet: Account, amount: int, idem: str) -> Transfer | None:
+    """From the wallet to revenue, or back when less was used than had been charged; None for less than a fen."""
     if amount == 0:
         return None
-    wallet = organisation_account(organisation_id, AccountKind.CASH)
-    revenue = organisation_account(organisation_id, AccountKind.REVENUE)
+    revenue = Account.objects.get(organisation=wallet.organisation_id, kind=AccountKind.REVENUE)
     used = amount > 0
     return post(
         actor,
@@ -138,7 +138,7 @@ def _transfer(actor: Actor, organisation_id: UUID, number: int, amount: int) -> 
             credit=revenue if used else wallet,
             amount_fen=abs(amount),
             kind=TransferKind.USAGE if used else TransferKind.CORRECTION,
-            idem=f"rating:{organisation_id}:{number}",
+            idem=idem,
         ),
     )
 
