@@ -4,6 +4,7 @@ Alice owns, Bob is a colleague, Charlie is a stranger: names as in most tests.
 """
 
 from dataclasses import dataclass
+from datetime import timedelta
 from decimal import Decimal
 from itertools import count
 from uuid import UUID, uuid4
@@ -15,6 +16,7 @@ from apps.billing import services as billing
 from apps.billing.models import Package
 from apps.clusters.models import LogicalCluster, Node, Zone
 from apps.common.actor import Actor, Channel, system_actor
+from apps.common.clock import db_now
 from apps.registry.models import Image
 from apps.tenants import services as tenants
 from apps.tenants.actors import organisation_actor, platform_actor
@@ -177,3 +179,30 @@ def reload(workload: Workload) -> Workload:
 
 def unknown_id() -> UUID:
     return uuid4()
+
+
+def make_charged(
+    organisation: Organisation,
+    user: User,
+    package: Package,
+    seconds: float = 600,
+    *,
+    label: str = "digits",
+    ago: timedelta = timedelta(hours=2),
+) -> UUID:
+    """A run that was metered for so many seconds, ended and was charged; its workload's id. Call inside `acting`."""
+    price = funds.current_price(package.pk)
+    assert price is not None
+    session_id, workload_id, began = uuid4(), uuid4(), db_now() - ago
+    billing.open_meter(
+        session_id=session_id,
+        organisation_id=organisation.pk,
+        user_id=user.pk,
+        workload_id=workload_id,
+        label=label,
+        price_version_id=price.pk,
+        at=began,
+    )
+    billing.close_meter(session_id=session_id, at=began + timedelta(seconds=seconds))
+    billing.rate_organisation(platform(), organisation_id=organisation.pk, until=db_now())
+    return workload_id
