@@ -1,5 +1,23 @@
 """The API of training."""
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from apps.training import api
+
+RUN = "training/runs/<uuid:run_id>/"
+
+urlpatterns = [
+    path("images/", api.ImageList.as_view(), name="api-images"),
+    path("training/quote/", api.QuoteView.as_view(), name="api-training-quote"),
+    path("training/code/", api.CodeUpload.as_view(), name="api-training-code"),
+    path("training/runs/", api.RunList.as_view(), name="api-runs"),
+    path(RUN, api.RunDetail.as_view(), name="api-run"),
+    path(f"{RUN}stop/", api.RunStop.as_view(), name="api-run-stop"),
+    path(f"{RUN}rerun/", api.RunRerun.as_view(), name="api-run-rerun"),
+    path(f"{RUN}log/", api.RunLog.as_view(), name="api-run-log"),
+    path(f"{RUN}outputs/", api.RunOutputs.as_view(), name="api-run-outputs"),
+    path(f"{RUN}outputs/file/", api.RunOutputFile.as_view(), name="api-run-output-file"),
+    path(f"{RUN}events/", api.RunEvents.as_view(), name="api-run-events"),
+    path(f"{RUN}metrics/<slug:name>/", api.RunMetrics.as_view(), name="api-run-metrics"),
+    path(f"{RUN}cost/", api.RunCost.as_view(), name="api-run-cost"),
+]

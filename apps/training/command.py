@@ -23,7 +23,7 @@ Pairs = Sequence[tuple[str, str]]
 def argv(entry: Entry, script: str, arguments: Pairs) -> tuple[str, ...]:
     """The program and its arguments. A row without a value is a switch, one without a name is positional."""
     program = ("python", "-u") if entry is Entry.PYTHON else ("bash",)
-    path = "/".join(parts_of(script))
+    path = "/".join(parts_of(script.strip()))
     if not path:
         raise Invalid.field("script", _("Name the file to run."))
     words = [word for name, value in arguments for word in (name, value) if word]

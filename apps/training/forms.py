@@ -69,7 +69,7 @@ class RunForm(forms.Form):
         try:
             command.argv(Entry.PYTHON, script, ())
         except Invalid as error:
-            raise forms.ValidationError(str(error.message)) from error
+            raise forms.ValidationError(_("Name a file inside the code, such as train.py or src/train.py.")) from error
         return script
 
     def clean(self) -> dict[str, Any]:
@@ -151,12 +151,12 @@ def initial_of_example(text: str, *, image: UUID | None, package: int | None) ->
     }
 
 
-def initial_of_nothing(*, image: UUID | None, package: int | None) -> dict[str, object]:
+def initial_of_nothing(*, image: UUID | None, package: int | None, source: str) -> dict[str, object]:
     """An empty form with the first image and package chosen."""
     return {
         "image": image,
         "package": package,
-        "source": Source.WRITE,
+        "source": source,
         "entry": Entry.PYTHON,
         "script": "train.py",
         "key": new_key(),

@@ -53,7 +53,7 @@ def _name(name: str, offer: Offer) -> str:
 
 
 def _foot() -> str:
-    return _("Charged from ready on, to the second. Waiting and preparing are free; so is what the platform breaks.")
+    return _("Charged from ready on, to the second. Waiting and preparing are free.")
 
 
 def _rows(offer: Offer) -> list[dict[str, Any]]:

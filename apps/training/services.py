@@ -209,7 +209,7 @@ def _parent(actor: Actor, parent_id: UUID | None) -> Run | None:
 
 
 def _code(actor: Actor, request: Request, parent: Run | None, made: list[Folder]) -> Folder:
-    """The folder with the run's files: written from the page (added to `made`), uploaded before, or the parent's own."""
+    """The run's files: written from the page (a new folder, added to `made`), uploaded before, or the parent's own."""
     if request.text is not None:
         return _written(actor, request.script, request.text, made)
     if parent is not None and request.code_id in (None, parent.code_id):

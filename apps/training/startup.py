@@ -9,9 +9,11 @@ from apps.common.formatting import duration
 from apps.workloads import selectors as workloads
 from apps.workloads.choices import Status
 from apps.workloads.models import Attempt, Workload
+from apps.workloads.words import translated
 
 # A step is slow when it took this much longer than usual, and long enough for anybody to care.
 SLOW_FACTOR, SLOW_SECONDS = 3.0, 5.0
+AT_ONCE_S = 0.1
 ICONS = {"queue": "clock", "image": "cloud-download", "mount": "folder", "ready": "player-play"}
 
 
@@ -25,7 +27,7 @@ def startup_steps(workload: Workload, attempt: Attempt | None) -> list[dict[str,
         {
             "label": label,
             "icon": ICONS[key],
-            "value": duration(took[key]) if key in took else "",
+            "value": _brief(took[key]) if key in took else "",
             "note": _note(key, attempt, usual.get(key), active=key == under_way),
             "tone": _tone(key, took.get(key), usual.get(key), under_way),
             "active": key == under_way,
@@ -62,11 +64,15 @@ def _tone(key: str, took: float | None, usual: float | None, under_way: str) -> 
 def _note(key: str, attempt: Attempt | None, usual: float | None, *, active: bool) -> str:
     if active and attempt is not None and attempt.progress.get("text"):
         return progress_text(attempt)
-    return _("usually %(time)s") % {"time": duration(usual)} if usual is not None else ""
+    return _("usually %(time)s") % {"time": _brief(usual)} if usual is not None else ""
+
+
+def _brief(seconds: float) -> str:
+    return _("at once") if seconds < AT_ONCE_S else duration(seconds)
 
 
 def progress_text(attempt: Attempt) -> str:
     """What the driver says it is doing, with a percentage where it knows one."""
     fraction = attempt.progress.get("fraction")
-    text: str = attempt.progress.get("text", "")
+    text = translated(attempt.progress.get("text", ""))
     return text if fraction is None else f"{text} · {round(100 * fraction)}%"

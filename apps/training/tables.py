@@ -52,9 +52,7 @@ class RunTable(Table):
         order_by=("workload__price_version__rate_fen_per_hour", "-created_at"),
         attrs=column(fold=_("¥/h"), numeric=True),
     )
-    actions = tables.Column(
-        accessor="pk", verbose_name="", orderable=False, attrs=column("pl-corner", numeric=True)
-    )
+    actions = tables.Column(accessor="pk", verbose_name="", orderable=False, attrs=column("pl-corner", numeric=True))
 
     class Meta(Table.Meta):
         model = Run

@@ -25,14 +25,10 @@ options = arguments.parse_args()
 
 output = Path(os.environ.get("PLSTACK_OUTPUT", "."))
 digits = load_digits()
-train_x, test_x, train_y, test_y = train_test_split(
-    digits.data / 16.0, digits.target, test_size=0.25, random_state=0
-)
+train_x, test_x, train_y, test_y = train_test_split(digits.data / 16.0, digits.target, test_size=0.25, random_state=0)
 print(f"{len(train_x)} images to learn from, {len(test_x)} to test with", flush=True)
 
-model = MLPClassifier(
-    hidden_layer_sizes=(options.hidden,), learning_rate_init=options.learning_rate, random_state=0
-)
+model = MLPClassifier(hidden_layer_sizes=(options.hidden,), learning_rate_init=options.learning_rate, random_state=0)
 history = []
 for epoch in range(1, options.epochs + 1):
     order = np.random.default_rng(epoch).permutation(len(train_x))
@@ -45,5 +41,7 @@ for epoch in range(1, options.epochs + 1):
 
 joblib.dump(model, output / "model.joblib")
 (output / "metrics.json").write_text(json.dumps({"final": history[-1], "history": history}, indent=2))
-ConfusionMatrixDisplay.from_predictions(test_y, model.predict(test_x)).figure_.savefig(output / "confusion.png", dpi=120)
+ConfusionMatrixDisplay.from_predictions(test_y, model.predict(test_x)).figure_.savefig(
+    output / "confusion.png", dpi=120
+)
 print(f"wrote model.joblib, metrics.json and confusion.png to {output}", flush=True)

@@ -63,6 +63,12 @@ def end_title(workload: Workload) -> str:
 
 
 @register.filter
+def exact_amount(exact_fen: Decimal | None) -> str:
+    """As `exact_yuan`, for columns whose header names the unit."""
+    return exact_yuan(exact_fen).removeprefix("¥")
+
+
+@register.filter
 def cost_text(exact_fen: Decimal) -> str:
     """Two places from one yuan on, four below it: a short run on a cheap package costs fractions of a fen."""
     return yuan(whole_fen(exact_fen)) if exact_fen >= FEN_PER_YUAN else exact_yuan(exact_fen)
@@ -78,4 +84,6 @@ def ran_seconds(workload: Workload) -> float | None:
 
 @register.filter
 def event_tone(event: Event) -> str:
-    return {"failed": "fail", "running": "run", "queued": "wait"}.get(event.status, "stop") if event.kind == "status" else "wait"
+    if event.kind == "waiting":
+        return "wait"
+    return {"failed": "fail", "running": "run", "queued": "wait"}.get(event.status, "stop")

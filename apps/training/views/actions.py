@@ -78,7 +78,9 @@ def stop(request: ActorRequest, run_id: UUID) -> HttpResponse:
         messages.warning(request, str(error.message))
     else:
         ended = workload.status == Status.STOPPED
-        messages.success(request, _("Taken out of the queue.") if ended else _("Asked to stop; it ends within seconds."))
+        messages.success(
+            request, _("Taken out of the queue.") if ended else _("Asked to stop; it ends within seconds.")
+        )
     return redirect("training:detail", run.pk)
 
 

@@ -17,6 +17,7 @@ from apps.storage import services as storage
 from apps.storage.models import Folder, FolderKind
 
 SCRIPTS = (".py", ".sh")
+USUAL = ("train", "main", "run")
 
 
 @requires(in_organisation(Permission.TRAINING_SUBMIT))
@@ -61,6 +62,15 @@ def uploaded(actor: Actor, value: Any) -> Folder | None:
 def box_context(folder: Folder | None, *, script: str) -> dict[str, Any]:
     """What the box shows: the files, and a better entry file where the chosen one is not among them."""
     files = storage.file_names(folder) if folder else []
+    return {
+        "code_folder": folder,
+        "code_files": files,
+        "suggested_script": "" if script.strip() in files else _likely_script(files),
+    }
+
+
+def _likely_script(files: list[str]) -> str:
+    """The file that is most likely meant to be run: by its usual name, else the only one there is."""
     scripts = [name for name in files if name.endswith(SCRIPTS)]
-    suggested = scripts[0] if scripts and script.strip() not in files else ""
-    return {"code_folder": folder, "code_files": files, "suggested_script": suggested}
+    usual = [name for stem in USUAL for name in scripts if name.rpartition("/")[2].partition(".")[0] == stem]
+    return next(iter(usual or scripts), "")

@@ -21,7 +21,7 @@ from apps.common.requests import ActorRequest
 from apps.registry import selectors as registry
 from apps.storage import services as storage
 from apps.training import command, quotecard, selectors, services
-from apps.training.forms import RunForm, initial_of, initial_of_example, initial_of_nothing
+from apps.training.forms import RunForm, Source, initial_of, initial_of_example, initial_of_nothing
 from apps.training.models import Entry, Run
 from apps.training.picker import PackageChoice, image_choices, package_choices
 from apps.training.quoting import Offer, offer
@@ -74,11 +74,12 @@ def _initial(actor: Actor, request: ActorRequest) -> dict[str, Any]:
     last = None if fresh else selectors.latest(actor)
     if last is not None:
         return {**initial_of(last, as_version=False), "last": last}
-    image, package = registry.images(actor).first(), funds.packages(actor).first()
-    first = {"image": image.pk if image else None, "package": package.pk if package else None}
+    first_image, first_package = registry.images(actor).first(), funds.packages(actor).first()
+    image, package = first_image.pk if first_image else None, first_package.pk if first_package else None
     if "blank" in request.GET:
-        return initial_of_nothing(**first)
-    return initial_of_example(EXAMPLE.read_text(), **first)
+        source = Source.UPLOAD if request.GET.get("source") == Source.UPLOAD else Source.WRITE
+        return initial_of_nothing(image=image, package=package, source=source)
+    return initial_of_example(EXAMPLE.read_text(), image=image, package=package)
 
 
 def _page(actor: Actor, form: RunForm) -> dict[str, Any]:

@@ -4,15 +4,15 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from apps.billing import selectors as funds
+from apps.billing.arithmetic import hour_price
 from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
-from apps.common.errors import DomainError
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.storage import services as storage
@@ -92,10 +92,9 @@ def _tabs(run: Run, current: str) -> list[dict[str, Any]]:
 
 def _overview(request: ActorRequest, run: Run, attempt: Attempt | None) -> dict[str, Any]:
     workload, actor = run.workload, request.actor
-    waiting = workload.status == Status.QUEUED
     return {
-        "wait": explain_wait(actor, workload) if waiting else None,
-        "quote": _quote(actor, run) if waiting else None,
+        "wait": explain_wait(actor, workload) if workload.status == Status.QUEUED else None,
+        "held_fen": hour_price(workload.price_version.rate_fen_per_hour, 1),
         "failure": faults.card(workload, attempt),
         "steps": startup.startup_steps(workload, attempt),
         "start_seconds": startup.total_seconds(workload, attempt),
@@ -105,13 +104,6 @@ def _overview(request: ActorRequest, run: Run, attempt: Attempt | None) -> dict[
         "versions": selectors.versions(actor, run)[:10],
         **_money(actor, run),
     }
-
-
-def _quote(actor: Actor, run: Run) -> funds.Quote | None:
-    try:
-        return funds.quote(actor, package_id=run.workload.package_id)
-    except DomainError:  # the package is no longer on offer, or the actor may not see money
-        return None
 
 
 def _money(actor: Actor, run: Run) -> dict[str, Any]:
@@ -154,7 +146,7 @@ def _settings(request: ActorRequest, run: Run, attempt: Attempt | None) -> dict[
     }
 
 
-_LOADERS: dict[str, Callable[[HttpRequest, Run, Attempt | None], dict[str, Any]]] = {
+_LOADERS: dict[str, Callable[[ActorRequest, Run, Attempt | None], dict[str, Any]]] = {
     "overview": _overview,
     "log": _log,
     "output": _output,

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from asgiref.sync import sync_to_async
 from django.http import HttpResponseBase, StreamingHttpResponse
-from django.http.response import content_disposition_header
+from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_GET
 
 from apps.common.access import in_organisation, requires

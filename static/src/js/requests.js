@@ -36,6 +36,8 @@ document.addEventListener("htmx:responseError", event => {
 document.addEventListener("htmx:sendError", () => toast({ text: words().offline, tone: "warn" }));
 
 document.addEventListener("htmx:xhr:progress", event => {
+  // Answers have a progress too: only what sends files shows one.
+  if (!event.target.closest?.("[hx-encoding]")) return;
   const { loaded, total, lengthComputable } = event.detail;
   const form = event.target.closest?.("form");
   const meter = form?.querySelector("[data-progress]");

@@ -1,0 +1,263 @@
+"""The API of training: the same services and permissions as the pages."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.http import HttpResponse, HttpResponseBase
+from django.utils.translation import gettext as _
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework import generics, status
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.billing import selectors as funds
+from apps.common.access import in_organisation
+from apps.common.api import ScopedView
+from apps.common.errors import Invalid, NotFound
+from apps.common.files import download
+from apps.common.pagination import CreatedCursor
+from apps.common.permissions import Permission
+from apps.registry import selectors as registry
+from apps.registry.models import Image
+from apps.storage import services as storage
+from apps.storage.models import FolderKind
+from apps.training import selectors, services
+from apps.training import serializers as s
+from apps.training.forms import new_key
+from apps.training.models import Run
+from apps.training.quoting import offer
+from apps.training.series import series_of
+from apps.training.tables import RunFilter
+from apps.workloads import selectors as workloads
+
+VIEW = in_organisation(Permission.TRAINING_VIEW)
+SUBMIT = in_organisation(Permission.TRAINING_SUBMIT)
+MAX_LOG = 1 << 20
+MAX_KEY = 64
+IDEMPOTENCY_KEY = OpenApiParameter(
+    "Idempotency-Key",
+    str,
+    OpenApiParameter.HEADER,
+    description="The same key again returns the run made first, and starts nothing. At most 64 characters.",
+)
+PATH = OpenApiParameter("path", str, description="A path below the run's output folder; empty for the folder itself.")
+
+
+def idempotency_key(request: Request) -> str:
+    """The request's own key, or a new one; `Invalid` for one that is too long."""
+    key = request.headers.get("Idempotency-Key", "").strip()
+    if len(key) > MAX_KEY:
+        raise Invalid.field("Idempotency-Key", _("An Idempotency-Key has at most 64 characters."))
+    return key or new_key()
+
+
+class RunView(ScopedView):
+    """Base of everything about one run, which must be visible to the actor."""
+
+    access = VIEW
+
+    def run(self) -> Run:
+        return selectors.get(self.actor, self.kwargs["run_id"])
+
+
+class ImageList(ScopedView, generics.ListAPIView[Image]):
+    """Images that runs can use."""
+
+    access = VIEW
+    serializer_class = s.ImageSerializer
+    pagination_class = CreatedCursor
+    queryset = Image.objects.none()  # for the schema, which is drawn without an actor
+
+    def get_queryset(self) -> QuerySet[Image]:
+        return registry.images(self.actor)
+
+
+class RunList(ScopedView, generics.ListCreateAPIView[Run]):
+    """Training runs: the actor's own, or all of the organisation's for who manages them; newest first."""
+
+    access = {"get": VIEW, "post": SUBMIT}
+    serializer_class = s.RunSerializer
+    filterset_class = RunFilter
+    pagination_class = CreatedCursor
+
+    def get_queryset(self) -> QuerySet[Run]:
+        if getattr(self, "swagger_fake_view", False):  # the schema is drawn without an actor
+            return Run.objects.none()
+        return selectors.runs(self.actor)
+
+    @extend_schema(request=s.SubmitSerializer, responses={201: s.RunDetailSerializer}, parameters=[IDEMPOTENCY_KEY])
+    def post(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Start a run: validated, quota reserved, money held, code frozen, queued; or nothing at all."""
+        asked = s.SubmitSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        run = services.submit(self.actor, asked.as_request(idempotency_key(request)))
+        return Response(_detail(run), status=status.HTTP_201_CREATED)
+
+
+def _detail(run: Run) -> Any:
+    return s.RunDetailSerializer(run, context={"attempts": workloads.attempts(run.workload)}).data
+
+
+class RunDetail(RunView):
+    @extend_schema(responses=s.RunDetailSerializer)
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """One run with its command, its attempts, why it waits or how it failed."""
+        return Response(_detail(self.run()))
+
+
+class RunStop(RunView):
+    access = SUBMIT
+
+    @extend_schema(request=None, responses={202: s.RunDetailSerializer})
+    def post(self, request: Request, run_id: UUID) -> Response:
+        """Ask it to end: what waits ends at once, what runs gets 20 seconds to save. 409 where it has ended already."""
+        run = self.run()
+        services.stop(self.actor, run)
+        return Response(_detail(self.run()), status=status.HTTP_202_ACCEPTED)
+
+
+class RunRerun(RunView):
+    access = SUBMIT
+
+    @extend_schema(request=None, responses={201: s.RunDetailSerializer}, parameters=[IDEMPOTENCY_KEY])
+    def post(self, request: Request, run_id: UUID) -> Response:
+        """The same again as the next version, at today's price."""
+        again = services.rerun(self.actor, self.run(), key=idempotency_key(request))
+        return Response(_detail(again), status=status.HTTP_201_CREATED)
+
+
+class RunLog(RunView):
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("offset", int, description="First byte wanted; 0 by default."),
+            OpenApiParameter("limit", int, description="At most so many bytes; up to 1 MiB."),
+            OpenApiParameter("attempt", int, description="Whose log; the newest attempt's by default."),
+        ],
+        responses={(200, "application/octet-stream"): OpenApiResponse(OpenApiTypes.BINARY)},
+    )
+    def get(self, request: Request, run_id: UUID) -> HttpResponse:
+        """Bytes of the log. `X-Next-Offset` says where to go on, `X-Complete: true` that no more will come."""
+        run = self.run()
+        number = _number(request, "attempt", 0)
+        attempts = [a for a in workloads.attempts(run.workload) if number in (0, a.number)]
+        if number and not attempts:
+            raise NotFound
+        chunk = workloads.log_chunk(
+            attempts[0] if attempts else None,
+            offset=_number(request, "offset", 0),
+            limit=min(MAX_LOG, _number(request, "limit", MAX_LOG)),
+        )
+        headers = {"X-Next-Offset": str(chunk.next_offset), "X-Complete": "true" if chunk.complete else "false"}
+        return HttpResponse(chunk.data, content_type="application/octet-stream", headers=headers)
+
+
+def _number(request: Request, name: str, default: int) -> int:
+    text = request.query_params.get(name, str(default))
+    if not (text.isascii() and text.isdigit() and len(text) <= 18):
+        raise Invalid.field(name, _("A whole number that is not negative is needed."))
+    return int(text)
+
+
+class RunOutputs(RunView):
+    @extend_schema(parameters=[PATH], responses=s.OutputSerializer(many=True))
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """What the run has written so far, one folder at a time."""
+        items = selectors.outputs_or_none(self.run(), request.query_params.get("path", ""))
+        if items is None:
+            raise NotFound
+        return Response(s.OutputSerializer(items, many=True).data)
+
+
+class RunOutputFile(RunView):
+    @extend_schema(
+        parameters=[PATH], responses={(200, "application/octet-stream"): OpenApiResponse(OpenApiTypes.BINARY)}
+    )
+    def get(self, request: Request, run_id: UUID) -> HttpResponseBase:
+        """One file that the run wrote."""
+        path = request.query_params.get("path", "")
+        return download(selectors.open_output(self.run(), path), path.rpartition("/")[2])
+
+
+class RunEvents(RunView):
+    @extend_schema(
+        parameters=[OpenApiParameter("after", int, description="Only events with a higher id.")],
+        responses=s.EventSerializer(many=True),
+    )
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """What happened, oldest first, at most 500 at a time."""
+        rows = workloads.events(self.run().workload, after=_number(request, "after", 0))[:500]
+        return Response(s.EventSerializer(rows, many=True).data)
+
+
+class RunMetrics(RunView):
+    @extend_schema(
+        parameters=[OpenApiParameter("since", float, description="Only points after this time, in Unix seconds.")],
+        responses=s.SeriesSerializer(many=True),
+    )
+    def get(self, request: Request, run_id: UUID, name: str) -> Response:
+        """Measurements of the newest attempt: `cpu`, `memory`, `gpu` or `gpu_memory`."""
+        try:
+            since = float(request.query_params.get("since", 0))
+        except ValueError as error:
+            raise Invalid.field("since", _("A time in Unix seconds is needed.")) from error
+        series = series_of(self.run(), name, since)
+        if series is None:
+            raise NotFound
+        return Response(s.SeriesSerializer(series, many=True).data)
+
+
+class RunCost(RunView):
+    @extend_schema(responses=s.CostSerializer)
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """What it costs up to its last proof of running, and what of that is charged."""
+        self.actor.require(Permission.BILLING_VIEW_OWN)
+        run = self.run()
+        cost = funds.workload_cost(self.actor, workload_id=run.workload_id)
+        settled = run.workload.ended_at is not None and not cost.unrated_fen
+        return Response(
+            s.CostSerializer(
+                {
+                    "seconds": cost.seconds,
+                    "rate_fen_per_hour": cost.rate_fen_per_hour,
+                    "exact_fen": cost.exact_fen,
+                    "charged_fen": cost.charged_fen,
+                    "unrated_fen": cost.unrated_fen,
+                    "settled": settled,
+                }
+            ).data
+        )
+
+
+class QuoteView(ScopedView):
+    access = SUBMIT
+
+    @extend_schema(request=s.QuoteRequestSerializer, responses=s.QuoteSerializer)
+    def post(self, request: Request) -> Response:
+        """What a run on this package would cost, whether it could start, and when. Changes nothing."""
+        asked = s.QuoteRequestSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        package = services.choose_package(self.actor, asked.validated_data["package"])
+        return Response(s.QuoteSerializer(offer(self.actor, package)).data)
+
+
+class CodeUpload(ScopedView):
+    access = SUBMIT
+    parser_classes = [MultiPartParser]
+
+    @extend_schema(request={"multipart/form-data": s.UploadSerializer}, responses={201: s.FolderSerializer})
+    def post(self, request: Request) -> Response:
+        """Upload files for a run's code; the answer's `folder` is what a run names as `code`."""
+        asked = s.UploadSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        data = asked.validated_data
+        if "folder" in data:
+            folder = storage.own_folder(self.actor, data["folder"], FolderKind.CODE)
+        else:
+            folder = storage.create_folder(self.actor, kind=FolderKind.CODE)
+        for file in data["files"]:
+            storage.add_file(self.actor, folder=folder, path=file.name or "", content=file)
+        answer = {"folder": folder.pk, "files": storage.file_names(folder)}
+        return Response(s.FolderSerializer(answer).data, status=status.HTTP_201_CREATED)

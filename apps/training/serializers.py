@@ -1,0 +1,263 @@
+"""What the API of training reads and writes. Money in fen; rates and exact amounts as decimal strings."""
+
+from typing import Any
+
+from django.utils.translation import get_language
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from apps.registry.models import Image
+from apps.training.models import Entry, Run
+from apps.training.services import Request
+from apps.training.timeline import event_title
+from apps.workloads.choices import Fault, Status
+from apps.workloads.faults import advise
+from apps.workloads.models import Attempt, Event
+from apps.workloads.waiting import explain
+
+
+def exact(**options: Any) -> serializers.DecimalField:
+    return serializers.DecimalField(max_digits=30, decimal_places=10, **options)
+
+
+class ImageSerializer(serializers.ModelSerializer[Image]):
+    class Meta:
+        model = Image
+        fields = ("id", "key", "name", "description", "requirements")
+
+
+class PairsField(serializers.ListField):
+    """Rows of a table: [[name, value], …]. A row without a value is a switch, one without a name is positional."""
+
+    child = serializers.ListField(
+        child=serializers.CharField(allow_blank=True, trim_whitespace=False, max_length=4000),
+        min_length=2,
+        max_length=2,
+    )
+
+
+class RunSerializer(serializers.ModelSerializer[Run]):
+    """One run with the state of its workload."""
+
+    owner = serializers.CharField(source="owner.username")
+    workload = serializers.UUIDField(source="workload_id")
+    package = serializers.IntegerField(source="workload.package_id")
+    package_name = serializers.SerializerMethodField()
+    status = serializers.ChoiceField(source="workload.status", choices=Status.choices)
+    status_since = serializers.DateTimeField(source="workload.status_since")
+    reason = serializers.CharField(source="workload.reason")
+    fault = serializers.ChoiceField(source="workload.fault", choices=Fault.choices, allow_blank=True)
+    priority = serializers.IntegerField(source="workload.priority")
+    attempt = serializers.IntegerField(source="workload.attempt_number")
+    price_version = serializers.IntegerField(source="workload.price_version.number")
+    rate_fen_per_hour = exact(source="workload.price_version.rate_fen_per_hour")
+    queued_at = serializers.DateTimeField(source="workload.queued_at")
+    started_at = serializers.DateTimeField(source="workload.started_at", allow_null=True)
+    ended_at = serializers.DateTimeField(source="workload.ended_at", allow_null=True)
+    arguments = PairsField()
+    environment = PairsField()
+
+    class Meta:
+        model = Run
+        fields = (
+            "id",
+            "name",
+            "version",
+            "family",
+            "parent",
+            "note",
+            "owner",
+            "workload",
+            "image",
+            "package",
+            "package_name",
+            "entry",
+            "script",
+            "arguments",
+            "environment",
+            "code",
+            "status",
+            "status_since",
+            "reason",
+            "fault",
+            "priority",
+            "attempt",
+            "price_version",
+            "rate_fen_per_hour",
+            "created_at",
+            "queued_at",
+            "started_at",
+            "ended_at",
+        )
+
+    def get_package_name(self, run: Run) -> str:
+        return run.workload.package.name(get_language() or "")
+
+
+class WaitSerializer(serializers.Serializer[Any]):
+    """Why a queued run waits, in words and as the scheduler's code of the dominant cause."""
+
+    cause = serializers.CharField()
+    title = serializers.CharField()
+    text = serializers.CharField()
+    position = serializers.IntegerField(allow_null=True)
+    start_p50 = serializers.DateTimeField(allow_null=True)
+    start_p90 = serializers.DateTimeField(allow_null=True)
+
+
+class AttemptSerializer(serializers.ModelSerializer[Attempt]):
+    node = serializers.CharField(source="node.name")
+
+    class Meta:
+        model = Attempt
+        fields = (
+            "number",
+            "node",
+            "phase",
+            "progress",
+            "placed_at",
+            "started_at",
+            "ended_at",
+            "seen_at",
+            "ran_for_s",
+            "usage",
+            "peak_memory_mib",
+            "exit_code",
+            "exit_signal",
+            "exit_reason",
+        )
+
+
+class RunDetailSerializer(RunSerializer):
+    """A run with what its page says of it: the command, why it waits, how it failed, its attempts (newest first)."""
+
+    command = serializers.ListField(child=serializers.CharField(), source="workload.frozen_spec.argv")
+    wait = serializers.SerializerMethodField()
+    failure = serializers.SerializerMethodField()
+    attempts = serializers.SerializerMethodField()
+
+    class Meta(RunSerializer.Meta):
+        fields = (*RunSerializer.Meta.fields, "command", "wait", "failure", "attempts")  # type: ignore[assignment]
+
+    @extend_schema_field(WaitSerializer(allow_null=True))
+    def get_wait(self, run: Run) -> Any:
+        waits = run.workload.status == Status.QUEUED
+        return WaitSerializer(explain(run.workload.explanation)).data if waits else None
+
+    def get_failure(self, run: Run) -> str | None:
+        """What happened, in one sentence; null unless it failed."""
+        return advise(run.workload).title if run.workload.status == Status.FAILED else None
+
+    @extend_schema_field(AttemptSerializer(many=True))
+    def get_attempts(self, run: Run) -> Any:
+        return AttemptSerializer(self.context["attempts"], many=True).data
+
+
+class SubmitSerializer(serializers.Serializer[Any]):
+    """A run to start. Its code: `text` (saved as `script`), `code` (from /training/code/), or the `parent`'s own."""
+
+    name = serializers.CharField(max_length=200)
+    image = serializers.UUIDField()
+    package = serializers.IntegerField(min_value=1, max_value=2**31 - 1)
+    entry = serializers.ChoiceField(choices=Entry.choices, default=Entry.PYTHON)
+    script = serializers.CharField(max_length=200)
+    text = serializers.CharField(required=False, trim_whitespace=False, max_length=1 << 20)
+    code = serializers.UUIDField(required=False)
+    arguments = PairsField(required=False, max_length=100)
+    environment = PairsField(required=False, max_length=100)
+    parent = serializers.UUIDField(required=False)  # type: ignore[assignment]
+    note = serializers.CharField(required=False, allow_blank=True, max_length=200)
+
+    def as_request(self, key: str) -> Request:
+        """The service's request; the serializer must be valid."""
+        data = self.validated_data
+        return Request(
+            name=data["name"],
+            image_id=data["image"],
+            package_id=data["package"],
+            entry=Entry(data["entry"]),
+            script=data["script"],
+            key=key,
+            text=data.get("text"),
+            code_id=data.get("code"),
+            arguments=tuple((name, value) for name, value in data.get("arguments", [])),
+            environment=tuple((name, value) for name, value in data.get("environment", [])),
+            parent_id=data.get("parent"),
+            note=data.get("note", ""),
+        )
+
+
+class EventSerializer(serializers.ModelSerializer[Event]):
+    text = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Event
+        fields = ("id", "at", "kind", "status", "reason", "attempt_number", "actor_label", "text")
+
+    def get_text(self, event: Event) -> str:
+        return event_title(event)
+
+
+class OutputSerializer(serializers.Serializer[Any]):
+    """One entry of a folder of outputs; `size` in bytes."""
+
+    name = serializers.CharField()
+    path = serializers.CharField()
+    is_folder = serializers.BooleanField()
+    size = serializers.IntegerField()
+    modified = serializers.DateTimeField()
+
+
+class SeriesSerializer(serializers.Serializer[Any]):
+    """Points are [Unix seconds, value]."""
+
+    name = serializers.CharField()
+    unit = serializers.CharField()
+    limit = serializers.FloatField(allow_null=True)
+    points = serializers.ListField(child=serializers.ListField(child=serializers.FloatField()))
+
+
+class CostSerializer(serializers.Serializer[Any]):
+    """`settled`: the run has ended and everything measured is charged."""
+
+    seconds = exact()
+    rate_fen_per_hour = exact(allow_null=True)
+    exact_fen = exact()
+    charged_fen = serializers.IntegerField()
+    unrated_fen = exact()
+    settled = serializers.BooleanField()
+
+
+class QuoteRequestSerializer(serializers.Serializer[Any]):
+    package = serializers.IntegerField(min_value=1, max_value=2**31 - 1)
+
+
+class QuoteSerializer(serializers.Serializer[Any]):
+    """What a start would cost and when it would begin. `short_quota`: what of the quota is missing, in words."""
+
+    rate_fen_per_hour = exact(source="quote.rate_fen_per_hour")
+    price_version = serializers.IntegerField(source="quote.price_number")
+    available_fen = serializers.IntegerField(source="quote.available_fen")
+    hold_fen = serializers.IntegerField(source="quote.hold_fen")
+    shortfall_fen = serializers.IntegerField(source="quote.shortfall_fen")
+    runs_until = serializers.DateTimeField(source="quote.runs_until", allow_null=True)
+    can_start = serializers.BooleanField()
+    short_quota = serializers.SerializerMethodField()
+    starts_now = serializers.BooleanField(source="forecast.starts_now")
+    start_p50 = serializers.DateTimeField(source="forecast.start_p50", allow_null=True)
+    start_p90 = serializers.DateTimeField(source="forecast.start_p90", allow_null=True)
+
+    def get_short_quota(self, offer: Any) -> str:
+        return str(offer.quota.message) if offer.quota else ""
+
+
+class UploadSerializer(serializers.Serializer[Any]):
+    """Files for a run's code; a zip is unpacked. `folder` adds to an earlier upload."""
+
+    files = serializers.ListField(child=serializers.FileField(), min_length=1, max_length=500)
+    folder = serializers.UUIDField(required=False)
+
+
+class FolderSerializer(serializers.Serializer[Any]):
+    folder = serializers.UUIDField()
+    files = serializers.ListField(child=serializers.CharField())
