@@ -6,6 +6,7 @@ from typing import Any
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from apps.common.actor import Actor
 from apps.common.permissions import Permission as P
@@ -33,11 +34,11 @@ PORTAL = (
             Entry(_("Consumption"), "", "billing:consumption", P.BILLING_VIEW_OWN),
         ),
     ),
-    Entry(_("Account"), "user-circle", "account:profile"),
+    Entry(pgettext_lazy("page", "Account"), "user-circle", "account:profile"),
 )
 
 CONSOLE = (
-    Entry(_("Overview"), "layout-dashboard", "console:overview", P.PLATFORM_OVERVIEW),
+    Entry(pgettext_lazy("console", "Overview"), "layout-dashboard", "console:overview", P.PLATFORM_OVERVIEW),
     Entry(_("Organisations"), "building", "console:organisations", P.PLATFORM_TENANTS_VIEW),
     Entry(_("Workloads"), "flask", "console:workloads", P.PLATFORM_WORKLOADS_VIEW),
     Entry(_("Nodes"), "server", "console:nodes", P.PLATFORM_NODES_VIEW),

@@ -2,6 +2,7 @@
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 
 class OrganisationStatus(models.TextChoices):
@@ -13,7 +14,7 @@ class Role(models.TextChoices):
     """The three base roles inside an organisation."""
 
     MEMBER = "member", _("Member")
-    FINANCE = "finance", _("Finance")
+    FINANCE = "finance", pgettext_lazy("role", "Finance")
     ADMIN = "admin", _("Organisation admin")
 
 

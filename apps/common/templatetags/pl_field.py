@@ -129,7 +129,8 @@ def filter_context(bound: BoundField) -> dict[str, Any]:
 
 def named_choices(choices: Iterable[Any], label: Text) -> list[Any]:
     """The same choices; the empty one says what is not filtered ("State: any"), for there is no label beside it."""
-    return [
-        (value, format_lazy("{}: {}", label, _("any") if set(str(words)) == {"-"} else words) if value == "" else words)
-        for value, words in choices
-    ]
+    return [(value, _unfiltered(label, words) if value == "" else words) for value, words in choices]
+
+
+def _unfiltered(label: Text, words: Any) -> Text:
+    return format_lazy(_("{label}: {value}"), label=label, value=_("any") if set(str(words)) == {"-"} else words)

@@ -89,7 +89,7 @@ def initial_of(package: Package) -> dict[str, Any]:
 class PriceForm(forms.Form):
     rate = YuanRateField(label=_("Price of one replica"))
     begins = forms.ChoiceField(
-        label=_("In force"), choices=[(NOW, _("From now on")), (LATER, _("From a later time"))], initial=NOW
+        label=_("In force from"), choices=[(NOW, _("From now on")), (LATER, _("From a later time"))], initial=NOW
     )
     effective_from = forms.DateTimeField(
         label=_("Begins at"),

@@ -30,7 +30,7 @@ class MemberForm(forms.Form):
     """A new person with an account of their own, or somebody who has one already."""
 
     who = forms.ChoiceField(
-        label=_("Who"),
+        label=_("Person"),
         choices=[(NEW, _("A new person")), (EXISTING, _("Somebody with an account"))],
         initial=NEW,
         widget=forms.RadioSelect,

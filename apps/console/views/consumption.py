@@ -9,7 +9,7 @@ from django.http import HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
-from django.utils.translation import get_language, ngettext
+from django.utils.translation import get_language, ngettext, pgettext
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
@@ -144,7 +144,7 @@ def _strip(actor: Actor, scope: Scope, totals: reads.Totals) -> list[dict[str, A
     waiting = sum((item.exact_fen for item in reads.pending(actor)), start=Decimal(0))
     return [
         {
-            "label": _("Consumption"),
+            "label": pgettext("amount", "Consumption"),
             "value": yuan(totals.amount_fen),
             "sub": _("%(exact)s before rounding") % {"exact": exact_yuan(totals.exact_fen)},
         },
