@@ -8,7 +8,8 @@ from scheduler.cells import Bools, Cells, Claim
 from scheduler.columns import CardNeeds, Column, RequestClass, Scorer
 from scheduler.demand import Demand, claim_on
 from scheduler.mig import profile_named
-from scheduler.types import WHOLE_MILLI, Device, Mode, Slice
+from scheduler.partitions import profile_weights
+from scheduler.types import WHOLE_MILLI, Device, Mix, Mode, Slice
 
 MIG_COMPUTE = 7
 
@@ -16,15 +17,16 @@ MIG_COMPUTE = 7
 class Allocator:
     """Columns by class over shared cells. Nothing is taken until `commit`."""
 
-    def __init__(self, cells: Cells, scorer: Scorer) -> None:
+    def __init__(self, cells: Cells, scorer: Scorer, mix: Mix | None = None) -> None:
         self.cells, self.scorer = cells, scorer
+        self._profiles = profile_weights(mix)
         self._columns: dict[Demand, Column] = {}
 
     def column(self, demand: Demand) -> Column:
         """The class's scores, up to date."""
         column = self._columns.get(demand)
         if column is None:
-            column = self._columns[demand] = Column(RequestClass(self.cells, demand), self.scorer)
+            column = self._columns[demand] = Column(RequestClass(self.cells, demand, self._profiles), self.scorer)
         else:
             column.refresh()
         return column

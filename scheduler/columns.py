@@ -1,5 +1,6 @@
 """Request classes and where each fits: one column of scores per class, brought up to date from the log of changes."""
 
+from collections.abc import Mapping
 from typing import Protocol
 
 import numpy as np
@@ -18,9 +19,9 @@ CHUNK = 1024
 class CardNeeds:
     """What a class asks of cards. fits, core, memory: [S, G] per node shape."""
 
-    def __init__(self, cells: Cells, gpu: GpuRequest, owner: int) -> None:
+    def __init__(self, cells: Cells, gpu: GpuRequest, owner: int, profiles: Mapping[str, float]) -> None:
         self.cells, self.gpu, self.owner = cells, gpu, owner
-        self.partition = PartitionChoice(cells, gpu) if gpu.mode is Mode.MIG else None
+        self.partition = PartitionChoice(cells, gpu, profiles) if gpu.mode is Mode.MIG else None
         self.fits = cells.flags(lambda card: card.healthy and serves(card, gpu))
         self.core = cells.numbers(lambda card: claim_on(card, gpu)[0])
         self.memory = cells.numbers(lambda card: claim_on(card, gpu)[1])
@@ -44,13 +45,16 @@ class CardNeeds:
 
 
 class RequestClass:
-    """The static part of a demand against these nodes. `allowed`: [N] rows inside the constraints and open."""
+    """The static part of a demand against these nodes. `allowed`: [N] rows inside the constraints and open.
 
-    def __init__(self, cells: Cells, demand: Demand) -> None:
+    `profiles`: how often MIG profiles are asked for; a place is chosen with them in mind.
+    """
+
+    def __init__(self, cells: Cells, demand: Demand, profiles: Mapping[str, float] | None = None) -> None:
         self.cells, self.demand = cells, demand
         self.allowed: Bools = cells.open & within(cells, demand)
         owner = cells.organisation_code(demand.organisation)
-        self.cards = CardNeeds(cells, demand.gpu, owner) if demand.gpu else None
+        self.cards = CardNeeds(cells, demand.gpu, owner, profiles or {}) if demand.gpu else None
 
     def room(self, rows: Ints) -> tuple[Bools, Bools | None]:
         """[k]: rows where one member fits now, and the cards [k, G] that could serve it."""

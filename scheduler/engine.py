@@ -37,7 +37,7 @@ class Engine:
 
     def __init__(self, nodes: Sequence[Node], running: Iterable[Running] = (), mix: Mix | None = None) -> None:
         self.cells = Cells(nodes)
-        self.allocator = Allocator(self.cells, ByPotential(self.cells, mix))
+        self.allocator = Allocator(self.cells, ByPotential(self.cells, mix), mix)
         self.total = capacity(self.cells)
         self.catalogue = Catalogue()
         self._running: dict[str, list[Placed]] = {}

@@ -4,13 +4,14 @@ Per geometry a table over all occupancy masks: F(mask) = sum of p * (free slices
 cover). A placement takes the card and start with the least change of F, then the fewest free slices.
 """
 
+from collections.abc import Mapping
 from functools import lru_cache
 
 import numpy as np
 
 from scheduler.cells import Bools, Cells, Ints
 from scheduler.mig import profiles_of, span
-from scheduler.types import GpuRequest, MigProfile
+from scheduler.types import GpuRequest, MigProfile, Mix, Mode
 
 MASKS = 256
 NOWHERE = -1
@@ -75,11 +76,26 @@ def _best_start(mask: int, profile: MigProfile, table: tuple[float, ...], total:
     return start, (change + total * COST_SCALE) * (total + 1) + free
 
 
-class PartitionChoice:
-    """The tables of one MIG request against these nodes. starts, costs: [S, G, 256]."""
+def profile_weights(mix: Mix | None) -> dict[str, float]:
+    """How often each profile is asked for in the mix."""
+    weights: dict[str, float] = {}
+    for entry in mix.entries if mix is not None else ():
+        if entry.gpu is not None and entry.gpu.mode is Mode.MIG and entry.gpu.profile:
+            weights[entry.gpu.profile] = weights.get(entry.gpu.profile, 0.0) + entry.share
+    return weights
 
-    def __init__(self, cells: Cells, gpu: GpuRequest) -> None:
-        self.cells, self.name = cells, gpu.profile or ""
+
+def weights_on(geometry: Geometry, asked: Mapping[str, float]) -> tuple[float, ...]:
+    """The weights of a geometry's profiles, adding up to 1; uniform when none of them is asked for."""
+    total = sum(asked.get(p.name, 0.0) for p in geometry)
+    return tuple(asked.get(p.name, 0.0) / total for p in geometry) if total else uniform(geometry)
+
+
+class PartitionChoice:
+    """The tables of one MIG request against these nodes. starts, costs: [S, G, 256]. `asked`: weight by profile."""
+
+    def __init__(self, cells: Cells, gpu: GpuRequest, asked: Mapping[str, float]) -> None:
+        self.cells, self.name, self._asked = cells, gpu.profile or "", asked
         shapes = max(1, len(cells.shapes))
         self.starts = np.full((shapes, cells.width, MASKS), NOWHERE, np.int64)
         self.costs = np.zeros((shapes, cells.width, MASKS), np.int64)
@@ -90,7 +106,7 @@ class PartitionChoice:
 
     def _fill(self, index: int, column: int, geometry: Geometry) -> None:
         if geometry:
-            starts, costs = best_starts(geometry, self.name, uniform(geometry))
+            starts, costs = best_starts(geometry, self.name, weights_on(geometry, self._asked))
             self.starts[index, column], self.costs[index, column] = starts, costs
             profile = next((p for p in geometry if p.name == self.name), None)
             # A maximum below what the geometry allows (media engines) is not visible in the mask.

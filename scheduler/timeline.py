@@ -138,7 +138,7 @@ class Future:
         """The earliest start of `least` members under p50 ends, on rows of one domain; None when no end would do."""
         best: tuple[float, list[tuple[float, Claim]]] | None = None
         for rows in self._domains(kind, least) if only is None else [np.array(only, np.int64)]:
-            found = self._earliest(kind, rows, task, least)
+            found = self._earliest(kind, rows, least)
             if found and (best is None or found[-1][0] < best[0]):
                 best = found[-1][0], found
         if best is None:
@@ -157,30 +157,31 @@ class Future:
             groups[node.zone, node.cluster, ",".join(sorted({card.model for card in node.devices}))].append(row)
         return [np.array(group) for group in groups.values()]
 
-    def _earliest(self, kind: RequestClass, rows: Ints, task: Task, least: int) -> list[tuple[float, Claim]]:
+    def _earliest(self, kind: RequestClass, rows: Ints, least: int) -> list[tuple[float, Claim]]:
         bound = self._bound(kind, rows)
         found: list[tuple[float, Claim]] = []
         for index in np.argsort(bound, kind="stable")[: max(MOST_ROWS, 4 * least)]:
             if math.isinf(bound[index]) or (len(found) >= least and found[least - 1][0] <= bound[index]):
                 break
-            found += self._starts(int(rows[index]), kind.demand, task.organisation, least)
+            found += self._starts(int(rows[index]), kind.demand, least, float(bound[index]))
             found.sort(key=lambda pair: (pair[0], pair[1].row))
         return found[:least] if len(found) >= least else []
 
-    def _starts(self, row: int, demand: Demand, organisation: str, most: int) -> list[tuple[float, Claim]]:
-        """When the first, second, ... member would fit on the row, after the reservations that are there already."""
-        host = host_of(self.cells, row)
-        floor = max((r.start_p50 for r in self._on_row.get(row, ())), default=self.now)
-        found: list[tuple[float, Claim]] = []
+    def _starts(self, row: int, demand: Demand, most: int, bound: float) -> list[tuple[float, Claim]]:
+        """When the first, second, ... member would fit on the row, after the reservations that are there already.
+
+        None fits before `bound`, so nothing is tried before it.
+        """
+        host, found = host_of(self.cells, row), list[tuple[float, Claim]]()
+        floor = max([bound, self.now, *(r.start_p50 for r in self.on_row(row))])
         for at, change in self._events(row):
             if at > floor:
-                _fill(host, demand, most, max(floor, self.now), found)
+                _fill(host, demand, most, floor, found)
             if len(found) >= most:
                 break
             change(host)
-            if at >= floor:
-                _fill(host, demand, most, max(at, self.now), found)
-        _fill(host, demand, most, max(floor, self.now), found)
+            floor = max(floor, at)
+        _fill(host, demand, most, floor, found)
         return found
 
     def _events(self, row: int, p90: bool = False) -> list[tuple[float, Callable[[Host], None]]]:
@@ -205,7 +206,8 @@ class Future:
             host, found = host_of(self.cells, row), list[tuple[float, Claim]]()
             for at, change in self._events(row, p90=True):
                 change(host)
-                _fill(host, demand, wanted, at, found)
+                if at >= start:
+                    _fill(host, demand, wanted, at, found)
                 if len(found) >= wanted:
                     break
             latest = max(latest, found[-1][0] if found else start)
