@@ -111,6 +111,16 @@ class MoneyMachine(RuleBasedStateMachine):
 
     # Decisions
 
+    @rule(which=labs, what=st.integers(0, 2), size=st.integers(0, 2), package=st.integers(0, len(RATES) - 1))
+    def decide(self, which: int, what: int, size: int, package: int) -> None:
+        """One of the rarer decisions; together one rule, so that they do not crowd out what runs."""
+        if what == 0:
+            self.refund(which, (1, 700, 60_000)[size])
+        elif what == 1:
+            self.set_credit(which, (0, 50, 5_000)[size])
+        else:
+            self.change_price(package, ("0.0000000001", "77.7", "1234")[size])
+
     @rule(which=labs, fen=st.sampled_from((1, 999, 100_000)), slip=st.sampled_from("abcd"))
     def top_up(self, which: int, fen: int, slip: str) -> None:
         lab = self.labs[which]
@@ -126,13 +136,11 @@ class MoneyMachine(RuleBasedStateMachine):
             lab.slips[slip] = fen
         self.check_edge(before, self.status_of(lab))
 
-    @rule(which=labs, fen=st.sampled_from((0, 50, 5_000)))
     def set_credit(self, which: int, fen: int) -> None:
         lab = self.labs[which]
         services.set_credit_limit(PLATFORM, organisation_id=lab.organisation.pk, credit_limit_fen=fen)
         lab.credit = fen
 
-    @rule(which=labs, fen=st.sampled_from((1, 700, 60_000)))
     def refund(self, which: int, fen: int) -> None:
         lab = self.labs[which]
         purse = wallet(lab.organisation)
@@ -170,7 +178,6 @@ class MoneyMachine(RuleBasedStateMachine):
             else:
                 lab.waiting.append(run)
 
-    @rule(package=st.integers(0, len(RATES) - 1), rate=st.sampled_from(("0.0000000001", "77.7", "1234")))
     def change_price(self, package: int, rate: str) -> None:
         services.set_price(PLATFORM, package_id=self.packages[package].pk, rate_fen_per_hour=Decimal(rate))
 

@@ -12,7 +12,7 @@ def test_the_books_are_right_after_every_step() -> None:
     run_state_machine_as_test(
         MoneyMachine,
         settings=settings(
-            max_examples=10,
+            max_examples=14,
             stateful_step_count=25,
             derandomize=True,
             deadline=None,

@@ -1,0 +1,330 @@
+"""The billing pages: who sees whose money, and totals that are the ledger's."""
+
+import csv
+import io
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.db import connection
+from django.db.models import Sum
+from django.http import StreamingHttpResponse
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from apps.billing import selectors as funds
+from apps.billing import services as billing
+from apps.billing.choices import AccountKind
+from apps.billing.formula import calculation, exact_yuan, plain
+from apps.billing.models import ArrearsState, Charge, Transfer
+from apps.billing.selectors.balance import balance_history
+from apps.billing.services.ledger import organisation_account
+from apps.billing.views.export import safe
+from apps.common.clock import db_now
+from apps.common.scoping import acting
+from apps.tenants.choices import Role
+from apps.tenants.models import User
+from tests.builders import World, make_charged, make_member, make_organisation, make_world, platform, signed_in
+from tests.builders import top_up as pay
+
+pytestmark = pytest.mark.django_db
+
+WALLET, CONSUMPTION, EXPORT = "/billing/wallet/", "/billing/consumption/", "/billing/consumption/export/"
+# Whole days that hold everything that a test makes, whatever the hour and the day of the month.
+DAYS = {"range": "7d"}
+
+
+@pytest.fixture
+def world() -> World:
+    """Alice is the admin of an organisation with ¥1,000."""
+    with acting(platform()):
+        return make_world(role=Role.ADMIN)
+
+
+@pytest.fixture
+def bob(world: World) -> User:
+    with acting(platform()):
+        return make_member(world.organisation, "bob")
+
+
+def text_of(response: StreamingHttpResponse) -> str:
+    return b"".join(response).decode("utf-8")  # type: ignore[arg-type]
+
+
+def lines_of(client: Client, **query: str) -> list[dict[str, str]]:
+    text = text_of(client.get(EXPORT, {**DAYS, **query}))  # type: ignore[arg-type]
+    return list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"))))
+
+
+# The wallet
+
+
+def test_only_who_looks_after_the_money_sees_the_wallet(world: World, bob: User) -> None:
+    assert signed_in(world.alice).get(WALLET).status_code == 200
+    assert signed_in(bob).get(WALLET).status_code == 403
+    with acting(platform()):
+        finance = make_member(world.organisation, "frank", Role.FINANCE)
+    assert signed_in(finance).get(WALLET).status_code == 200
+    assert Client().get(WALLET).status_code == 302
+
+
+def test_the_wallet_says_what_there_is_and_where_it_came_from(world: World) -> None:
+    with acting(platform()) as staff:
+        billing.top_up(
+            staff,
+            organisation_id=world.organisation.pk,
+            amount_fen=123_456,
+            reference="ICBC-0042",
+            note="Second instalment",
+        )
+        stranger = make_organisation()
+        billing.top_up(staff, organisation_id=stranger.pk, amount_fen=777, reference="OTHERS-1")
+    page = signed_in(world.alice).get(WALLET).content.decode()
+    for words in ("¥2,234.56", "ICBC-0042", "Second instalment", "1,234.56", world.organisation.name):
+        assert words in page
+    assert "OTHERS-1" not in page
+
+
+def test_what_is_set_aside_is_listed(world: World) -> None:
+    with acting(platform()):
+        quote = funds.quote(world.actor, package_id=world.package.pk)
+        billing.hold_for_start(
+            world.actor, workload_id=world.organisation.pk, price_version_id=quote.price_version_id, label="held-run"
+        )
+    page = signed_in(world.alice).get(WALLET).content.decode()
+    assert "held-run" in page
+    assert "¥3.60 of it set aside" in page
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [("low", "Less than a day is left"), ("grace", "Running work is stopped at"), ("suspended", "was stopped")],
+)
+def test_arrears_are_said_in_words(world: World, status: str, words: str) -> None:
+    with acting(platform()):
+        ArrearsState.objects.update_or_create(organisation=world.organisation, defaults={"status": status})
+    page = signed_in(world.alice).get(WALLET).content.decode()
+    assert 'role="alert"' in page
+    assert words in page
+
+
+def test_an_empty_wallet_says_what_the_page_is_for() -> None:
+    with acting(platform()):
+        admin = make_member(make_organisation(balance_fen=0), role=Role.ADMIN)
+    page = signed_in(admin).get(WALLET).content.decode()
+    assert "No money has come in yet" in page
+    assert "How to top up" in page
+
+
+def test_the_history_ends_at_the_balance_and_begins_before_the_money_came(world: World) -> None:
+    with acting(platform()):
+        make_charged(world.organisation, world.alice, world.package, 3600)
+        pay(world.organisation, 5_000)
+        balance = organisation_account(world.organisation.pk, AccountKind.CASH).balance_fen
+    with acting(world.actor):
+        points = balance_history(world.actor, since=db_now() - timedelta(days=3))
+    assert points[-1].balance_fen == balance == 100_000 + 5_000 - 360
+    assert points[0].balance_fen == 0
+    assert [p.at for p in points] == sorted(p.at for p in points)
+
+
+def test_the_chart_projects_the_balance_while_something_runs(world: World, bob: User) -> None:
+    client = signed_in(bob)
+    assert [s["name"] for s in client.get("/billing/wallet/balance/").json()] == ["Balance"]
+    with acting(platform()):
+        price = funds.current_price(world.package.pk)
+        assert price is not None
+        billing.open_meter(
+            session_id=world.organisation.pk,
+            organisation_id=world.organisation.pk,
+            user_id=bob.pk,
+            workload_id=world.organisation.pk,
+            label="digits",
+            price_version_id=price.pk,
+            at=db_now(),
+        )
+    now, ahead = client.get("/billing/wallet/balance/").json()
+    assert ahead["points"][0][1] == now["points"][-1][1] == 1000.0
+    assert ahead["points"][1][1] == pytest.approx(1000 - 7 * 24 * 3.6, abs=0.02)
+
+
+# Consumption
+
+
+def test_everybody_sees_their_own_runs_and_admins_all_of_them(world: World, bob: User) -> None:
+    with acting(platform()):
+        make_charged(world.organisation, world.alice, world.package, label="alices-run")
+        make_charged(world.organisation, bob, world.package, label="bobs-run")
+        other = make_world(role=Role.ADMIN)
+        make_charged(other.organisation, other.alice, other.package, label="charlies-run")
+    admin = signed_in(world.alice).get(CONSUMPTION, DAYS).content.decode()
+    assert "alices-run" in admin
+    assert "bobs-run" in admin
+    assert "charlies-run" not in admin
+    own = signed_in(bob).get(CONSUMPTION, DAYS).content.decode()
+    assert "bobs-run" in own
+    assert "alices-run" not in own
+
+
+def test_totals_of_page_export_and_ledger_are_the_same(world: World, bob: User) -> None:
+    with acting(platform()):
+        for number in range(12):
+            make_charged(
+                world.organisation,
+                (world.alice, bob)[number % 2],
+                world.package,
+                37.7 + number * 401.3,
+                label=f"run-{number}",
+            )
+        revenue = organisation_account(world.organisation.pk, AccountKind.REVENUE).balance_fen
+        moved = Transfer.objects.filter(organisation=world.organisation, kind="usage").aggregate(fen=Sum("amount_fen"))
+    client = signed_in(world.alice)
+    response = client.get(CONSUMPTION, DAYS)
+    assert response.context["totals"]["amount_fen"] == revenue == moved["fen"]
+    assert sum(Decimal(line["Charged ¥"]) for line in lines_of(client)) * 100 == revenue
+    assert sum(
+        point[1] for point in client.get("/billing/consumption/days/", DAYS).json()[0]["points"]
+    ) == pytest.approx(revenue / 100)
+    difference = next(cell for cell in response.context["strip"] if cell["label"] == "Difference to the ledger")
+    assert (difference["value"], difference["tone"]) == ("¥0.00", "")
+
+
+def test_a_run_opens_to_its_charges_with_formula_and_rounding(world: World) -> None:
+    with acting(platform()):
+        workload = make_charged(world.organisation, world.alice, world.package, 754.25)
+        charge = Charge.objects.filter(session__workload_id=workload).order_by("start").first()
+    assert charge is not None
+    client = signed_in(world.alice)
+    page = client.get(CONSUMPTION, {**DAYS, "run": str(workload), "charge": str(charge.pk)}).content.decode()
+    assert "How this charge comes about" in page
+    assert charge.key in page
+    assert exact_yuan(charge) in page
+    assert calculation(charge) in client.get(CONSUMPTION, {**DAYS, "run": str(workload)}).content.decode()
+
+
+def test_the_formula_is_the_arithmetic(world: World) -> None:
+    with acting(platform()):
+        make_charged(world.organisation, world.alice, world.package, 10)
+        charge = Charge.objects.get(organisation=world.organisation)
+    assert calculation(charge) == "10 × 3.60 ÷ 3600"
+    assert exact_yuan(charge) == "¥0.01"
+    assert [plain(Decimal(n)) for n in ("3600.000000", "59.998100", "0E-10", "1E+3")] == [
+        "3,600",
+        "59.9981",
+        "0",
+        "1,000",
+    ]
+
+
+def test_nobody_opens_a_colleagues_or_a_strangers_run(world: World, bob: User) -> None:
+    with acting(platform()):
+        workload = make_charged(world.organisation, world.alice, world.package)
+        charge = Charge.objects.get(session__workload_id=workload)
+        stranger = make_world(role=Role.ADMIN)
+    assert signed_in(world.alice).get(f"{CONSUMPTION}{workload}/").status_code == 200
+    for person in (bob, stranger.alice):
+        client = signed_in(person)
+        assert client.get(f"{CONSUMPTION}{workload}/").status_code == 404
+        page = client.get(CONSUMPTION, {**DAYS, "run": str(workload), "charge": str(charge.pk)}).content.decode()
+        assert charge.key not in page
+
+
+def test_a_run_with_many_charges_shows_some_and_leads_to_all(world: World) -> None:
+    with acting(platform()):
+        workload = make_charged(world.organisation, world.alice, world.package, 25 * 3600, ago=timedelta(hours=26))
+    client = signed_in(world.alice)
+    page = client.get(CONSUMPTION, {**DAYS, "run": str(workload)})
+    assert len(page.context["opened"]["charges"]) == 20
+    assert f"{CONSUMPTION}{workload}/" in page.content.decode()
+    every = client.get(f"{CONSUMPTION}{workload}/").context
+    assert every["table"]["paginator"].count == page.context["opened"]["count"] >= 25
+    assert every["totals"]["amount_fen"] == 25 * 360
+
+
+def test_the_list_can_be_searched_ordered_and_paged(world: World) -> None:
+    with acting(platform()):
+        for number in range(27):
+            make_charged(world.organisation, world.alice, world.package, 60 + number, label=f"run-{number:02d}")
+    client = signed_in(world.alice)
+    assert len(client.get(CONSUMPTION, {**DAYS, "page": "2"}).context["table"]["page"].object_list) == 2
+    found = client.get(CONSUMPTION, {**DAYS, "q": "RUN-07"}).context
+    assert [row["label"] for row in found["table"]["page"].object_list] == ["run-07"]
+    assert found["totals"]["seconds"] == 67
+    longest = client.get(CONSUMPTION, {**DAYS, "order": "time"}).context["table"]["page"].object_list
+    assert longest[0]["label"] == "run-26"
+
+
+def test_the_number_of_queries_does_not_grow_with_the_rows(world: World) -> None:
+    client, counts = signed_in(world.alice), []
+    for _again in range(2):
+        with acting(platform()):
+            for number in range(8):
+                make_charged(world.organisation, world.alice, world.package, 60, label=f"run-{number}")
+        with CaptureQueriesContext(connection) as queries:
+            client.get(CONSUMPTION, DAYS)
+        counts.append(len(queries))
+    assert counts[0] == counts[1]
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ({"since": "yesterday"}, "since"),
+        ({"since": "2026-11-20", "until": "2026-11-01"}, "until"),
+        ({"since": "2020-01-01", "until": "2026-11-01"}, "since"),
+        ({"order": "sideways"}, "order"),
+        ({"range": "century"}, "range"),
+    ],
+)
+def test_days_that_make_no_sense_are_refused_in_words(world: World, query: dict[str, str], field: str) -> None:
+    response = signed_in(world.alice).get(CONSUMPTION, query)
+    assert response.status_code == 400
+    assert field in response.context["bad"]
+    assert 'role="alert"' in response.content.decode()
+
+
+@pytest.mark.parametrize(
+    "query", [{"run": "x"}, {"charge": "١٢"}, {"charge": "9" * 30}, {"page": "-3"}, {"page": "zz"}]
+)
+def test_a_made_up_link_shows_the_list(world: World, query: dict[str, str]) -> None:
+    assert signed_in(world.alice).get(CONSUMPTION, query).status_code == 200
+
+
+def test_an_empty_month_says_what_the_page_is_for(world: World) -> None:
+    assert "waiting costs nothing" in signed_in(world.alice).get(CONSUMPTION).content.decode()
+
+
+# The export
+
+
+def test_the_export_is_what_a_spreadsheet_reads_and_nothing_it_would_run(world: World) -> None:
+    with acting(platform()):
+        make_charged(world.organisation, world.alice, world.package, label="=HYPERLINK(1)")
+        make_charged(world.organisation, world.alice, world.package, label="训练, “一”")
+    client = signed_in(world.alice)
+    response = client.get(EXPORT, DAYS)
+    assert response["Content-Type"] == "text/csv; charset=utf-8"
+    assert "attachment" in response["Content-Disposition"]
+    assert text_of(response).startswith("\ufeffDay,")  # type: ignore[arg-type]
+    assert {line["Run"] for line in lines_of(client)} == {"'=HYPERLINK(1)", "训练, “一”"}
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
+def test_whatever_begins_a_formula_is_quoted(start: str) -> None:
+    assert safe(f"{start}1") == f"'{start}1"
+    assert safe(f"1{start}") == f"1{start}"
+
+
+def test_a_member_exports_only_their_own(world: World, bob: User) -> None:
+    with acting(platform()):
+        make_charged(world.organisation, world.alice, world.package, label="alices-run")
+        make_charged(world.organisation, bob, world.package, label="bobs-run")
+    assert {line["Run"] for line in lines_of(signed_in(bob))} == {"bobs-run"}
+
+
+def test_own_cost_is_the_sum_of_own_runs(world: World, bob: User) -> None:
+    with acting(platform()):
+        make_charged(world.organisation, bob, world.package, 600)
+        make_charged(world.organisation, world.alice, world.package, 900)
+    months = signed_in(bob).get("/billing/consumption/mine/").context
+    assert months["this_fen"] + months["last_fen"] == 60
