@@ -7,7 +7,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import ngettext, pgettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from apps.billing import selectors as funds
@@ -89,7 +89,7 @@ def detail(request: StaffRequest, organisation_id: UUID) -> HttpResponse:
 
 def frame(actor: Actor, organisation: Organisation, current: str) -> dict[str, Any]:
     """Header and tabs that every page of one organisation shows."""
-    pages = {"overview": _("Overview"), "members": _("Members"), "quotas": _("Quotas")}
+    pages = {"overview": pgettext("tab", "Overview"), "members": _("Members"), "quotas": _("Quotas")}
     names = {
         "overview": "console:organisation",
         "members": "console:organisation_members",

@@ -7,6 +7,7 @@ from uuid import UUID
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 from django.views.decorators.http import require_GET
 
 from apps.billing import selectors as funds
@@ -80,7 +81,7 @@ def _shown(attempt: Attempt | None) -> str:
 
 def _tabs(run: Run, current: str) -> list[dict[str, Any]]:
     labels = {
-        "overview": _("Overview"),
+        "overview": pgettext("tab", "Overview"),
         "log": _("Log"),
         "output": _("Output"),
         "events": _("Events"),
