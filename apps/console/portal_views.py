@@ -1,5 +1,6 @@
 """The portal's first page: what runs, what it costs, what needs me, what is free."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -9,9 +10,8 @@ from django.views.decorators.http import require_GET
 
 from apps.billing import selectors as funds
 from apps.billing.choices import BLOCKING
-from apps.billing.forms import Period, days_of, today
-from apps.billing.selectors import ChargeFilter, Wallet
-from apps.billing.selectors.spending import charged, unrated
+from apps.billing.selectors import Wallet
+from apps.billing.selectors.spending import spending
 from apps.common.access import SELF, actor_for, in_organisation, requires
 from apps.common.actor import Actor
 from apps.common.formatting import cores, memory, moment
@@ -40,24 +40,24 @@ def _page(actor: Actor, *, everyones: bool) -> dict[str, Any]:
     wallet = funds.wallet(actor)
     needs = todo.items(actor, wallet)
     sees_all = actor.may(Permission.TRAINING_MANAGE_ALL)
-    mine = runs.counts(runs.scope(actor, everyones=False))
+    live = runs.live(actor)
     return {
-        "strip": [_running(mine), _cost(wallet), _needs(needs), _free(capacity.free(capacity.usable(actor)))],
+        "strip": [_running(live.mine), _cost(wallet), _needs(needs), _free(capacity.free(actor))],
         "rows": runs.rows(actor, everyones=everyones),
         "everyones": everyones and sees_all,
         "sees_all": sees_all,
-        "mine_count": sum(mine.values()),
-        "all_count": sum(runs.counts(runs.scope(actor, everyones=True)).values()) if sees_all else 0,
+        "mine_count": sum(live.mine.values()),
+        "all_count": live.everyones,
         "needs": needs,
         "wallet": wallet,
-        "spent": _spent(actor),
+        "spent": spending(actor),
         "may_start": actor.may(Permission.TRAINING_SUBMIT),
         "sees_money": actor.may(Permission.BILLING_VIEW),
         "last_event_id": str(training.last_event_id(actor)),
     }
 
 
-def _running(counts: dict[str, int]) -> dict[str, Any]:
+def _running(counts: Mapping[str, int]) -> dict[str, Any]:
     starting = counts.get(Status.STARTING, 0) + counts.get(Status.PLACED, 0)
     return {
         "label": _("Running"),
@@ -91,18 +91,6 @@ def _free(found: capacity.Free) -> dict[str, Any]:
     unit = _("of %(total)s cores") % {"total": cores(found.cpu_total_milli)}
     sub = _("and %(memory)s of memory") % {"memory": memory(found.memory_mib)}
     return {"label": _("Free now"), "value": cores(found.cpu_milli), "unit": unit, "sub": sub}
-
-
-def _spent(actor: Actor) -> dict[str, int]:
-    """Whole fen: today's own and the organisation's with what is not charged yet, and the organisation's month."""
-    day, (since, until) = today(), days_of(Period.MONTH)
-    mine = ChargeFilter(since=day, until=day, user_id=actor.user_id)
-    spent = {"mine_today": charged(actor, filters=mine) + int(unrated(actor, own=True))}
-    if actor.may(Permission.BILLING_VIEW):
-        pending = int(unrated(actor))
-        spent["all_today"] = charged(actor, filters=ChargeFilter(since=day, until=day)) + pending
-        spent["all_month"] = charged(actor, filters=ChargeFilter(since=since, until=until)) + pending
-    return spent
 
 
 @requires(VIEW)

@@ -1,13 +1,14 @@
 """What was spent since midnight, as it grows: charged and not yet rated together."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
-from django.db.models import Sum
+from django.db.models import Q, Sum
 
 from apps.billing.arithmetic import exact_fen
 from apps.billing.models import Charge, MeterSession
@@ -47,10 +48,45 @@ def _unrated(session: MeterSession) -> Decimal:
     return session_fen(session) - exact_fen(session.price_version.rate_fen_per_hour, session.replicas, rated)
 
 
-def unrated(actor: Actor, *, own: bool = False) -> Decimal:
-    """Exact fen used and not charged yet: the organisation's with BILLING_VIEW, otherwise (or with `own`) one's own."""
+def unrated(actor: Actor) -> Decimal:
+    """Exact fen used and not charged yet: of one's own runs, with BILLING_VIEW of the organisation's."""
+    return _unrated_total(_unsettled(actor))
+
+
+def _unsettled(actor: Actor) -> list[MeterSession]:
     actor.require(Permission.BILLING_VIEW_OWN)
     rows = MeterSession.objects.filter(organisation_id=actor.organisation(), settled=False)
-    if own or not actor.may(Permission.BILLING_VIEW):
+    if not actor.may(Permission.BILLING_VIEW):
         rows = rows.filter(user__pk=actor.user_id)
-    return sum((_unrated(session) for session in rows.select_related("price_version")), Decimal(0))
+    return list(rows.select_related("price_version"))
+
+
+def _unrated_total(sessions: Iterable[MeterSession]) -> Decimal:
+    return sum((_unrated(session) for session in sessions), Decimal(0))
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """Whole fen, charged or not yet; the organisation's are None for who may see their own only."""
+
+    mine_today_fen: int
+    all_today_fen: int | None
+    all_month_fen: int | None
+
+
+def spending(actor: Actor) -> Spending:
+    """What was spent today and this month, in two queries."""
+    day = billing_day(db_now())
+    rows = charges(actor, filters=ChargeFilter(since=day.replace(day=1), until=day)).order_by()
+    today = Q(day=day)
+    sums = rows.aggregate(
+        mine=Sum("amount_fen", filter=today & Q(session__user__pk=actor.user_id)),
+        today=Sum("amount_fen", filter=today),
+        month=Sum("amount_fen"),
+    )
+    sessions = _unsettled(actor)
+    mine = (sums["mine"] or 0) + int(_unrated_total(s for s in sessions if s.user_id == actor.user_id))
+    if not actor.may(Permission.BILLING_VIEW):
+        return Spending(mine, None, None)
+    pending = int(_unrated_total(sessions))
+    return Spending(mine, (sums["today"] or 0) + pending, (sums["month"] or 0) + pending)

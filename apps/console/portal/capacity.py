@@ -1,10 +1,14 @@
 """What is free now: of the machines as a whole, and in copies of each package."""
 
 from dataclasses import dataclass
+from uuid import UUID
 
-import scheduler
+from django.db.models import Count, Sum
+
 from apps.billing import selectors as funds
 from apps.billing.models import Package
+from apps.clusters.choices import NodeStatus
+from apps.clusters.models import Accelerator, Node
 from apps.common.actor import Actor, system_actor
 from apps.common.clock import db_now
 from apps.common.permissions import Permission
@@ -13,7 +17,8 @@ from apps.tenants.selectors import Limit, own_limits
 from apps.training.capacity import MOST, room
 from apps.training.quoting import resources_of
 from apps.workloads.isolation import usable_nodes
-from apps.workloads.reconcile import snapshot
+from apps.workloads.models import Placement
+from apps.workloads.reconcile.snapshot import SILENCE
 from apps.workloads.resources import quota_amounts
 from apps.workloads.spec import Spec
 
@@ -44,31 +49,31 @@ class Offered:
         return self.count >= MOST
 
 
-def usable(actor: Actor) -> scheduler.Snapshot:
-    """The machines that may take the actor's work and what runs on them; the queue is left out."""
+def free(actor: Actor) -> Free:
+    """Sums over the machines that take work now and may take the actor's; the rows of runs are not read."""
     organisation = actor.organisation()
     with acting(system_actor()):
-        view = snapshot.take(db_now())
-        allowed = {str(pk) for pk in usable_nodes(organisation)}
-    open_nodes = tuple(n for n in view.nodes if n.id in allowed and n.schedulable and n.healthy)
-    ids = {node.id for node in open_nodes}
-    return scheduler.Snapshot(nodes=open_nodes, running=tuple(r for r in view.running if r.node_id in ids))
+        nodes = _taking_work(organisation)
+        held = Placement.objects.filter(node__in=nodes, released_at__isnull=True)
+        cards = Accelerator.objects.filter(node__in=nodes, healthy=True)
+        idle = cards.exclude(pk__in=held.filter(accelerator__isnull=False).values("accelerator_id"))
+        by_model = idle.order_by().values_list("model").annotate(count=Count("pk")).order_by("-count", "model")
+        taken = held.aggregate(cpu=Sum("cpu_milli"), memory=Sum("memory_mib"))
+        models = tuple((model, count) for model, count in by_model)
+        return Free(
+            nodes=len(nodes),
+            cpu_milli=sum(n.allocatable_cpu_milli for n in nodes) - (taken["cpu"] or 0),
+            cpu_total_milli=sum(n.allocatable_cpu_milli for n in nodes),
+            memory_mib=sum(n.allocatable_memory_mib for n in nodes) - (taken["memory"] or 0),
+            cards=sum(count for _model, count in models),
+            cards_total=cards.count(),
+            cards_by_model=models,
+        )
 
 
-def free(view: scheduler.Snapshot) -> Free:
-    taken = {piece.device_id for running in view.running for piece in running.slices}
-    cards = [card for node in view.nodes for card in node.devices if card.healthy]
-    idle = [card.model for card in cards if card.id not in taken]
-    cpu, memory = sum(n.cpu_milli for n in view.nodes), sum(n.memory_mib for n in view.nodes)
-    return Free(
-        nodes=len(view.nodes),
-        cpu_milli=cpu - sum(r.task.cpu_milli for r in view.running),
-        cpu_total_milli=cpu,
-        memory_mib=memory - sum(r.task.memory_mib for r in view.running),
-        cards=len(idle),
-        cards_total=len(cards),
-        cards_by_model=tuple(sorted({(model, idle.count(model)) for model in idle}, key=lambda pair: -pair[1])),
-    )
+def _taking_work(organisation_id: UUID) -> list[Node]:
+    rows = Node.objects.filter(pk__in=usable_nodes(organisation_id), last_seen_at__gte=db_now() - SILENCE)
+    return list(rows.exclude(status=NodeStatus.CORDONED))
 
 
 def offered(actor: Actor) -> list[Offered]:

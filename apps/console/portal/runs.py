@@ -1,12 +1,13 @@
 """The overview's runs: what lives, and what has ended lately."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Case, IntegerField, Q, QuerySet, Value, When
+from django.db.models import Case, Count, IntegerField, Q, QuerySet, Value, When
 
 from apps.billing.selectors.spending import spent_today
 from apps.common.actor import Actor
@@ -16,7 +17,7 @@ from apps.training import selectors as training
 from apps.training.models import Run
 from apps.workloads.choices import LIVE, Status
 from apps.workloads.models import Attempt
-from apps.workloads.selectors import is_stale
+from apps.workloads.selectors import STALE_AFTER
 from apps.workloads.waiting import WaitReport, explain
 
 SHOWN = 12
@@ -45,7 +46,8 @@ def rows(actor: Actor, *, everyones: bool) -> list[Row]:
     found = list(_recent(scope(actor, everyones=everyones))[:SHOWN])
     ids = [run.workload_id for run in found]
     attempts, spent = _attempts(ids), spent_today(ids)
-    return [_row(run, attempts.get(run.workload_id), spent.get(run.workload_id, Decimal(0))) for run in found]
+    now = db_now()
+    return [_row(run, attempts.get(run.workload_id), spent.get(run.workload_id, Decimal(0)), now) for run in found]
 
 
 def scope(actor: Actor, *, everyones: bool) -> QuerySet[Run]:
@@ -68,20 +70,35 @@ def _attempts(workload_ids: list[UUID]) -> dict[UUID, Attempt]:
     return {attempt.workload_id: attempt for attempt in last.order_by("workload_id", "-number").distinct("workload_id")}
 
 
-def _row(run: Run, attempt: Attempt | None, today: Decimal) -> Row:
+def _row(run: Run, attempt: Attempt | None, today: Decimal, now: datetime) -> Row:
     workload = run.workload
     running = workload.status == Status.RUNNING
     return Row(
         run=run,
         attempt=attempt,
-        stale=attempt is not None and workload.is_live and is_stale(attempt),
+        stale=attempt is not None and workload.is_live and _is_stale(attempt, now),
         wait=explain(workload.explanation) if workload.status == Status.QUEUED else None,
         rate=workload.price_version.rate_fen_per_hour if running else None,
         today_fen=today,
     )
 
 
-def counts(runs: QuerySet[Run]) -> dict[str, int]:
-    """How many live runs there are of each status."""
-    statuses = list(runs.filter(workload__status__in=LIVE).order_by().values_list("workload__status", flat=True))
-    return {status: statuses.count(status) for status in Status.values if status in statuses}
+def _is_stale(attempt: Attempt, now: datetime) -> bool:
+    """As `workloads.selectors.is_stale`, against one look at the clock for all rows."""
+    on_node = attempt.ended_at is None and attempt.handle is not None
+    return on_node and now - (attempt.seen_at or attempt.placed_at) > STALE_AFTER
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """How many runs live: one's own by status, and all that the actor may see."""
+
+    mine: Mapping[str, int]
+    everyones: int
+
+
+def live(actor: Actor) -> Live:
+    rows = scope(actor, everyones=True).filter(workload__status__in=LIVE).order_by()
+    grouped = list(rows.values_list("workload__status", "owner_id").annotate(count=Count("pk")))
+    mine = {status: count for status, owner, count in grouped if owner == actor.user_id}
+    return Live(mine, sum(count for _status, _owner, count in grouped))

@@ -31,25 +31,27 @@ NEVER = ("never_fits", "no_such_model", "no_such_mode")
 
 def items(actor: Actor, wallet: Wallet) -> dict[str, Any]:
     """`items` for components/todo.html, `count` of all of them, `summary` by kind in words."""
-    failed, stuck = failures(actor), impossible(actor)
-    news = _other_than_money(unread(actor), wallet)
+    failed, failed_count = _some(failures(actor))
+    stuck, stuck_count = _some(impossible(actor))
+    news, news_count = _some(_other_than_money(unread(actor), wallet))
     money = _money(actor, wallet)
     parts = [
-        (failed.count(), lambda n: ngettext("%(count)s failed", "%(count)s failed", n)),
-        (stuck.count(), lambda n: ngettext("%(count)s cannot start", "%(count)s cannot start", n)),
-        (len(money), lambda n: _("money")),
-        (news.count(), lambda n: ngettext("%(count)s notice", "%(count)s notices", n)),
+        (failed_count, ngettext("%(count)s failed", "%(count)s failed", failed_count)),
+        (stuck_count, ngettext("%(count)s cannot start", "%(count)s cannot start", stuck_count)),
+        (len(money), _("money")),
+        (news_count, ngettext("%(count)s notice", "%(count)s notices", news_count)),
     ]
     return {
-        "items": [
-            *money,
-            *map(_failure, failed[:SHOWN_OF_EACH]),
-            *map(_impossible, stuck[:SHOWN_OF_EACH]),
-            *map(_notice, news[:SHOWN_OF_EACH]),
-        ],
-        "count": sum(count for count, _say in parts),
-        "summary": " · ".join(say(count) % {"count": count} for count, say in parts if count),
+        "items": [*money, *map(_failure, failed), *map(_impossible, stuck), *map(_notice, news)],
+        "count": sum(count for count, _words in parts),
+        "summary": " · ".join(said % {"count": count} for count, said in parts if count),
     }
+
+
+def _some(rows: "QuerySet[Any]") -> tuple[list[Any], int]:
+    """The first few, and how many there are in all: counted only where these are not all."""
+    first = list(rows[:SHOWN_OF_EACH])
+    return first, len(first) if len(first) < SHOWN_OF_EACH else rows.count()
 
 
 def failures(actor: Actor) -> QuerySet[Run]:

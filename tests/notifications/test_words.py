@@ -1,0 +1,35 @@
+"""A notice in words, whatever its data looks like."""
+
+import pytest
+from django.utils import translation
+
+from apps.billing.states import NOTICES
+from apps.notifications.models import Notice
+from apps.notifications.words import words
+
+
+def said(kind: str, **data: object) -> str:
+    with translation.override("en"):
+        found = words(Notice(kind=kind, data=data))
+        return f"{found.title}. {found.text}"
+
+
+def test_a_low_balance_says_how_long_it_lasts() -> None:
+    assert "¥512.00 are left; at ¥31.20/h they last 16 h 24 min." in said(
+        "billing.low", funds_fen=51_200, burn_fen_per_hour="3120.0000000000"
+    )
+
+
+def test_the_grace_period_says_when_it_ends() -> None:
+    assert "2025-11-22 14:30" in said("billing.grace", grace_until="2025-11-22T06:30:00+00:00")
+
+
+@pytest.mark.parametrize("kind", sorted(NOTICES.values()))
+@pytest.mark.parametrize("data", [{}, {"funds_fen": -5, "burn_fen_per_hour": "0"}, {"burn_fen_per_hour": "many"}])
+def test_every_kind_that_billing_sends_has_words(kind: str, data: dict[str, object]) -> None:
+    assert kind not in said(kind, **data)
+    assert len(said(kind, **data)) > 20
+
+
+def test_an_unknown_kind_is_named_honestly() -> None:
+    assert "“from.the.future”" in said("from.the.future")
