@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from urllib.parse import urlencode
@@ -104,7 +104,7 @@ def _rounding(row: dict[str, Any]) -> Line:
     return Line(
         level=2,
         label=_("Rounding"),
-        formula=_("less than a fen is carried to the next charge"),
+        formula=_("carried to the next charge"),
         exact_fen=row["amount_fen"] - row["exact_fen"],
         faint=True,
     )
@@ -166,7 +166,7 @@ def _hours(actor: Actor, branch: Branch, workload_id: UUID) -> Iterator[Line]:
 
 def _hour_words(hour: datetime) -> str:
     local = timezone.localtime(hour)
-    return f"{local:%m-%d %H}:00"
+    return f"{local:%m-%d %H:00} – {local + timedelta(hours=1):%H:00}"
 
 
 def _slice(branch: Branch, charge: Charge, hour: datetime) -> Line:

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from apps.common.access import on_platform
 from apps.common.api import ScopedView
 from apps.common.permissions import Permission as P
-from apps.console.api.shared import ByName, ByPerson, Person
+from apps.console.api.shared import ByName, OldestFirst, Person
 from apps.console.filters import OrganisationListFilter
 from apps.console.selectors import organisations as reads
 from apps.console.services import organisations as services
@@ -122,7 +122,7 @@ class Members(ScopedView, generics.ListAPIView[Membership]):
     access = {"get": VIEW, "post": MANAGE}
     queryset = Membership.objects.none()
     serializer_class = MemberOut
-    pagination_class = ByPerson
+    pagination_class = OldestFirst
 
     def get_queryset(self) -> QuerySet[Membership]:
         reads.get(self.actor, self.kwargs["organisation_id"])

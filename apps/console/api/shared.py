@@ -19,8 +19,8 @@ class NewestFirst(CreatedCursor):
     ordering = "-at"
 
 
-class ByPerson(CreatedCursor):
-    ordering = "user__username"
+class OldestFirst(CreatedCursor):
+    ordering = "id"
 
 
 class ByNumber(CreatedCursor):

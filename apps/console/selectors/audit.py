@@ -27,9 +27,10 @@ def entries(actor: Actor) -> QuerySet[Entry]:
 
 
 def changes(entry: Entry) -> list[Change]:
-    """Fields in the order of the entry, those that are new last."""
+    """Fields that differ, in the order of the entry, those that are new last."""
     names = [*entry.before, *(name for name in entry.after if name not in entry.before)]
-    return [Change(name, entry.before.get(name), entry.after.get(name)) for name in names]
+    found = [Change(name, entry.before.get(name), entry.after.get(name)) for name in names]
+    return [change for change in found if (change.before or None) != (change.after or None)]
 
 
 def organisation_names(found: Iterable[Entry]) -> dict[UUID, str]:

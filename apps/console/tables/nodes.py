@@ -12,7 +12,7 @@ class NodeTable(Table):
     name = tables.TemplateColumn(
         template_name="console/cells/node_name.html",
         verbose_name=_("Name and place"),
-        order_by=("node.name",),
+        order_by=("node__name",),
         attrs=column("o-1", width="c-4"),
     )
     status = tables.TemplateColumn(
@@ -22,20 +22,22 @@ class NodeTable(Table):
         "{% load pl workloads %}"
         "{% tag record.node.isolation 'shield-lock' title=record.node.isolation_reason|driver_words %}",
         verbose_name=_("Isolation"),
-        order_by=("node.isolation",),
+        order_by=("node__isolation",),
         attrs=column(fold=_("Isolation")),
     )
-    runs = tables.Column(accessor="held.runs", verbose_name=_("Running"), attrs=column(fold=_("Running"), numeric=True))
+    runs = tables.Column(
+        accessor="held__runs", verbose_name=_("Running"), attrs=column(fold=_("Running"), numeric=True)
+    )
     cpu = tables.TemplateColumn(
         template_name="console/cells/node_cpu.html",
         verbose_name=_("CPU given out"),
-        order_by=("held.cpu_milli",),
+        order_by=("held__cpu_milli",),
         attrs=column(fold=_("CPU"), width=FULL),
     )
     memory = tables.TemplateColumn(
         template_name="console/cells/node_memory.html",
         verbose_name=_("Memory given out"),
-        order_by=("held.memory_mib",),
+        order_by=("held__memory_mib",),
         attrs=column(fold=_("Memory"), width=FULL),
     )
     cards = tables.TemplateColumn(
@@ -46,7 +48,7 @@ class NodeTable(Table):
     disk = tables.TemplateColumn(
         "{% load pl %}{{ record.node.disk_free_mib|memory }}",
         verbose_name=_("Disk free"),
-        order_by=("node.disk_free_mib",),
+        order_by=("node__disk_free_mib",),
         attrs=column("pl-roomy", "pl-wide", numeric=True),
     )
 
