@@ -10,7 +10,7 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 
 from scheduler.catalogue import Entry
-from scheduler.shares import Shares
+from scheduler.shares import Claimed, Shares
 from scheduler.timeline import UNKNOWN_P50_S
 from scheduler.types import Queue, QueueLevel, Task
 
@@ -158,11 +158,11 @@ class Turns:
         self._lines[organisation] = Line(entries, self._paths)
         return True
 
-    def _key(self, organisation: str) -> tuple[bool, float, float, str]:
+    def _key(self, organisation: str) -> tuple[int, float, float, str]:
         entry = self._lines[organisation].head()
-        promised = entry is not None and self._shares.within_guarantee(organisation, entry.asked)
+        claimed = self._shares.claim_on_promise(organisation, entry.asked) if entry is not None else Claimed.OUTSIDE
         oldest = self._oldest[organisation]
-        return not promised, self._shares.standing(organisation, self._now - oldest), oldest, organisation
+        return claimed, self._shares.standing(organisation, self._now - oldest), oldest, organisation
 
     def next(self) -> Entry | None:
         if self._first:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from enum import IntEnum
 
 from scheduler.cells import Cells, Claim, capacity_of
 from scheduler.mix import gpu_milli
@@ -62,6 +63,14 @@ def value_of(amount: Amount, resource: str) -> int | None:
     return amount.memory_mib if resource == MEMORY else amount.gpu_milli.get(resource)
 
 
+class Claimed(IntEnum):
+    """A request against a guarantee: inside it, across its edge, or outside. The order is that of turns."""
+
+    INSIDE = 0
+    ACROSS = 1
+    OUTSIDE = 2
+
+
 def fraction(bundle: Mapping[str, int], total: Mapping[str, int]) -> float:
     """The largest fraction of any resource in a bundle."""
     return max([amount / total[r] for r, amount in bundle.items() if total.get(r)], default=0.0)
@@ -87,17 +96,24 @@ class Shares:
         queue = self.queue.get(organisation)
         return queue.weight if queue is not None and queue.weight > 0 else 1.0
 
-    def within_guarantee(self, organisation: str, bundle: Mapping[str, int]) -> bool:
-        """Whether the organisation, with this bundle added, stays inside what it was promised.
+    def claim_on_promise(self, organisation: str, bundle: Mapping[str, int]) -> Claimed:
+        """How a bundle stands to what the organisation was promised, on top of what it holds.
 
         Cards decide when there are any, else CPU. A request that names no model counts against all promises together.
         """
         if not self.has_guarantees:
-            return False
+            return Claimed.OUTSIDE
         used = self.used[organisation]
         models = [r for r in bundle if r not in (CPU, MEMORY, ANY_MODEL) and bundle[r]]
         wanted = [self._counted(organisation, r) for r in models] or ([ANY_MODEL] if bundle.get(ANY_MODEL) else [CPU])
-        return all(used.get(r, 0) + bundle.get(r, 0) <= self._promise(organisation, r) for r in wanted)
+        left = [self._promise(organisation, r) - used.get(r, 0) for r in wanted]
+        if all(room >= bundle.get(r, 0) for room, r in zip(left, wanted, strict=True)):
+            return Claimed.INSIDE
+        return Claimed.ACROSS if all(room > 0 for room in left) else Claimed.OUTSIDE
+
+    def within_guarantee(self, organisation: str, bundle: Mapping[str, int]) -> bool:
+        """Whether the organisation, with this bundle added, stays inside what it was promised."""
+        return self.claim_on_promise(organisation, bundle) is Claimed.INSIDE
 
     def above_guarantee(self, organisation: str, bundle: Mapping[str, int]) -> bool:
         """Whether the organisation would still have its promise after giving this bundle back."""
