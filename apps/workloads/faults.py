@@ -7,12 +7,11 @@ from django.utils.translation import gettext as _
 
 from apps.common.formatting import memory
 from apps.workloads.choices import Fault, Reason, Status
-from apps.workloads.drivers.base import DriverError
 from apps.workloads.models import Attempt, Workload
-from apps.workloads.selectors import log_chunk
 
-TAIL_BYTES = 4096
 TAIL_LINES = 12
+# Ends whose detail is output, to be shown as such; that of the others is a sentence.
+WITH_OUTPUT = frozenset({Reason.EXIT_CODE, Reason.SIGNAL, Reason.IMAGE_FAILED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,7 @@ def card(workload: Workload, attempt: Attempt | None) -> dict[str, Any] | None:
         "verdict": advice.verdict,
         "fixes": [{"label": fix} for fix in advice.fixes],
         "facts": _facts(workload, attempt),
-        "excerpt": _tail(attempt),
+        "excerpt": _tail(attempt) if workload.reason in WITH_OUTPUT else "",
     }
 
 
@@ -96,7 +95,7 @@ def _out_of_memory(workload: Workload) -> Advice:
 def _image_failed(workload: Workload) -> Advice:
     return Advice(
         _("Failed: the runtime could not be prepared"),
-        workload.reason_data.get("detail") or _("Installing the image's libraries failed."),
+        _("Installing the image's libraries failed."),
         _("This is the platform's fault, not your program's. Nothing was charged."),
         (_("Run it again; if it fails again, tell the platform's administrators."),),
     )
@@ -159,13 +158,6 @@ def _facts(workload: Workload, attempt: Attempt | None) -> list[dict[str, str]]:
 
 
 def _tail(attempt: Attempt | None) -> str:
-    """The last lines of the log, as far as the node can still show them."""
-    if attempt is None or attempt.handle is None:
-        return ""
-    try:
-        size = log_chunk(attempt, offset=1 << 62).next_offset
-        chunk = log_chunk(attempt, offset=max(0, min(size, 1 << 62) - TAIL_BYTES), limit=TAIL_BYTES)
-    except DriverError:
-        return ""
-    lines = chunk.data.decode(errors="replace").splitlines()
+    """The last lines that the program or the installer wrote, as the driver reported them with its end."""
+    lines = attempt.exit_detail.splitlines() if attempt is not None else []
     return "\n".join(lines[-TAIL_LINES:])

@@ -101,7 +101,8 @@ def _words(cause: str, params: dict[str, Any], nearest: dict[str, Any]) -> tuple
 def _shortage(cause: str, nearest: dict[str, Any]) -> str:
     """The deficit in the resource that the cause names: "1.5 cores", "2 GiB", "1 GPU"."""
     if cause == "cpu":
-        return _("%(cores)s CPU cores") % {"cores": f"{nearest.get('cpu_milli', 0) / 1000:g}"}
+        cores = nearest.get("cpu_milli", 0) / 1000
+        return ngettext("%(cores)s CPU core", "%(cores)s CPU cores", 1 if cores == 1 else 2) % {"cores": f"{cores:g}"}
     if cause == "memory":
         return _("%(amount)s of memory") % {"amount": memory(nearest.get("memory_mib", 0))}
     if cause in ("devices", "slices"):

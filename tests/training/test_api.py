@@ -128,10 +128,10 @@ def test_stop_and_rerun(world: World, alice: Client) -> None:
     assert post(alice, f"{RUNS}{run.pk}/stop/").json()["status"] == "stopped"
     assert post(alice, f"{RUNS}{run.pk}/stop/").status_code == 409
     headers = {"Idempotency-Key": "again"}
-    again = post(alice, f"{RUNS}{run.pk}/rerun/", **headers)
+    again = post(alice, f"{RUNS}{run.pk}/rerun/", None, **headers)
     assert again.status_code == 201
     assert again.json()["version"] == 2
-    assert post(alice, f"{RUNS}{run.pk}/rerun/", **headers).json()["id"] == again.json()["id"]
+    assert post(alice, f"{RUNS}{run.pk}/rerun/", None, **headers).json()["id"] == again.json()["id"]
     with acting(platform()):
         assert set(Workload.objects.values_list("status", flat=True)) == {Status.STOPPED, Status.QUEUED}
 

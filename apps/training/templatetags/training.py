@@ -1,10 +1,12 @@
 """`{% load training %}`: packages, waiting and events in the reader's words."""
 
 from decimal import Decimal
+from typing import Any
 
 from django import template
 from django.utils.functional import Promise
 from django.utils.translation import get_language
+from django.utils.translation import gettext as _
 
 from apps.billing.choices import Isolation
 from apps.billing.models import Package
@@ -13,7 +15,7 @@ from apps.common.templatetags.pl_filters import exact_yuan
 from apps.training.timeline import event_icon, event_title
 from apps.workloads.faults import advise
 from apps.workloads.models import Event, Workload
-from apps.workloads.waiting import explain
+from apps.workloads.waiting import WaitReport, explain
 
 register = template.Library()
 
@@ -28,6 +30,10 @@ _ISOLATION_ICONS = {
 register.filter("whole_fen", whole_fen)
 register.filter("event_title", event_title)
 register.filter("event_icon", event_icon)
+
+
+# The scheduler's causes that are a lack of something countable.
+SHORTAGES = ("cpu", "memory", "devices", "slices")
 
 
 @register.filter
@@ -54,7 +60,22 @@ def isolation_label(package: Package) -> str | Promise:
 def wait_title(workload: Workload) -> str:
     """Why it waits, in few words. Without the machine's name: a list must not look one up for each row."""
     known = workload.explanation
-    return explain({**known, "nearest": {**(known.get("nearest") or {}), "node_id": None}}).title
+    title = explain({**known, "nearest": {**(known.get("nearest") or {}), "node_id": None}}).title
+    if known.get("cause") in SHORTAGES:  # without a machine's name the title is the amount alone
+        return _("Short of %(amount)s") % {"amount": title}
+    return title
+
+
+@register.filter
+def narrowing(report: WaitReport) -> list[dict[str, Any]]:
+    """The checks that cost a machine: all machines first, then each check that fewer pass, until none is left."""
+    shown: list[dict[str, Any]] = []
+    for step in report.funnel:
+        if not shown or step["count"] < shown[-1]["count"]:
+            shown.append(step)
+        if not step["count"]:
+            break
+    return shown
 
 
 @register.filter
