@@ -2,7 +2,7 @@
 PYTHON ?= python3
 LAUNCH = $(PYTHON) -m plstack.launch
 
-.PHONY: run stop status test check format messages openapi locks bench
+.PHONY: run stop status test chaos check format messages openapi locks bench
 
 run:       ; @exec $(LAUNCH) run
 stop:      ; @$(LAUNCH) stop
@@ -10,6 +10,8 @@ status:    ; @$(LAUNCH) status
 # T names paths or options for pytest: make test T="tests/billing -k hold"
 test:      ; @$(LAUNCH) test $(T)
 # C names single checks: make check C="types layers"
+# kill -9 of every process of a running copy
+chaos:     ; @$(LAUNCH) test -m chaos tests/chaos
 check:     ; @$(LAUNCH) check $(C)
 format:    ; @$(LAUNCH) check format-now
 messages:  ; @$(LAUNCH) check messages-now

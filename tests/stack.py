@@ -4,10 +4,12 @@ import http.client
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -117,12 +119,17 @@ def wait_for(condition: Callable[[], Any], timeout_s: float, words: str = "") ->
 
 
 @contextmanager
-def running(home: Path) -> Iterator[Stack]:
+def running() -> Iterator[Stack]:
+    """A copy in a folder of its own. Not below pytest's: each start of pytest closes that to other accounts, and the
+    database and the tenants have accounts of their own."""
+    home = Path(tempfile.mkdtemp(prefix="plstack-suite-"))
+    home.chmod(0o755)
     stack = start(home)
     try:
         yield stack
     finally:
         stack.stop()
+        shutil.rmtree(home, ignore_errors=True)
 
 
 @dataclass(slots=True)

@@ -19,11 +19,8 @@ Visit = Callable[..., Page]
 
 
 @pytest.fixture(scope="session")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    home = tmp_path_factory.mktemp("plstack")
-    for folder in (home, *home.parents[:2]):
-        folder.chmod(0o755)  # the database's account and the tenants' have to pass through
-    with running(home) as copy:
+def stack() -> Iterator[Stack]:
+    with running() as copy:
         yield copy
 
 
@@ -40,7 +37,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def visit(browser: Browser, stack: Stack) -> Iterator[Visit]:
-    """`visit(language, theme=, phone=, signed_in=)`: a new person's page; script errors on any of them fail the test."""
+    """`visit(language, theme=, phone=, signed_in=)`: a page of a new person; script errors fail the test."""
     contexts: list[BrowserContext] = []
     troubles: list[str] = []
 

@@ -8,11 +8,8 @@ from tests.stack import Api, Stack, running
 
 
 @pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    home = tmp_path_factory.mktemp("plstack")
-    for folder in (home, *home.parents[:2]):
-        folder.chmod(0o755)  # the database's account and the tenants' have to pass through
-    with running(home) as copy:
+def stack() -> Iterator[Stack]:
+    with running() as copy:
         yield copy
 
 
