@@ -25,6 +25,7 @@ from scheduler.types import Task
 
 EXACT_VICTIMS = 12
 EXACT_ROWS = 8
+SEARCH_ROWS = 256
 
 Cost = tuple[int, float, int, int]
 
@@ -61,6 +62,10 @@ def cost_of(victims: Collection[Victim]) -> Cost:
     return priority, round(lost, 3), sum(len(v.members) > 1 for v in victims), len(victims)
 
 
+def _by_cost(eviction: Eviction) -> tuple[Cost, int]:
+    return eviction.cost, eviction.claims[-1].row
+
+
 class Preemptor:
     """Finds victims among the members that run. Reads shares and the future, changes nothing."""
 
@@ -70,7 +75,9 @@ class Preemptor:
         self.cells, self.future, self.shares, self.now = cells, future, shares, now
         self.victims = self._candidates(checkpoints)
         self.on_row: defaultdict[int, list[Victim]] = defaultdict(list)
+        self.by_organisation: defaultdict[str, list[Victim]] = defaultdict(list)
         for victim in self.victims.values():
+            self.by_organisation[victim.task.organisation].append(victim)
             for row in sorted(victim.rows):
                 self.on_row[row].append(victim)
 
@@ -104,10 +111,7 @@ class Preemptor:
         """Whether the task may take the victim's place."""
         if task.organisation == victim.task.organisation:
             return victim.task.priority < task.priority
-        gains = asked_by(task, least_members(task))
-        return self.shares.within_guarantee(task.organisation, gains) and self._spared(
-            victim.task.organisation, [victim]
-        )
+        return self._may_reclaim(task) and self._spared(victim.task.organisation, [victim])
 
     def _spared(self, organisation: str, victims: Sequence[Victim]) -> bool:
         """Whether the organisation keeps its guarantee when these of its tasks are gone."""
@@ -122,6 +126,7 @@ class Preemptor:
     def forget(self, victim: Victim) -> None:
         """The victim has been asked to go; it is no candidate any more."""
         del self.victims[victim.task.id]
+        self.by_organisation[victim.task.organisation].remove(victim)
         for row in victim.rows:
             self.on_row[row].remove(victim)
 
@@ -132,22 +137,47 @@ class Preemptor:
 
     def find(self, task: Task, kind: RequestClass, least: int) -> Eviction | None:
         """The cheapest eviction that makes room for `least` members, or None."""
-        may = {key for key, victim in self.victims.items() if self.may(task, victim)}
+        may = self._lawful_one_by_one(task)
         if not may:
             return None
         if least == 1:
             return self._single(task, kind, may)
         return self._several(task, kind, may, least)
 
+    def _lawful_one_by_one(self, task: Task) -> set[str]:
+        """Every victim that the task may take the place of, looked up by organisation."""
+        own = {v.task.id for v in self.by_organisation[task.organisation] if v.task.priority < task.priority}
+        if not self._may_reclaim(task):
+            return own
+        others = (o for o in list(self.by_organisation) if o != task.organisation)
+        return own | {v.task.id for o in others for v in self.by_organisation[o] if self._spared(o, [v])}
+
+    def _may_reclaim(self, task: Task) -> bool:
+        """Whether the task would still be inside its organisation's guarantee."""
+        return self.shares.within_guarantee(task.organisation, asked_by(task, least_members(task)))
+
     def _single(self, task: Task, kind: RequestClass, may: set[str]) -> Eviction | None:
-        found = []
-        for row in sorted({row for key in may for row in self.victims[key].rows}):
-            eviction = self._greedy(task, kind, row, self._here(row, may), ())
-            if eviction is not None:
-                found.append(eviction)
-        found.sort(key=lambda e: (e.cost, e.claims[0].row))
-        exact = [self._exact(task, kind.demand, e, self._here(e.claims[0].row, may)) for e in found[:EXACT_ROWS]]
-        return min([*exact, *found[EXACT_ROWS:]], key=lambda e: (e.cost, e.claims[0].row), default=None)
+        """Rows with the cheapest victims first, SEARCH_ROWS at a time, until some of them can make room."""
+        rows = self._cheapest_rows(may)
+        for start in range(0, len(rows), SEARCH_ROWS):
+            tried = (
+                self._greedy(task, kind, row, self._here(row, may), ()) for row in rows[start : start + SEARCH_ROWS]
+            )
+            found = sorted((e for e in tried if e is not None), key=_by_cost)
+            if found:
+                exact = [
+                    self._exact(task, kind.demand, e, self._here(e.claims[0].row, may)) for e in found[:EXACT_ROWS]
+                ]
+                return min([*exact, *found[EXACT_ROWS:]], key=_by_cost)
+        return None
+
+    def _cheapest_rows(self, may: set[str]) -> list[int]:
+        cheapest: dict[int, Cost] = {}
+        for key in may:
+            cost = cost_of([self.victims[key]])
+            for row in self.victims[key].rows:
+                cheapest[row] = min(cost, cheapest.get(row, cost))
+        return sorted(cheapest, key=lambda row: (cheapest[row], row))
 
     def _several(self, task: Task, kind: RequestClass, may: set[str], least: int) -> Eviction | None:
         """Members one after the other, each on the row where it costs least more."""
@@ -156,7 +186,7 @@ class Preemptor:
         rows = sorted({row for key in may for row in self.victims[key].rows} | self._open_rows(kind))
         while len(claims) < least:
             options = [self._greedy(task, kind, row, self._here(row, may), victims, claims) for row in rows]
-            best = min((o for o in options if o is not None), key=lambda o: (o.cost, o.claims[0].row), default=None)
+            best = min((o for o in options if o is not None), key=_by_cost, default=None)
             if best is None:
                 return None
             victims, claims = list(best.victims), [*claims, *best.claims]
