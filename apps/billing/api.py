@@ -56,7 +56,7 @@ class ChargeSerializer(serializers.ModelSerializer[Charge]):
     """One slice: exact_fen = seconds × rate × replicas ÷ 3600; amount_fen is its part of the rating's whole fen."""
 
     workload_id = serializers.UUIDField(source="session.workload_id")
-    label = serializers.CharField(source="session.label")
+    label = serializers.CharField(source="session.label")  # type: ignore[assignment]  # the field is called so
     username = serializers.CharField(source="session.user.username")
     rate_fen_per_hour = exact(source="rate")
     price_version = serializers.IntegerField(source="price_version.number")
@@ -93,7 +93,7 @@ class DaySerializer(serializers.Serializer[Any]):
 
 class WorkloadSerializer(serializers.Serializer[Any]):
     workload_id = serializers.UUIDField()
-    label = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # the field is called so
     username = serializers.CharField()
     amount_fen = serializers.IntegerField()
     exact_fen = exact()
@@ -131,20 +131,21 @@ class PackageSerializer(serializers.ModelSerializer[Package]):
         )
 
 
+# Each order has a second key: rows of the same instant must not change places between two pages.
 class NewestTransfer(CreatedCursor):
-    ordering = ("-at", "-id")
+    ordering: Any = ("-at", "-id")
 
 
 class NewestCharge(CreatedCursor):
-    ordering = ("-start", "-id")
+    ordering: Any = ("-start", "-id")
 
 
 class NewestRun(CreatedCursor):
-    ordering = ("-last", "workload_id")
+    ordering: Any = ("-last", "workload_id")
 
 
 class PackageOrder(CreatedCursor):
-    ordering = ("sort", "id")
+    ordering: Any = ("sort", "id")
 
 
 class WalletView(ScopedView):

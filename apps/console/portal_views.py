@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
@@ -17,6 +17,7 @@ from apps.common.actor import Actor
 from apps.common.formatting import cores, memory, moment
 from apps.common.money import yuan, yuan_rate
 from apps.common.permissions import Permission
+from apps.common.requests import ActorRequest
 from apps.common.scoping import acting
 from apps.console.portal import capacity, runs, todo
 from apps.training import selectors as training
@@ -27,7 +28,7 @@ VIEW = in_organisation(Permission.TRAINING_VIEW)
 
 @requires(SELF)
 @require_GET
-def overview(request: HttpRequest) -> HttpResponse:
+def overview(request: ActorRequest) -> HttpResponse:
     """`?whose=all` shows everybody's runs, to those who may see them. People without an organisation are told so."""
     if request.actor.organisation_id is None:
         return render(request, "portal/no_organisation.html")
@@ -95,7 +96,7 @@ def _free(found: capacity.Free) -> dict[str, Any]:
 
 @requires(VIEW)
 @require_GET
-def free(request: HttpRequest) -> HttpResponse:
+def free(request: ActorRequest) -> HttpResponse:
     """The card of packages with how many of each could start now: a fragment, because it takes a dry pass for each."""
     actor = request.actor
     wallet = funds.wallet(actor)

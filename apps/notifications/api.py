@@ -47,7 +47,7 @@ class ReadAnswer(serializers.Serializer[Any]):
 
 
 class NewestNotice(CreatedCursor):
-    ordering = ("-created_at", "-id")
+    ordering: Any = ("-created_at", "-id")  # notices of the same instant keep their places
 
 
 @extend_schema(tags=["notices"])

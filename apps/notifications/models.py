@@ -14,9 +14,12 @@ class Notice(TenantModel):
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="notices")
     kind = models.CharField(max_length=60)
     data = models.JSONField(default=dict)
-    dedup = models.CharField(max_length=160, unique=True, null=True)
+    dedup = models.CharField(max_length=160, blank=True, default="")  # what must be told once only
     created_at = models.DateTimeField(db_default=Now())
     read_at = models.DateTimeField(null=True)
 
     class Meta:
         indexes = [models.Index(fields=["user", "organisation", "-created_at"], name="notice_newest")]
+        constraints = [
+            models.UniqueConstraint(fields=["dedup"], condition=~models.Q(dedup=""), name="notice_told_once"),
+        ]

@@ -10,10 +10,10 @@ from apps.notifications.models import Notice
 def notices(actor: Actor) -> QuerySet[Notice]:
     """The actor's notices: unread ones first, then by age, the newest first."""
     is_unread = ExpressionWrapper(Q(read_at__isnull=True), output_field=BooleanField())
-    rows: QuerySet[Notice] = Notice.objects.filter(user_id=actor.user_id).annotate(is_unread=is_unread)
-    return rows.order_by("-is_unread", "-created_at", "-pk")
+    rows: QuerySet[Notice] = Notice.objects.filter(user_id=actor.person())
+    return rows.order_by(is_unread.desc(), "-created_at", "-pk")
 
 
 def unread(actor: Actor) -> QuerySet[Notice]:
-    rows: QuerySet[Notice] = Notice.objects.filter(user_id=actor.user_id, read_at__isnull=True)
+    rows: QuerySet[Notice] = Notice.objects.filter(user_id=actor.person(), read_at__isnull=True)
     return rows.order_by("-created_at", "-pk")

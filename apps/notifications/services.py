@@ -36,7 +36,7 @@ def _write(organisation_id: UUID, users: Iterable[int], kind: str, data: Mapping
                 user_id=user,
                 kind=kind,
                 data=dict(data),
-                dedup=f"{dedup}:{user}" if dedup else None,
+                dedup=f"{dedup}:{user}" if dedup else "",
             )
             for user in users
         ],

@@ -71,7 +71,7 @@ class MeView(ScopedView):
         return Response(self._answer())
 
     def _user(self) -> User:
-        return User.objects.get(pk=self.actor.user_id)
+        return User.objects.get(pk=self.actor.person())
 
     def _answer(self) -> Any:
         user = self._user()

@@ -104,7 +104,11 @@ def organisations(request: ActorRequest) -> HttpResponse:
         }
         for member in memberships(user)  # type: ignore[arg-type]
     ]
-    context = {"rows": rows, "limits": [_limit(each) for each in own_limits(actor)], "staff": platform_roles(user.pk)}
+    context = {
+        "rows": rows,
+        "limits": [_limit(each) for each in own_limits(actor)],
+        "staff": platform_roles(actor.person()),
+    }
     return render(request, "tenants/organisations.html", _page("organisations", **context))
 
 

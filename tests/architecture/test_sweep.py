@@ -13,6 +13,8 @@ from django_scopes.exceptions import ScopeError
 
 from apps.common.access import Realm
 from apps.common.scoping import TenantModel, acting
+from apps.notifications.models import Notice
+from apps.notifications.services import notify_user
 from apps.tenants.choices import Role
 from apps.tenants.models import Membership, Organisation
 from apps.training import services as training
@@ -91,10 +93,18 @@ def _values(world: World, run: Run) -> dict[str, Any]:
         "node_id": world.node.pk,
         "package_id": world.package.pk,
         "user_id": world.alice.pk,
+        "notice_id": _notice(world).pk,
         "name": "cpu",
         "key": "1-abc",
         "uidb36": "1",
     }
+
+
+def _notice(world: World) -> Notice:
+    """An unread one of the victim: marking it read would show in the fingerprint."""
+    notify_user(organisation_id=world.organisation.pk, user_id=world.alice.pk, kind=f"{SECRET} notice", data={})
+    with acting(platform()):
+        return Notice.objects.get(user=world.alice)
 
 
 def fingerprint(organisation: Organisation) -> dict[str, list[Any]]:

@@ -187,8 +187,8 @@ def test_what_can_never_start_needs_me(world: World) -> None:
 def test_a_wallet_in_trouble_needs_me_once(world: World, status: str, words: str) -> None:
     with acting(platform()):
         ArrearsState.objects.update_or_create(organisation=world.organisation, defaults={"status": status})
-        told = {"organisation_id": world.organisation.pk, "user_id": world.alice.pk, "data": {"funds_fen": 1}}
-        notify_user(kind=f"billing.{status}", **told)
+        here, alice = world.organisation.pk, world.alice.pk
+        notify_user(organisation_id=here, user_id=alice, kind=f"billing.{status}", data={"funds_fen": 1})
     client = signed_in(world.alice)
     assert answers(client)["Needs me"]["value"] == 1
     assert words in page(client)

@@ -71,8 +71,12 @@ def test_a_refusal_names_the_deficit_and_takes_nothing(organisation: Organisatio
 def test_each_level_limits(organisation: Organisation, level: str) -> None:
     user = make_member(organisation)
     department = Department.objects.create(organisation=organisation, name="Vision")
-    at = {"user": {"user_id": user.pk}, "department": {"department_id": department.pk}, "organisation": {}}[level]
-    limit(organisation, Resource.RUNS, 1, **at)
+    levels: dict[str, dict[str, object]] = {
+        "user": {"user_id": user.pk},
+        "department": {"department_id": department.pk},
+        "organisation": {},
+    }
+    limit(organisation, Resource.RUNS, 1, **levels[level])
     reserve(organisation, user.pk, department)
     with pytest.raises(QuotaExceeded):
         reserve(organisation, user.pk, department)

@@ -57,7 +57,7 @@ def _unsettled(actor: Actor) -> list[MeterSession]:
     actor.require(Permission.BILLING_VIEW_OWN)
     rows = MeterSession.objects.filter(organisation_id=actor.organisation(), settled=False)
     if not actor.may(Permission.BILLING_VIEW):
-        rows = rows.filter(user__pk=actor.user_id)
+        rows = rows.filter(user_id=actor.person())
     return list(rows.select_related("price_version"))
 
 

@@ -72,7 +72,8 @@ def _runs(actor: Actor, asked: Asked) -> QuerySet[Charge, Any]:
     """One row for each run: its totals, how many charges, the newest price version and its rate."""
     rows = asked.narrow(funds.consumption_by_workload(actor, filters=asked.filters))
     detailed = rows.annotate(charges=Count("id"), version=Max("price_version__number"), rate=Max("rate"))
-    return detailed.order_by(ORDERING[asked.order], "workload_id")
+    ordered: QuerySet[Charge, Any] = detailed.order_by(ORDERING[asked.order], "workload_id")
+    return ordered
 
 
 def _uuid(text: str | None) -> UUID | None:
