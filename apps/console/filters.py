@@ -24,8 +24,9 @@ def search_box(size: int = 24) -> forms.TextInput:
     return forms.TextInput(attrs={"type": "search", "size": size})
 
 
-def date_box() -> forms.DateInput:
-    return forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"})
+def date_box(label: Any) -> forms.DateInput:
+    """Date inputs show no placeholder: the title says which end of the span it is."""
+    return forms.DateInput(format="%Y-%m-%d", attrs={"type": "date", "title": label})
 
 
 def start_of(day: date) -> datetime:
@@ -108,7 +109,7 @@ class PackageFilter(django_filters.FilterSet):
 
 
 def day_filter(method: str, label: Any) -> django_filters.DateFilter:
-    return django_filters.DateFilter(method=method, label=label, widget=date_box())
+    return django_filters.DateFilter(method=method, label=label, widget=date_box(label))
 
 
 class BetweenDays(django_filters.FilterSet):

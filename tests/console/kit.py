@@ -5,7 +5,6 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
@@ -59,11 +58,8 @@ def charges_of(workload_id: UUID) -> list[Charge]:
         return list(Charge.objects.filter(session__workload_id=workload_id).order_by("start"))
 
 
-def post(client: Client, url: str, follow: bool = False, **data: object) -> Any:
-    response: HttpResponse = client.post(
-        url, {key: value for key, value in data.items() if value is not None}, follow=follow
-    )
-    return response
+def post(client: Client, url: str, follow: bool = False, **data: Any) -> Any:
+    return client.post(url, {key: value for key, value in data.items() if value is not None}, follow=follow)
 
 
 def fen(value: Decimal) -> str:

@@ -174,7 +174,7 @@ def test_packages_are_made_changed_priced_and_withdrawn(finance: Client) -> None
         ({"name_zh": " "}, "name_zh"),
     ],
 )
-def test_a_wrong_package_names_the_field_that_was_sent(finance: Client, change: dict[str, object], field: str) -> None:
+def test_a_wrong_package_names_the_field_that_was_sent(finance: Client, change: dict[str, Any], field: str) -> None:
     body = {"name_en": "Tiny", "name_zh": "迷你", "cpu_milli": 500, "memory_mib": 512, **change}
     refused = send(finance, "POST", "packages/", body)
     assert refused.status_code == 400

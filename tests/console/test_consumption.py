@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
 from django.test import Client
 
@@ -31,7 +32,7 @@ def test_the_tree_opens_one_branch_down_to_the_slices(finance: Client, world: Wo
     top = text_of(finance.get(page("consumption"), DAYS))
     assert organisation.name in top
     assert "digits" not in top
-    query = {**DAYS, "organisation": organisation.pk, "workload": workload}
+    query: dict[str, Any] = {**DAYS, "organisation": organisation.pk, "workload": workload}
     assert "digits" in text_of(finance.get(page("consumption"), query))
     hour = charges_of(workload)[0].start.replace(minute=0, second=0, microsecond=0)
     text = text_of(finance.get(page("consumption"), {**query, "hour": hour.isoformat()}))
@@ -69,7 +70,7 @@ def test_the_formula_gives_the_exact_amount(world: World) -> None:
 def test_a_chosen_slice_is_explained_with_price_version_entry_and_key(finance: Client, world: World) -> None:
     workload = ran(world)
     charge = charges_of(workload)[0]
-    query = {**DAYS, "organisation": world.organisation.pk, "workload": workload, "charge": charge.pk}
+    query: dict[str, Any] = {**DAYS, "organisation": world.organisation.pk, "workload": workload, "charge": charge.pk}
     text = text_of(finance.get(page("consumption"), query))
     assert "First proof of running" in text
     assert "Cut at the full hour" in text
@@ -90,10 +91,10 @@ def test_what_is_metered_and_not_charged_yet_is_shown_as_such(world: World) -> N
         )
         run.seen(timedelta(minutes=16))
         (item,) = reads.pending(platform(), run.workload_id)
-    assert (item.running, item.seconds, item.exact_fen) == (True, 360, 36)
+    assert (item.running, item.seconds, item.exact_fen) == (True, Decimal(360), Decimal(36))
     branch = Branch(SCOPE, organisation=world.organisation.pk, workload=run.workload_id)
     waiting = next(line for line in opened(branch) if line.level == 4 and line.faint)
-    assert (waiting.label, waiting.exact_fen) == ("10:30:00 – running", 36)
+    assert (waiting.label, waiting.exact_fen) == ("10:30:00 – running", Decimal(36))
 
 
 def test_days_and_search_limit_every_level(finance: Client, world: World) -> None:
@@ -104,7 +105,12 @@ def test_days_and_search_limit_every_level(finance: Client, world: World) -> Non
         both = reads.totals(platform(), Scope(STARTED.date() - timedelta(days=5), STARTED.date()))
         found = reads.totals(platform(), Scope(STARTED.date() - timedelta(days=5), STARTED.date(), "whal"))
     assert (one_day.workloads, both.workloads, found.workloads) == (1, 2, 1)
-    query = {"since": "2026-11-15", "until": "2026-11-20", "q": "whal", "organisation": world.organisation.pk}
+    query: dict[str, Any] = {
+        "since": "2026-11-15",
+        "until": "2026-11-20",
+        "q": "whal",
+        "organisation": world.organisation.pk,
+    }
     text = text_of(finance.get(page("consumption"), query))
     assert "whales" in text
     assert "digits" not in text

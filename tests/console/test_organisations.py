@@ -1,6 +1,7 @@
 """Organisations: making, freezing, their people and their limits."""
 
 import re
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -58,8 +59,8 @@ def test_finance_may_look_and_not_freeze(finance: Client, world: World) -> None:
     assert "Freeze" not in text_of(finance.get(page("organisation", world.organisation.pk)))
 
 
-def new_member(world: World, **changes: object) -> dict[str, object]:
-    data: dict[str, object] = {
+def new_member(world: World, **changes: Any) -> dict[str, Any]:
+    data: dict[str, Any] = {
         "who": "new",
         "username": "bob",
         "name": "Bob",

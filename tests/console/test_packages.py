@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -13,8 +14,8 @@ from tests.builders import World
 from tests.console.kit import count_entries, last_entry, messages_of, page, post, text_of
 
 
-def cpu(**changes: object) -> dict[str, object]:
-    data: dict[str, object] = {
+def cpu(**changes: Any) -> dict[str, Any]:
+    data: dict[str, Any] = {
         "name_en": "Medium",
         "name_zh": "中",
         "cpu_milli": "2.5",
@@ -122,7 +123,7 @@ def test_a_later_price_waits_for_its_time(finance: Client, world: World) -> None
     ],
 )
 def test_a_wrong_price_is_refused_beside_the_field(
-    finance: Client, world: World, data: dict[str, str], field: str
+    finance: Client, world: World, data: dict[str, Any], field: str
 ) -> None:
     response = post(finance, page("package_price", world.package.pk), **data)
     assert response.status_code == 422

@@ -11,7 +11,7 @@ from tests.builders import World, platform
 from tests.console.kit import count_entries, last_entry, messages_of, page, post, text_of
 
 
-def slip(world: World, **changes: object) -> dict[str, Any]:
+def slip(world: World, **changes: Any) -> dict[str, Any]:
     data = {"organisation": world.organisation.name, "amount": "1,500.50", "reference": "BANK-7", "note": "November"}
     return {**data, **changes}
 

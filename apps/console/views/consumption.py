@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET
 
 from apps.common.access import on_platform, requires
 from apps.common.actor import Actor
+from apps.common.formatting import moment
 from apps.common.money import yuan, yuan_rate
 from apps.common.permissions import Permission as P
 from apps.common.templatetags.pl_filters import exact_yuan
@@ -191,6 +192,7 @@ def _why(explained: Explanation) -> list[dict[str, Any]]:
     charge, session = explained.charge, explained.charge.session
     transfer = explained.run.transfer
     return [
+        _price_row(explained),
         {
             "label": _("Begins"),
             "value": _("First proof of running")
@@ -218,6 +220,17 @@ def _why(explained: Explanation) -> list[dict[str, Any]]:
         },
         {"label": _("Key"), "value": charge.key},
     ]
+
+
+def _price_row(explained: Explanation) -> dict[str, Any]:
+    version, former = explained.charge.price_version, explained.former
+    words = {"at": moment(version.effective_from), "rate": yuan_rate(former.rate_fen_per_hour) if former else ""}
+    return {
+        "label": _("Price version"),
+        "icon": "lock",
+        "value": f"{version.package.name(get_language() or '')} v{version.number}",
+        "sub": (_("from %(at)s; before it %(rate)s") if former else _("from %(at)s")) % words,
+    }
 
 
 def _end_words(explained: Explanation) -> str:

@@ -21,6 +21,7 @@ from apps.console.filters import RechargeFilter
 from apps.console.forms.recharges import RechargeForm
 from apps.console.requests import StaffRequest
 from apps.console.selectors import recharges as reads
+from apps.console.selectors.organisations import find
 from apps.console.tables.finance import RechargeTable
 from apps.console.views.shared import done, paged, refused
 
@@ -58,9 +59,7 @@ def detail(request: StaffRequest, transfer_id: int) -> HttpResponse:
 def new(request: StaffRequest) -> HttpResponse:
     """First step: what is typed is checked and shown again with its consequences; nothing is written yet."""
     if request.method != "POST":
-        return render(
-            request, NEW, {"form": RechargeForm(initial={"organisation": request.GET.get("organisation", "")})}
-        )
+        return render(request, NEW, {"form": RechargeForm(initial={"organisation": _asked_for(request)})})
     form = RechargeForm(request.POST)
     if "edit" in request.POST:  # back from the second step, with everything still filled in
         return render(request, NEW, {"form": RechargeForm(initial=request.POST.dict())})
@@ -69,6 +68,13 @@ def new(request: StaffRequest) -> HttpResponse:
         if form.is_valid():
             return render(request, REVIEW, context)
     return refused(request, NEW, {"form": form})
+
+
+def _asked_for(request: StaffRequest) -> str:
+    """The name of the organisation that a link named, however it named it."""
+    wanted = request.GET.get("organisation", "")
+    found = find(wanted)
+    return found.name if found else wanted
 
 
 def _review(actor: Actor, form: RechargeForm) -> dict[str, Any]:
