@@ -58,9 +58,7 @@ def set_organisation_status(actor: Actor, *, organisation_id: UUID, status: Orga
     """Freeze an organisation (its people may read and nothing else) or let it work again."""
     actor.require(Permission.PLATFORM_TENANTS_MANAGE)
     with transaction.atomic():
-        organisation: Organisation | None = (
-            Organisation.objects.select_for_update().filter(pk=organisation_id).first()
-        )
+        organisation: Organisation | None = Organisation.objects.select_for_update().filter(pk=organisation_id).first()
         if organisation is None:
             raise NotFound
         if organisation.status == status:
@@ -159,9 +157,11 @@ def assign_platform_role(actor: Actor, *, user: User, role: PlatformRole) -> Non
 
 def choose_organisation(actor: Actor, *, organisation_id: UUID) -> None:
     """Work in another of one's organisations from now on."""
-    if not Membership.objects.with_scopes_disabled().filter(
-        user_id=actor.user_id, organisation_id=organisation_id
-    ).exists():
+    if (
+        not Membership.objects.with_scopes_disabled()
+        .filter(user_id=actor.user_id, organisation_id=organisation_id)
+        .exists()
+    ):
         raise NotFound
     User.objects.filter(pk=actor.person()).update(current_organisation_id=organisation_id)
 

@@ -61,6 +61,11 @@ def _words(cause: str, params: dict[str, Any], nearest: dict[str, Any]) -> tuple
     if short:
         title = _("%(node)s is short of %(short)s") % {"node": where, "short": short} if where else short
         return title, _("It starts as soon as something ends and frees enough.")
+    return _standing(cause)
+
+
+def _standing(cause: str) -> tuple[str, str]:
+    """Words for causes that no amount of freed capacity explains."""
     known = {
         "no_nodes": (_("There is no machine yet"), _("The platform's administrators have to add one.")),
         "never_fits": (

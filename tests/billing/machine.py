@@ -1,12 +1,11 @@
 """A state machine of everything that touches money, checked against a model in memory after each step."""
 
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from django.db import connection, transaction
 from django.db.models import Count, F, Sum
@@ -21,8 +20,8 @@ from apps.common.errors import Conflict, InsufficientFunds
 from apps.common.scoping import acting
 from apps.notifications.models import Notice
 from apps.tenants.choices import Role
-from apps.tenants.models import Organisation
 from tests.billing.builders import PLATFORM, Run, make_member, make_organisation, make_package, price_of, wallet
+from tests.billing.model import Lab, Metered
 
 # Two hours before a leap day begins in UTC, in which the billing zone's day begins too.
 START = datetime(2028, 2, 28, 22, tzinfo=UTC)
@@ -39,48 +38,6 @@ RATES = ("0.4", "333.3333333333", "780", "20000")
 FIRST_MONEY = 50_000
 labs = st.integers(0, 1)
 picks = st.integers(0, 100)
-
-
-@dataclass
-class Metered:
-    """The model's session: rate per replica, times, and how far it has been rated."""
-
-    run: Run
-    rate: Fraction
-    proven: datetime
-    rated: datetime
-    closed: bool = False
-
-    def exact(self, until: datetime) -> Fraction:
-        microseconds = (until - self.run.opened) // timedelta(microseconds=1)
-        price = self.rate * self.run.replicas * microseconds / 3_600_000_000
-        return Fraction(floor(price * 10**10), 10**10)
-
-
-@dataclass
-class Lab:
-    """The model of one organisation: what came in and went out by decision, and what it ran."""
-
-    organisation: Organisation
-    paid_in: int = 0
-    refunded: int = 0
-    credit: int = 0
-    slips: dict[str, int] = field(default_factory=dict)
-    sessions: list[Metered] = field(default_factory=list)
-    waiting: list[Run] = field(default_factory=list)
-    released: set[UUID] = field(default_factory=set)
-
-    @property
-    def charged(self) -> int:
-        return floor(sum((each.exact(each.rated) for each in self.sessions), Fraction(0)))
-
-    @property
-    def balance(self) -> int:
-        return self.paid_in - self.refunded - self.charged
-
-    @property
-    def running(self) -> list[Metered]:
-        return [each for each in self.sessions if not each.closed]
 
 
 class MoneyMachine(RuleBasedStateMachine):
