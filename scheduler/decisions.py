@@ -103,7 +103,10 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """The task does not start in this pass, and why. `position` counts from 1 in queue order."""
+    """The task does not start in this pass, and why. `position` counts from 1 in queue order.
+
+    `reserved_nodes`: where room is kept for it; hand them back as `Snapshot.promised` and the promise is kept.
+    """
 
     task_id: str
     cause: Cause
@@ -114,6 +117,7 @@ class Wait:
     start_p90: float | None = None
     holders: tuple[Holder, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
+    reserved_nodes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

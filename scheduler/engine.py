@@ -73,6 +73,7 @@ class Engine:
         queues: Sequence[Queue] = (),
         holds: Mapping[str, Sequence[str]] | None = None,
         rules: Rules = DEFAULT_RULES,
+        promised: Mapping[str, Sequence[str]] | None = None,
     ) -> Plan:
         """Decide every waiting task against what runs now."""
         shares, paths, book = Shares(self.total, queues), Paths(queues), QuotaBook(queues)
@@ -87,7 +88,7 @@ class Engine:
                 checkpoints[running.task.id] = running.last_checkpoint_at
         one = Pass(self.allocator, self.catalogue, members, shares, paths, book, now, rules)
         try:
-            return one.run(waiting, checkpoints, holds or {})
+            return one.run(waiting, checkpoints, holds or {}, promised or {})
         finally:
             self.allocator.undo(one.committed)
             self.catalogue.forget(task.id for task in waiting)
@@ -100,4 +101,4 @@ def plan(snapshot: Snapshot, now: float, rules: Rules = DEFAULT_RULES) -> Plan:
     """
     tasks = [member.task for member in snapshot.running] + list(snapshot.waiting)
     engine = Engine(snapshot.nodes, snapshot.running, snapshot.mix or mix_of(tasks))
-    return engine.plan(snapshot.waiting, now, snapshot.queues, snapshot.holds, rules)
+    return engine.plan(snapshot.waiting, now, snapshot.queues, snapshot.holds, rules, snapshot.promised)

@@ -68,7 +68,11 @@ class Explainer:
             max(kept.start_p50, kept.start_p90) if kept is not None else None,
             holders(entry.task, row, self.future, self.preemptor) if near and row is not None else (),
             alternatives(entry.demand, self.allocator) if other else (),
+            self._nodes_of(kept) if kept is not None else (),
         )
+
+    def _nodes_of(self, kept: Reservation) -> tuple[str, ...]:
+        return tuple(self.cells.nodes[row].id for row in dict.fromkeys(claim.row for claim in kept.claims))
 
     def _row_to_blame(self, finding: Finding, kept: Reservation | None) -> int | None:
         if kept is not None:

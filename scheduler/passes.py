@@ -20,7 +20,7 @@ from scheduler.order import Paths, Turns
 from scheduler.preempt import Eviction, Preemptor
 from scheduler.quota import QuotaBook
 from scheduler.rules import Rules
-from scheduler.shares import Shares, fraction, taken_by
+from scheduler.shares import Claimed, Shares, fraction, taken_by
 from scheduler.timeline import Future, Member, Reservation, member_of
 from scheduler.types import Task
 
@@ -45,7 +45,7 @@ class Pass:
         by_row: defaultdict[int, list[Member]] = defaultdict(list)
         for member in members:
             by_row[member.claim.row].append(member)
-        self.future = Future(self.cells, now, by_row, self._takes_back)
+        self.future = Future(self.cells, now, by_row, self._takes_back, self._outranks)
         self.checkpoints: Mapping[str, float] = {}
         self.gangs = GangPlacer(allocator)
         self.places: list[Place] = []
@@ -65,9 +65,16 @@ class Pass:
         return self._preemptor
 
     def run(
-        self, waiting: Sequence[Task], checkpoints: Mapping[str, float], holds: Mapping[str, Sequence[str]]
+        self,
+        waiting: Sequence[Task],
+        checkpoints: Mapping[str, float],
+        holds: Mapping[str, Sequence[str]],
+        promised: Mapping[str, Sequence[str]],
     ) -> Plan:
-        """Decide all tasks. `holds`: nodes that were emptied for a task; such tasks come first."""
+        """Decide all tasks. `holds`: nodes that were emptied for a task; such tasks come first.
+
+        `promised`: nodes that an earlier pass reserved for a task, in the order of the promises.
+        """
         self.checkpoints = checkpoints
         leaving = self._leaving_for()
         first = {
@@ -76,6 +83,7 @@ class Pass:
             if task.id in holds or task.id in leaving
         }
         self._keep_room(waiting, first)
+        self._keep_promises({task.id: task for task in waiting if task.id not in first}, promised)
         turns = Turns(
             [self.catalogue.of(task) for task in waiting], self.shares, self.paths, self.now, first, self.rules.patience
         )
@@ -87,6 +95,16 @@ class Pass:
     def _takes_back(self, reserved: Task, other: Task) -> bool:
         """Whether the reserved task may end the other one when its time comes: by priority, in one organisation."""
         return reserved.organisation == other.organisation and other.priority < reserved.priority
+
+    def _outranks(self, other: Task, promised: Task) -> bool:
+        """Whether the other task may break an earlier promise: by priority, or as part of its guarantee."""
+        if other.organisation == promised.organisation:
+            return other.priority > promised.priority
+        claims = [self._claimed(task) for task in (other, promised)]
+        return claims[0] is Claimed.INSIDE and claims[1] is not Claimed.INSIDE
+
+    def _claimed(self, task: Task) -> Claimed:
+        return self.shares.claim_on_promise(task.organisation, self.catalogue.of(task).asked)
 
     def _leaving_for(self) -> dict[str, set[str]]:
         """Nodes by the task that members on them are leaving for."""
@@ -107,6 +125,17 @@ class Pass:
                 reservation = self.future.reserve(kind, task, entry.least, sorted(set(rows)))
                 if reservation is not None and reservation.start_p50 <= self.now:
                     self.future.add(reservation)
+
+    def _keep_promises(self, waiting: Mapping[str, Task], promised: Mapping[str, Sequence[str]]) -> None:
+        """Reserve again where earlier passes did, so that what was promised moves only when ends move."""
+        for task_id, nodes in list(promised.items())[: self.rules.reservations]:
+            entry = self.catalogue.of(waiting[task_id]) if task_id in waiting else None
+            rows = sorted({self.cells.row_of[node] for node in nodes if node in self.cells.row_of})
+            if entry is not None and entry.problem is None and rows:
+                kind = self.allocator.column(entry.demand).kind
+                reservation = self.future.reserve(kind, entry.task, entry.least, rows)
+                if reservation is not None:
+                    self.future.add(replace(reservation, promised=True))
 
     def _decide(self, entry: Entry) -> bool:
         """True when the task starts."""
@@ -203,7 +232,7 @@ class Pass:
     def _blocked(self, entry: Entry) -> None:
         """It does not fit: wait for victims that leave, ask for some, or reserve the earliest start."""
         kept = self.future.kept_for(entry.task.id)
-        if kept is None:
+        if kept is None or kept.promised:
             eviction = self._find_victims(entry)
             kept = self._evict(entry.task, eviction) if eviction is not None else None
         if kept is None:
@@ -236,14 +265,16 @@ class Pass:
         self.shares.add(task.organisation, self._bundle(eviction.claims))
         notice = self.now + self.rules.notice_s
         run = task.estimate_p90_s if task.estimate_p90_s is not None else math.inf
+        self.future.drop(task.id)
         kept = Reservation(task, eviction.claims, self.now, notice + self.rules.save_window_s, self.now + run)
         self.future.add(kept)
         return replace(kept, start_p50=notice)
 
     def _reserve(self, entry: Entry) -> Reservation | None:
         """The earliest start, kept for the first tasks in the queue that cannot start now."""
-        if len(self.future.reservations) >= self.rules.reservations:
-            return None
+        promised = self.future.kept_for(entry.task.id)
+        if promised is not None or len(self.future.reservations) >= self.rules.reservations:
+            return promised
         reservation = self.future.reserve(self.allocator.column(entry.demand).kind, entry.task, entry.least)
         if reservation is not None:
             self.future.add(reservation)

@@ -209,7 +209,8 @@ class Preemptor:
         taken: Sequence[Claim] = (),
     ) -> Eviction | None:
         """One more member on this row, on top of victims and claims chosen before."""
-        if not kind.allowed[row] or any(kept.start_p50 > self.now for kept in self.future.on_row(row)):
+        ahead = (kept for kept in self.future.on_row(row) if not self.future.gives_way(kept, task))
+        if not kind.allowed[row] or any(kept.start_p50 > self.now for kept in ahead):
             return None
         fresh = [victim for victim in here if victim not in gone]
         chosen: list[Victim] = []
@@ -258,7 +259,8 @@ class Preemptor:
             if member.leaving:
                 host.give_back(member.claim)
         for kept in self.future.on_row(row):
-            kept.put_on(host)
+            if kept.start_p50 <= self.now:
+                kept.put_on(host)
         for victim in gone:
             for member in victim.members:
                 if member.claim.row == row:

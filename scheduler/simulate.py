@@ -16,7 +16,8 @@ from scheduler.mix import mix_of
 from scheduler.rules import DEFAULT_RULES, Rules
 from scheduler.types import Mix, Node, Queue, Running, Task
 
-Decider = Callable[[Engine, Sequence[Task], float], Plan]
+Promises = dict[str, tuple[str, ...]]
+Decider = Callable[[Engine, Sequence[Task], float, Promises], Plan]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,7 @@ class Replay:
     busy_gpu_s: float = 0.0
     next_pass: float = float("-inf")
     pass_due: bool = False
+    promises: Promises = field(default_factory=dict)
 
     def run(self, arrivals: Iterable[Arrival]) -> None:
         for arrival in arrivals:
@@ -149,7 +151,9 @@ class Replay:
         self.pass_due = False
         self.next_pass = now + self.pass_every_s
         self.passes += 1
-        self._carry_out(self.decide(self.engine, list(self.waiting.values()), now), now)
+        plan = self.decide(self.engine, list(self.waiting.values()), now, self.promises)
+        self.promises = {wait.task_id: wait.reserved_nodes for wait in plan.waits if wait.reserved_nodes}
+        self._carry_out(plan, now)
 
     def _carry_out(self, plan: Plan, now: float) -> None:
         started = []
@@ -173,7 +177,7 @@ class Replay:
 
 def by_plan(queues: Sequence[Queue], rules: Rules) -> Decider:
     """The platform's own rule."""
-    return lambda engine, waiting, now: engine.plan(waiting, now, queues, rules=rules)
+    return lambda engine, waiting, now, promised: engine.plan(waiting, now, queues, rules=rules, promised=promised)
 
 
 def simulate(

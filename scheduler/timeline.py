@@ -44,13 +44,14 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """Room kept for a task from `start_p50` on."""
+    """Room kept for a task from `start_p50` on. `promised`: by an earlier pass, ahead of the turns of this one."""
 
     task: Task
     claims: tuple[Claim, ...]
     start_p50: float
     start_p90: float
     end: float
+    promised: bool = False
 
     def put_on(self, host: Host) -> None:
         """Take what is reserved on the host's row."""
@@ -82,6 +83,7 @@ class Future:
     now: float
     members: defaultdict[int, list[Member]]  # by row
     takes_back: Callable[[Task, Task], bool]
+    outranks: Callable[[Task, Task], bool]
     reservations: list[Reservation] = field(default_factory=list)
     _on_row: defaultdict[int, list[Reservation]] = field(default_factory=lambda: defaultdict(list))
     _by_task: dict[str, Reservation] = field(default_factory=dict)
@@ -216,10 +218,15 @@ class Future:
     def allows(self, task: Task, claims: Sequence[Claim], row: int) -> bool:
         """Whether these claims of the task, already in the cells, leave the row's reservations their start."""
         reservations = [r for r in self._on_row.get(row, ()) if r.task.id != task.id]
-        reservations = [r for r in reservations if not (task.preemptible and self.takes_back(r.task, task))]
+        reservations = [r for r in reservations if not self.gives_way(r, task)]
         end = self.now + task.estimate_p90_s if task.estimate_p90_s is not None else math.inf
         own = [claim for claim in claims if claim.row == row]
         return all(end <= r.start_p50 or self._still_fits(r, own) for r in reservations)
+
+    def gives_way(self, reservation: Reservation, task: Task) -> bool:
+        """Whether the reservation does not bind the task: it can take the place back, or the task goes first anyway."""
+        taken_back = task.preemptible and self.takes_back(reservation.task, task)
+        return taken_back or (reservation.promised and self.outranks(task, reservation.task))
 
     def _still_fits(self, reservation: Reservation, own: Sequence[Claim]) -> bool:
         """Whether the reserved members fit at their start with `own` (part of the cells) still held."""

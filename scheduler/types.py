@@ -192,7 +192,10 @@ class Mix:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Everything one pass looks at. `holds`: by waiting task, the nodes that were emptied for it."""
+    """Everything one pass looks at. `holds`: by waiting task, the nodes that were emptied for it.
+
+    `promised`: by waiting task, the `reserved_nodes` of its last Wait, in the order of those waits.
+    """
 
     nodes: tuple[Node, ...]
     running: tuple[Running, ...] = ()
@@ -200,3 +203,4 @@ class Snapshot:
     queues: tuple[Queue, ...] = ()
     mix: Mix | None = None
     holds: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    promised: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -1,12 +1,27 @@
 """Reservations and what may run in front of them."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler import CauseCode, Device, GpuRequest, Mode, Node, Rules, Running, Slice, Snapshot, Task, plan
-from scheduler.simulate import Arrival, simulate
+from scheduler import (
+    CauseCode,
+    Device,
+    Engine,
+    GpuRequest,
+    Mode,
+    Node,
+    Plan,
+    Rules,
+    Running,
+    Slice,
+    Snapshot,
+    Task,
+    plan,
+)
+from scheduler.simulate import Arrival, Promises, simulate
 from tests.scheduler.worlds import steady
 
 
@@ -73,8 +88,8 @@ def test_backfill_never_delays_a_reserved_start_when_estimates_are_exact(shape: 
     ]
     promised: dict[str, float] = {}
 
-    def decide(engine, waiting, now):
-        outcome = engine.plan(waiting, now)
+    def decide(engine: Engine, waiting: Sequence[Task], now: float, promises: Promises) -> Plan:
+        outcome = engine.plan(waiting, now, promised=promises)
         head = next(iter(outcome.waits), None)
         if head is not None and head.start_p50 is not None:
             known = promised.setdefault(head.task_id, head.start_p50)
@@ -96,3 +111,17 @@ def test_large_tasks_do_not_starve() -> None:
     skipped = {r.task.id: r for r in simulate(nodes(1), [*small, wide], rules=Rules(reservations=0)).records}
     assert kept["wide"].wait_s <= 50
     assert skipped["wide"].wait_s > 500
+
+
+def test_a_promise_is_kept_against_those_who_come_later_and_broken_by_higher_priority() -> None:
+    busy = running(job("busy", 3, 100.0, organisation="bob-inc"), "n0", range(3))
+    wide = job("wide", 4, 50.0, organisation="bob-inc")
+    (wait,) = plan(Snapshot(nodes(1), (busy,), (wide,)), 0.0).waits
+    assert wait.reserved_nodes == ("n0",)
+    promised = {"wide": wait.reserved_nodes}
+    newcomer = job("newcomer", 1, 500.0, at=5.0, organisation="charlie-co")
+    later = Snapshot(nodes(1), (busy,), (wide, newcomer), promised=promised)
+    assert plan(later, 10.0).places == ()
+    assert [p.task_id for p in plan(replace(later, promised={}), 10.0).places] == ["newcomer"]
+    urgent = replace(newcomer, organisation="bob-inc", priority=5)
+    assert [p.task_id for p in plan(replace(later, waiting=(wide, urgent)), 10.0).places] == ["urgent"]
