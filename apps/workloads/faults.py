@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from apps.common.formatting import memory
 from apps.workloads.choices import Fault, Reason, Status
 from apps.workloads.models import Attempt, Workload
+from apps.workloads.words import translated
 
 TAIL_LINES = 12
 # Ends whose detail is output, to be shown as such; that of the others is a sentence.
@@ -104,7 +105,7 @@ def _image_failed(workload: Workload) -> Advice:
 def _start_failed(workload: Workload) -> Advice:
     return Advice(
         _("Failed: the program could not be started"),
-        workload.reason_data.get("detail") or "",
+        translated(workload.reason_data.get("detail") or ""),
         verdict(workload),
         (_("Check the entry file and its kind."),),
     )
@@ -120,7 +121,8 @@ def _lost(workload: Workload) -> Advice:
 
 
 def _refused(workload: Workload) -> Advice:
-    return Advice(_("Failed: the machine refused the run"), workload.reason_data.get("detail") or "", verdict(workload))
+    detail = translated(workload.reason_data.get("detail") or "")
+    return Advice(_("Failed: the machine refused the run"), detail, verdict(workload))
 
 
 def _arrears(workload: Workload) -> Advice:
