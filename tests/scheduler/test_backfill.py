@@ -123,5 +123,5 @@ def test_a_promise_is_kept_against_those_who_come_later_and_broken_by_higher_pri
     later = Snapshot(nodes(1), (busy,), (wide, newcomer), promised=promised)
     assert plan(later, 10.0).places == ()
     assert [p.task_id for p in plan(replace(later, promised={}), 10.0).places] == ["newcomer"]
-    urgent = replace(newcomer, organisation="bob-inc", priority=5)
+    urgent = replace(newcomer, id="urgent", organisation="bob-inc", priority=5)
     assert [p.task_id for p in plan(replace(later, waiting=(wide, urgent)), 10.0).places] == ["urgent"]
