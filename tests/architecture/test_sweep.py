@@ -11,6 +11,7 @@ from django.test import Client
 from django.utils import timezone
 from django_scopes.exceptions import ScopeError
 
+from apps.billing.models import Transfer
 from apps.common.access import Realm
 from apps.common.scoping import TenantModel, acting
 from apps.notifications.models import Notice
@@ -94,6 +95,7 @@ def _values(world: World, run: Run) -> dict[str, Any]:
         "package_id": world.package.pk,
         "user_id": world.alice.pk,
         "notice_id": _notice(world).pk,
+        "transfer_id": _top_up(world).pk,
         "name": "cpu",
         "key": "1-abc",
         "uidb36": "1",
@@ -105,6 +107,11 @@ def _notice(world: World) -> Notice:
     notify_user(organisation_id=world.organisation.pk, user_id=world.alice.pk, kind=f"{SECRET} notice", data={})
     with acting(platform()):
         return Notice.objects.get(user=world.alice)
+
+
+def _top_up(world: World) -> Transfer:
+    with acting(platform()):
+        return Transfer.objects.get(organisation=world.organisation)
 
 
 def fingerprint(organisation: Organisation) -> dict[str, list[Any]]:
