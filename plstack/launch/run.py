@@ -62,6 +62,11 @@ class Background:
         except BaseException as failure:
             self.failure = failure
 
+    def is_done(self, patience: float) -> bool:
+        """Whether it has ended well, after waiting for at most that many seconds."""
+        self.thread.join(patience)
+        return not self.thread.is_alive() and self.failure is None
+
     def join(self) -> None:
         while self.thread.is_alive():
             self.thread.join(0.2)  # in slices, so that Ctrl-C is heard
@@ -159,14 +164,13 @@ class _Start:
         postgres: Postgres | None,
         valkey: Valkey | None,
     ) -> FirstAdmin | None:
-        """Servers and, where nothing needs preparing, the platform's code all come up at the same time."""
+        """Where nothing needs preparing, the platform's code is loaded while the servers come up."""
         with self.reporter.step("Postgres") as step:
             step.outcome = _begin(postgres)
             if valkey:
                 valkey.start()
-            front_end.join()
-            parts = prepare.outdated(self.layout, services)
-            if not parts:
+            early = front_end.is_done(0.5) and not prepare.outdated(self.layout, services)
+            if early:
                 supervisor.load()
             if postgres:
                 postgres.await_ready()
@@ -174,9 +178,10 @@ class _Start:
             step.outcome = "ready" if valkey else "external, from REDIS_URL"
             if valkey:
                 valkey.await_ready()
+        front_end.join()
         with self.reporter.step("Site") as step:
-            admin = prepare.prepare(self.layout, services, parts, step)
-        if parts:
+            admin = prepare.prepare(self.layout, services, prepare.outdated(self.layout, services), step)
+        if not early:
             supervisor.load()
         return admin
 

@@ -54,6 +54,7 @@ def _set_up(layout: Layout, reporter: Reporter) -> None:
         environment.ensure(layout, "dev", step)
     with reporter.step("Front end") as step:
         frontend.build(layout.root, lambda step: _node(layout, step), step)
+    subprocess.check_call([layout.python, "-m", "plstack.launch.messages", "compile"], cwd=layout.root)
 
 
 def _node(layout: Layout, step: Step) -> Path:
