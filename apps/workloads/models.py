@@ -51,6 +51,9 @@ class Workload(TenantModel):
         indexes = [
             models.Index(fields=["organisation", "-created_at"], name="workload_newest"),
             models.Index(fields=["owner", "-created_at"], name="workload_owner_newest"),
+            # Across organisations, for the console.
+            models.Index(fields=["-created_at", "-id"], name="workload_newest_of_all"),
+            models.Index(fields=["-ended_at"], name="workload_failed", condition=models.Q(status=Status.FAILED)),
             models.Index(fields=["queued_at"], name="workload_waiting", condition=models.Q(status=Status.QUEUED)),
             models.Index(fields=["status"], name="workload_live", condition=models.Q(status__in=sorted(LIVE))),
         ]
