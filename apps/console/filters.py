@@ -1,16 +1,16 @@
 """Filters of the console's lists; the URL holds their state, pages and API share them."""
 
-from datetime import date, datetime, time, timedelta
+from datetime import date, timedelta
 from typing import Any
 
 import django_filters
 from django import forms
 from django.db.models import Q, QuerySet
-from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from apps.audit.models import Entry
 from apps.billing.models import Package, Transfer
+from apps.console.days import start_of
 from apps.console.forms.fields import Completing
 from apps.console.selectors.organisations import find
 from apps.console.words import ACTIONS, TARGETS
@@ -27,11 +27,6 @@ def search_box(size: int = 24) -> forms.TextInput:
 def date_box(label: Any) -> forms.DateInput:
     """Date inputs show no placeholder: the title says which end of the span it is."""
     return forms.DateInput(format="%Y-%m-%d", attrs={"type": "date", "title": label})
-
-
-def start_of(day: date) -> datetime:
-    """Midnight of a day in the site's zone."""
-    return timezone.make_aware(datetime.combine(day, time.min))
 
 
 class OrganisationFilter(django_filters.CharFilter):

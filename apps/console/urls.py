@@ -49,6 +49,7 @@ urlpatterns = [
     path("recharges/<int:transfer_id>/", recharges.detail, name="recharge"),
     path("consumption/", consumption.page, name="consumption"),
     path("consumption/days/", consumption.days, name="consumption_days"),
+    path("consumption/agreement/", consumption.agreement, name="consumption_agreement"),
     path("audit/", audit.log, name="audit"),
     path("audit/export/", audit.export, name="audit_export"),
 ]

@@ -16,6 +16,7 @@ from apps.billing.selectors import ChargeFilter
 from apps.common.actor import Actor
 from apps.common.errors import NotFound
 from apps.common.permissions import Permission
+from apps.console.days import start_of
 from apps.tenants.models import Organisation
 
 
@@ -26,6 +27,11 @@ class Scope:
     since: date
     until: date
     search: str = ""
+
+    @property
+    def after(self) -> date:
+        """The first day that is out of it."""
+        return self.until + timedelta(days=1)
 
     def charges(
         self, actor: Actor, organisation_id: UUID | None = None, workload_id: UUID | None = None
@@ -172,6 +178,20 @@ def explain(actor: Actor, charge_id: int) -> Explanation:
         run=charge.run,
         organisation=charge.organisation,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """Recharges of the scope's days, whatever is searched for."""
+
+    amount_fen: int
+    count: int
+
+
+def received(actor: Actor, scope: Scope) -> Received:
+    rows = funds.recharges(actor).order_by().filter(at__gte=start_of(scope.since), at__lt=start_of(scope.after))
+    found = rows.aggregate(fen=Sum("amount_fen"), count=Count("pk"))
+    return Received(int(found["fen"] or 0), found["count"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from decimal import Decimal
 
 from django import template
+from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -126,6 +127,17 @@ def whole(fen: Decimal | int) -> int:
 @register.filter
 def channel_label(channel: str) -> str:
     return str(CHANNELS.get(channel, channel))
+
+
+@register.filter
+def target_url(entry: Entry) -> str:
+    """The page of what an entry speaks of; empty for what has none."""
+    if entry.target_type not in ("node", "organisation", "package", "workload"):
+        return ""
+    try:
+        return reverse(f"console:{entry.target_type}", args=[entry.target_id])
+    except NoReverseMatch:  # the log outlives the ways in which things were once named
+        return ""
 
 
 @register.filter

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.http import HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 from django.utils.translation import get_language, ngettext, pgettext
@@ -19,8 +20,8 @@ from apps.common.formatting import moment
 from apps.common.money import yuan, yuan_rate
 from apps.common.permissions import Permission as P
 from apps.common.templatetags.pl_filters import exact_yuan
+from apps.console.days import start_of
 from apps.console.drilldown import Branch, lines
-from apps.console.filters import start_of
 from apps.console.forms.consumption import PeriodForm
 from apps.console.requests import StaffRequest
 from apps.console.selectors import consumption as reads
@@ -47,7 +48,7 @@ def page(request: StaffRequest) -> HttpResponse:
         "packages": _packages(actor, scope, totals),
         "lines": list(lines(actor, branch)),
         "periods": _periods(scope),
-        "days_query": Branch(scope).url(),
+        "scope_query": Branch(scope).url(),
         "explained": explained,
         "why": _why(explained) if explained else None,
         "close_url": branch.url(charge=None),
@@ -142,6 +143,7 @@ def _periods(scope: Scope) -> list[dict[str, Any]]:
 
 def _strip(actor: Actor, scope: Scope, totals: reads.Totals) -> list[dict[str, Any]]:
     rate, _payers = overview.burn(actor)
+    received = reads.received(actor, scope)
     waiting = sum((item.exact_fen for item in reads.pending(actor)), start=Decimal(0))
     return [
         {
@@ -160,18 +162,21 @@ def _strip(actor: Actor, scope: Scope, totals: reads.Totals) -> list[dict[str, A
             "value": yuan_rate(rate),
             "sub": _("%(amount)s not charged yet") % {"amount": exact_yuan(waiting)},
         },
-        _agreement_cell(reads.agreement(actor, scope)),
+        {
+            "label": _("Recharged"),
+            "value": yuan(received.amount_fen),
+            "sub": ngettext("%(count)s recharge", "%(count)s recharges", received.count) % {"count": received.count},
+            "url": f"{reverse('console:recharges')}?since={scope.since}&until={scope.until}",
+        },
     ]
 
 
-def _agreement_cell(found: reads.Agreement) -> dict[str, Any]:
-    return {
-        "label": _("Charges less ledger"),
-        "value": yuan(found.difference_fen),
-        "tone": "fail" if found.difference_fen else "",
-        "sub": ngettext("checked over %(count)s rating run", "checked over %(count)s rating runs", found.runs)
-        % {"count": f"{found.runs:,}"},
-    }
+@requires(VIEW)
+@require_GET
+def agreement(request: StaffRequest) -> HttpResponse:
+    """The check of the shown charges against the ledger, asked for once the page stands: it reads every charge."""
+    found = reads.agreement(request.actor, _scope(request.GET))
+    return render(request, "console/consumption/agreement.html", {"found": found})
 
 
 def _packages(actor: Actor, scope: Scope, totals: reads.Totals) -> list[dict[str, Any]]:
