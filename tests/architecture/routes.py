@@ -1,10 +1,13 @@
 """Every route of the site, taken from the URL configuration itself, so that a new one cannot be forgotten."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.urls import URLPattern, URLResolver, get_resolver
+
+KEY = re.compile(r"<(?:\w+:)?(\w+)>")
 
 # Routes of libraries; what they may show is said here because they cannot declare it themselves.
 THIRD_PARTY = {
@@ -33,15 +36,19 @@ STYLEGUIDE = {"styleguide", "styleguide-series"}  # only with DEBUG
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One route: its full name, the view, and the names of the values in its path."""
+    """One route: its name (its path where it has none), the view, and its path with `<kind:key>` in it."""
 
     name: str
     view: Callable[..., Any]
-    keys: tuple[str, ...]
+    path: str
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return tuple(KEY.findall(self.path))
 
     def url(self, values: dict[str, Any]) -> str:
         """Raises KeyError for a key that the caller does not know."""
-        return reverse(self.name, kwargs={key: values[key] for key in self.keys})
+        return KEY.sub(lambda found: str(values[found[1]]), self.path)
 
     @property
     def access(self) -> Any:
@@ -51,19 +58,18 @@ class Route:
 
 
 def routes() -> list[Route]:
-    return [route for route in _walk(get_resolver(), ()) if route.name not in STYLEGUIDE]
+    return [route for route in _walk(get_resolver(), (), "/") if route.name not in STYLEGUIDE]
 
 
 def own_routes() -> list[Route]:
     return [route for route in routes() if route.name not in THIRD_PARTY]
 
 
-def _walk(resolver: URLResolver, namespaces: tuple[str, ...]) -> Iterator[Route]:
+def _walk(resolver: URLResolver, namespaces: tuple[str, ...], before: str) -> Iterator[Route]:
     for pattern in resolver.url_patterns:
+        path = before + str(pattern.pattern)
         if isinstance(pattern, URLResolver):
             inner = (*namespaces, pattern.namespace) if pattern.namespace else namespaces
-            yield from _walk(pattern, inner)
+            yield from _walk(pattern, inner, path)
         elif isinstance(pattern, URLPattern):
-            keys = tuple(pattern.pattern.converters)
-            name = pattern.name or f"unnamed {pattern.pattern}"
-            yield Route(":".join((*namespaces, name)), pattern.callback, keys)
+            yield Route(":".join((*namespaces, pattern.name)) if pattern.name else path, pattern.callback, path)
