@@ -29,19 +29,19 @@ class Offer:
         return self.quote.can_start and self.quota is None
 
 
-def offer(actor: Actor, package: Package, image: Image | None = None) -> Offer:
-    """Raises `Conflict` for a package without a price."""
+def offer(actor: Actor, package: Package, outlook: Forecast | None = None) -> Offer:
+    """Raises `Conflict` for a package without a price. `outlook` saves asking the scheduler twice on one page."""
     return Offer(
         package=package,
         quote=funds.quote(actor, package_id=package.pk),
-        forecast=forecast(actor, resources_of(package, image)),
+        forecast=outlook or forecast(actor, resources_of(package)),
         quota=quota_problem(actor, package),
     )
 
 
-def resources_of(package: Package, image: Image | None = None) -> Spec:
+def resources_of(package: Package) -> Spec:
     """A spec that says what a run on `package` takes, before there is anything to run."""
-    return spec_of(package, image or Image(key="", requirements=[]))
+    return spec_of(package, Image(key="", requirements=[]))
 
 
 def quota_problem(actor: Actor, package: Package) -> QuotaExceeded | None:

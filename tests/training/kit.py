@@ -1,13 +1,17 @@
-"""Runs and forms for training's tests."""
+"""Runs, forms and what pages say, for training's tests."""
 
 from typing import Any
 from uuid import uuid4
 
+from django.urls import reverse
+
+from apps.audit.models import Entry as AuditEntry
 from apps.common.actor import Actor
 from apps.common.scoping import acting
 from apps.training import services
 from apps.training.models import Entry, Run
-from tests.builders import World
+from apps.workloads.models import Workload
+from tests.builders import World, platform
 
 PROGRAM = "print('hello')\n"
 
@@ -61,3 +65,17 @@ def body_for(world: World, **changes: Any) -> dict[str, Any]:
         "arguments": [["--epochs", "20"]],
     }
     return {**values, **changes}
+
+
+def text(response: Any) -> str:
+    content: bytes = response.content
+    return content.decode()
+
+
+def counts() -> tuple[int, int, int]:
+    with acting(platform()):
+        return Run.objects.count(), Workload.objects.count(), AuditEntry.objects.count()
+
+
+def url(name: str, run: Run, *args: str) -> str:
+    return reverse(f"training:{name}", args=[run.pk, *args])

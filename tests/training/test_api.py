@@ -10,25 +10,13 @@ from django.test import Client
 
 from apps.common.scoping import acting
 from apps.storage import services as storage
-from apps.tenants.choices import Role
 from apps.training.models import Run
 from apps.workloads.choices import Status
 from apps.workloads.models import Workload
-from tests.builders import World, make_member, make_organisation, make_world, platform, signed_in
+from tests.builders import World, make_world, platform, signed_in
 from tests.training.kit import body_for, submit
 
 RUNS = "/api/v1/training/runs/"
-
-
-@pytest.fixture
-def alice(world: World) -> Client:
-    return signed_in(world.alice)
-
-
-@pytest.fixture
-def charlie(world: World) -> Client:
-    with acting(platform()):
-        return signed_in(make_member(make_organisation(), "charlie", Role.ADMIN))
 
 
 def post(client: Client, path: str, body: dict[str, Any] | None = None, **headers: str) -> Any:

@@ -62,7 +62,7 @@ def stop_question(run: Run) -> dict[str, Any]:
 def rerun_question(actor: Actor, run: Run) -> dict[str, Any]:
     """Today's price and what is short, before the same is run again."""
     try:
-        card = quotecard.card(actor, offer(actor, run.workload.package, run.image))
+        card = quotecard.card(actor, offer(actor, run.workload.package))
     except DomainError as error:
         card = {"problem": {"title": str(error.message), "text": str(error.hint)}, "blocked": True}
     return {"run": run, "next_version": selectors.newest_version(run) + 1, "quote": card, "key": new_key()}

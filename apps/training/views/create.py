@@ -34,8 +34,8 @@ EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "digits.py"
 @requires(SUBMIT)
 @require_http_methods(["GET", "POST"])
 def new(request: ActorRequest) -> HttpResponse:
-    """`?from=<run>` continues that run as its next version, `?example=1` is a run that works as it stands, `?blank=1`
-    an empty form; otherwise the last run's settings are the defaults."""
+    """What the form starts with: `?from=<run>` that run, as its next version (on `?package=`); `?example=1` a run that
+    works as it stands; `?blank=1` nothing; otherwise the last run's settings."""
     actor = request.actor
     if request.method != "POST":
         return render(request, "training/new.html", _page(actor, RunForm(initial=_initial(actor, request))))
@@ -69,7 +69,8 @@ def _run(actor: Actor, text: str | None) -> Run | None:
 def _initial(actor: Actor, request: ActorRequest) -> dict[str, Any]:
     parent = _run(actor, request.GET.get("from"))
     if parent is not None:
-        return initial_of(parent, as_version=True)
+        chosen = {"package": request.GET["package"]} if "package" in request.GET else {}
+        return initial_of(parent, as_version=True) | chosen
     fresh = {"example", "blank"} & set(request.GET)
     last = None if fresh else selectors.latest(actor)
     if last is not None:
@@ -126,18 +127,19 @@ def quote(request: ActorRequest) -> HttpResponse:
 
 def quote_context(actor: Actor, form: RunForm, choices: list[PackageChoice] | None = None) -> dict[str, Any]:
     """`quote` for the card; `command` as text, or what is still missing for one."""
-    found = _offer(actor, form)
+    found = _offer(actor, form, choices or [])
     if choices is None:
         short = found is not None and not found.can_start
         choices = package_choices(actor, list(funds.packages(actor))) if short else []
     return {"quote": quotecard.card(actor, found, choices), **_command(form)}
 
 
-def _offer(actor: Actor, form: RunForm) -> Offer | None:
+def _offer(actor: Actor, form: RunForm, choices: list[PackageChoice]) -> Offer | None:
     package: Package | None = _chosen(form["package"].value(), funds.packages(actor))
     if package is None or package.price is None:
         return None
-    return offer(actor, package, _chosen(form["image"].value(), registry.images(actor)))
+    outlook = next((choice.forecast for choice in choices if choice.package.pk == package.pk), None)
+    return offer(actor, package, outlook)
 
 
 def _command(form: RunForm) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """One run: its page by tabs, and the parts of it that refresh while it lives."""
 
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
@@ -19,6 +20,7 @@ from apps.common.requests import ActorRequest
 from apps.storage import services as storage
 from apps.training import command, passport, selectors, startup
 from apps.training.models import Run
+from apps.training.picker import PackageChoice, package_choices
 from apps.training.series import charts_of, series_of
 from apps.training.views.files import output_context
 from apps.workloads import faults
@@ -30,6 +32,7 @@ from apps.workloads.waiting import explain_wait
 VIEW = in_organisation(Permission.TRAINING_VIEW)
 TABS = ("overview", "log", "output", "events", "cost", "settings")
 MAX_CHARGES = 200
+STOP_POLLING = 286  # htmx: take this answer and do not ask again by yourself
 
 
 @requires(VIEW)
@@ -47,9 +50,11 @@ def part(request: ActorRequest, run_id: UUID, name: str) -> HttpResponse:
     log come along only where the attempt is another than `?shown=`, so that they are never made anew for nothing."""
     if name != "now":
         return HttpResponse(status=404)
-    context = page_context(request, selectors.get(request.actor, run_id))
+    run = selectors.get(request.actor, run_id)
+    context = page_context(request, run)
     context["refresh_live"] = request.GET.get("shown", "") != context["shown"]
-    return render(request, "training/parts/now.html", context)
+    status = HTTPStatus.OK if run.workload.is_live else STOP_POLLING
+    return render(request, "training/parts/now.html", context, status=status)
 
 
 def page_context(request: ActorRequest, run: Run) -> dict[str, Any]:
@@ -75,8 +80,11 @@ def page_context(request: ActorRequest, run: Run) -> dict[str, Any]:
 
 
 def _shown(attempt: Attempt | None) -> str:
-    """Which attempt's charts and log there are to see; "" before any has begun to run."""
-    return str(attempt.number) if attempt and (attempt.started_at or attempt.ended_at) else ""
+    """Whose charts and log there are to see: "2" for those of attempt 2, "2-log" before it runs, when there is only
+    the log of its preparation, "" before any is on a machine."""
+    if attempt is None or attempt.handle is None:
+        return ""
+    return str(attempt.number) if attempt.started_at or attempt.ended_at else f"{attempt.number}-log"
 
 
 def _tabs(run: Run, current: str) -> list[dict[str, Any]]:
@@ -93,8 +101,10 @@ def _tabs(run: Run, current: str) -> list[dict[str, Any]]:
 
 def _overview(request: ActorRequest, run: Run, attempt: Attempt | None) -> dict[str, Any]:
     workload, actor = run.workload, request.actor
+    waits = workload.status == Status.QUEUED
     return {
-        "wait": explain_wait(actor, workload) if workload.status == Status.QUEUED else None,
+        "wait": explain_wait(actor, workload) if waits else None,
+        "instead": _would_start_now(actor, run) if waits else [],
         "held_fen": hour_price(workload.price_version.rate_fen_per_hour, 1),
         "failure": faults.card(workload, attempt),
         "steps": startup.startup_steps(workload, attempt),
@@ -105,6 +115,12 @@ def _overview(request: ActorRequest, run: Run, attempt: Attempt | None) -> dict[
         "versions": selectors.versions(actor, run)[:10],
         **_money(actor, run),
     }
+
+
+def _would_start_now(actor: Actor, run: Run) -> list[PackageChoice]:
+    """Other packages for which there is room at this moment."""
+    choices = package_choices(actor, list(funds.packages(actor).exclude(pk=run.workload.package_id)))
+    return [choice for choice in choices if choice.forecast.starts_now and choice.package.price]
 
 
 def _money(actor: Actor, run: Run) -> dict[str, Any]:
