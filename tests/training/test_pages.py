@@ -8,7 +8,7 @@ from apps.common.scoping import acting
 from apps.storage import services as storage
 from apps.workloads.choices import Status
 from apps.workloads.models import Workload
-from tests.builders import World, make_world, platform, signed_in
+from tests.builders import World, make_package, make_world, platform, signed_in
 from tests.training.kit import counts, submit, text, url
 
 TABS = ("overview", "log", "output", "events", "cost", "settings", "nonsense")
