@@ -13,7 +13,7 @@ django_application = get_asgi_application()
 
 # These need the app registry that the line above filled. The Celery application becomes the current one: without it,
 # the nudges that web processes send would look for a broker on localhost.
-import plstack.celery  # noqa: E402
+import plstack.celery  # noqa: E402, F401
 from plstack.routing import websocket_urlpatterns  # noqa: E402
 
 application = ProtocolTypeRouter(

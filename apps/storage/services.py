@@ -44,7 +44,7 @@ def refuse_when_full() -> None:
         )
 
 
-def add_file(actor: Actor, *, folder: Folder, path: str, content: File[bytes]) -> None:
+def add_file(actor: Actor, *, folder: Folder, path: str, content: "File[bytes]") -> None:
     """Put one uploaded file at `path`; a zip is unpacked. Raises `Conflict` once a run uses the folder."""
     _writable(actor, folder)
     refuse_when_full()

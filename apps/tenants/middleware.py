@@ -11,7 +11,6 @@ from apps.common.permissions import Permission
 from apps.tenants import actors
 from apps.tenants.models import User
 
-
 BUILDERS: dict[Realm, Callable[..., Actor]] = {
     Realm.ORGANISATION: actors.organisation_actor,
     Realm.PLATFORM: actors.platform_actor,
