@@ -30,6 +30,7 @@ class Line:
 
     level: int
     label: str
+    key: str = ""  # stays the same while the tree changes around it, so that the keyboard keeps its place
     sub: str = ""
     extent: str = ""
     price: str = ""
@@ -87,6 +88,7 @@ def lines(actor: Actor, branch: Branch) -> Iterator[Line]:
         yield Line(
             level=1,
             label=row["name"],
+            key=f"o-{row['organisation_id']}",
             extent=duration(float(row["seconds"])),
             amount_fen=row["amount_fen"],
             toggle=branch.url(organisation=None if opened else row["organisation_id"]),
@@ -129,6 +131,7 @@ def _workloads(actor: Actor, branch: Branch, organisation_id: UUID) -> Iterator[
         yield Line(
             level=2,
             label=row["label"],
+            key=f"w-{row['workload_id']}",
             sub=row["username"],
             extent=_("%(first)s – %(last)s") % {"first": moment(row["first"]), "last": moment(row["last"])},
             formula=duration(float(row["seconds"])),
@@ -149,6 +152,7 @@ def _hours(actor: Actor, branch: Branch, workload_id: UUID) -> Iterator[Line]:
         yield Line(
             level=3,
             label=_hour_words(row["hour"]),
+            key=f"h-{row['hour']:%Y%m%d%H}",
             extent=ngettext("%(count)s slice", "%(count)s slices", row["slices"]) % {"count": row["slices"]},
             formula=_("%(count)s s") % {"count": plain_seconds(row["seconds"])},
             exact_fen=row["exact_fen"],
@@ -173,6 +177,7 @@ def _slice(branch: Branch, charge: Charge, hour: datetime) -> Line:
     return Line(
         level=4,
         label=span_words(charge.start, charge.end),
+        key=f"c-{charge.pk}",
         sub=_("given back") if charge.revision else "",
         extent=_replicas(charge),
         price=_price_words(charge),

@@ -110,15 +110,20 @@ def load_points(actor: Actor, node_id: UUID, *, span: timedelta, after: float = 
 
     Only points later than `after` (Unix seconds), thinned evenly, the newest always among them.
     """
-    samples = [s for s in clusters.samples(actor, node_id, span=span) if s.at.timestamp() > after]
+    # Compared as they are sent: to the millisecond, or the newest point would come again.
+    samples = [s for s in clusters.samples(actor, node_id, span=span) if _sent(s.at) > after]
     step = len(samples) // MAX_POINTS + 1
     points: dict[str, list[list[float]]] = {"cpu": [], "memory": [], "disk": []}
     for sample in samples[::-1][::step][::-1]:
-        at = round(sample.at.timestamp(), 3)
+        at = _sent(sample.at)
         points["cpu"].append([at, round(sample.cpu_pct, 1)])
         points["memory"].append([at, round(sample.memory_used_mib / 1024, 2)])
         points["disk"].append([at, round(sample.disk_used_pct, 1)])
     return points
+
+
+def _sent(at: datetime) -> float:
+    return round(at.timestamp(), 3)
 
 
 def counts(now: datetime) -> dict[str, Any]:

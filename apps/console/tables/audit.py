@@ -8,29 +8,30 @@ from django.utils.translation import gettext_lazy as _
 from apps.audit.models import Entry
 from apps.common.tables import FULL, Table, column
 from apps.console.selectors.audit import organisation_names
+from apps.console.tables.cells import Cell
 
 
 class AuditTable(Table):
     caption = _("Operations")
-    at = tables.TemplateColumn(
+    at = Cell(
         "{% load pl %}<span class='pl-nowrap'>{% when record.at seconds=True %}</span>",
         verbose_name=_("When"),
         orderable=False,
         attrs=column("o-2", numeric=True, width="c-2"),
     )
-    who = tables.TemplateColumn(
+    who = Cell(
         template_name="console/cells/audit_who.html",
         verbose_name=_("Who"),
         orderable=False,
         attrs=column("o-1", width="c-4"),
     )
-    action = tables.TemplateColumn(
+    action = Cell(
         '{% load console %}{{ record.action|action_label }}<span class="pl-sub pl-code">{{ record.action }}</span>',
         verbose_name=_("Action"),
         orderable=False,
         attrs=column("pl-inline", width=FULL),
     )
-    target = tables.TemplateColumn(
+    target = Cell(
         template_name="console/cells/audit_target.html",
         verbose_name=_("Object"),
         orderable=False,
@@ -42,7 +43,7 @@ class AuditTable(Table):
         orderable=False,
         attrs=column(fold=_("Organisation"), width=FULL),
     )
-    changed = tables.TemplateColumn(
+    changed = Cell(
         template_name="console/cells/audit_changes.html",
         verbose_name=_("Before → after"),
         orderable=False,

@@ -5,40 +5,41 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.tables import FULL, Table, column
+from apps.console.tables.cells import Cell
 
 
 class PackageTable(Table):
     caption = _("Packages")
-    name = tables.TemplateColumn(
+    name = Cell(
         template_name="console/cells/package_name.html",
         verbose_name=_("Package"),
         order_by=("name_en",),
         attrs=column("o-1", width="c-4"),
     )
-    offer = tables.TemplateColumn(
+    offer = Cell(
         template_name="console/cells/package_offer.html",
         verbose_name=_("Offer"),
         order_by=("active",),
         attrs=column("o-2", width="c-2"),
     )
-    resources = tables.TemplateColumn(
+    resources = Cell(
         "{% load console %}{{ record|package_resources }}",
         verbose_name=_("Resources"),
         order_by=("cpu_milli", "memory_mib"),
         attrs=column(width=FULL),
     )
-    isolation = tables.TemplateColumn(
+    isolation = Cell(
         "{% load pl training %}{% tag record|isolation_label record|isolation_icon %}",
         verbose_name=_("Isolation"),
         attrs=column(width=FULL),
     )
-    price = tables.TemplateColumn(
+    price = Cell(
         "{% load pl %}{{ record.price.rate_fen_per_hour|rate_amount }}",
         verbose_name="¥/h",
         orderable=False,
         attrs=column(fold="¥/h", numeric=True),
     )
-    version = tables.TemplateColumn(
+    version = Cell(
         "{% load pl %}{{ record.price.number|dash }}",
         verbose_name=_("Price version"),
         orderable=False,
@@ -52,25 +53,25 @@ class PackageTable(Table):
 
 class PriceTable(Table):
     caption = _("Prices")
-    number = tables.TemplateColumn(
+    number = Cell(
         "v{{ record.number }}", verbose_name=_("Version"), orderable=False, attrs=column("pl-name", fold=_("Version"))
     )
-    state = tables.TemplateColumn(
+    state = Cell(
         template_name="console/cells/price_state.html", verbose_name=_("State"), orderable=False, attrs=column()
     )
-    rate_fen_per_hour = tables.TemplateColumn(
+    rate_fen_per_hour = Cell(
         "{% load pl %}<span class='pl-strong'>{{ record.rate_fen_per_hour|rate_amount }}</span>",
         verbose_name="¥/h",
         orderable=False,
         attrs=column(fold="¥/h", numeric=True),
     )
-    effective_from = tables.TemplateColumn(
+    effective_from = Cell(
         "{% load pl %}{% when record.effective_from seconds=True %}",
         verbose_name=_("In force from"),
         orderable=False,
         attrs=column(fold=_("From"), numeric=True),
     )
-    effective_to = tables.TemplateColumn(
+    effective_to = Cell(
         "{% load pl %}{% when record.effective_to seconds=True %}",
         verbose_name=_("Until"),
         orderable=False,

@@ -5,11 +5,12 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.tables import FULL, Table, column
+from apps.console.tables.cells import Cell
 
 
 class RechargeTable(Table):
     caption = _("Recharges")
-    reference = tables.TemplateColumn(
+    reference = Cell(
         template_name="console/cells/recharge_reference.html",
         verbose_name=_("Reference and note"),
         order_by=("ref",),
@@ -19,13 +20,13 @@ class RechargeTable(Table):
         order_by=("organisation__name",), verbose_name=_("Organisation"), attrs=column(width=FULL)
     )
     actor_label = tables.Column(verbose_name=_("By"), attrs=column(fold=_("By")))
-    at = tables.TemplateColumn(
+    at = Cell(
         "{% load pl %}{% when record.at seconds=True %}",
         verbose_name=_("When"),
         order_by=("at", "pk"),
         attrs=column(fold=_("When"), numeric=True),
     )
-    amount_fen = tables.TemplateColumn(
+    amount_fen = Cell(
         "{% load pl %}<span class='pl-strong'>{{ record.amount_fen|amount }}</span>",
         verbose_name=_("Amount ¥"),
         attrs=column(fold="¥", numeric=True),

@@ -5,20 +5,21 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.tables import FULL, Table, column
+from apps.console.tables.cells import Cell
 
 
 class NodeTable(Table):
     caption = _("Nodes")
-    name = tables.TemplateColumn(
+    name = Cell(
         template_name="console/cells/node_name.html",
         verbose_name=_("Name and place"),
         order_by=("node__name",),
         attrs=column("o-1", width="c-4"),
     )
-    status = tables.TemplateColumn(
+    status = Cell(
         template_name="console/cells/node_status.html", verbose_name=_("State"), attrs=column("pl-inline", width=FULL)
     )
-    isolation = tables.TemplateColumn(
+    isolation = Cell(
         "{% load pl workloads %}"
         "{% tag record.node.isolation 'shield-lock' title=record.node.isolation_reason|driver_words %}",
         verbose_name=_("Isolation"),
@@ -28,24 +29,24 @@ class NodeTable(Table):
     runs = tables.Column(
         accessor="held__runs", verbose_name=_("Running"), attrs=column(fold=_("Running"), numeric=True)
     )
-    cpu = tables.TemplateColumn(
+    cpu = Cell(
         template_name="console/cells/node_cpu.html",
         verbose_name=_("CPU given out"),
         order_by=("held__cpu_milli",),
         attrs=column(fold=_("CPU"), width=FULL),
     )
-    memory = tables.TemplateColumn(
+    memory = Cell(
         template_name="console/cells/node_memory.html",
         verbose_name=_("Memory given out"),
         order_by=("held__memory_mib",),
         attrs=column(fold=_("Memory"), width=FULL),
     )
-    cards = tables.TemplateColumn(
+    cards = Cell(
         template_name="console/cells/node_cards.html",
         verbose_name=_("Cards"),
         attrs=column(fold=_("Cards"), numeric=True),
     )
-    disk = tables.TemplateColumn(
+    disk = Cell(
         "{% load pl %}{{ record.node.disk_free_mib|memory }}",
         verbose_name=_("Disk free"),
         order_by=("node__disk_free_mib",),

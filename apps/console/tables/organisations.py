@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from apps.common.formatting import UNKNOWN
 from apps.common.tables import FULL, Table, column
 from apps.common.templatetags.pl_filters import rate_amount
+from apps.console.tables.cells import Cell
 from apps.tenants.models import Organisation
 
 
@@ -18,12 +19,12 @@ class OrganisationTable(Table):
     """`burns`: fen per hour by organisation id, for the rows that burn anything."""
 
     caption = _("Organisations")
-    name = tables.TemplateColumn(
+    name = Cell(
         template_name="console/cells/organisation_name.html",
         verbose_name=_("Name"),
         attrs=column("o-1", width="c-4"),
     )
-    status = tables.TemplateColumn(
+    status = Cell(
         template_name="console/cells/organisation_status.html",
         verbose_name=_("Status"),
         attrs=column("o-2", width="c-2"),
@@ -31,12 +32,12 @@ class OrganisationTable(Table):
     members = tables.Column(verbose_name=_("Members"), attrs=column(fold=_("Members"), numeric=True))
     live = tables.Column(verbose_name=_("Live workloads"), attrs=column(fold=_("Live workloads"), numeric=True))
     burn = tables.Column(verbose_name="¥/h", orderable=False, empty_values=(), attrs=column(fold="¥/h", numeric=True))
-    balance_fen = tables.TemplateColumn(
+    balance_fen = Cell(
         "{% load pl %}{{ record.balance_fen|amount }}",
         verbose_name=_("Balance ¥"),
         attrs=column(fold=_("Balance ¥"), numeric=True),
     )
-    created_at = tables.TemplateColumn(
+    created_at = Cell(
         "{% load pl %}{% when record.created_at %}",
         verbose_name=_("Created"),
         attrs=column("pl-roomy", "pl-wide", numeric=True),
@@ -58,7 +59,7 @@ class OrganisationTable(Table):
 
 class MemberTable(Table):
     caption = _("Members")
-    user = tables.TemplateColumn(
+    user = Cell(
         template_name="console/cells/member.html",
         verbose_name=_("Person"),
         order_by=("user__username",),
@@ -67,13 +68,13 @@ class MemberTable(Table):
     role = tables.Column(verbose_name=_("Role"), attrs=column(fold=_("Role")))
     priority = tables.Column(verbose_name=_("Priority"), attrs=column(fold=_("Priority"), numeric=True))
     department = tables.Column(verbose_name=_("Department"), order_by=("department__name",), attrs=column("pl-wide"))
-    active = tables.TemplateColumn(
+    active = Cell(
         template_name="console/cells/account_state.html",
         verbose_name=_("Account"),
         orderable=False,
         attrs=column(fold=_("Account")),
     )
-    created_at = tables.TemplateColumn(
+    created_at = Cell(
         "{% load pl %}{% when record.created_at %}",
         verbose_name=_("Member since"),
         attrs=column("pl-wide", numeric=True),

@@ -5,40 +5,41 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.tables import FULL, Table, column
+from apps.console.tables.cells import Cell
 
 
 class WorkloadTable(Table):
     caption = _("Workloads")
-    name = tables.TemplateColumn(
+    name = Cell(
         template_name="console/cells/workload_name.html",
         verbose_name=_("Name and package"),
         order_by=("name",),
         attrs=column(width=FULL),
     )
-    status = tables.TemplateColumn(
+    status = Cell(
         template_name="console/cells/workload_status.html",
         verbose_name=_("State"),
         attrs=column("pl-inline", width=FULL),
     )
-    organisation = tables.TemplateColumn(
+    organisation = Cell(
         '{{ record.organisation.name }}<span class="pl-sub">{{ record.owner }}</span>',
         verbose_name=_("Organisation and owner"),
         order_by=("organisation__name",),
         attrs=column("pl-inline", width=FULL),
     )
     node_name = tables.Column(verbose_name=_("Node"), default="—", orderable=False, attrs=column(fold=_("Node")))
-    created_at = tables.TemplateColumn(
+    created_at = Cell(
         "{% load pl %}{% when record.created_at %}",
         verbose_name=_("Submitted"),
         attrs=column(fold=_("Submitted"), numeric=True),
     )
-    duration = tables.TemplateColumn(
+    duration = Cell(
         "{% load console %}{{ record|ran_for }}",
         verbose_name=_("Ran for"),
         orderable=False,
         attrs=column("pl-roomy", fold=_("Ran for"), numeric=True),
     )
-    rate = tables.TemplateColumn(
+    rate = Cell(
         "{% load pl %}{{ record.price_version.rate_fen_per_hour|rate_amount }}",
         verbose_name="¥/h",
         order_by=("price_version__rate_fen_per_hour",),

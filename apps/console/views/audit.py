@@ -25,7 +25,7 @@ VIEW = on_platform(P.PLATFORM_AUDIT_VIEW)
 @require_GET
 def log(request: StaffRequest) -> HttpResponse:
     filtered = AuditFilter(request.GET, queryset=reads.entries(request.actor), request=request)
-    table = paged(request, AuditTable(filtered.qs), counted=False, per_page=50)
+    table = paged(request, AuditTable(filtered.qs), counted=False)
     return render(request, "console/audit/log.html", {"table": table, "filter": filtered})
 
 
