@@ -6,9 +6,8 @@ from typing import Any
 
 from django.utils.dateparse import parse_datetime
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _now
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
 
 from apps.common.formatting import UNKNOWN, cores, memory, moment
 from apps.common.money import yuan, yuan_rate
@@ -112,7 +111,7 @@ def value_words(name: str, value: Any) -> str:
     if value is None or value == "":
         return UNKNOWN
     if isinstance(value, bool):
-        return _now("yes") if value else _now("no")
+        return gettext("yes") if value else gettext("no")
     if name == "rate_fen_per_hour":
         return _rate(str(value))
     if name.endswith("_fen") and isinstance(value, int):
