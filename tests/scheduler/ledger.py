@@ -37,8 +37,10 @@ def check_capacity(snapshot: Snapshot, running: tuple[Running, ...]) -> None:
 
 def _check_card(device: Device, used: list[tuple[Task, Slice]]) -> None:
     assert sum(piece.memory_mib for _, piece in used) <= device.memory_mib
-    modes = {task.gpu.mode for task, _ in used}
-    assert all(task.gpu.model in (None, device.model) for task, _ in used)
+    requests = [task.gpu for task, _ in used if task.gpu is not None]
+    modes = {request.mode for request in requests}
+    assert len(requests) == len(used)
+    assert all(request.model in (None, device.model) for request in requests)
     if device.mode is Mode.MIG:
         _check_partitions(device, used)
     else:
@@ -57,6 +59,7 @@ def _check_partitions(device: Device, used: list[tuple[Task, Slice]]) -> None:
     for task, piece in used:
         profile = profile_named(device, piece.mig_profile)
         assert profile is not None
+        assert task.gpu is not None
         assert profile.name == task.gpu.profile
         assert piece.mig_start in profile.starts
         here = span(piece.mig_start, profile.size)

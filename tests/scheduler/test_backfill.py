@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,7 +33,7 @@ def nodes(count: int, cards: int = 4) -> tuple[Node, ...]:
     )
 
 
-def job(name: str, cards: int, run_s: float | None, at: float = 0.0, **fields) -> Task:
+def job(name: str, cards: int, run_s: float | None, at: float = 0.0, **fields: Any) -> Task:
     base = Task(name, "alice-lab", "", "alice", 3, at, 1000, 1024, GpuRequest(Mode.WHOLE, cards))
     return replace(base, **{"estimate_p50_s": run_s, "estimate_p90_s": run_s, **fields})
 
@@ -76,12 +77,14 @@ def test_a_later_p90_gives_a_later_bound() -> None:
     assert (wait.start_p50, wait.start_p90) == (100.0, 400.0)
 
 
+Shape = list[tuple[int, int, int]]
+
 jobs = st.lists(st.tuples(st.integers(1, 4), st.integers(10, 300), st.integers(0, 400)), min_size=2, max_size=14)
 
 
 @steady
 @given(jobs, st.integers(1, 2))
-def test_backfill_never_delays_a_reserved_start_when_estimates_are_exact(shape: list, count: int) -> None:
+def test_backfill_never_delays_a_reserved_start_when_estimates_are_exact(shape: Shape, count: int) -> None:
     """Every start that a pass promises (p50) is met, for as long as nobody of higher standing arrives."""
     arrivals = [
         Arrival(job(f"j{i:02d}", cards, float(run), float(at)), float(run)) for i, (cards, run, at) in enumerate(shape)

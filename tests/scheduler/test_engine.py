@@ -1,6 +1,7 @@
 """The engine between passes, and input that makes no sense."""
 
 from dataclasses import replace
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -53,7 +54,7 @@ def test_told_step_by_step_or_loaded_at_once_the_state_is_the_same(world: Snapsh
     assert engine.plan(again, 200.0) == loaded.plan(again, 200.0)
 
 
-def job(name: str, organisation: str = "alice-lab", cards: int = 1, **fields) -> Task:
+def job(name: str, organisation: str = "alice-lab", cards: int = 1, **fields: Any) -> Task:
     base = Task(name, organisation, "", "u", 3, 0.0, 1000, 1024, GpuRequest(Mode.WHOLE, cards), preemptible=True)
     return replace(base, **fields)
 

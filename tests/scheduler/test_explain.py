@@ -1,6 +1,7 @@
 """What a waiting task is told."""
 
 from dataclasses import replace
+from typing import Any
 
 from scheduler import (
     Amount,
@@ -23,12 +24,12 @@ from scheduler.demand import demand_of
 from scheduler.overview import by_model
 
 
-def node(name: str, model: str, cards: int, mode: Mode = Mode.WHOLE, **fields) -> Node:
+def node(name: str, model: str, cards: int, mode: Mode = Mode.WHOLE, **fields: Any) -> Node:
     made = tuple(Device(f"{name}-{i}", i, "nvidia", model, 81920, mode) for i in range(cards))
     return replace(Node(name, "east", "main", 16000, 65536, made), **fields)
 
 
-def job(name: str, cards: int = 1, **fields) -> Task:
+def job(name: str, cards: int = 1, **fields: Any) -> Task:
     base = Task(name, "alice-lab", "", "alice", 3, 0.0, 1000, 1024, GpuRequest(Mode.WHOLE, cards))
     return replace(base, **fields)
 

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scheduler import MigProfile
 from scheduler.mig import span, table_for
-from scheduler.partitions import MASKS, NOWHERE, best_starts, coverable, fragmentation, slices_of, uniform
+from scheduler.partitions import MASKS, NOWHERE, Geometry, best_starts, coverable, fragmentation, slices_of, uniform
 from tests.scheduler.worlds import steady
 
 A100 = table_for("A100", 81920)
@@ -15,7 +16,7 @@ A30 = table_for("A30", 24576)
 
 @steady
 @given(st.sampled_from([A100, H200, A30]), st.lists(st.integers(0, 20), max_size=12))
-def test_partitions_never_overlap_and_stay_within_the_compute(geometry: tuple, order: list[int]) -> None:
+def test_partitions_never_overlap_and_stay_within_the_compute(geometry: Geometry, order: list[int]) -> None:
     mask = compute = 0
     for choice in order:
         profile = geometry[choice % len(geometry)]
@@ -42,7 +43,7 @@ def test_the_table_has_the_published_geometry() -> None:
 
 
 @pytest.mark.parametrize("profile", A100)
-def test_as_many_copies_fit_as_the_maximum_says(profile) -> None:
+def test_as_many_copies_fit_as_the_maximum_says(profile: MigProfile) -> None:
     fitted, mask = 0, 0
     while (start := best_starts(A100, profile.name, uniform(A100))[0][mask]) != NOWHERE:
         mask |= span(start, profile.size)

@@ -1,6 +1,8 @@
 """Properties of one scheduling pass."""
 
 from dataclasses import replace
+from random import Random
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -38,7 +40,7 @@ STANDING = {
 }
 
 
-def task(name: str, **fields) -> Task:
+def task(name: str, **fields: Any) -> Task:
     base = Task(name, "alice-lab", "research", "alice", 3, 0.0, 1000, 1024)
     return replace(base, **fields)
 
@@ -47,7 +49,7 @@ def card(index: int, mode: Mode = Mode.WHOLE, model: str = "A100", node: str = "
     return Device(f"{node}-{index}", index, "nvidia", model, 81920, mode)
 
 
-def node(name: str = "n1", cards: int = 2, mode: Mode = Mode.WHOLE, **fields) -> Node:
+def node(name: str = "n1", cards: int = 2, mode: Mode = Mode.WHOLE, **fields: Any) -> Node:
     made = Node(name, "east", "main", 16000, 65536, tuple(card(i, mode, node=name) for i in range(cards)))
     return replace(made, **fields)
 
@@ -93,7 +95,7 @@ def test_every_waiting_task_is_placed_or_has_one_wait(snapshot: Snapshot) -> Non
 
 @steady
 @given(snapshots(), st.randoms())
-def test_the_same_input_gives_the_same_plan(snapshot: Snapshot, random) -> None:
+def test_the_same_input_gives_the_same_plan(snapshot: Snapshot, random: Random) -> None:
     shuffled = list(snapshot.waiting)
     random.shuffle(shuffled)
     assert plan(snapshot, 100.0) == plan(snapshot, 100.0)

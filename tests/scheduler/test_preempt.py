@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import combinations
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -42,7 +43,7 @@ def nodes(count: int, cards: int) -> tuple[Node, ...]:
     )
 
 
-def job(name: str, cards: int = 1, **fields) -> Task:
+def job(name: str, cards: int = 1, **fields: Any) -> Task:
     base = Task(name, "alice-lab", "", "alice", 3, 0.0, 1000, 1024, GpuRequest(Mode.WHOLE, cards), preemptible=True)
     return replace(base, **fields)
 
@@ -52,6 +53,10 @@ def running(
 ) -> Running:
     slices = tuple(Slice(f"{node}-{card}", 81920, 1000) for card in cards)
     return Running(task, f"{task.id}@{node}", node, slices, started_at, checkpoint)
+
+
+def cards_asked(task: Task) -> int:
+    return task.gpu.count if task.gpu else 0
 
 
 def victims(outcome: Plan) -> list[str]:
@@ -95,7 +100,7 @@ def allowed(world: Snapshot, chosen: tuple[Running, ...]) -> bool:
     others = [m for m in chosen if m.task.organisation != waits.organisation]
     if not others:
         return True
-    gains = used[waits.organisation] + 1000 * waits.gpu.count
+    gains = used[waits.organisation] + 1000 * cards_asked(waits)
     lost = sum(1000 * len(m.slices) for m in others)
     return gains <= promise[waits.organisation] and used["bob-inc"] - lost >= promise["bob-inc"]
 
@@ -105,7 +110,7 @@ def frees_enough(world: Snapshot, chosen: tuple[Running, ...]) -> bool:
     per_node: dict[str, int] = {}
     for member in chosen:
         per_node[member.node_id] = per_node.get(member.node_id, 0) + len(member.slices)
-    return max(per_node.values(), default=0) >= waits.gpu.count
+    return max(per_node.values(), default=0) >= cards_asked(waits)
 
 
 def cost(chosen: tuple[Running, ...]) -> tuple[int, float, int]:
@@ -116,7 +121,7 @@ def cost(chosen: tuple[Running, ...]) -> tuple[int, float, int]:
 @given(full_clusters())
 def test_victims_are_lawful_needed_and_as_cheap_as_brute_force_finds(world: Snapshot) -> None:
     chosen = tuple(m for m in world.running if m.task.id in victims(plan(world, NOW)))
-    count = world.waiting[0].gpu.count
+    count = cards_asked(world.waiting[0])
     sets = [
         c
         for node in world.nodes
@@ -141,7 +146,7 @@ def test_the_winner_is_not_taken_back(world: Snapshot) -> None:
     (waits,) = world.waiting
     node = next(m.node_id for m in world.running if m.task.id in chosen)
     gone = [m for m in world.running if m.task.id in chosen]
-    cards = [int(piece.device_id.split("-")[1]) for m in gone for piece in m.slices][: waits.gpu.count]
+    cards = [int(piece.device_id.split("-")[1]) for m in gone for piece in m.slices][: cards_asked(waits)]
     stayed = tuple(m for m in world.running if m.task.id not in chosen)
     later = replace(world, running=(*stayed, running(waits, node, cards, NOW)), waiting=tuple(m.task for m in gone))
     assert waits.id not in victims(plan(later, NOW + 3600))

@@ -1,6 +1,7 @@
 """Deserved shares and the order of the queue."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -10,13 +11,15 @@ from scheduler import Amount, Device, GpuRequest, Mode, Node, Queue, QueueLevel,
 from scheduler.shares import deserved
 from tests.scheduler.worlds import steady
 
+Tenants = dict[str, tuple[float, float, float]]
+
 amounts = st.floats(0, 100)
 tenants = st.dictionaries(st.sampled_from("abcd"), st.tuples(amounts, st.floats(0.1, 10), amounts), min_size=1)
 
 
 @steady
 @given(st.floats(1, 200), tenants)
-def test_shares_add_up_and_nobody_gets_more_than_asked(total: float, who: dict) -> None:
+def test_shares_add_up_and_nobody_gets_more_than_asked(total: float, who: Tenants) -> None:
     guarantee, weight, demand = ({o: v[i] for o, v in who.items()} for i in range(3))
     share = deserved(total, guarantee, weight, demand)
     assert sum(share.values()) == pytest.approx(min(total, sum(demand.values())), abs=1e-6)
@@ -27,7 +30,7 @@ def test_shares_add_up_and_nobody_gets_more_than_asked(total: float, who: dict) 
 
 @steady
 @given(st.floats(1, 200), tenants, st.floats(1.1, 5))
-def test_a_share_is_monotone_in_weight(total: float, who: dict, factor: float) -> None:
+def test_a_share_is_monotone_in_weight(total: float, who: Tenants, factor: float) -> None:
     guarantee, weight, demand = ({o: v[i] for o, v in who.items()} for i in range(3))
     one = sorted(who)[0]
     heavier = {**weight, one: weight[one] * factor}
@@ -39,10 +42,9 @@ def cluster(cards: int) -> tuple[Node, ...]:
     return (Node("n1", "east", "main", 640000, 655360, made),)
 
 
-def job(name: str, organisation: str, **fields) -> Task:
-    base = Task(
-        name, organisation, "", "u", 3, 0.0, 1000, 1024, GpuRequest(Mode.WHOLE), estimate_p50_s=60, estimate_p90_s=60
-    )
+def job(name: str, organisation: str, **fields: Any) -> Task:
+    base = Task(name, organisation, "", "u", 3, 0.0, 1000, 1024, GpuRequest(Mode.WHOLE))
+    base = replace(base, estimate_p50_s=60.0, estimate_p90_s=60.0)
     return replace(base, **fields)
 
 

@@ -1,6 +1,7 @@
 """Replays end, keep within capacity, and repeat exactly."""
 
 from dataclasses import replace
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +17,7 @@ def nodes(count: int) -> tuple[Node, ...]:
     return tuple(Node(f"n{n}", "east", "main", 64000, 655360, tuple(made)) for n, made in enumerate(cards))
 
 
-def job(name: str, cards: int, at: float, **fields) -> Task:
+def job(name: str, cards: int, at: float, **fields: Any) -> Task:
     base = Task(name, "alice-lab", "", "alice", 3, at, 1000, 1024, GpuRequest(Mode.WHOLE, cards), preemptible=True)
     return replace(base, **fields)
 
@@ -34,7 +35,7 @@ shapes = st.lists(
 )
 
 
-def arrivals_of(shape: list) -> list[Arrival]:
+def arrivals_of(shape: list[tuple[int, int, int, int, str]]) -> list[Arrival]:
     return [
         Arrival(job(f"j{i:02d}", cards, float(at), priority=priority, organisation=organisation), float(run))
         for i, (cards, run, at, priority, organisation) in enumerate(shape)
@@ -43,7 +44,7 @@ def arrivals_of(shape: list) -> list[Arrival]:
 
 @steady
 @given(shapes)
-def test_every_task_ends_once_however_often_it_is_pushed_aside(shape: list) -> None:
+def test_every_task_ends_once_however_often_it_is_pushed_aside(shape: list[tuple[int, int, int, int, str]]) -> None:
     arrivals = arrivals_of(shape)
     promise = Amount(gpu_milli={"A100": 2000})
     queues = tuple(Queue(QueueLevel.ORGANISATION, o, o, guarantee=promise) for o in ("alice-lab", "bob-inc"))
@@ -54,14 +55,14 @@ def test_every_task_ends_once_however_often_it_is_pushed_aside(shape: list) -> N
     for record in report.records:
         assert record.wait_s >= 0
         assert record.completion_s >= run[record.task.id] - 1e-6
-    work = sum(a.run_s * a.task.gpu.count for a in arrivals)
+    work = sum(a.run_s * (a.task.gpu.count if a.task.gpu else 0) for a in arrivals)
     assert abs(report.busy_gpu_s - work) < 1e-6 * max(1.0, work)
     assert report.busy_gpu_s <= 4 * report.span_s + 1e-6
 
 
 @steady
 @given(shapes)
-def test_a_replay_repeats_exactly(shape: list) -> None:
+def test_a_replay_repeats_exactly(shape: list[tuple[int, int, int, int, str]]) -> None:
     arrivals = arrivals_of(shape)
     assert simulate(nodes(2), arrivals, history=History()) == simulate(nodes(2), arrivals, history=History())
 
