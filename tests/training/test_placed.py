@@ -1,11 +1,16 @@
-"""Runs that have really run, as their pages and the API show them."""
+"""Runs that machines have had, as their pages and the API show them."""
+
+from datetime import timedelta
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from apps.common.scoping import acting
 from apps.training.models import Run
 from apps.workloads.choices import TERMINAL
+from apps.workloads.models import Attempt
+from apps.workloads.reconcile.schedule import run_pass
 from tests.builders import World, platform
 from tests.training.kit import submit, text, url
 from tests.workloads.loops import until
@@ -66,3 +71,15 @@ def test_a_failed_run_says_whose_fault_it_was_with_its_last_words(world: World, 
     assert alice.get(f"/api/v1/training/runs/{run.pk}/").json()["failure"] == (
         "Failed: the program ended with exit code 3"
     )
+
+
+def test_a_run_on_a_silent_machine_is_called_unknown_with_its_last_sign_of_life(world: World, alice: Client) -> None:
+    run = submit(world)
+    with acting(platform()):
+        assert run_pass(platform()) == 1
+        handle = {"driver": "local", "node": world.node.name, "ref": "gone"}
+        Attempt.objects.update(handle=handle, seen_at=timezone.now() - timedelta(minutes=5))
+    for page in (text(alice.get("/training/")), text(alice.get(url("detail", run)))):
+        assert "pl-state is-stale" in page
+        assert "last seen" in page
+    assert "has not been heard from" in text(alice.get(url("part", run, "now")))
