@@ -9,9 +9,9 @@ stop:      ; @$(LAUNCH) stop
 status:    ; @$(LAUNCH) status
 # T names paths or options for pytest: make test T="tests/billing -k hold"
 test:      ; @$(LAUNCH) test $(T)
-# C names single checks: make check C="types layers"
 # kill -9 of every process of a running copy
 chaos:     ; @$(LAUNCH) test -m chaos tests/chaos
+# C names single checks: make check C="types layers"
 check:     ; @$(LAUNCH) check $(C)
 format:    ; @$(LAUNCH) check format-now
 messages:  ; @$(LAUNCH) check messages-now

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from compose_spec import ComposeSpecification
+from compose_spec.models import ComposeSpecification
 
 from plstack.launch.install import PARTS
 from plstack.launch.layout import ROOT

@@ -37,7 +37,7 @@ TEST = {SETTINGS: "plstack.settings.test"}
 
 # The slow ones first: two run at a time.
 CHECKS = (
-    Check("types", "mypy, strict", ["-m", "mypy", "plstack", "apps", "scheduler"], TEST),
+    Check("types", "mypy, strict", ["-m", "mypy", "plstack", "apps", "scheduler", "benchmarks"], TEST),
     Check("lint", "ruff's rules", ["-m", "ruff", "check", "--quiet", *SOURCES]),
     Check("format", "ruff's layout", ["-m", "ruff", "format", "--check", "--quiet", *SOURCES]),
     Check("layers", "who may import whom (import-linter)", ["-m", "plstack.launch.checks.layers"]),
