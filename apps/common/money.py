@@ -1,11 +1,13 @@
 """Money is integer fen; rates are Decimal fen per hour. No float ever touches either."""
 
+import re
 from decimal import ROUND_FLOOR, Decimal
 
 FEN_PER_YUAN = 100
 SECONDS_PER_HOUR = Decimal(3600)
 # Exact amounts keep ten places, as the ledger's numeric columns do.
 EXACT = Decimal("1e-10")
+_AMOUNT = re.compile(r"(?P<sign>-?)¥?(?P<whole>[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.(?P<rest>[0-9]{1,2}))?")
 
 
 def yuan(fen: int) -> str:
@@ -23,17 +25,15 @@ def yuan_rate(fen_per_hour: Decimal) -> str:
 
 
 def parse_yuan(text: str) -> int:
-    """Fen for `"1,234.56"` or `"¥12"`; ValueError for anything with more than two places or not a number."""
-    cleaned = text.strip().removeprefix("¥").replace(",", "").strip()
-    if not cleaned.isascii():
+    """Fen for `"1,234.56"`, `"12.5"` or `"¥12"`; ValueError for anything else.
+
+    A comma only stands between thousands: who types "1,5" means one and a half, and must not get fifteen.
+    """
+    found = _AMOUNT.fullmatch(text.strip())
+    if found is None:
         raise ValueError(text)
-    whole, _, rest = cleaned.partition(".")
-    negative = whole.startswith("-")
-    whole = whole.removeprefix("-")
-    if not (whole or rest) or not (whole + rest).isdigit() or len(rest) > 2:
-        raise ValueError(text)
-    fen = int(whole or 0) * FEN_PER_YUAN + int(rest.ljust(2, "0") or 0)
-    return -fen if negative else fen
+    fen = int(found["whole"].replace(",", "")) * FEN_PER_YUAN + int((found["rest"] or "").ljust(2, "0"))
+    return -fen if found["sign"] else fen
 
 
 def whole_fen(amount: Decimal) -> int:

@@ -2,13 +2,16 @@
 
 import asyncio
 import json
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncJsonWebsocketConsumer, AsyncWebsocketConsumer
+from django.db.models import Q
 
 from apps.common.actor import Actor
+from apps.common.clock import db_now
 from apps.common.errors import DomainError
 from apps.common.live import PLATFORM_GROUP, organisation_group, workload_group
 from apps.common.scoping import acting
@@ -22,6 +25,7 @@ NOT_FOUND = 4404
 TAIL_INTERVAL_S = 0.4
 # An event with a lower id may commit after one with a higher id: look back a little, browsers drop what they have.
 OVERLAP = 50
+LATEST_COMMIT = timedelta(seconds=15)
 MAX_REPLAY = 500
 
 
@@ -82,7 +86,8 @@ class LiveConsumer(AsyncJsonWebsocketConsumer):
         """Events since `last`, once for each joined group that they belong to; or a reset when there are too many."""
         with acting(self.actor):
             visible = selectors.visible(self.actor).order_by().values("pk")
-            rows = list(Event.objects.filter(pk__gt=last - OVERLAP, workload__in=visible).order_by("pk")[:MAX_REPLAY])
+            late = Q(pk__gt=last - OVERLAP, at__gte=db_now() - LATEST_COMMIT)
+            rows = list(Event.objects.filter(Q(pk__gt=last) | late, workload__in=visible).order_by("pk")[:MAX_REPLAY])
         if len(rows) == MAX_REPLAY:
             return [{"reset": True}]
         return [message for row in rows for message in self._messages(row)]
