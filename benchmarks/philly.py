@@ -29,7 +29,7 @@ from scheduler.types import Device, Gang, GpuRequest, Mode, Node, Task
 
 CARDS = 8
 LARGE = 8
-RULES = Rules(explain_holders=0, explain_alternatives=0)
+RULES = Rules(patience=2.0, reservations=8, explain_holders=0, explain_alternatives=0)
 
 
 class QueueRule(StrEnum):
@@ -88,7 +88,7 @@ def main() -> None:
     parser.add_argument("--trace", type=Path, required=True)
     parser.add_argument("--gpus", type=int, default=640)
     parser.add_argument("--policy", type=QueueRule, choices=list(QueueRule), default=QueueRule.PLSTACK)
-    parser.add_argument("--every", type=float, default=300.0, help="seconds between passes, at least")
+    parser.add_argument("--every", type=float, default=600.0, help="seconds between passes, at least")
     parser.add_argument("--jobs", type=int, default=None, help="only the first so many jobs")
     parser.add_argument("--json", action="store_true", help="print one JSON object on the last line")
     args = parser.parse_args()
@@ -107,7 +107,8 @@ def main() -> None:
 def rules_for(rule: QueueRule) -> Rules:
     if rule is QueueRule.PLSTACK:
         return RULES
-    return replace(RULES, reservations=1 if rule is QueueRule.EASY else 0, in_order=rule is QueueRule.FIFO)
+    first = 1 if rule is QueueRule.EASY else 0
+    return replace(RULES, patience=0.0, reservations=first, in_order=rule is QueueRule.FIFO)
 
 
 def one_queue(arrivals: list[Arrival]) -> list[Arrival]:
