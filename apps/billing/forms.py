@@ -30,7 +30,6 @@ class Order(models.TextChoices):
     NAME = "name", _("By name")
 
 
-ORDERING = {Order.RECENT: "-last", Order.AMOUNT: "-amount_fen", Order.TIME: "-seconds", Order.NAME: "label"}
 # More would make one page read years of charges; an export has no limit.
 LONGEST = timedelta(days=366)
 

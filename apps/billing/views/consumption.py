@@ -7,15 +7,17 @@ from typing import Any
 from uuid import UUID
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, Max, QuerySet, Sum
+from django.db.models import Count, QuerySet, Sum
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from apps.billing import selectors as funds
-from apps.billing.forms import ORDERING, Asked, ConsumptionForm, Period
+from apps.billing.forms import Asked, ConsumptionForm, Period
 from apps.billing.models import Charge
+from apps.billing.runpages import page_of_runs
+from apps.billing.selectors import WorkloadCost
 from apps.billing.selectors.agreement import agreement
 from apps.billing.selectors.spending import BILLING_ZONE, unrated
 from apps.common.access import in_organisation, requires
@@ -27,7 +29,6 @@ from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 
 OWN = in_organisation(Permission.BILLING_VIEW_OWN)
-RUNS_PER_PAGE = 25
 CHARGES_PER_PAGE = 50
 # Charges shown inside the list; the run's own page has the others.
 INLINE = 20
@@ -40,15 +41,14 @@ def consumption(request: ActorRequest) -> HttpResponse:
     actor = request.actor
     form = ConsumptionForm(request.GET)
     asked = form.asked()
-    runs = _runs(actor, asked)
-    page = Paginator(runs, RUNS_PER_PAGE).get_page(request.GET.get("page"))
-    opened = _opened(actor, asked, _uuid(request.GET.get("run")))
     totals = _totals(actor, asked)
+    page = page_of_runs(actor, asked, number=request.GET.get("page"), count=totals["runs"])
+    opened = _opened(actor, asked, _uuid(request.GET.get("run")))
     context = {
         "form": _shown(form, asked),
         "asked": asked,
         "periods": Period.choices,
-        "strip": _strip(actor, asked, totals, page),
+        "strip": _strip(actor, asked, totals),
         "totals": totals,
         "table": pager(page),
         "opened": opened,
@@ -68,14 +68,6 @@ def _shown(form: ConsumptionForm, asked: Asked) -> ConsumptionForm:
     )
 
 
-def _runs(actor: Actor, asked: Asked) -> QuerySet[Charge, Any]:
-    """One row for each run: its totals, how many charges, the newest price version and its rate."""
-    rows = asked.narrow(funds.consumption_by_workload(actor, filters=asked.filters))
-    detailed = rows.annotate(charges=Count("id"), version=Max("price_version__number"), rate=Max("rate"))
-    ordered: QuerySet[Charge, Any] = detailed.order_by(ORDERING[asked.order], "workload_id")
-    return ordered
-
-
 def _uuid(text: str | None) -> UUID | None:
     try:
         return UUID(text) if text else None
@@ -89,9 +81,14 @@ def pager(page: Page[Any]) -> dict[str, Any]:
 
 
 def _totals(actor: Actor, asked: Asked) -> dict[str, Any]:
-    """amount_fen, exact_fen and seconds of all that was asked for; zeros when there is nothing."""
+    """amount_fen, exact_fen, seconds and number of runs of all that was asked for; zeros when there is nothing."""
     rows = asked.narrow(funds.charges(actor, filters=asked.filters)).order_by()
-    sums = rows.aggregate(amount_fen=Sum("amount_fen"), exact_fen=Sum("exact_fen"), seconds=Sum("seconds"))
+    sums = rows.aggregate(
+        amount_fen=Sum("amount_fen"),
+        exact_fen=Sum("exact_fen"),
+        seconds=Sum("seconds"),
+        runs=Count("session__workload_id", distinct=True),
+    )
     return {name: value or Decimal(0) for name, value in sums.items()}
 
 
@@ -110,22 +107,22 @@ def _charge(actor: Actor, text: str | None) -> Charge | None:
     return funds.charges(actor).filter(pk=int(text)).select_related("run__transfer", "session", "price_version").first()
 
 
-def _strip(actor: Actor, asked: Asked, totals: dict[str, Any], page: Page[Any]) -> list[dict[str, Any]]:
+def _strip(actor: Actor, asked: Asked, totals: dict[str, Any]) -> list[dict[str, Any]]:
     pending = unrated(actor)
     cells: list[dict[str, Any]] = [
         {
             "label": _("Charged"),
             "value": yuan(int(totals["amount_fen"])),
-            "sub": _("exactly %(amount)s") % {"amount": f"¥{totals['exact_fen'] / FEN_PER_YUAN:,.4f}"},
+            "sub": _("exactly %(amount)s") % {"amount": _exact(totals["exact_fen"])},
         },
         {
             "label": _("Metered time"),
             "value": duration(float(totals["seconds"])),
-            "sub": _("Runs: %(count)s") % {"count": page.paginator.count},
+            "sub": _("Runs: %(count)s") % {"count": f"{totals['runs']:,}"},
         },
         {
             "label": _("Not charged yet"),
-            "value": f"¥{pending / FEN_PER_YUAN:,.4f}",
+            "value": _exact(pending),
             "sub": _("Running work is charged about every minute"),
         },
     ]
@@ -176,7 +173,7 @@ def run(request: ActorRequest, workload_id: UUID) -> HttpResponse:
     context = {
         "session": first.session,
         "workload_id": workload_id,
-        "cost": funds.workload_cost(actor, workload_id=workload_id),
+        "strip": _run_strip(funds.workload_cost(actor, workload_id=workload_id), first),
         "totals": rows.order_by().aggregate(
             amount_fen=Sum("amount_fen"), exact_fen=Sum("exact_fen"), seconds=Sum("seconds")
         ),
@@ -184,3 +181,18 @@ def run(request: ActorRequest, workload_id: UUID) -> HttpResponse:
         "charge": _charge(actor, request.GET.get("charge")),
     }
     return render(request, "billing/run.html", context)
+
+
+def _run_strip(cost: WorkloadCost, charge: Charge) -> list[dict[str, Any]]:
+    version = _("version %(number)s, as it was quoted") % {"number": charge.price_version.number}
+    price = yuan_rate(charge.rate * charge.replicas)
+    return [
+        {"label": _("Charged"), "value": yuan(cost.charged_fen), "sub": _("whole fen")},
+        {"label": _("Used, not charged yet"), "value": _exact(cost.unrated_fen)},
+        {"label": _("Metered time"), "value": duration(float(cost.seconds))},
+        {"label": _("Price"), "value": price, "sub": version},
+    ]
+
+
+def _exact(fen: Decimal) -> str:
+    return f"¥{fen / FEN_PER_YUAN:,.4f}"

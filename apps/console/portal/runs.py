@@ -72,13 +72,14 @@ def _attempts(workload_ids: list[UUID]) -> dict[UUID, Attempt]:
 
 def _row(run: Run, attempt: Attempt | None, today: Decimal, now: datetime) -> Row:
     workload = run.workload
-    running = workload.status == Status.RUNNING
+    stale = attempt is not None and workload.is_live and _is_stale(attempt, now)
+    charged = workload.status == Status.RUNNING and not stale  # what nobody can prove is not charged
     return Row(
         run=run,
         attempt=attempt,
-        stale=attempt is not None and workload.is_live and _is_stale(attempt, now),
+        stale=stale,
         wait=explain(workload.explanation) if workload.status == Status.QUEUED else None,
-        rate=workload.price_version.rate_fen_per_hour if running else None,
+        rate=workload.price_version.rate_fen_per_hour if charged else None,
         today_fen=today,
     )
 
