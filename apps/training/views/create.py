@@ -67,10 +67,15 @@ def _run(actor: Actor, text: str | None) -> Run | None:
 
 
 def _initial(actor: Actor, request: ActorRequest) -> dict[str, Any]:
+    """Where the form begins; a package named in the URL wins over the one used last."""
+    chosen = {"package": request.GET["package"]} if "package" in request.GET else {}
+    return _beginning(actor, request) | chosen
+
+
+def _beginning(actor: Actor, request: ActorRequest) -> dict[str, Any]:
     parent = _run(actor, request.GET.get("from"))
     if parent is not None:
-        chosen = {"package": request.GET["package"]} if "package" in request.GET else {}
-        return initial_of(parent, as_version=True) | chosen
+        return initial_of(parent, as_version=True)
     fresh = {"example", "blank"} & set(request.GET)
     last = None if fresh else selectors.latest(actor)
     if last is not None:
