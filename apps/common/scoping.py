@@ -7,8 +7,13 @@ from uuid import UUID
 
 from django.db import models
 from django_scopes import ScopedManager, scope, scopes_disabled
+from django_scopes.manager import DisabledQuerySet
 
 from apps.common.actor import Actor
+
+# The library closes most of a query set without a scope; these it forgets.
+for _name in ("exists", "explain", "contains", "in_bulk", "bulk_update", "defer", "values_list", "exclude", "alias"):
+    setattr(DisabledQuerySet, _name, DisabledQuerySet.error)
 
 # Matches no row. django-scopes reads None as "every organisation", so an actor without one must not pass None.
 NOBODY = UUID(int=0)

@@ -179,7 +179,11 @@ def update_profile(actor: Actor, *, name: str, email: str, language: str) -> Use
                 raise Invalid.field("email", _("This is not an e-mail address.")) from error
             if User.objects.exclude(pk=user.pk).filter(email__iexact=user.email).exists():
                 raise Invalid.field("email", _("Another account uses this already."))
-        user.save(update_fields=["name", "email", "language"])
+        try:
+            with transaction.atomic():
+                user.save(update_fields=["name", "email", "language"])
+        except IntegrityError as error:  # somebody took the address at this moment
+            raise Invalid.field("email", _("Another account uses this already.")) from error
         after = {"name": user.name, "email": user.email, "language": user.language}
         if after != before:
             record(

@@ -180,3 +180,6 @@ def test_a_query_without_a_scope_raises(scene: Scene) -> None:
         Run.objects.count()
     with pytest.raises(ScopeError):
         list(Event.objects.filter(at__lt=timezone.now()))
+    for ask in ("exists", "first", "all", "count", "exclude", "values_list", "explain", "in_bulk"):
+        with pytest.raises(ScopeError):
+            getattr(Run.objects, ask)()
