@@ -46,6 +46,7 @@ class Copy:
         return subprocess.Popen(
             [sys.executable, "-m", "plstack.launch", command],
             cwd=ROOT, env=self.env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+            preexec_fn=in_the_foreground,
         )  # fmt: skip
 
     def pids(self) -> dict[str, int]:
@@ -67,6 +68,11 @@ class Copy:
         output, _ = self.process.communicate(timeout=PATIENCE)
         assert self.process.returncode == 0, output
         return output
+
+
+def in_the_foreground() -> None:
+    """A shell starts what it puts in the background with Ctrl-C ignored, and everything below inherits that."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def below(pid: int) -> Iterator[int]:
