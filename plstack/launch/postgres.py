@@ -44,7 +44,8 @@ SETTINGS = {
     "log_line_prefix": "%m [%p] %u@%d ",
 }
 # Throw-away clusters of the test suites: nothing needs to survive a crash.
-VOLATILE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+# The suites race on purpose with far more connections than four processes ever hold.
+VOLATILE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_connections": "200"}
 
 
 @dataclass(slots=True)
