@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.db import connection, connections
 
+import plstack.celery  # noqa: F401  the current Celery application, as in every process of the platform
 from apps.common.database_role import APP_ROLE, grant_app_role
 
 
