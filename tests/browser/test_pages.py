@@ -35,6 +35,13 @@ def too_wide(page: Page) -> int:
     return int(page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
 
 
+def speaks(page: Page, language: str) -> bool:
+    """Chinese pages hold Chinese; English ones may quote it (a package has a name in each), but not as their title."""
+    if language == "zh":
+        return CHINESE.search(page.locator("main").inner_text()) is not None
+    return CHINESE.search(page.locator("h1").first.inner_text()) is None
+
+
 @pytest.mark.parametrize(
     ("language", "theme", "phone"),
     [("en", "light", False), ("zh", "light", False), ("zh", "dark", False), ("en", "dark", True)],
@@ -50,7 +57,7 @@ def test_every_page_shows_and_fits(visit: Visit, shoot: Shoot, language: str, th
             continue
         if too_wide(page) > 0:
             wrong.append(f"{path}: {too_wide(page)} px too wide")
-        if bool(CHINESE.search(page.locator("main").inner_text())) != (language == "zh"):
+        if not speaks(page, language):
             wrong.append(f"{path}: the page is not in {language}")
         shoot(page, f"page-{name}-{language}-{theme}{'-phone' if phone else ''}")
     assert wrong == []
