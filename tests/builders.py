@@ -190,10 +190,14 @@ def make_charged(
     label: str = "digits",
     ago: timedelta = timedelta(hours=2),
 ) -> UUID:
-    """A run that was metered for so many seconds, ended and was charged; its workload's id. Call inside `acting`."""
+    """A run that was metered for so many seconds, ended and was charged; its workload's id. Call inside `acting`.
+
+    It began with an hour, since charges are cut at hours: a test must not depend on the minute it is run at.
+    """
     price = funds.current_price(package.pk)
     assert price is not None
-    session_id, workload_id, began = uuid4(), uuid4(), db_now() - ago
+    began = (db_now() - ago).replace(minute=0, second=0, microsecond=0)
+    session_id, workload_id = uuid4(), uuid4()
     billing.open_meter(
         session_id=session_id,
         organisation_id=organisation.pk,
