@@ -34,8 +34,12 @@ def run_directory(home: Path, handle: Handle) -> RunDirectory:
 
 
 def shim_of(handle: Handle) -> int:
-    """The shim is the ancestor of all processes that carry the attempt's mark."""
-    [pid] = [pid for pid in processes.marked(MARKER, handle.ref) if _commands(pid)[4:5] == [shim.BOOT]]
+    """The shim is the ancestor of all processes that carry the attempt's mark.
+
+    A child that it has just forked looks like it for a moment, until it becomes the program that it is to run.
+    """
+    alike = [pid for pid in processes.marked(MARKER, handle.ref) if _commands(pid)[4:5] == [shim.BOOT]]
+    [pid] = [pid for pid in alike if not any(pid in processes.descendants(other) for other in alike)]
     return pid
 
 
