@@ -34,3 +34,6 @@ class Resource(models.TextChoices):
     MEMORY_MIB = "memory_mib", _("Memory")
     GPU_MILLI = "gpu_milli", _("GPU cards")
     RUNS = "runs", _("Runs at a time")
+    ENVIRONMENTS = "environments", _("Environments")
+    STORAGE_MIB = "storage_mib", _("Storage")
+    VOLUMES = "volumes", _("Volumes")

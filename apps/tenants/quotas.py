@@ -150,7 +150,7 @@ def _who_can_change(row: Quota) -> Promise | str:
 
 def amount_text(resource: Resource, amount: int) -> str:
     """`4 CPU`, `16 GiB`, `0.5`, `3`: the amount with the unit that people use."""
-    if resource is Resource.MEMORY_MIB:
+    if resource in (Resource.MEMORY_MIB, Resource.STORAGE_MIB):
         return f"{amount / 1024:g} GiB"
     if resource in (Resource.CPU_MILLI, Resource.GPU_MILLI):
         return f"{amount / 1000:g}"

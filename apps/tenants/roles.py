@@ -3,13 +3,27 @@
 from apps.common.permissions import Permission as P
 from apps.tenants.choices import PlatformRole, Role
 
-_MEMBER = frozenset({P.TRAINING_VIEW, P.TRAINING_SUBMIT, P.BILLING_VIEW_OWN, P.ORGANISATION_VIEW})
-_FINANCE = frozenset({P.TRAINING_VIEW, P.BILLING_VIEW_OWN, P.BILLING_VIEW, P.ORGANISATION_VIEW})
+_MEMBER = frozenset(
+    {
+        P.TRAINING_VIEW,
+        P.TRAINING_SUBMIT,
+        P.ENVIRONMENTS_VIEW,
+        P.ENVIRONMENTS_USE,
+        P.STORAGE_VIEW,
+        P.STORAGE_USE,
+        P.IMAGES_USE,
+        P.BILLING_VIEW_OWN,
+        P.ORGANISATION_VIEW,
+    }
+)
+_FINANCE = frozenset(
+    {P.TRAINING_VIEW, P.ENVIRONMENTS_VIEW, P.BILLING_VIEW_OWN, P.BILLING_VIEW, P.ORGANISATION_VIEW, P.QUOTAS_VIEW}
+)
 
 ORGANISATION_ROLES: dict[Role, frozenset[P]] = {
     Role.MEMBER: _MEMBER,
     Role.FINANCE: _FINANCE,
-    Role.ADMIN: _MEMBER | _FINANCE | {P.TRAINING_MANAGE_ALL, P.ORGANISATION_MANAGE},
+    Role.ADMIN: frozenset(p for p in P if not p.startswith("platform.")),
 }
 
 PLATFORM_ROLES: dict[PlatformRole, frozenset[P]] = {
@@ -30,10 +44,21 @@ PLATFORM_ROLES: dict[PlatformRole, frozenset[P]] = {
             P.PLATFORM_TENANTS_MANAGE,
             P.PLATFORM_WORKLOADS_VIEW,
             P.PLATFORM_WORKLOADS_MANAGE,
+            P.PLATFORM_STORAGE_VIEW,
+            P.PLATFORM_STORAGE_MANAGE,
+            P.PLATFORM_IMAGES_MANAGE,
+            P.PLATFORM_PACKAGES_REVIEW,
         }
     ),
     PlatformRole.OPS: frozenset(
-        {P.PLATFORM_OVERVIEW, P.PLATFORM_WORKLOADS_VIEW, P.PLATFORM_NODES_VIEW, P.PLATFORM_NODES_MANAGE}
+        {
+            P.PLATFORM_OVERVIEW,
+            P.PLATFORM_WORKLOADS_VIEW,
+            P.PLATFORM_STORAGE_VIEW,
+            P.PLATFORM_IMAGES_MANAGE,
+            P.PLATFORM_NODES_VIEW,
+            P.PLATFORM_NODES_MANAGE,
+        }
     ),
     PlatformRole.SUPER: frozenset(p for p in P if p.startswith("platform.")),
 }

@@ -126,7 +126,7 @@ def _limit(each: Limit) -> dict[str, Any]:
 
 
 def _amount(resource: Resource, amount: int) -> str:
-    return memory(amount) if resource is Resource.MEMORY_MIB else amount_text(resource, amount)
+    return memory(amount) if resource in (Resource.MEMORY_MIB, Resource.STORAGE_MIB) else amount_text(resource, amount)
 
 
 def _page(current: str, **context: Any) -> dict[str, Any]:

@@ -106,7 +106,7 @@ def limit_words(limit: Limit) -> str:
 
 
 def _amount(resource: Resource, amount: int) -> str:
-    return memory(amount) if resource is Resource.MEMORY_MIB else amount_text(resource, amount)
+    return memory(amount) if resource in (Resource.MEMORY_MIB, Resource.STORAGE_MIB) else amount_text(resource, amount)
 
 
 @register.filter

@@ -1,5 +1,22 @@
+from apps.tenants.models.credentials import ApiToken, SshKey
+from apps.tenants.models.invitations import Invitation
 from apps.tenants.models.organisations import Department, Organisation
 from apps.tenants.models.people import Membership, PlatformAssignment, User
 from apps.tenants.models.quotas import Quota
+from apps.tenants.models.roles import DefinedPlatformRole, OrganisationRole
+from apps.tenants.models.settings import PlatformSetting
 
-__all__ = ["Department", "Membership", "Organisation", "PlatformAssignment", "Quota", "User"]
+__all__ = [
+    "ApiToken",
+    "DefinedPlatformRole",
+    "Department",
+    "Invitation",
+    "Membership",
+    "Organisation",
+    "OrganisationRole",
+    "PlatformAssignment",
+    "PlatformSetting",
+    "Quota",
+    "SshKey",
+    "User",
+]

@@ -17,13 +17,18 @@ class Organisation(models.Model):
     name = models.CharField(_("name"), max_length=80)
     slug = models.SlugField(_("short name"), max_length=40, unique=True)
     status = models.CharField(max_length=16, choices=OrganisationStatus, default=OrganisationStatus.ACTIVE)
+    # Its share of what is over every guarantee, relative to other organisations'.
+    weight = models.PositiveSmallIntegerField(_("weight"), default=1)
     created_at = models.DateTimeField(db_default=Now())
 
     objects = organisation_manager("id")
 
     class Meta:
         ordering = ["name"]
-        constraints = [models.UniqueConstraint(models.functions.Lower("name"), name="organisation_name_once")]
+        constraints = [
+            models.UniqueConstraint(models.functions.Lower("name"), name="organisation_name_once"),
+            models.CheckConstraint(condition=models.Q(weight__range=(1, 100)), name="organisation_weight_1_to_100"),
+        ]
 
     def __str__(self) -> str:
         return self.name

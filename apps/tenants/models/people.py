@@ -20,6 +20,7 @@ class User(AbstractBaseUser):
     email = models.EmailField(_("e-mail"), blank=True)
     name = models.CharField(_("name"), max_length=80, blank=True)
     language = models.CharField(_("language"), max_length=10, blank=True)
+    phone = models.CharField(_("phone"), max_length=20, blank=True)  # E.164, for SMS
     is_active = models.BooleanField(default=True)
     date_joined = models.DateTimeField(db_default=Now())
     # The organisation that the person looked at last; the next sign-in continues there.
@@ -52,6 +53,10 @@ class Membership(TenantModel):
     user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="memberships")
     department = models.ForeignKey(Department, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     role = models.CharField(max_length=16, choices=Role, default=Role.MEMBER)
+    # A role of the organisation's own making; its permissions replace those of `role`, which still gives the rank.
+    own_role = models.ForeignKey(
+        "tenants.OrganisationRole", on_delete=models.PROTECT, null=True, blank=True, related_name="memberships"
+    )
     priority = models.PositiveSmallIntegerField(default=3)
     created_at = models.DateTimeField(db_default=Now())
 
@@ -63,11 +68,20 @@ class Membership(TenantModel):
 
 
 class PlatformAssignment(models.Model):
-    """A role among the platform's own staff."""
+    """A role among the platform's own staff: a base role, or one that was defined here (`defined`)."""
 
     user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="platform_assignments")
-    role = models.CharField(max_length=16, choices=PlatformRole)
+    role = models.CharField(max_length=16, choices=PlatformRole, blank=True)
+    defined = models.ForeignKey(
+        "tenants.DefinedPlatformRole", on_delete=models.PROTECT, null=True, blank=True, related_name="assignments"
+    )
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["user", "role"], name="platform_role_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["user", "role", "defined"], name="platform_role_once", nulls_distinct=False),
+            models.CheckConstraint(
+                condition=models.Q(role="", defined__isnull=False) | (~models.Q(role="") & models.Q(defined__isnull=True)),
+                name="platform_role_base_or_defined",
+            ),
+        ]

@@ -9,7 +9,7 @@ from apps.tenants.models.people import User
 
 
 class Quota(TenantModel):
-    """What one level holds of one resource, and its limit (None: unlimited).
+    """What one level holds of one resource, and its limit (None: unlimited). `model`: of this accelerator model only.
 
     `used` is what live work holds, changed only under the row's lock. Rows exist for every level that ever
     submitted, limited or not, so a limit set later starts from the true use.
@@ -19,13 +19,16 @@ class Quota(TenantModel):
     department = models.ForeignKey(Department, on_delete=models.CASCADE, null=True, related_name="quotas")
     user = models.ForeignKey(User, on_delete=models.CASCADE, null=True, related_name="quotas")
     resource = models.CharField(max_length=24, choices=Resource)
+    model = models.CharField(max_length=60, blank=True, default="")
     limit = models.BigIntegerField(null=True)
     used = models.BigIntegerField(default=0)
 
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["organisation", "department", "user", "resource"], name="quota_once", nulls_distinct=False
+                fields=["organisation", "department", "user", "resource", "model"],
+                name="quota_once",
+                nulls_distinct=False,
             ),
             models.CheckConstraint(condition=models.Q(limit__gte=0), name="quota_limit_not_negative"),
             models.CheckConstraint(condition=models.Q(used__gte=0), name="quota_used_not_negative"),
