@@ -1,0 +1,140 @@
+"""Where the platform may connect on behalf of tenants: the address check against server-side request forgery.
+
+A name is resolved once and the connection goes to the address that was checked, so a name that answers differently a
+moment later (DNS rebinding) gains nothing. Redirects are new addresses: follow none, or check each again.
+"""
+
+import socket
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+from urllib.parse import SplitResult, urlsplit
+
+from django.utils.translation import gettext_lazy as _
+
+from apps.common.errors import Invalid
+
+PORTS = {"http": 80, "https": 443}
+LONGEST_NAME = 253
+# RFC 6052, 3056 and 4380: IPv6 addresses that a gateway turns into the IPv4 address they carry.
+NAT64 = ip_network("64:ff9b::/96")
+IPV4_COMPATIBLE = ip_network("::/96")
+SITE_LOCAL = ip_network("fec0::/10")
+
+Address = IPv4Address | IPv6Address
+Resolver = Callable[[str, int], Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """A checked target: connect to `address`:`port`, and name it `host` in Host and in TLS (SNI, certificate)."""
+
+    address: str
+    port: int
+    host: str
+
+
+def system_resolver(host: str, port: int) -> Sequence[str]:
+    """The addresses that this machine's resolver gives for `host`, in its order; raises OSError. May block."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+def resolve_public(
+    url: str, allow: Iterable[str] = (), *, ports: Iterable[int] | None = None, resolver: Resolver = system_resolver
+) -> Pinned:
+    """Check an http(s) address given by a tenant and pin it to one public address.
+
+    `allow` names what the operator lets through although it is private: "host" (ports 80 and 443), "host:port" or a
+    network such as "10.1.0.0/16". `ports` are those that any host may be asked on; None means 80 and 443.
+    Raises Invalid in words that say nothing about what an internal name resolves to. Blocks while it resolves.
+    """
+    parts = _split(url)
+    host = _host(parts)
+    port = _port(parts)
+    allowed = frozenset(entry.strip().lower() for entry in allow)
+    trusted = _is_named(host, port, allowed)
+    if not trusted and port not in (frozenset(PORTS.values()) if ports is None else frozenset(ports)):
+        raise Invalid(_("This port cannot be used."), hint=_("Use an address on port 80 or 443."))
+    addresses = _resolve(host, port, resolver)
+    if not trusted and not all(is_public(one) or _in_networks(one, allowed) for one in addresses):
+        raise Invalid(
+            _("This address is not a public one."),
+            hint=_("Private, local and reserved addresses cannot be used; an operator can allow single hosts."),
+        )
+    return Pinned(str(addresses[0]), port, host)
+
+
+def is_public(address: Address) -> bool:
+    """Whether `address` is one of the open internet's: also what a gateway or the kernel would translate it to."""
+    if isinstance(address, IPv6Address):
+        inner = _carried(address)
+        if inner is not None:
+            return is_public(inner)
+        if address in SITE_LOCAL or address.scope_id is not None:
+            return False
+    return address.is_global and not (address.is_multicast or address.is_reserved or address.is_unspecified)
+
+
+def _carried(address: IPv6Address) -> IPv4Address | None:
+    """The IPv4 address inside a mapped, compatible, NAT64, 6to4 or Teredo address."""
+    if address.ipv4_mapped is not None:
+        return address.ipv4_mapped
+    if any(address in network for network in (NAT64, IPV4_COMPATIBLE) if isinstance(network, IPv6Network)):
+        return IPv4Address(int(address) & 0xFFFFFFFF)
+    if address.sixtofour is not None:
+        return address.sixtofour
+    return address.teredo[1] if address.teredo is not None else None
+
+
+def _split(url: str) -> SplitResult:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        raise Invalid(_("This is not a web address.")) from None
+    # Parsers disagree on blanks and backslashes; an address that reads two ways is refused.
+    if parts.scheme not in PORTS or any(sign <= " " or sign == "\\" for sign in url):
+        raise Invalid(_("This is not a web address."), hint=_("It starts with https:// or http://."))
+    if "@" in parts.netloc:
+        raise Invalid(_("Leave user name and password out of the address."))
+    return parts
+
+
+def _host(parts: SplitResult) -> str:
+    name = (parts.hostname or "").removesuffix(".")
+    try:
+        host = name if ":" in name else name.encode("idna").decode("ascii").lower()
+    except UnicodeError:
+        host = ""
+    if not host or len(host) > LONGEST_NAME or "%" in host:
+        raise Invalid(_("This is not a web address."))
+    return host
+
+
+def _port(parts: SplitResult) -> int:
+    try:
+        port = parts.port
+    except ValueError:
+        port = 0
+    if port == 0:
+        raise Invalid(_("This port cannot be used."))
+    return port or PORTS[parts.scheme]
+
+
+def _is_named(host: str, port: int, allowed: frozenset[str]) -> bool:
+    shown = f"[{host}]" if ":" in host else host
+    return f"{shown}:{port}" in allowed or (host in allowed and port in PORTS.values())
+
+
+def _resolve(host: str, port: int, resolver: Resolver) -> list[Address]:
+    try:
+        addresses = [ip_address(text) for text in resolver(host, port)]
+    except (OSError, UnicodeError, ValueError):
+        addresses = []
+    if not addresses:
+        raise Invalid(_("The name of this host cannot be found."), hint=_("Check the spelling of the address."))
+    return addresses
+
+
+def _in_networks(address: Address, allowed: frozenset[str]) -> bool:
+    return any(address in ip_network(entry, strict=False) for entry in allowed if "/" in entry)
