@@ -5,7 +5,7 @@ from django.urls import include, path
 
 from apps.common.styleguide import views as styleguide
 from apps.common.views import health, set_theme
-from apps.tenants.views import switch_organisation
+from apps.tenants.views.organisations import switch_organisation
 from plstack import api_urls
 
 urlpatterns = [

@@ -2,8 +2,8 @@
 
 from django.urls import path
 
-from apps.tenants import api
+from apps.tenants.api import me
 
 urlpatterns = [
-    path("me/", api.MeView.as_view(), name="api-me"),
+    path("me/", me.MeView.as_view(), name="api-me"),
 ]

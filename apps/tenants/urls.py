@@ -2,13 +2,13 @@
 
 from django.urls import path
 
-from apps.tenants import views
+from apps.tenants.views import organisations, profile, security
 
 app_name = "account"
 
 urlpatterns = [
-    path("", views.profile, name="profile"),
-    path("security/", views.security, name="security"),
-    path("security/sign-out-others/", views.sign_out_others, name="sign_out_others"),
-    path("organisations/", views.organisations, name="organisations"),
+    path("", profile.profile, name="profile"),
+    path("security/", security.security, name="security"),
+    path("security/sign-out-others/", security.sign_out_others, name="sign_out_others"),
+    path("organisations/", organisations.organisations, name="organisations"),
 ]
