@@ -59,6 +59,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django_structlog.middlewares.RequestMiddleware",
+    "apps.tenants.settings.RememberSettings",
     "apps.tenants.middleware.ActorMiddleware",
     "apps.common.middleware.DomainErrors",
 ]

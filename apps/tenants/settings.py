@@ -1,0 +1,163 @@
+"""Settings of the platform: one frozen dataclass for each group, one row for each group, read and written here only.
+
+    @dataclass(frozen=True, slots=True)
+    class MailSettings:
+        KEY: ClassVar[str] = "mail"
+        host: str = ""
+
+        def validate(self) -> None: ...     # optional; raises `Invalid` with the fields at fault
+
+    settings.get(MailSettings).host
+    settings.put(actor, replace(settings.get(MailSettings), host="mail.example.org"))
+
+Every field has a default, which is what a new installation uses. Values are str, int, bool, float, StrEnum, None,
+tuples of these, and mappings of JSON values.
+"""
+
+import dataclasses
+import types
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from enum import Enum
+from typing import Any, ClassVar, Protocol, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from django.db import transaction
+from django.db.models.functions import Now
+from django.http import HttpRequest, HttpResponse
+
+from apps.audit.services import Target, record
+from apps.common.actor import Actor
+from apps.common.permissions import Permission
+from apps.tenants.models import PlatformSetting
+
+MASK = "••••"
+
+
+class Group(Protocol):
+    """A group of settings: a frozen dataclass with a `KEY`."""
+
+    KEY: ClassVar[str]
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+
+G = TypeVar("G", bound=Group)
+
+# What this request has read already; None outside of a request, where every read asks the database.
+_memory: ContextVar[dict[str, Any] | None] = ContextVar("settings_memory", default=None)
+
+
+def get(group: type[G]) -> G:
+    """The group as it stands now; inside one request always the same."""
+    memory = _memory.get()
+    if memory is not None and group.KEY in memory:
+        kept: G = memory[group.KEY]
+        return kept
+    value = _decoded(group, PlatformSetting.objects.filter(pk=group.KEY).first())
+    if memory is not None:
+        memory[group.KEY] = value
+    return value
+
+
+def put(actor: Actor, value: Group) -> None:
+    """Keep `value` as its group's settings, with a row in the log; raises `Invalid` by the group's `validate`."""
+    actor.require(Permission.PLATFORM_SETTINGS_MANAGE)
+    check = getattr(value, "validate", None)
+    if check is not None:
+        check()
+    with transaction.atomic():
+        PlatformSetting.objects.get_or_create(pk=value.KEY)
+        row = PlatformSetting.objects.select_for_update().get(pk=value.KEY)
+        _log(actor, _decoded(type(value), row), value)
+        plain, _hidden = _encoded(value)
+        row.value = plain
+        row.updated_at = Now()
+        row.save()
+    _forget(value.KEY)
+
+
+def _log(actor: Actor, before: Group, after: Group) -> None:
+    """Only what changed; a changed secret shows that it changed."""
+    old, new = _flat(before), _flat(after)
+    changed = [name for name in new if old[name] != new[name]]
+    if not changed:
+        return
+    hidden = _secrets(type(after))
+
+    def shown(values: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: (MASK if values[name] else "") if name in hidden else values[name] for name in changed}
+
+    target = Target("settings", after.KEY, after.KEY)
+    record(actor, action="settings.changed", target=target, before=shown(old), after=shown(new))
+
+
+def _encoded(value: Group) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The open values and the secret ones."""
+    values, hidden = _flat(value), _secrets(type(value))
+    return (
+        {name: each for name, each in values.items() if name not in hidden},
+        {name: values[name] for name in hidden},
+    )
+
+
+def _flat(value: Group) -> dict[str, Any]:
+    return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}  # type: ignore[arg-type]
+
+
+def _secrets(group: type[Group]) -> list[str]:
+    return [field.name for field in dataclasses.fields(group) if field.metadata.get("secret")]  # type: ignore[arg-type]
+
+
+def _decoded(group: type[G], row: PlatformSetting | None) -> G:
+    """From the row; fields it does not know, or of which it says what this version cannot read, have their default."""
+    stored: dict[str, Any] = dict(row.value) if row else {}
+    hints = get_type_hints(group)
+    readable = {}
+    for field in dataclasses.fields(group):  # type: ignore[arg-type]
+        try:
+            readable[field.name] = _typed(hints[field.name], stored[field.name])
+        except (KeyError, ValueError, TypeError):
+            continue
+    return group(**readable)
+
+
+def _typed(hint: Any, value: Any) -> Any:
+    """`value` from JSON as its field's type."""
+    origin = get_origin(hint)
+    if origin in (Union, types.UnionType):
+        choices = [each for each in get_args(hint) if each is not type(None)]
+        return None if value is None else _typed(choices[0], value)
+    if origin is tuple:
+        return tuple(_typed(get_args(hint)[0], each) for each in value)
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return hint(value)
+    if isinstance(hint, type) and not isinstance(value, hint) and not (hint is float and isinstance(value, int)):
+        raise TypeError(f"{value!r} is no {hint.__name__}")
+    return value
+
+
+def _forget(key: str) -> None:
+    memory = _memory.get()
+    if memory is not None:
+        memory.pop(key, None)
+
+
+@contextmanager
+def remembering() -> Iterator[None]:
+    """Inside, each group is read from the database once."""
+    token = _memory.set({})
+    try:
+        yield
+    finally:
+        _memory.reset(token)
+
+
+class RememberSettings:
+    """One reading of each group per request, however many ask."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        with remembering():
+            return self.get_response(request)
