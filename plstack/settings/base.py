@@ -11,6 +11,8 @@ PLSTACK_HOME = env.home(BASE_DIR)
 PLSTACK_PORT = env.port()
 
 SECRET_KEY = env.secret_key(PLSTACK_HOME)
+# Empty: from the file that `apps.common.sealing` keeps under PLSTACK_HOME.
+SEALING_KEYS = env.names("PLSTACK_SEALING_KEYS", "")
 DEBUG = False
 ALLOWED_HOSTS = env.names("PLSTACK_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = env.names("PLSTACK_ORIGINS", "")
