@@ -56,11 +56,7 @@ def seal(plaintext: bytes, *, purpose: str) -> bytes:
 def unseal(sealed: bytes, *, purpose: str) -> bytes:
     """What `seal` was given for this purpose; raises `Unreadable`."""
     sealed = bytes(sealed)  # the database hands out memory views
-    head, nonce, rest = (
-        sealed[:HEAD_BYTES],
-        sealed[HEAD_BYTES : HEAD_BYTES + NONCE_BYTES],
-        sealed[HEAD_BYTES + NONCE_BYTES :],
-    )
+    head, rest = sealed[:HEAD_BYTES], sealed[HEAD_BYTES:]
     key = _key(int.from_bytes(head[1:], "big"))
     if head[:1] != VERSION or key is None:
         raise Unreadable
