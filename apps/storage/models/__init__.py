@@ -1,0 +1,24 @@
+from apps.storage.choices import FolderKind
+from apps.storage.models.content import EntryKind, Manifest, ManifestEntry, StoredObject
+from apps.storage.models.datasets import Dataset, DatasetShare, DatasetVersion
+from apps.storage.models.folders import MIB, Folder, Limited
+from apps.storage.models.transfers import Job, Upload
+from apps.storage.models.volumes import Volume, VolumeShare
+
+__all__ = [
+    "MIB",
+    "Dataset",
+    "DatasetShare",
+    "DatasetVersion",
+    "EntryKind",
+    "Folder",
+    "FolderKind",
+    "Job",
+    "Limited",
+    "Manifest",
+    "ManifestEntry",
+    "StoredObject",
+    "Upload",
+    "Volume",
+    "VolumeShare",
+]

@@ -1,0 +1,56 @@
+"""Folders of files that belong to an organisation: the code of a run, what it wrote, the home of an environment."""
+
+import uuid
+
+from django.db import models
+from django.db.models.functions import Now
+
+from apps.common.scoping import TenantModel
+from apps.storage.choices import FolderKind
+from apps.tenants.models import Organisation, User
+
+MIB = 1 << 20
+
+
+class Limited(TenantModel):
+    """A tree of files with a limit. `used_bytes` counts what the platform writes as it is written, and what programs
+    write at the next measurement."""
+
+    size_mib = models.PositiveIntegerField(null=True)  # None: no limit of its own
+    used_bytes = models.BigIntegerField(default=0)
+    file_count = models.PositiveIntegerField(default=0)
+    measured_at = models.DateTimeField(null=True)
+    measuring_ms = models.PositiveIntegerField(default=0)
+    # Something was written through the platform since; a program's writes leave no such trace.
+    touched_at = models.DateTimeField(db_default=Now())
+    over_since = models.DateTimeField(null=True)
+
+    class Meta:
+        abstract = True
+
+    @property
+    def limit_bytes(self) -> int | None:
+        return None if self.size_mib is None else self.size_mib * MIB
+
+    @property
+    def is_over(self) -> bool:
+        return self.limit_bytes is not None and self.used_bytes > self.limit_bytes
+
+
+class Folder(Limited):
+    """A folder on the platform's disk, named from its id. Code is never changed once a run uses it (`sealed`)."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
+    owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    kind = models.CharField(max_length=8, choices=FolderKind)
+    sealed = models.BooleanField(default=False)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=models.Q(used_bytes__gte=0), name="folder_used_not_negative")]
+
+    @property
+    def relative_path(self) -> str:
+        """Below the data root; what a workload's mount names."""
+        return f"{self.organisation_id}/{self.kind}/{self.pk}"
