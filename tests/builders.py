@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from itertools import count
+from typing import Any
 from uuid import UUID, uuid4
 
 from django.test import Client
@@ -149,20 +150,25 @@ def make_world(balance_fen: int = 100_000, role: Role = Role.MEMBER, rate_fen: s
 
 
 def submit_workload(
-    world: World, actor: Actor | None = None, argv: tuple[str, ...] = ("true",), key: str = ""
+    world: World,
+    actor: Actor | None = None,
+    argv: tuple[str, ...] = ("true",),
+    key: str = "",
+    kind: Kind = Kind.TRAINING,
+    **changes: Any,
 ) -> Workload:
-    """A queued workload on the world's package; call inside `acting(actor)`."""
+    """A queued workload on the world's package, its spec with `changes`; call inside `acting(actor)`."""
     actor = actor or world.actor
     quote = funds.quote(actor, package_id=world.package.pk)
     submission = workloads.Submission(
-        kind=Kind.TRAINING,
+        kind=kind,
         name="run",
         spec=Spec(
             image=SpecImage(world.image.key, tuple(world.image.requirements)),
             argv=argv,
             cpu_milli=world.package.cpu_milli,
             memory_mib=world.package.memory_mib,
-            workdir="/workspace",
+            **{"workdir": "/workspace", **changes},
         ),
         package_id=world.package.pk,
         price_version_id=quote.price_version_id,

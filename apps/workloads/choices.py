@@ -8,6 +8,7 @@ class Kind(models.TextChoices):
     """What a workload is to the person who started it. The kernel treats all alike."""
 
     TRAINING = "training", _("Training")
+    ENVIRONMENT = "environment", _("Environment")
 
 
 class Desired(models.TextChoices):
@@ -40,6 +41,10 @@ class Reason(models.TextChoices):
     FINISHED = "finished", _("Finished")
     BY_PERSON = "by_person", _("Stopped by a person")
     ARREARS = "arrears", _("Stopped for want of money")
+    IDLE = "idle", _("Released after being idle")
+    EXPIRED = "expired", _("Stopped when its time had run out")
+    RECYCLED = "recycled", _("Stopped to be moved into the recycle bin")
+    CHANGED = "changed", _("Stopped to start again with changed settings")
     EXIT_CODE = "exit_code", _("The program ended with an error")
     SIGNAL = "signal", _("The program was ended by a signal")
     OUT_OF_MEMORY = "out_of_memory", _("Out of memory")

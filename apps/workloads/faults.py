@@ -134,6 +134,17 @@ def _arrears(workload: Workload) -> Advice:
     )
 
 
+def why_stopped(reason: Reason, who: str) -> str:
+    """A sentence for a workload that was stopped: by whom, or by which rule."""
+    return {
+        Reason.ARREARS: _("The balance is used up, so it was stopped."),
+        Reason.IDLE: _("It was idle, so it was saved and released. Nothing is charged while it is."),
+        Reason.EXPIRED: _("Its time had run out, so it was stopped. Renew it to start it again."),
+        Reason.RECYCLED: _("It was stopped to be moved into the recycle bin."),
+        Reason.CHANGED: _("It was stopped to start again with its new settings."),
+    }.get(reason) or _("Stopped, as %(who)s asked") % {"who": who}
+
+
 _ADVICE = {
     Reason.EXIT_CODE: _exit_code,
     Reason.SIGNAL: _signal,

@@ -4,7 +4,7 @@ from datetime import timedelta
 from statistics import median
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from apps.common.actor import Actor
 from apps.common.clock import db_now
@@ -14,6 +14,7 @@ from apps.workloads.choices import PLACED, Kind, Status
 from apps.workloads.drivers.base import Handle, LogChunk, MetricsMixin, Usage
 from apps.workloads.models import Attempt, Event, SchedulerEpoch, Workload
 from apps.workloads.nodes import driver_named
+from apps.workloads.permissions import RIGHTS
 
 # A page calls an attempt stale when its node has shown no proof of it for this long.
 STALE_AFTER = timedelta(seconds=30)
@@ -21,17 +22,28 @@ STEPS = ("quota", "queue", "image", "mount", "ready")
 
 
 def visible(actor: Actor, kind: Kind | None = None) -> QuerySet[Workload]:
-    """One's own workloads; those of the organisation for who manages them; all for the platform's staff."""
-    if actor.platform:
-        actor.require(Permission.PLATFORM_WORKLOADS_VIEW)
-    else:
-        actor.require(Permission.TRAINING_VIEW)
+    """One's own workloads; those of the organisation for who manages them; all for the platform's staff.
+
+    Of one kind, or of every kind that the actor may view. Raises `Denied` where that is none.
+    """
     rows: QuerySet[Workload] = Workload.objects.select_related("owner", "package", "price_version", "organisation")
     if kind is not None:
         rows = rows.filter(kind=kind)
-    if not actor.platform and not actor.may(Permission.TRAINING_MANAGE_ALL):
-        rows = rows.filter(owner_id=actor.user_id)
+    if actor.platform:
+        actor.require(Permission.PLATFORM_WORKLOADS_VIEW)
+    else:
+        rows = rows.filter(_of(actor, [kind] if kind else list(Kind)))
     return rows.order_by("-created_at", "-pk")
+
+
+def _of(actor: Actor, kinds: list[Kind]) -> Q:
+    """Kinds that the actor manages whole, and of the others that they may view their own."""
+    viewed = {kind for kind in kinds if actor.may(RIGHTS[kind].view)}
+    if not viewed:
+        actor.require(RIGHTS[kinds[0]].view)
+    managed = {kind for kind in viewed if actor.may(RIGHTS[kind].manage_all)}
+    mine = Q(owner_id=actor.user_id, kind__in=sorted(viewed))
+    return mine | Q(kind__in=sorted(managed)) if managed else mine
 
 
 def get(actor: Actor, workload_id: UUID) -> Workload:
@@ -108,9 +120,9 @@ def usual_startup_seconds(workload: Workload, *, sample: int = 50) -> dict[str, 
     return {name: median(values) for name, values in series.items()}
 
 
-def live_counts(actor: Actor) -> dict[str, int]:
-    """How many visible workloads are running, starting and waiting."""
-    live = visible(actor).order_by().filter(status__in=PLACED | {Status.QUEUED})
+def live_counts(actor: Actor, kind: Kind = Kind.TRAINING) -> dict[str, int]:
+    """How many visible workloads of a kind are running, starting and waiting."""
+    live = visible(actor, kind).order_by().filter(status__in=PLACED | {Status.QUEUED})
     statuses = list(live.values_list("status", flat=True))
     return {
         "running": statuses.count(Status.RUNNING),

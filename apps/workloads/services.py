@@ -9,14 +9,14 @@ from django.utils.translation import gettext_lazy as _
 from apps.billing import selectors as billing_reads
 from apps.billing import services as billing
 from apps.common.actor import Actor
-from apps.common.errors import Conflict, Invalid, NotFound
-from apps.common.permissions import Permission
+from apps.common.errors import Conflict, Invalid
 from apps.tenants import quotas
 from apps.tenants.models import Membership
 from apps.workloads import announce, nudge, states
 from apps.workloads.choices import LIVE, Kind, Reason, Status
 from apps.workloads.isolation import refuse_unless_trusted
 from apps.workloads.models import Workload
+from apps.workloads.permissions import may_change, may_submit
 from apps.workloads.resources import quota_amounts
 from apps.workloads.spec import Spec
 
@@ -37,10 +37,12 @@ class Submission:
 def submit(actor: Actor, submission: Submission) -> Workload:
     """Reserve quota, hold funds, freeze the spec and queue the workload, all or nothing.
 
-    The same key again returns the workload made first. Raises `QuotaExceeded`, `InsufficientFunds`, `Invalid`.
+    The same key again returns the workload made first. Raises `QuotaExceeded`, `InsufficientFunds`,
+    `Invalid`, `Denied`.
     """
     if actor.user_id is None:
         raise Invalid(_("Work needs an owner."))
+    may_submit(actor, submission.kind)
     existing = _submitted(actor, submission.key)
     if existing is not None:
         return existing
@@ -83,7 +85,7 @@ def _submit(actor: Actor, submission: Submission, owner_id: int) -> Workload:
         organisation_id=organisation_id,
         department_id=actor.department_id,
         user_id=owner_id,
-        amounts=quota_amounts(submission.spec),
+        amounts=quota_amounts(submission.spec, submission.kind),
     )
     billing.hold_for_start(
         actor, workload_id=workload.pk, price_version_id=submission.price_version_id, label=submission.name
@@ -102,25 +104,18 @@ def _priority(organisation_id: UUID, user_id: int) -> int:
     return priority or 3
 
 
-def stop(actor: Actor, workload: Workload) -> Workload:
-    """Ask a workload to end. What waits ends at once; what runs gets SIGTERM and a grace period."""
+def stop(actor: Actor, workload: Workload, why: Reason = Reason.BY_PERSON) -> Workload:
+    """Ask a workload to end. What waits ends at once; what runs gets SIGTERM and a grace period.
+
+    Raises `Conflict` once it has ended.
+    """
     may_change(actor, workload)
-    if not states.stop(actor, workload, states.Why(Reason.BY_PERSON, {"by": actor.label})):
+    if not states.stop(actor, workload, states.Why(why, {"by": actor.label})):
         workload.refresh_from_db()
         if workload.status != Status.STOPPING:
             raise Conflict(_("This has ended already."))
     nudge.reconcile()
     return workload
-
-
-def may_change(actor: Actor, workload: Workload) -> None:
-    """The owner, those who manage the organisation's runs, and the platform's staff; `NotFound` for others."""
-    if actor.platform:
-        actor.require(Permission.PLATFORM_WORKLOADS_MANAGE)
-    elif workload.owner_id == actor.user_id:
-        actor.require(Permission.TRAINING_SUBMIT)
-    elif not actor.may(Permission.TRAINING_MANAGE_ALL):
-        raise NotFound
 
 
 def enforce_arrears(actor: Actor) -> int:

@@ -18,7 +18,7 @@ from apps.billing import services as billing
 from apps.common.actor import Actor
 from apps.tenants import quotas
 from apps.workloads import announce
-from apps.workloads.choices import TERMINAL, Desired, Fault, Reason, Status
+from apps.workloads.choices import TERMINAL, Desired, Fault, Kind, Reason, Status
 from apps.workloads.models import Attempt, Placement, Workload
 from apps.workloads.resources import quota_amounts
 
@@ -187,6 +187,6 @@ def _let_go(workload: Workload) -> None:
         organisation_id=workload.organisation_id,
         department_id=workload.department_id,
         user_id=workload.owner_id,
-        amounts=quota_amounts(workload.frozen_spec),
+        amounts=quota_amounts(workload.frozen_spec, Kind(workload.kind)),
     )
     billing.release_hold(workload_id=workload.pk)

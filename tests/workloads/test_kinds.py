@@ -1,0 +1,75 @@
+"""Kinds of workloads: each asks for its own permissions and counts against its own quota."""
+
+from dataclasses import replace
+
+import pytest
+
+from apps.common.errors import Denied, NotFound
+from apps.common.permissions import Permission as P
+from apps.common.scoping import acting
+from apps.tenants.choices import Resource, Role
+from apps.tenants.models import Quota
+from apps.workloads import permissions, selectors, services
+from apps.workloads.choices import Kind, Reason, Status
+from apps.workloads.models import Workload
+from tests.builders import World, actor_of, make_member, make_staff, staff_actor, submit_workload
+
+
+def submit(world: World, kind: Kind) -> Workload:
+    with acting(world.actor):
+        return submit_workload(world, kind=kind)
+
+
+def used(resource: Resource) -> set[int]:
+    return set(Quota.objects.filter(resource=resource, used__gt=0).values_list("used", flat=True))
+
+
+def test_an_environment_counts_as_one_and_gives_it_back(world: World) -> None:
+    workload = submit(world, Kind.ENVIRONMENT)
+    assert used(Resource.ENVIRONMENTS) == {1}
+    assert used(Resource.RUNS) == set()
+    with acting(world.actor):
+        services.stop(world.actor, workload, Reason.CHANGED)
+    assert used(Resource.ENVIRONMENTS) == set()
+    assert (workload.status, workload.reason) == (Status.STOPPED, Reason.CHANGED)
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+def test_each_kind_asks_for_its_own_permission(world: World, kind: Kind) -> None:
+    other = next(k for k in Kind if k is not kind)
+    allowed = frozenset({permissions.RIGHTS[kind].use, permissions.RIGHTS[kind].view, P.BILLING_VIEW_OWN})
+    actor = replace(world.actor, permissions=allowed)
+    with acting(actor):
+        mine = submit_workload(world, actor=actor, kind=kind)
+        with pytest.raises(Denied):
+            submit_workload(world, actor=actor, kind=other)
+        assert list(selectors.visible(actor)) == [mine]
+        with pytest.raises(Denied):
+            selectors.visible(actor, other)
+        services.stop(actor, mine)
+
+
+def test_who_manages_runs_does_not_thereby_manage_environments(world: World) -> None:
+    run, environment = submit(world, Kind.TRAINING), submit(world, Kind.ENVIRONMENT)
+    bob = actor_of(make_member(world.organisation, "bob"), world.organisation)
+    bob = replace(bob, permissions=bob.permissions | {P.TRAINING_MANAGE_ALL})
+    with acting(bob):
+        assert list(selectors.visible(bob)) == [run]
+        services.stop(bob, run)
+        with pytest.raises(NotFound):
+            services.stop(bob, environment)
+
+
+def test_staff_rule_workloads_but_do_not_look_inside(world: World) -> None:
+    workload = submit(world, Kind.ENVIRONMENT)
+    staff = staff_actor(make_staff())
+    permissions.may_change(staff, workload)
+    with pytest.raises(NotFound):
+        permissions.may_enter(staff, workload)
+    admin = actor_of(make_member(world.organisation, "carol", Role.ADMIN), world.organisation)
+    permissions.may_enter(admin, workload)
+
+
+def test_nobody_without_any_view_sees_a_list(world: World) -> None:
+    with acting(world.actor), pytest.raises(Denied):
+        selectors.visible(replace(world.actor, permissions=frozenset()))
