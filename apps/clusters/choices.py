@@ -7,7 +7,19 @@ from django.utils.translation import gettext_lazy as _
 class NodeStatus(models.TextChoices):
     READY = "ready", _("Ready")
     CORDONED = "cordoned", _("Cordoned")
+    DRAINING = "draining", _("Draining")
     STALE = "stale", _("Not heard from")
+
+
+# Nothing new is placed on a node in these.
+CLOSED = (NodeStatus.CORDONED, NodeStatus.DRAINING)
+
+
+class DrainAction(models.TextChoices):
+    """What happens to the work that is still on a draining node at its deadline."""
+
+    REQUEUE = "requeue", _("Queue it again")
+    STOP = "stop", _("Stop it")
 
 
 class AcceleratorMode(models.TextChoices):

@@ -1,22 +1,58 @@
 """Where work can run. The platform's own rows: no tenant owns hardware."""
 
 import uuid
+from typing import Any
 
 from django.db import models
+from django.db.models import Q
 from django.db.models.functions import Now
 
-from apps.clusters.choices import AcceleratorMode, NodeStatus
+from apps.billing.models import Package
+from apps.clusters.choices import AcceleratorMode, DrainAction, NodeStatus
+
+PRESENT = Q(removed_at__isnull=True)
+
+
+class Present(models.Manager[Any]):
+    """The rows that are there. Removed hardware keeps its rows, because past runs name them."""
+
+    def __init__(self, path: str = "removed_at") -> None:
+        super().__init__()
+        self._path = path
+
+    def get_queryset(self) -> models.QuerySet[Any]:
+        return super().get_queryset().filter(**{f"{self._path}__isnull": True})
 
 
 class Zone(models.Model):
-    """A data centre."""
+    """A data centre, or a simulated one. `billed` False: what runs there is never charged."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    name = models.CharField(max_length=60, unique=True)
+    name = models.CharField(max_length=60)
+    simulated = models.BooleanField(default=False)
+    billed = models.BooleanField(default=True)
     created_at = models.DateTimeField(db_default=Now())
+    removed_at = models.DateTimeField(null=True)
+
+    objects = Present()
+    everything = models.Manager()
+
+    class Meta:
+        ordering = ["name"]
+        base_manager_name = "everything"
+        constraints = [models.UniqueConstraint(fields=["name"], condition=PRESENT, name="zone_name_once")]
 
     def __str__(self) -> str:
         return self.name
+
+
+class ZonePackage(models.Model):
+    """A package that is only for one zone. All others are for every zone that is not simulated."""
+
+    package = models.OneToOneField(Package, on_delete=models.CASCADE, primary_key=True, related_name="zone_offer")
+    zone = models.ForeignKey(Zone, on_delete=models.CASCADE, related_name="offers")
+    # What the package costs an hour where the zone is billed, in fen.
+    listed_fen_per_hour = models.DecimalField(max_digits=20, decimal_places=10)
 
 
 class LogicalCluster(models.Model):
@@ -25,9 +61,17 @@ class LogicalCluster(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     zone = models.ForeignKey(Zone, on_delete=models.PROTECT, related_name="clusters")
     name = models.CharField(max_length=60)
+    removed_at = models.DateTimeField(null=True)
+
+    objects = Present()
+    everything = models.Manager()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["zone", "name"], name="cluster_name_once")]
+        ordering = ["zone", "name"]
+        base_manager_name = "everything"
+        constraints = [
+            models.UniqueConstraint(fields=["zone", "name"], condition=PRESENT, name="cluster_name_once"),
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -38,7 +82,7 @@ class Node(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     cluster = models.ForeignKey(LogicalCluster, on_delete=models.PROTECT, related_name="nodes")
-    name = models.CharField(max_length=80, unique=True)
+    name = models.CharField(max_length=80)
     driver = models.CharField(max_length=20)
     arch = models.CharField(max_length=20)
     status = models.CharField(max_length=16, choices=NodeStatus, default=NodeStatus.READY)
@@ -52,11 +96,35 @@ class Node(models.Model):
     disk_mib = models.PositiveBigIntegerField(default=0)
     disk_free_mib = models.PositiveBigIntegerField(default=0)
     facts = models.JSONField(default=dict)  # operating system, CPU model, driver versions: shown, never decided on
+    labels = models.JSONField(default=dict)  # the operators' own notes, name to value
     last_seen_at = models.DateTimeField(db_default=Now())
     created_at = models.DateTimeField(db_default=Now())
+    removed_at = models.DateTimeField(null=True)
+    # While it is draining: until when its work may stay, and what then happens to it.
+    drain_until = models.DateTimeField(null=True)
+    drain_action = models.CharField(max_length=8, choices=DrainAction, blank=True)
+    # Of a node that joined by token: which machine it is, where its agent answers, the secret that both know, and
+    # how often it has joined. A join makes a new secret, and the old one is worth nothing from then on.
+    machine_id = models.CharField(max_length=40, blank=True)
+    address = models.CharField(max_length=200, blank=True)
+    certificate = models.CharField(max_length=64, blank=True)  # SHA-256 of the agent's certificate, hexadecimal
+    sealed_secret = models.BinaryField(null=True)
+    joins = models.PositiveIntegerField(default=0)
+
+    objects = Present()
+    everything = models.Manager()
 
     class Meta:
         ordering = ["name"]
+        base_manager_name = "everything"
+        constraints = [
+            models.UniqueConstraint(fields=["name"], condition=PRESENT, name="node_name_once"),
+            models.CheckConstraint(
+                condition=Q(status=NodeStatus.DRAINING, drain_until__isnull=False)
+                | (~Q(status=NodeStatus.DRAINING) & Q(drain_until__isnull=True)),
+                name="draining_has_a_deadline",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -83,9 +151,18 @@ class Accelerator(models.Model):
     mode = models.CharField(max_length=8, choices=AcceleratorMode, default=AcceleratorMode.WHOLE)
     healthy = models.BooleanField(default=True)
     last_seen_at = models.DateTimeField(db_default=Now())
+    # The newest measurement; null where the card does not tell.
+    utilisation_pct = models.FloatField(null=True)
+    memory_used_mib = models.PositiveIntegerField(null=True)
+    temperature_c = models.SmallIntegerField(null=True)
+    power_w = models.FloatField(null=True)
+
+    objects = Present("node__removed_at")
+    everything = models.Manager()
 
     class Meta:
         ordering = ["node", "index"]
+        base_manager_name = "everything"
 
 
 class NodeSample(models.Model):
@@ -96,6 +173,34 @@ class NodeSample(models.Model):
     cpu_pct = models.FloatField()
     memory_used_mib = models.PositiveIntegerField()
     disk_used_pct = models.FloatField()
+    # Means over the cards of the machine; null without cards, or where none tells.
+    gpu_pct = models.FloatField(null=True)
+    gpu_memory_pct = models.FloatField(null=True)
 
     class Meta:
         indexes = [models.Index(fields=["node", "-at"], name="sample_newest")]
+
+
+class JoinToken(models.Model):
+    """The right to add machines to a cluster, for a while. Only the digest of the token is kept."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    cluster = models.ForeignKey(LogicalCluster, on_delete=models.CASCADE, related_name="tokens")
+    digest = models.CharField(max_length=64, unique=True)
+    uses_left = models.PositiveSmallIntegerField(default=1)
+    expires_at = models.DateTimeField()
+    made_by = models.CharField(max_length=200)
+    created_at = models.DateTimeField(db_default=Now())
+
+
+class Stray(models.Model):
+    """Work that a machine reports and no attempt accounts for. It is stopped once an operator has said so."""
+
+    node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="strays")
+    ref = models.UUIDField()
+    first_seen_at = models.DateTimeField(db_default=Now())
+    last_seen_at = models.DateTimeField(db_default=Now())
+    confirmed_by = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["node", "ref"], name="stray_once")]
