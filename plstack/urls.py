@@ -11,6 +11,7 @@ from plstack import api_urls
 urlpatterns = [
     path("", include("apps.console.portal_urls")),
     path("console/", include("apps.console.urls")),
+    path("environments/", include("apps.envs.urls")),
     path("training/", include("apps.training.urls")),
     path("billing/", include("apps.billing.urls")),
     path("account/", include("apps.tenants.urls")),

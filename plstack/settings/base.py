@@ -19,6 +19,7 @@ CSRF_TRUSTED_ORIGINS = env.names("PLSTACK_ORIGINS", "")
 
 INSTALLED_APPS = [
     "apps.console",
+    "apps.envs",
     "apps.training",
     "apps.registry",
     "apps.storage",

@@ -1,0 +1,5 @@
+"""Pages of development environments."""
+
+app_name = "envs"
+
+urlpatterns: list[object] = []
