@@ -12,7 +12,19 @@ from apps.clusters.models import Accelerator, Node
 from apps.common.scoping import TenantModel
 from apps.tenants.models import Organisation, User
 from apps.workloads.choices import LIVE, TERMINAL, Desired, Fault, Kind, Reason, Status
+from apps.workloads.gateway.models import Activity, EntryCode, GatewaySession
 from apps.workloads.spec import Spec
+
+__all__ = [
+    "Activity",
+    "Attempt",
+    "EntryCode",
+    "Event",
+    "GatewaySession",
+    "Placement",
+    "SchedulerEpoch",
+    "Workload",
+]
 
 
 class Workload(TenantModel):
