@@ -4,6 +4,7 @@
     class MailSettings:
         KEY: ClassVar[str] = "mail"
         host: str = ""
+        password: str = secret()
 
         def validate(self) -> None: ...     # optional; raises `Invalid` with the fields at fault
 
@@ -11,10 +12,12 @@
     settings.put(actor, replace(settings.get(MailSettings), host="mail.example.org"))
 
 Every field has a default, which is what a new installation uses. Values are str, int, bool, float, StrEnum, None,
-tuples of these, and mappings of JSON values.
+tuples of these, and mappings of JSON values. Secrets are str; they are encrypted in the row and masked in the log.
 """
 
 import dataclasses
+import json
+import logging
 import types
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -29,8 +32,10 @@ from django.http import HttpRequest, HttpResponse
 from apps.audit.services import Target, record
 from apps.common.actor import Actor
 from apps.common.permissions import Permission
+from apps.common.sealing import Unreadable, place, seal, unseal
 from apps.tenants.models import PlatformSetting
 
+log = logging.getLogger(__name__)
 MASK = "••••"
 
 
@@ -45,6 +50,11 @@ G = TypeVar("G", bound=Group)
 
 # What this request has read already; None outside of a request, where every read asks the database.
 _memory: ContextVar[dict[str, Any] | None] = ContextVar("settings_memory", default=None)
+
+
+def secret() -> Any:
+    """A field whose value is encrypted at rest and never written into the log; empty means not set."""
+    return dataclasses.field(default="", repr=False, metadata={"secret": True})
 
 
 def get(group: type[G]) -> G:
@@ -69,8 +79,9 @@ def put(actor: Actor, value: Group) -> None:
         PlatformSetting.objects.get_or_create(pk=value.KEY)
         row = PlatformSetting.objects.select_for_update().get(pk=value.KEY)
         _log(actor, _decoded(type(value), row), value)
-        plain, _hidden = _encoded(value)
+        plain, hidden = _encoded(value)
         row.value = plain
+        row.sealed = seal(json.dumps(hidden).encode(), purpose=_purpose(value.KEY)) if hidden else None
         row.updated_at = Now()
         row.save()
     _forget(value.KEY)
@@ -111,6 +122,8 @@ def _secrets(group: type[Group]) -> list[str]:
 def _decoded(group: type[G], row: PlatformSetting | None) -> G:
     """From the row; fields it does not know, or of which it says what this version cannot read, have their default."""
     stored: dict[str, Any] = dict(row.value) if row else {}
+    if row and row.sealed:
+        stored |= _opened(row)
     hints = get_type_hints(group)
     readable = {}
     for field in dataclasses.fields(group):  # type: ignore[arg-type]
@@ -119,6 +132,16 @@ def _decoded(group: type[G], row: PlatformSetting | None) -> G:
         except (KeyError, ValueError, TypeError):
             continue
     return group(**readable)
+
+
+def _opened(row: PlatformSetting) -> dict[str, Any]:
+    """The row's secrets; without their key they read as not set, so that the page to enter them again still opens."""
+    try:
+        values: dict[str, Any] = json.loads(unseal(bytes(row.sealed or b""), purpose=_purpose(row.pk)))
+    except Unreadable:
+        log.error("The secrets of the settings %s cannot be read: the sealing keys do not fit.", row.pk)
+        return {}
+    return values
 
 
 def _typed(hint: Any, value: Any) -> Any:
@@ -134,6 +157,10 @@ def _typed(hint: Any, value: Any) -> Any:
     if isinstance(hint, type) and not isinstance(value, hint) and not (hint is float and isinstance(value, int)):
         raise TypeError(f"{value!r} is no {hint.__name__}")
     return value
+
+
+def _purpose(key: str) -> str:
+    return place("tenants_platformsetting", key, "sealed")
 
 
 def _forget(key: str) -> None:

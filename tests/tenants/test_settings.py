@@ -20,6 +20,13 @@ from tests.builders import make_staff, platform, staff_actor
 pytestmark = pytest.mark.django_db
 
 
+@dataclass(frozen=True, slots=True)
+class Locker:
+    KEY: ClassVar[str] = "locker"
+    number: int = 0
+    code: str = settings.secret()
+
+
 class Colour(StrEnum):
     RED = "red"
     BLUE = "blue"
@@ -92,3 +99,21 @@ def test_a_request_reads_each_group_once_and_sees_its_own_change(
             settings.get(Paint)
         settings.put(staff, replace(settings.get(Paint), coats=4))
         assert settings.get(Paint).coats == 4
+
+
+def test_secrets_are_encrypted_in_the_row_and_masked_in_the_log(staff: Actor) -> None:
+    settings.put(staff, Locker(number=7, code="open sesame"))
+    row = PlatformSetting.objects.get(pk="locker")
+    assert row.value == {"number": 7}
+    assert b"sesame" not in bytes(row.sealed or b"")
+    assert settings.get(Locker).code == "open sesame"
+    entry = Entry.objects.get(target_id="locker")
+    assert entry.before == {"number": 0, "code": ""}
+    assert entry.after == {"number": 7, "code": settings.MASK}
+    assert "sesame" not in repr(settings.get(Locker))
+
+
+def test_secrets_without_their_key_read_as_not_set(staff: Actor) -> None:
+    settings.put(staff, Locker(number=7, code="open sesame"))
+    PlatformSetting.objects.filter(pk="locker").update(sealed=b"\x01\x00\x01" + bytes(40))
+    assert settings.get(Locker) == Locker(number=7)

@@ -10,7 +10,8 @@ from apps.tenants.models import Organisation, User
 class Notice(TenantModel):
     """One thing told to one person. Its words come from `kind` and `data` at reading time, in the reader's language."""
 
-    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
+    # Empty: told to a person as staff of the platform, shown in the console.
+    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, null=True, related_name="+")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="notices")
     kind = models.CharField(max_length=60)
     data = models.JSONField(default=dict)
