@@ -37,3 +37,13 @@ class Resource(models.TextChoices):
     ENVIRONMENTS = "environments", _("Environments")
     STORAGE_MIB = "storage_mib", _("Storage")
     VOLUMES = "volumes", _("Volumes")
+
+
+class HolderKind(models.TextChoices):
+    """What can hold quota. Its row says which object; only the app that made the object knows more."""
+
+    WORKLOAD = "workload", _("Workload")
+    VOLUME = "volume", _("Volume")
+    DATASET = "dataset", _("Dataset")
+    HOME = "home", _("Home folder")
+    IMAGE = "image", _("Image")

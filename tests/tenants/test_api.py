@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 
 from apps.common.scoping import acting
+from apps.tenants.choices import Resource
 from apps.tenants.models import User
 from tests.builders import make_member, make_organisation, make_user, platform, signed_in
 
@@ -29,7 +30,7 @@ def test_it_says_who_one_is_and_where_one_belongs(alice: User) -> None:
     assert (body["username"], body["email"]) == (alice.username, alice.email)
     assert [each["role"] for each in body["memberships"]] == ["member"]
     assert body["organisation_id"] == body["memberships"][0]["organisation_id"]
-    assert {each["resource"] for each in body["limits"]} == {"cpu_milli", "memory_mib", "gpu_milli", "runs"}
+    assert [each["resource"] for each in body["limits"]] == [resource.value for resource in Resource]
 
 
 def test_a_person_without_an_organisation_is_nobodys_member() -> None:

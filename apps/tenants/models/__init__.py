@@ -2,7 +2,7 @@ from apps.tenants.models.credentials import ApiToken, SshKey
 from apps.tenants.models.invitations import Invitation
 from apps.tenants.models.organisations import Department, Organisation
 from apps.tenants.models.people import Membership, PlatformAssignment, User
-from apps.tenants.models.quotas import Quota
+from apps.tenants.models.quotas import Holding, Quota
 from apps.tenants.models.roles import DefinedPlatformRole, OrganisationRole
 from apps.tenants.models.settings import PlatformSetting
 
@@ -10,6 +10,7 @@ __all__ = [
     "ApiToken",
     "DefinedPlatformRole",
     "Department",
+    "Holding",
     "Invitation",
     "Membership",
     "Organisation",

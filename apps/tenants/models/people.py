@@ -79,9 +79,12 @@ class PlatformAssignment(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["user", "role", "defined"], name="platform_role_once", nulls_distinct=False),
+            models.UniqueConstraint(
+                fields=["user", "role", "defined"], name="platform_role_once", nulls_distinct=False
+            ),
             models.CheckConstraint(
-                condition=models.Q(role="", defined__isnull=False) | (~models.Q(role="") & models.Q(defined__isnull=True)),
+                condition=models.Q(role="", defined__isnull=False)
+                | (~models.Q(role="") & models.Q(defined__isnull=True)),
                 name="platform_role_base_or_defined",
             ),
         ]
