@@ -1,0 +1,88 @@
+"""What each permission means, for pages on which somebody chooses some."""
+
+from dataclasses import dataclass
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+from apps.common.permissions import Permission as P
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Permissions that stand together under one heading, in the order in which they are read."""
+
+    label: str | Promise
+    permissions: tuple[P, ...]
+
+
+WORDS: dict[P, str | Promise] = {
+    P.TRAINING_VIEW: _("See training runs"),
+    P.TRAINING_SUBMIT: _("Start and stop training runs of one's own"),
+    P.TRAINING_MANAGE_ALL: _("See, stop and rerun colleagues' training runs"),
+    P.ENVIRONMENTS_VIEW: _("See environments"),
+    P.ENVIRONMENTS_USE: _("Create, open, start and stop environments of one's own"),
+    P.ENVIRONMENTS_MANAGE_ALL: _("See and manage colleagues' environments"),
+    P.STORAGE_VIEW: _("See volumes and datasets"),
+    P.STORAGE_USE: _("Create and change volumes and datasets of one's own"),
+    P.STORAGE_MANAGE_ALL: _("See and manage colleagues' volumes and datasets"),
+    P.IMAGES_USE: _("Choose images and keep one's own"),
+    P.BILLING_VIEW_OWN: _("See what one's own work cost"),
+    P.BILLING_VIEW: _("See the organisation's wallet, bills and everyone's cost"),
+    P.ORGANISATION_VIEW: _("See the organisation"),
+    P.ORGANISATION_MANAGE: _("Change the organisation and its own roles"),
+    P.MEMBERS_MANAGE: _("Invite people, and set members' department, role and priority"),
+    P.QUOTAS_VIEW: _("See quotas and who uses them"),
+    P.QUOTAS_MANAGE: _("Set quotas of departments and members"),
+    P.PACKAGES_REVIEW: _("Approve requests for packages"),
+    P.WEBHOOKS_MANAGE: _("Set up webhooks"),
+    P.PLATFORM_OVERVIEW: _("Open the console and see its overview"),
+    P.PLATFORM_TENANTS_VIEW: _("See every organisation and its people"),
+    P.PLATFORM_TENANTS_MANAGE: _("Create and change organisations and accounts"),
+    P.PLATFORM_WORKLOADS_VIEW: _("See everyone's environments, runs and services"),
+    P.PLATFORM_WORKLOADS_MANAGE: _("Stop, recycle and restore everyone's environments, runs and services"),
+    P.PLATFORM_STORAGE_VIEW: _("See everyone's volumes and datasets"),
+    P.PLATFORM_STORAGE_MANAGE: _("Expand and change everyone's volumes and datasets"),
+    P.PLATFORM_IMAGES_MANAGE: _("Manage the platform's images"),
+    P.PLATFORM_NODES_VIEW: _("See zones, nodes and cards"),
+    P.PLATFORM_NODES_MANAGE: _("Add, cordon, drain and remove nodes"),
+    P.PLATFORM_PRICES_VIEW: _("See packages and prices"),
+    P.PLATFORM_PRICES_MANAGE: _("Set packages and prices"),
+    P.PLATFORM_RECHARGE: _("Recharge wallets"),
+    P.PLATFORM_FINANCE_VIEW: _("See recharges, charges and balances of everyone"),
+    P.PLATFORM_AUDIT_VIEW: _("Read the operation log"),
+    P.PLATFORM_ROLES_MANAGE: _("Manage the platform's staff and their roles"),
+    P.PLATFORM_SECURITY_VIEW: _("See the platform's staff and their roles"),
+    P.PLATFORM_SETTINGS_VIEW: _("See the platform's settings"),
+    P.PLATFORM_SETTINGS_MANAGE: _("Change the platform's settings"),
+    P.PLATFORM_PACKAGES_REVIEW: _("Approve requests for packages of every organisation"),
+}
+
+_HEADINGS: dict[str, str | Promise] = {
+    "training": _("Training"),
+    "environments": _("Environments"),
+    "storage": _("Data"),
+    "images": _("Images"),
+    "billing": _("Billing"),
+    "organisation": _("Organisation"),
+    "members": _("Organisation"),
+    "quotas": _("Organisation"),
+    "packages": _("Organisation"),
+    "webhooks": _("Organisation"),
+    "platform": pgettext_lazy("console", "Console"),
+}
+
+
+def words_for(permission: P) -> str | Promise:
+    return WORDS.get(permission, permission.value)
+
+
+def grouped(permissions: frozenset[P]) -> list[Group]:
+    """The given permissions under their headings, both in the order of `Permission`."""
+    found: dict[str | Promise, list[P]] = {}
+    for permission in P:
+        if permission in permissions:
+            heading = _HEADINGS.get(permission.split(".")[0], permission.split(".")[0])
+            found.setdefault(heading, []).append(permission)
+    return [Group(label, tuple(names)) for label, names in found.items()]
