@@ -34,12 +34,13 @@ class Zone(models.Model):
     created_at = models.DateTimeField(db_default=Now())
     removed_at = models.DateTimeField(null=True)
 
-    objects = Present()
     everything = models.Manager()
+    objects = Present()
 
     class Meta:
         ordering = ["name"]
         base_manager_name = "everything"
+        default_manager_name = "objects"
         constraints = [models.UniqueConstraint(fields=["name"], condition=PRESENT, name="zone_name_once")]
 
     def __str__(self) -> str:
@@ -63,12 +64,13 @@ class LogicalCluster(models.Model):
     name = models.CharField(max_length=60)
     removed_at = models.DateTimeField(null=True)
 
-    objects = Present()
     everything = models.Manager()
+    objects = Present()
 
     class Meta:
         ordering = ["zone", "name"]
         base_manager_name = "everything"
+        default_manager_name = "objects"
         constraints = [
             models.UniqueConstraint(fields=["zone", "name"], condition=PRESENT, name="cluster_name_once"),
         ]
@@ -111,12 +113,13 @@ class Node(models.Model):
     sealed_secret = models.BinaryField(null=True)
     joins = models.PositiveIntegerField(default=0)
 
-    objects = Present()
     everything = models.Manager()
+    objects = Present()
 
     class Meta:
         ordering = ["name"]
         base_manager_name = "everything"
+        default_manager_name = "objects"
         constraints = [
             models.UniqueConstraint(fields=["name"], condition=PRESENT, name="node_name_once"),
             models.CheckConstraint(
@@ -157,12 +160,13 @@ class Accelerator(models.Model):
     temperature_c = models.SmallIntegerField(null=True)
     power_w = models.FloatField(null=True)
 
-    objects = Present("node__removed_at")
     everything = models.Manager()
+    objects = Present("node__removed_at")
 
     class Meta:
         ordering = ["node", "index"]
         base_manager_name = "everything"
+        default_manager_name = "objects"
 
 
 class NodeSample(models.Model):

@@ -18,10 +18,12 @@ def room(actor: Actor, specs: list[Spec]) -> list[int]:
     organisation = actor.organisation()
     with acting(system_actor()):
         now = db_now()
-        view = snapshot.take(now)
+        views = {world: snapshot.take(now, simulated=world) for world in {spec.simulated for spec in specs}}
         usable = {str(pk) for pk in usable_nodes(organisation)}
-    nodes = tuple(node for node in view.nodes if node.id in usable)
-    return [_copies(actor, spec, nodes, view.running, now.timestamp()) for spec in specs]
+    nodes = {world: tuple(node for node in view.nodes if node.id in usable) for world, view in views.items()}
+    return [
+        _copies(actor, spec, nodes[spec.simulated], views[spec.simulated].running, now.timestamp()) for spec in specs
+    ]
 
 
 def _copies(

@@ -15,6 +15,7 @@ from apps.training.quoting import resources_of
 from apps.workloads.drivers.base import RuntimeImage
 from apps.workloads.drivers.local.runtime import is_complete, key
 from apps.workloads.forecast import Forecast, forecasts
+from apps.workloads.placing import is_simulated, read_zones
 from apps.workloads.waiting import WaitReport, explain
 
 # Causes that no waiting removes: the package is on offer, but nothing here could ever run it.
@@ -38,6 +39,10 @@ class PackageChoice:
     @property
     def rate_fen_per_hour(self) -> Decimal | None:
         return self.package.price.rate_fen_per_hour if self.package.price else None
+
+    @property
+    def simulated(self) -> bool:
+        return is_simulated(self.package)
 
     @property
     def plenty(self) -> bool:
@@ -64,6 +69,7 @@ def _installed(image: Image) -> bool:
 
 def package_choices(actor: Actor, packages: Sequence[Package]) -> list[PackageChoice]:
     """All packages against the cluster as it is now, in a fixed number of queries."""
+    read_zones(packages)
     specs = [resources_of(package) for package in packages]
     return [
         PackageChoice(package, copies, outlook)

@@ -24,6 +24,7 @@ from apps.training.models import Entry, Run
 from apps.workloads import services as workloads
 from apps.workloads.choices import Kind
 from apps.workloads.models import Workload
+from apps.workloads.placing import placed
 from apps.workloads.spec import DataMount, Gpu, Spec
 from apps.workloads.spec import Image as SpecImage
 
@@ -156,7 +157,7 @@ def spec_of(
     """The kernel's spec of a run on `package`; code is mounted read-only, only the output folder is written to."""
     mounts = [DataMount(code.relative_path, command.CODE, True)] if code else []
     mounts += [DataMount(output.relative_path, command.OUTPUT, False)] if output else []
-    return Spec(
+    spec = Spec(
         image=SpecImage(image.key, tuple(image.requirements)),
         argv=argv,
         cpu_milli=package.cpu_milli,
@@ -166,6 +167,7 @@ def spec_of(
         mounts=tuple(mounts),
         workdir=command.CODE,
     )
+    return placed(spec, package)
 
 
 def _gpu(package: Package) -> Gpu | None:

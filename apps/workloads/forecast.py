@@ -37,10 +37,10 @@ def forecasts(actor: Actor, specs: list[Spec], *, priority: int = 3) -> list[For
     organisation = actor.organisation()
     with acting(system_actor()):
         now = db_now()
-        view = snapshot.take(now)
+        views = {world: snapshot.take(now, simulated=world) for world in {spec.simulated for spec in specs}}
         usable = {str(pk) for pk in usable_nodes(organisation)}
-    nodes = tuple(node for node in view.nodes if node.id in usable)
-    return [_one(actor, spec, view, nodes, now, priority) for spec in specs]
+    nodes = {world: tuple(node for node in view.nodes if node.id in usable) for world, view in views.items()}
+    return [_one(actor, spec, views[spec.simulated], nodes[spec.simulated], now, priority) for spec in specs]
 
 
 def _one(

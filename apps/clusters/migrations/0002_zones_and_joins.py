@@ -45,19 +45,19 @@ class Migration(migrations.Migration):
         ),
         migrations.AlterModelOptions(
             name='accelerator',
-            options={'base_manager_name': 'everything', 'ordering': ['node', 'index']},
+            options={'base_manager_name': 'everything', 'default_manager_name': 'objects', 'ordering': ['node', 'index']},
         ),
         migrations.AlterModelOptions(
             name='logicalcluster',
-            options={'base_manager_name': 'everything', 'ordering': ['zone', 'name']},
+            options={'base_manager_name': 'everything', 'default_manager_name': 'objects', 'ordering': ['zone', 'name']},
         ),
         migrations.AlterModelOptions(
             name='node',
-            options={'base_manager_name': 'everything', 'ordering': ['name']},
+            options={'base_manager_name': 'everything', 'default_manager_name': 'objects', 'ordering': ['name']},
         ),
         migrations.AlterModelOptions(
             name='zone',
-            options={'base_manager_name': 'everything', 'ordering': ['name']},
+            options={'base_manager_name': 'everything', 'default_manager_name': 'objects', 'ordering': ['name']},
         ),
         migrations.AlterModelManagers(
             name='accelerator',

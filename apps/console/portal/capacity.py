@@ -7,7 +7,7 @@ from django.db.models import Count, Sum
 
 from apps.billing import selectors as funds
 from apps.billing.models import Package
-from apps.clusters.choices import NodeStatus
+from apps.clusters.choices import CLOSED
 from apps.clusters.models import Accelerator, Node
 from apps.common.actor import Actor, system_actor
 from apps.common.clock import db_now
@@ -18,6 +18,7 @@ from apps.training.capacity import MOST, room
 from apps.training.quoting import resources_of
 from apps.workloads.isolation import usable_nodes
 from apps.workloads.models import Placement
+from apps.workloads.placing import is_simulated, read_zones
 from apps.workloads.reconcile.snapshot import SILENCE
 from apps.workloads.resources import quota_amounts
 from apps.workloads.spec import Spec
@@ -48,9 +49,16 @@ class Offered:
     def plenty(self) -> bool:
         return self.count >= MOST
 
+    @property
+    def simulated(self) -> bool:
+        return is_simulated(self.package)
+
 
 def free(actor: Actor) -> Free:
-    """Sums over the machines that take work now and may take the actor's; the rows of runs are not read."""
+    """Sums over the machines that take work now and may take the actor's; the rows of runs are not read.
+
+    Simulated machines are not counted: nothing on them is there to be had.
+    """
     organisation = actor.organisation()
     with acting(system_actor()):
         nodes = _taking_work(organisation)
@@ -73,13 +81,14 @@ def free(actor: Actor) -> Free:
 
 def _taking_work(organisation_id: UUID) -> list[Node]:
     rows = Node.objects.filter(pk__in=usable_nodes(organisation_id), last_seen_at__gte=db_now() - SILENCE)
-    return list(rows.exclude(status=NodeStatus.CORDONED))
+    return list(rows.exclude(status__in=CLOSED).exclude(cluster__zone__simulated=True))
 
 
 def offered(actor: Actor) -> list[Offered]:
     """Every package on offer that has a price, in the catalogue's order."""
     actor.require(Permission.BILLING_VIEW_OWN)
     packages = [package for package in funds.packages(actor) if package.price is not None]
+    read_zones(packages)
     specs = [resources_of(package) for package in packages]
     limits = own_limits(actor)
     return [

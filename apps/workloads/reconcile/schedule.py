@@ -13,7 +13,7 @@ import scheduler
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.workloads import announce, nudge, states
-from apps.workloads.choices import Reason
+from apps.workloads.choices import Reason, Status
 from apps.workloads.isolation import usable_nodes
 from apps.workloads.models import Attempt, Placement, SchedulerEpoch, Workload
 from apps.workloads.reconcile import snapshot
@@ -27,23 +27,32 @@ def run_pass(actor: Actor) -> int | None:
     with transaction.atomic():
         if not _locked():
             return None
-        now = db_now()
-        view = snapshot.take(now)
-        if not view.waiting:
-            _count(began, 0)
-            return 0
-        refused = _unisolated(view)
-        plan = scheduler.plan(_without(view, refused), now.timestamp())
-        waiting = {str(workload.pk): workload for workload in Workload.objects.filter(status="queued")}
-        placed = sum(_place(actor, waiting[task], plan) for task in dict.fromkeys(p.task_id for p in plan.places))
-        for wait in plan.waits:
-            _explain(actor, waiting[wait.task_id], explanation_of(wait, known=has_history(view)), now)
-        for task in refused:
-            _explain(actor, waiting[task], {"cause": Reason.ISOLATION.value, "params": {}, "funnel": []}, now)
-        _count(began, len(plan.waits) + len(refused))
+        passed = [_pass(actor, db_now(), simulated=simulated) for simulated in _worlds()]
+        placed = sum(count for count, _left in passed)
+        _count(began, sum(left for _count, left in passed))
     if placed:
         nudge.reconcile()
     return placed
+
+
+def _worlds() -> list[bool]:
+    """The worlds, real and simulated, that anything waits for."""
+    waiting = Workload.objects.filter(status=Status.QUEUED)
+    return [world for world in (False, True) if waiting.filter(snapshot.of_world(world)).exists()]
+
+
+def _pass(actor: Actor, now: datetime, *, simulated: bool) -> tuple[int, int]:
+    """One world's decisions, written: how many were placed and how many still wait."""
+    view = snapshot.take(now, simulated=simulated)
+    waiting = {str(workload.pk): workload for workload in Workload.objects.filter(status=Status.QUEUED)}
+    refused = _unisolated(view)
+    plan = scheduler.plan(_without(view, refused), now.timestamp())
+    placed = sum(_place(actor, waiting[task], plan) for task in dict.fromkeys(p.task_id for p in plan.places))
+    for wait in plan.waits:
+        _explain(actor, waiting[wait.task_id], explanation_of(wait, known=has_history(view)), now)
+    for task in refused:
+        _explain(actor, waiting[task], {"cause": Reason.ISOLATION.value, "params": {}, "funnel": []}, now)
+    return placed, len(plan.waits) + len(refused)
 
 
 def has_history(view: scheduler.Snapshot) -> bool:

@@ -4,8 +4,10 @@ from collections import defaultdict
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from django.db.models import Q
+
 import scheduler
-from apps.clusters.choices import NodeStatus
+from apps.clusters.choices import CLOSED
 from apps.clusters.models import Accelerator, Node
 from apps.workloads.choices import PLACED, Status
 from apps.workloads.models import Attempt, Placement, Workload
@@ -17,20 +19,30 @@ from scheduler.estimate import History
 SILENCE = timedelta(seconds=120)
 
 
-def take(now: datetime) -> scheduler.Snapshot:
-    """Nodes, what they hold and what waits, as one pass sees them. Waiting tasks in submission order."""
+def take(now: datetime, *, simulated: bool = False) -> scheduler.Snapshot:
+    """Nodes, what they hold and what waits, as one pass sees them. Waiting tasks in submission order.
+
+    Real and simulated hardware are two worlds: neither's work ever waits for, displaces or outweighs the other's.
+    """
     history = learned()
-    waiting = Workload.objects.filter(status=Status.QUEUED).order_by("queued_at", "pk")
+    waiting = Workload.objects.filter(of_world(simulated), status=Status.QUEUED).order_by("queued_at", "pk")
     return scheduler.Snapshot(
-        nodes=_nodes(now),
-        running=_running(now, history),
+        nodes=_nodes(now, simulated),
+        running=_running(now, history, simulated),
         waiting=tuple(estimated(task_of(workload), history) for workload in waiting),
     )
 
 
-def _nodes(now: datetime) -> tuple[scheduler.Node, ...]:
+def of_world(simulated: bool) -> Q:
+    """Workloads of the simulated world, or of the real one; those of old have no word about it in their spec."""
+    asked = Q(spec__simulated=True)
+    return asked if simulated else ~asked
+
+
+def _nodes(now: datetime, simulated: bool) -> tuple[scheduler.Node, ...]:
     cards: dict[UUID, list[scheduler.Device]] = defaultdict(list)
-    for card in Accelerator.objects.order_by("node_id", "index"):
+    here = Node.objects.filter(cluster__zone__simulated=simulated).select_related("cluster")
+    for card in Accelerator.objects.filter(node__in=here.values("pk")).order_by("node_id", "index"):
         cards[card.node_id].append(_device(card))
     return tuple(
         scheduler.Node(
@@ -40,11 +52,11 @@ def _nodes(now: datetime) -> tuple[scheduler.Node, ...]:
             cpu_milli=node.allocatable_cpu_milli,
             memory_mib=node.allocatable_memory_mib,
             devices=tuple(cards[node.pk]),
-            schedulable=node.status != NodeStatus.CORDONED,
+            schedulable=node.status not in CLOSED,
             healthy=now - node.last_seen_at < SILENCE,
             arch=node.arch,
         )
-        for node in Node.objects.select_related("cluster").order_by("pk")
+        for node in here.order_by("pk")
     )
 
 
@@ -60,12 +72,14 @@ def _device(card: Accelerator) -> scheduler.Device:
     )
 
 
-def _running(now: datetime, history: History) -> tuple[scheduler.Running, ...]:
+def _running(now: datetime, history: History, simulated: bool) -> tuple[scheduler.Running, ...]:
     slices: dict[UUID, list[scheduler.Slice]] = defaultdict(list)
     for piece in Placement.objects.filter(released_at__isnull=True, accelerator__isnull=False).order_by("pk"):
         slices[piece.attempt_id].append(_slice(piece))
     live = (
-        Attempt.objects.filter(ended_at__isnull=True, workload__status__in=PLACED)
+        Attempt.objects.filter(
+            ended_at__isnull=True, workload__status__in=PLACED, node__cluster__zone__simulated=simulated
+        )
         .select_related("workload")
         .order_by("pk")
     )

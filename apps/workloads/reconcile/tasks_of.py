@@ -40,6 +40,7 @@ def make_task(
         cpu_milli=spec.cpu_milli,
         memory_mib=spec.memory_mib,
         gpu=_gpu(spec.gpu),
+        zone=spec.zone,
         requeued=requeued,
     )
 
