@@ -45,3 +45,16 @@ class StepStatus(models.TextChoices):
     WAITING = "waiting", _("Waiting")
     DONE = "done", _("Done")
     FAILED = "failed", _("Failed")
+
+
+class Busy(models.TextChoices):
+    """Why an environment is not idle."""
+
+    STARTED = "started", _("it has just started")
+    KEPT = "kept", _("somebody asked to keep it")
+    KERNEL = "kernel", _("a notebook is computing")
+    TERMINAL = "terminal", _("a terminal is in use")
+    INPUT = "input", _("somebody is working in it")
+    CPU = "cpu", _("a program is computing")
+    GPU = "gpu", _("the GPU is in use")
+    UNSEEN = "unseen", _("nobody can see whether it is in use")

@@ -7,8 +7,9 @@ from django.db.models.functions import Now
 
 from apps.billing.models import Package
 from apps.common.scoping import TenantModel
+from apps.envs.choices import Busy, SnapshotKind, Step, StepStatus
 from apps.registry.models import Image
-from apps.storage.models import Folder
+from apps.storage.models import Folder, Manifest
 from apps.tenants.models import Organisation, User
 from apps.workloads.models import Workload
 
@@ -69,3 +70,77 @@ class Environment(TenantModel):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Snapshot(TenantModel):
+    """The home's files at one moment, in the content store. `manifest` None until all of them are kept."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
+    environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="snapshots")
+    kind = models.CharField(max_length=16, choices=SnapshotKind)
+    note = models.CharField(max_length=200, blank=True)
+    manifest = models.OneToOneField(Manifest, on_delete=models.PROTECT, null=True, related_name="+")
+    size_bytes = models.BigIntegerField(default=0)
+    file_count = models.PositiveIntegerField(default=0)
+    made_by = models.CharField(max_length=200)
+    created_at = models.DateTimeField(db_default=Now())
+    ready_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+        indexes = [models.Index(fields=["environment", "-created_at"], name="snapshot_newest")]
+
+
+class Operation(TenantModel):
+    """One thing under way that takes longer than a request; at most one for each environment.
+
+    A loop carries it out step by step and may be repeated at any point. `fence` rises with each claim.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
+    environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="operations")
+    step = models.CharField(max_length=8, choices=Step)
+    status = models.CharField(max_length=8, choices=StepStatus, default=StepStatus.WAITING)
+    by = models.ForeignKey(User, on_delete=models.PROTECT, null=True, related_name="+")  # None: the platform
+    # What is kept of it while it goes on: the snapshot taken first, what to restore, whether to start again.
+    safety = models.ForeignKey(Snapshot, on_delete=models.SET_NULL, null=True, related_name="+")
+    source = models.ForeignKey(Snapshot, on_delete=models.SET_NULL, null=True, related_name="+")
+    from_image = models.BooleanField(default=False)
+    start_after = models.BooleanField(default=False)
+    note = models.CharField(max_length=200, blank=True)
+    tries = models.PositiveSmallIntegerField(default=0)
+    error = models.CharField(max_length=500, blank=True)
+    fence = models.PositiveIntegerField(default=0)
+    due_at = models.DateTimeField(db_default=Now())
+    created_at = models.DateTimeField(db_default=Now())
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["due_at"], name="operation_due", condition=models.Q(status=StepStatus.WAITING)),
+            models.Index(fields=["environment", "-created_at"], name="operation_newest"),
+        ]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["environment"], condition=models.Q(status=StepStatus.WAITING), name="one_operation_at_a_time"
+            ),
+        ]
+
+
+class Watch(TenantModel):
+    """What the idle detector last saw of the environment's newest workload.
+
+    `busy_at`: the last moment at which it was in use, or could not be seen, which counts the same.
+    """
+
+    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
+    environment = models.OneToOneField(Environment, on_delete=models.CASCADE, related_name="watch")
+    workload_id = models.UUIDField()
+    measured_at = models.DateTimeField()
+    busy_at = models.DateTimeField()
+    cause = models.CharField(max_length=16, choices=Busy, blank=True)
+    warned_at = models.DateTimeField(null=True)
+    save_failed_at = models.DateTimeField(null=True)
+    facts = models.JSONField(default=dict)  # as measured, for the page

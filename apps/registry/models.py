@@ -6,9 +6,11 @@ from django.db import models
 from django.db.models.functions import Now
 from django.utils.translation import get_language
 
+from apps.tenants.models import Organisation, User
+
 
 class Image(models.Model):
-    """A platform image. `requirements` are exact pins; what they resolve to is the runtime's identity."""
+    """An image of the platform or a person's own. `requirements` are exact pins; what they resolve to is the runtime's identity."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     key = models.SlugField(unique=True)
@@ -17,11 +19,23 @@ class Image(models.Model):
     description_zh = models.CharField(max_length=200)
     requirements = models.JSONField(default=list)
     active = models.BooleanField(default=True)
+    # None: an image of the platform, for everybody. Else its owner's, or, once shared, their organisation's.
+    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, null=True, related_name="+")
+    owner = models.ForeignKey(User, on_delete=models.PROTECT, null=True, related_name="+")
+    shared = models.BooleanField(default=False)
+    base = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="+")
     sort = models.PositiveSmallIntegerField(default=100)
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
         ordering = ["sort", "name"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(organisation__isnull=True, owner__isnull=True, shared=False)
+                | models.Q(organisation__isnull=False, owner__isnull=False),
+                name="image_of_the_platform_or_of_a_person",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name
