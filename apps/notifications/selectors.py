@@ -1,19 +1,55 @@
-"""Reading notices: each person their own, in the organisation they work in."""
+"""Reading notices: each person their own, in the organisation they work in or as staff in the console."""
+
+from collections.abc import Iterable
+from uuid import UUID
 
 from django.db.models import ExpressionWrapper, Q, QuerySet
 from django.db.models.fields import BooleanField
 
 from apps.common.actor import Actor
-from apps.notifications.models import Notice
+from apps.notifications.choices import Channel, Topic
+from apps.notifications.models import Notice, Preference
+from apps.tenants.choices import Role
+from apps.tenants.models import Membership, PlatformAssignment
+
+# What is sent unless a person chooses otherwise; SMS costs money and is asked for.
+DEFAULTS = {Channel.EMAIL: True, Channel.SMS: False}
+# An admin who switches these mails off would be told of an empty wallet or a broken lock by nobody.
+BINDING = frozenset({Topic.MONEY, Topic.SECURITY})
+
+
+def mine(actor: Actor) -> QuerySet[Notice]:
+    """The actor's notices where they stand: the organisation's in the portal, the platform's in the console."""
+    rows: QuerySet[Notice] = Notice.objects.filter(user_id=actor.person())
+    return rows.filter(organisation__isnull=True) if actor.platform else rows
 
 
 def notices(actor: Actor) -> QuerySet[Notice]:
     """The actor's notices: unread ones first, then by age, the newest first."""
     is_unread = ExpressionWrapper(Q(read_at__isnull=True), output_field=BooleanField())
-    rows: QuerySet[Notice] = Notice.objects.filter(user_id=actor.person())
-    return rows.order_by(is_unread.desc(), "-created_at", "-pk")
+    return mine(actor).order_by(is_unread.desc(), "-created_at", "-pk")
 
 
 def unread(actor: Actor) -> QuerySet[Notice]:
-    rows: QuerySet[Notice] = Notice.objects.filter(user_id=actor.person(), read_at__isnull=True)
-    return rows.order_by("-created_at", "-pk")
+    return mine(actor).filter(read_at__isnull=True).order_by("-created_at", "-pk")
+
+
+def chosen(users: Iterable[int], topic: Topic) -> dict[int, dict[Channel, bool]]:
+    """What each of these people wants sent about `topic`."""
+    people = list(users)
+    wanted = {user: dict(DEFAULTS) for user in people}
+    for row in Preference.objects.filter(user_id__in=people, topic=topic):
+        wanted[row.user_id][Channel(row.channel)] = row.on
+    return wanted
+
+
+def must_have(users: Iterable[int], topic: Topic, organisation_id: UUID | None = None) -> set[int]:
+    """Those among `users` who get mails about `topic` whatever they chose: admins, about money and security."""
+    if topic not in BINDING:
+        return set()
+    people = list(users)
+    staff = PlatformAssignment.objects.filter(user_id__in=people).values_list("user_id", flat=True)
+    admins = Membership.objects.filter(user_id__in=people, role=Role.ADMIN)
+    if organisation_id is not None:
+        admins = admins.filter(organisation_id=organisation_id)
+    return set(staff) | set(admins.values_list("user_id", flat=True))

@@ -1,44 +1,14 @@
-"""A notice in words: what happened, what it means, where to go. Derived when read, in the reader's language."""
+"""Words about money. Data: `funds_fen`, `burn_fen_per_hour` (decimal text), `grace_until` (ISO 8601)."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
-from typing import Any
 
-from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 
 from apps.common.badges import Tone
 from apps.common.formatting import duration, moment
 from apps.common.money import yuan, yuan_rate
-from apps.notifications.models import Notice
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """`page` is the name of the URL that the notice leads to, empty where there is none."""
-
-    title: str
-    text: str
-    tone: Tone
-    icon: str
-    page: str = ""
-    action: str = ""
-
-
-Data = Mapping[str, Any]
-
-
-def words(notice: Notice) -> Words:
-    """Words for the notice's kind; a kind that this version does not know is named as it is."""
-    known = _KINDS.get(notice.kind)
-    return known(notice.data) if known else _unknown(notice.kind)
-
-
-def _unknown(kind: str) -> Words:
-    text = _("This version has no words for it; its name is “%(kind)s”.") % {"kind": kind}
-    return Words(_("Something happened"), text, Tone.STOP, "info-circle")
+from apps.notifications.words.base import Data, Speaker, Words, time_in
 
 
 def _low(data: Data) -> Words:
@@ -54,7 +24,7 @@ def _low(data: Data) -> Words:
 
 
 def _grace(data: Data) -> Words:
-    until = _time(data.get("grace_until"))
+    until = time_in(data, "grace_until")
     text = _("Running work is stopped unless the wallet is topped up; nothing new starts until then.")
     if until is not None:
         text = _(
@@ -86,7 +56,7 @@ def _about_money(title: str, text: str, tone: Tone, icon: str) -> Words:
     return Words(title, text, tone, icon, page="billing:wallet", action=_("Wallet"))
 
 
-_KINDS: Mapping[str, Callable[[Data], Words]] = {
+KINDS: Mapping[str, Speaker] = {
     "billing.low": _low,
     "billing.grace": _grace,
     "billing.suspended": _suspended,
@@ -101,7 +71,3 @@ def _burn(data: Data) -> Decimal:
         return Decimal(str(data.get("burn_fen_per_hour", 0)))
     except InvalidOperation:
         return Decimal(0)
-
-
-def _time(text: object) -> datetime | None:
-    return parse_datetime(text) if isinstance(text, str) else None

@@ -1,0 +1,81 @@
+"""Every kind of notice: what it is about, and whether an organisation's webhooks are told of it.
+
+A caller names the kind and hands over JSON data; `words` says which keys it reads. A kind that is not listed here is
+still shown and sent, under the topic of the first part of its name.
+"""
+
+from dataclasses import dataclass
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from apps.notifications.choices import Topic
+
+T = Topic
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """`hook`: an event of the organisation, not only of one person."""
+
+    name: str
+    topic: Topic
+    label: str | Promise
+    hook: bool = True
+
+
+KINDS: tuple[Kind, ...] = (
+    Kind("billing.low", T.MONEY, _("Balance low")),
+    Kind("billing.grace", T.MONEY, _("Balance used up")),
+    Kind("billing.suspended", T.MONEY, _("Work stopped for want of money")),
+    Kind("billing.release_pending", T.MONEY, _("Stored data will be released")),
+    Kind("billing.released", T.MONEY, _("Stored data released")),
+    Kind("billing.restored", T.MONEY, _("Balance in order again")),
+    Kind("run.finished", T.RUNS, _("Run finished")),
+    Kind("run.failed", T.RUNS, _("Run failed")),
+    Kind("environment.idle_soon", T.ENVIRONMENTS, _("Idle environment stops soon"), hook=False),
+    Kind("environment.released", T.ENVIRONMENTS, _("Idle environment stopped")),
+    Kind("environment.not_released", T.ENVIRONMENTS, _("Idle environment could not be saved")),
+    Kind("environment.failed", T.ENVIRONMENTS, _("Environment failed")),
+    Kind("environment.expiring", T.ENVIRONMENTS, _("Environment expires soon"), hook=False),
+    Kind("environment.expired", T.ENVIRONMENTS, _("Environment expired")),
+    Kind("volume.full", T.STORAGE, _("Volume over its limit")),
+    Kind("volume.shared", T.STORAGE, _("Volume shared with you"), hook=False),
+    Kind("dataset.ready", T.STORAGE, _("Dataset version ready")),
+    Kind("dataset.failed", T.STORAGE, _("Dataset version failed")),
+    Kind("member.invited", T.PEOPLE, _("Invited into an organisation"), hook=False),
+    Kind("member.joined", T.PEOPLE, _("Member joined")),
+    Kind("member.removed", T.PEOPLE, _("Member removed")),
+    Kind("member.role_changed", T.PEOPLE, _("Role of a member changed")),
+    Kind("package.requested", T.PACKAGES, _("Package requested")),
+    Kind("package.approved", T.PACKAGES, _("Package request approved")),
+    Kind("package.denied", T.PACKAGES, _("Package request denied")),
+    Kind("webhook.switched_off", T.PEOPLE, _("Webhook switched off"), hook=False),
+    Kind("security.second_factor_reset", T.SECURITY, _("Second factor reset"), hook=False),
+    Kind("security.password_reset", T.SECURITY, _("Password reset by an administrator"), hook=False),
+    Kind("security.account_linked", T.SECURITY, _("Account connected"), hook=False),
+    Kind("node.down", T.PLATFORM, _("Node silent"), hook=False),
+    Kind("node.back", T.PLATFORM, _("Node back"), hook=False),
+    Kind("organisation.registered", T.PLATFORM, _("Organisation registered"), hook=False),
+    Kind("test", T.PLATFORM, _("Test"), hook=False),
+)
+
+_BY_NAME = {kind.name: kind for kind in KINDS}
+_BY_PREFIX = {kind.name.partition(".")[0]: kind.topic for kind in KINDS}
+HOOKED: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind.hook)
+
+
+def topic_of(name: str) -> Topic:
+    """The topic of a kind, also of one that this version does not list."""
+    known = _BY_NAME.get(name)
+    return known.topic if known else _BY_PREFIX.get(name.partition(".")[0], Topic.PEOPLE)
+
+
+def label_of(name: str) -> str | Promise:
+    known = _BY_NAME.get(name)
+    return known.label if known else name
+
+
+def is_hooked(name: str) -> bool:
+    known = _BY_NAME.get(name)
+    return known is not None and known.hook

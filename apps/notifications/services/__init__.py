@@ -1,0 +1,12 @@
+"""What the rest of the house calls: telling people, and what people do with what they are told."""
+
+from apps.notifications.services.reading import mark_read
+from apps.notifications.services.telling import (
+    notify_organisation,
+    notify_people,
+    notify_person,
+    notify_platform,
+    notify_user,
+)
+
+__all__ = ["mark_read", "notify_organisation", "notify_people", "notify_person", "notify_platform", "notify_user"]

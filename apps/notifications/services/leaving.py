@@ -1,0 +1,61 @@
+"""From a notice to the outbox: who wants it sent, by which way, to which address."""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from apps.notifications.choices import Channel, Topic
+from apps.notifications.kinds import topic_of
+from apps.notifications.models import Delivery, Notice, Phone
+from apps.notifications.selectors import chosen, must_have
+from apps.notifications.settings import SmsSettings
+from apps.tenants import settings
+from apps.tenants.models import User
+
+
+def leave(notices: list[Notice]) -> None:
+    """Queue what has to leave, in the transaction that wrote the notices; each notice once per way out."""
+    if not notices:
+        return
+    first = notices[0]
+    users = [notice.user_id for notice in notices]
+    addresses = _addresses(users, topic_of(first.kind), first.organisation_id)
+    Delivery.objects.bulk_create(
+        [
+            Delivery(
+                organisation_id=notice.organisation_id,
+                notice=notice,
+                user_id=notice.user_id,
+                kind=notice.kind,
+                channel=channel,
+                address=address,
+            )
+            for notice in notices
+            for channel, address in addresses.get(notice.user_id, {}).items()
+        ],
+        ignore_conflicts=True,
+    )
+
+
+def _addresses(users: Iterable[int], topic: Topic, organisation_id: UUID | None) -> dict[int, dict[Channel, str]]:
+    """For each person the ways that they want for this topic, and the address of each."""
+    people = {user.pk: user for user in User.objects.filter(pk__in=list(users), is_active=True)}
+    wanted = chosen(people, topic)
+    bound = must_have(people, topic, organisation_id)
+    phones = _phones(people)
+    found: dict[int, dict[Channel, str]] = {}
+    for pk, user in people.items():
+        ways = {Channel.EMAIL: user.email, Channel.SMS: phones.get(pk, "")}
+        found[pk] = {
+            way: address
+            for way, address in ways.items()
+            if address and (wanted[pk][way] or (way is Channel.EMAIL and pk in bound))
+        }
+    return found
+
+
+def _phones(people: Iterable[int]) -> dict[int, str]:
+    """Numbers whose owners proved them; none at all where no gateway is set up."""
+    if not settings.get(SmsSettings).on:
+        return {}
+    rows = Phone.objects.filter(user_id__in=list(people), verified_at__isnull=False).exclude(number="")
+    return dict(rows.values_list("user_id", "number"))

@@ -1,0 +1,16 @@
+"""Marking notices read."""
+
+from collections.abc import Iterable
+
+from django.db.models.functions import Now
+
+from apps.common.actor import Actor
+from apps.notifications.selectors import mine
+
+
+def mark_read(actor: Actor, *, notice_ids: Iterable[int] | None = None) -> int:
+    """Mark the actor's own notices read (all of them by default); the number that were unread."""
+    rows = mine(actor).filter(read_at__isnull=True)
+    if notice_ids is not None:
+        rows = rows.filter(pk__in=list(notice_ids))
+    return int(rows.update(read_at=Now()))

@@ -1,0 +1,47 @@
+"""Words for the platform's staff. Data: `node_id`, `name`, `since` (ISO 8601), `workloads`; `organisation_id`, `by`."""
+
+from collections.abc import Mapping
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from apps.common.badges import Tone
+from apps.notifications.words.base import Data, Speaker, Words, link, moment_in, name_in, number_in
+
+NODE = "console:node"
+
+
+def _down(data: Data) -> Words:
+    title = _("The node %(name)s is silent") % {"name": name_in(data, "name")}
+    count = int(number_in(data, "workloads"))
+    text = ngettext(
+        "Nothing was heard from it since %(since)s; %(count)s workload was on it.",
+        "Nothing was heard from it since %(since)s; %(count)s workloads were on it.",
+        count,
+    ) % {"since": moment_in(data, "since"), "count": count}
+    return Words(title, text, Tone.FAIL, "server-off", action=_("Open"), **link(data, NODE, "node_id"))
+
+
+def _back(data: Data) -> Words:
+    title = _("The node %(name)s is back") % {"name": name_in(data, "name")}
+    text = _("It reports again and takes work.")
+    return Words(title, text, Tone.RUN, "server", action=_("Open"), **link(data, NODE, "node_id"))
+
+
+def _registered(data: Data) -> Words:
+    title = _("%(name)s has registered") % {"name": name_in(data, "name")}
+    text = _("A new organisation, made by %(by)s.") % {"by": name_in(data, "by")}
+    target = link(data, "console:organisation", "organisation_id")
+    return Words(title, text, Tone.WAIT, "building", action=_("Open"), **target)
+
+
+def _test(data: Data) -> Words:
+    return Words(_("A test"), _("This way of telling you works."), Tone.RUN, "circle-check")
+
+
+KINDS: Mapping[str, Speaker] = {
+    "node.down": _down,
+    "node.back": _back,
+    "organisation.registered": _registered,
+    "test": _test,
+}

@@ -1,0 +1,52 @@
+"""Words about stored data. Data: `volume_id` or `dataset_id`, `name`, `number` of the version, `by`, `text`."""
+
+from collections.abc import Mapping
+
+from django.utils.translation import gettext as _
+
+from apps.common.badges import Tone
+from apps.notifications.words.base import Data, Speaker, Words, link, name_in, number_in
+
+VOLUME, DATASET = "storage:volume", "storage:dataset"
+
+
+def _full(data: Data) -> Words:
+    title = _("The volume %(name)s is over its limit") % {"name": name_in(data, "name")}
+    text = _("New runs can only read it until it is below its limit. Delete files, or expand it.")
+    return Words(title, text, Tone.FAIL, "database", action=_("Open"), **link(data, VOLUME, "volume_id"))
+
+
+def _shared(data: Data) -> Words:
+    title = _("%(by)s shares the volume %(name)s with you") % {
+        "by": name_in(data, "by"),
+        "name": name_in(data, "name"),
+    }
+    text = _("It stands among your volumes.")
+    return Words(title, text, Tone.WAIT, "share", action=_("Open"), **link(data, VOLUME, "volume_id"))
+
+
+def _ready(data: Data) -> Words:
+    text = _("It can be mounted and downloaded.")
+    return Words(_version(data, _("%(name)s, version %(number)s, is ready")), text, Tone.RUN, "database", **_open(data))
+
+
+def _failed(data: Data) -> Words:
+    text = name_in(data, "text", _("Nothing was kept of it. Its page says why."))
+    title = _version(data, _("%(name)s, version %(number)s, could not be made"))
+    return Words(title, text, Tone.FAIL, "circle-x", **_open(data))
+
+
+def _version(data: Data, title: str) -> str:
+    return title % {"name": name_in(data, "name"), "number": int(number_in(data, "number"))}
+
+
+def _open(data: Data) -> dict[str, object]:
+    return {"action": _("Open"), **link(data, DATASET, "dataset_id")}
+
+
+KINDS: Mapping[str, Speaker] = {
+    "volume.full": _full,
+    "volume.shared": _shared,
+    "dataset.ready": _ready,
+    "dataset.failed": _failed,
+}
