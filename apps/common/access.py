@@ -10,7 +10,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
 from apps.common.actor import Actor
-from apps.common.errors import Denied
+from apps.common.errors import Denied, InPersonOnly
 from apps.common.permissions import Permission
 from apps.common.scoping import acting
 
@@ -26,12 +26,17 @@ class Realm(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Access:
+    """`in_person`: only from a session; an API token is refused even for reading."""
+
     realm: Realm
     permission: Permission | None = None
+    in_person: bool = False
 
 
 PUBLIC = Access(Realm.PUBLIC)
 SELF = Access(Realm.SELF)
+IN_PERSON = Access(Realm.SELF, in_person=True)
+SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 
 
 def in_organisation(permission: Permission) -> Access:
@@ -66,7 +71,9 @@ def requires(access: Access) -> Callable[[View], View]:
 
 
 def actor_for(request: HttpRequest, access: Access) -> Actor:
-    """The actor of `request` in the declared realm (built by `tenants.middleware`); raises `Denied`."""
+    """The actor of `request` in the declared realm (built by `tenants.middleware`); raises `Denied`, `InPersonOnly`."""
+    if _needs_a_session(request, access) and getattr(request, "api_token", None) is not None:
+        raise InPersonOnly
     actor: Actor = request.actors.get(access.realm)  # type: ignore[attr-defined]
     if access.permission is not None:
         actor.require(access.permission)
@@ -74,6 +81,11 @@ def actor_for(request: HttpRequest, access: Access) -> Actor:
         raise Denied(Permission.PLATFORM_OVERVIEW)
     request.actor = actor  # type: ignore[attr-defined]
     return actor
+
+
+def _needs_a_session(request: HttpRequest, access: Access) -> bool:
+    """A token reads about its person; it changes nothing of the account, or it could outlive its own end."""
+    return access.in_person or (access.realm is Realm.SELF and request.method not in SAFE_METHODS)
 
 
 def _sign_in_first(request: HttpRequest) -> HttpResponseBase:

@@ -52,10 +52,12 @@ def problem_json(error: Exception, context: dict[str, Any]) -> Response | None:
     if problem is None:
         return None
     set_rollback()
-    headers = getattr(error, "headers", None) or {}
+    headers = dict(getattr(error, "headers", None) or {})
+    if getattr(error, "auth_header", None):
+        headers["WWW-Authenticate"] = error.auth_header  # type: ignore[attr-defined]
     wait = getattr(error, "wait", None)  # of a throttled request, in seconds
     if wait is not None:
-        headers = {"Retry-After": str(int(wait) + 1)}
+        headers["Retry-After"] = str(int(wait) + 1)
     return Response(problem, status=problem["status"], content_type="application/problem+json", headers=headers)
 
 

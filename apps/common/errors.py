@@ -58,6 +58,16 @@ class Denied(DomainError):
         self.permission = permission
 
 
+class InPersonOnly(DomainError):
+    """What an API token may never do, whatever its permissions: change the account that it belongs to."""
+
+    code = "in_person_only"
+    status = HTTPStatus.FORBIDDEN
+
+    def __init__(self) -> None:
+        super().__init__(_("An API token cannot do this."), hint=_("Sign in in a browser and do it there."))
+
+
 class Conflict(DomainError):
     """The object changed meanwhile, or is in a state in which this cannot be done."""
 

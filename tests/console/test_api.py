@@ -50,7 +50,7 @@ def test_members_and_strangers_read_nothing(alice: Client, client: Client, path:
     refused = alice.get(f"{ROOT}/{path}/")
     assert refused.status_code == 403
     assert refused["Content-Type"] == "application/problem+json"
-    assert client.get(f"{ROOT}/{path}/").status_code == 403
+    assert client.get(f"{ROOT}/{path}/").status_code == 401
 
 
 def test_the_overview_counts(root: Client, world: World) -> None:

@@ -107,8 +107,8 @@ def test_a_stranger_finds_nothing(world: World, charlie: Client) -> None:
 
 def test_nobody_gets_in_unsigned(world: World) -> None:
     run = submit(world)
-    assert Client().get(RUNS).status_code == 403
-    assert Client().get(f"{RUNS}{run.pk}/").status_code == 403
+    assert Client().get(RUNS).status_code == 401
+    assert Client().get(f"{RUNS}{run.pk}/").status_code == 401
 
 
 def test_stop_and_rerun(world: World, alice: Client) -> None:
