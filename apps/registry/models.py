@@ -10,7 +10,7 @@ from apps.tenants.models import Organisation, User
 
 
 class Image(models.Model):
-    """An image of the platform or a person's own. `requirements` are exact pins; what they resolve to is the runtime's identity."""
+    """The platform's or a person's own. `requirements` are exact pins: what they resolve to is its identity."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     key = models.SlugField(unique=True)

@@ -28,10 +28,10 @@ from apps.training import selectors, services
 from apps.training import serializers as s
 from apps.training.forms import new_key
 from apps.training.models import Run
-from apps.training.quoting import offer
-from apps.training.series import series_of
 from apps.training.tables import RunFilter
 from apps.workloads import selectors as workloads
+from apps.workloads.offers.quoting import offer
+from apps.workloads.series import series_of
 
 VIEW = in_organisation(Permission.TRAINING_VIEW)
 SUBMIT = in_organisation(Permission.TRAINING_SUBMIT)
@@ -203,7 +203,7 @@ class RunMetrics(RunView):
             since = float(request.query_params.get("since", 0))
         except ValueError as error:
             raise Invalid.field("since", _("A time in Unix seconds is needed.")) from error
-        series = series_of(self.run(), name, since)
+        series = series_of(self.run().workload, name, since)
         if series is None:
             raise NotFound
         return Response(s.SeriesSerializer(series, many=True).data)

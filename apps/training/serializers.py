@@ -9,10 +9,10 @@ from rest_framework import serializers
 from apps.registry.models import Image
 from apps.training.models import Entry, Run
 from apps.training.services import Request
-from apps.training.timeline import event_title
 from apps.workloads.choices import Fault, Status
 from apps.workloads.faults import advise
 from apps.workloads.models import Attempt, Event
+from apps.workloads.timeline import event_title
 from apps.workloads.waiting import explain
 
 

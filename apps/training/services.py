@@ -3,7 +3,7 @@
 import os
 import re
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID, uuid4
 
 from django.db import transaction
@@ -24,8 +24,8 @@ from apps.training.models import Entry, Run
 from apps.workloads import services as workloads
 from apps.workloads.choices import Kind
 from apps.workloads.models import Workload
-from apps.workloads.placing import placed
-from apps.workloads.spec import DataMount, Gpu, Spec
+from apps.workloads.offers.quoting import resources_of
+from apps.workloads.spec import DataMount, Spec
 from apps.workloads.spec import Image as SpecImage
 
 MAX_CODE = 1 << 20
@@ -157,29 +157,13 @@ def spec_of(
     """The kernel's spec of a run on `package`; code is mounted read-only, only the output folder is written to."""
     mounts = [DataMount(code.relative_path, command.CODE, True)] if code else []
     mounts += [DataMount(output.relative_path, command.OUTPUT, False)] if output else []
-    spec = Spec(
+    return replace(
+        resources_of(package),
         image=SpecImage(image.key, tuple(image.requirements)),
         argv=argv,
-        cpu_milli=package.cpu_milli,
-        memory_mib=package.memory_mib,
-        gpu=_gpu(package),
         env={**dict(environment), "PLSTACK_CODE": command.CODE, "PLSTACK_OUTPUT": command.OUTPUT},
         mounts=tuple(mounts),
         workdir=command.CODE,
-    )
-    return placed(spec, package)
-
-
-def _gpu(package: Package) -> Gpu | None:
-    if not package.gpu_count:
-        return None
-    return Gpu(
-        mode=package.gpu_mode,
-        count=package.gpu_count,
-        model=package.gpu_model or None,
-        core_milli=package.gpu_core_milli or 1000,
-        memory_mib=package.gpu_memory_mib or 0,
-        profile=package.mig_profile or None,
     )
 
 

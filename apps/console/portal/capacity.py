@@ -14,10 +14,10 @@ from apps.common.clock import db_now
 from apps.common.permissions import Permission
 from apps.common.scoping import acting
 from apps.tenants.selectors import Limit, own_limits
-from apps.training.capacity import MOST, room
-from apps.training.quoting import resources_of
 from apps.workloads.isolation import usable_nodes
 from apps.workloads.models import Placement
+from apps.workloads.offers.capacity import MOST, room
+from apps.workloads.offers.quoting import resources_of
 from apps.workloads.placing import is_simulated, read_zones
 from apps.workloads.reconcile.snapshot import SILENCE
 from apps.workloads.resources import quota_amounts

@@ -21,11 +21,11 @@ from apps.console.selectors import workloads as reads
 from apps.console.tables.workloads import WorkloadTable
 from apps.console.views.facts import workload_facts
 from apps.console.views.shared import done, paged, say_refusal
-from apps.training.startup import startup_steps
 from apps.workloads import faults, services
 from apps.workloads import selectors as kernel
 from apps.workloads.choices import Status
 from apps.workloads.models import Attempt
+from apps.workloads.startup import startup_steps
 from apps.workloads.waiting import explain_wait
 
 VIEW = on_platform(P.PLATFORM_WORKLOADS_VIEW)

@@ -15,11 +15,12 @@ from apps.common.actor import Actor
 from apps.common.errors import Conflict, DomainError
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
-from apps.training import quotecard, selectors, services
+from apps.training import selectors, services
 from apps.training.forms import new_key
 from apps.training.models import Run
-from apps.training.quoting import offer
 from apps.workloads.choices import Status
+from apps.workloads.offers import quotecard
+from apps.workloads.offers.quoting import offer
 
 SUBMIT = in_organisation(Permission.TRAINING_SUBMIT)
 

@@ -19,13 +19,15 @@ from apps.common.forms import show_error
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.registry import selectors as registry
+from apps.registry.picker import image_choices
 from apps.storage import services as storage
-from apps.training import command, quotecard, selectors, services
+from apps.training import command, selectors, services
 from apps.training.forms import RunForm, Source, initial_of, initial_of_example, initial_of_nothing
 from apps.training.models import Entry, Run
-from apps.training.picker import PackageChoice, image_choices, package_choices
-from apps.training.quoting import Offer, offer
 from apps.training.views.code import box_context, uploaded
+from apps.workloads.offers import quotecard
+from apps.workloads.offers.picker import PackageChoice, package_choices
+from apps.workloads.offers.quoting import Offer, offer
 
 SUBMIT = in_organisation(Permission.TRAINING_SUBMIT)
 EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "digits.py"

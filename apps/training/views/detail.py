@@ -18,15 +18,15 @@ from apps.common.actor import Actor
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.storage import services as storage
-from apps.training import command, passport, selectors, startup
+from apps.training import command, passport, selectors
 from apps.training.models import Run
-from apps.training.picker import PackageChoice, package_choices
-from apps.training.series import charts_of, series_of
 from apps.training.views.files import output_context
-from apps.workloads import faults
+from apps.workloads import faults, startup
 from apps.workloads import selectors as workloads
 from apps.workloads.choices import Status
 from apps.workloads.models import Attempt
+from apps.workloads.offers.picker import PackageChoice, package_choices
+from apps.workloads.series import charts_of, series_of
 from apps.workloads.waiting import explain_wait
 
 VIEW = in_organisation(Permission.TRAINING_VIEW)
@@ -110,7 +110,7 @@ def _overview(request: ActorRequest, run: Run, attempt: Attempt | None) -> dict[
         "steps": startup.startup_steps(workload, attempt),
         "start_seconds": startup.total_seconds(workload, attempt),
         "outputs": selectors.outputs_or_none(run) if workload.ended_at else None,
-        "charts": charts_of(run),
+        "charts": charts_of(run.workload),
         "passport": passport.rows_of(run),
         "versions": selectors.versions(actor, run)[:10],
         **_money(actor, run),
@@ -182,5 +182,5 @@ def metrics(request: ActorRequest, run_id: UUID, name: str) -> JsonResponse:
         since = float(request.GET.get("since", 0))
     except ValueError:
         since = 0.0
-    chart = series_of(run, name, since)
+    chart = series_of(run.workload, name, since)
     return JsonResponse(chart, safe=False) if chart is not None else JsonResponse({}, status=404)

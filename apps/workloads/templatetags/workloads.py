@@ -1,8 +1,112 @@
-"""Filters for what the kernel knows."""
+"""`{% load workloads %}`: packages, waiting, events and what drivers say, in the reader's words."""
+
+from decimal import Decimal
+from typing import Any
 
 from django import template
+from django.utils.functional import Promise
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
 
+from apps.billing.choices import Isolation
+from apps.billing.models import Package
+from apps.common.money import FEN_PER_YUAN, whole_fen, yuan
+from apps.common.templatetags.pl_filters import exact_yuan
+from apps.workloads.faults import advise
+from apps.workloads.models import Event, Workload
+from apps.workloads.timeline import event_icon, event_title
+from apps.workloads.waiting import WaitReport, explain
 from apps.workloads.words import translated
 
 register = template.Library()
+
+_ISOLATION_ICONS = {
+    Isolation.NONE: "cpu",
+    Isolation.WHOLE: "lock",
+    Isolation.HARDWARE: "shield-lock",
+    Isolation.MEMORY: "shield-half",
+    Isolation.SHARED: "users-group",
+}
+
 register.filter("driver_words", translated)
+register.filter("whole_fen", whole_fen)
+register.filter("event_title", event_title)
+register.filter("event_icon", event_icon)
+
+
+# The scheduler's causes that are a lack of something countable.
+SHORTAGES = ("cpu", "memory", "devices", "slices")
+
+
+@register.filter
+def package_name(package: Package) -> str:
+    return package.name(get_language() or "")
+
+
+@register.filter
+def package_note(package: Package) -> str:
+    return package.description(get_language() or "")
+
+
+@register.filter
+def isolation_icon(package: Package) -> str:
+    return _ISOLATION_ICONS[Isolation(package.isolation)]
+
+
+@register.filter
+def isolation_label(package: Package) -> str | Promise:
+    return Isolation(package.isolation).label
+
+
+@register.filter
+def wait_title(workload: Workload) -> str:
+    """Why it waits, in few words. Without the machine's name: a list must not look one up for each row."""
+    known = workload.explanation
+    title = explain({**known, "nearest": {**(known.get("nearest") or {}), "node_id": None}}).title
+    if known.get("cause") in SHORTAGES:  # without a machine's name the title is the amount alone
+        return _("Short of %(amount)s") % {"amount": title}
+    return title
+
+
+@register.filter
+def narrowing(report: WaitReport) -> list[dict[str, Any]]:
+    """The checks that cost a machine: all machines first, then each check that fewer pass, until none is left."""
+    shown: list[dict[str, Any]] = []
+    for step in report.funnel:
+        if not shown or step["count"] < shown[-1]["count"]:
+            shown.append(step)
+        if not step["count"]:
+            break
+    return shown
+
+
+@register.filter
+def end_title(workload: Workload) -> str:
+    return advise(workload).title
+
+
+@register.filter
+def exact_amount(exact_fen: Decimal | None) -> str:
+    """As `exact_yuan`, for columns whose header names the unit."""
+    return exact_yuan(exact_fen).removeprefix("¥")
+
+
+@register.filter
+def cost_text(exact_fen: Decimal) -> str:
+    """Two places from one yuan on, four below it: a short run on a cheap package costs fractions of a fen."""
+    return yuan(whole_fen(exact_fen)) if exact_fen >= FEN_PER_YUAN else exact_yuan(exact_fen)
+
+
+@register.filter
+def ran_seconds(workload: Workload) -> float | None:
+    """How long the last attempt ran; None when it never did."""
+    if workload.started_at is None or workload.ended_at is None:
+        return None
+    return (workload.ended_at - workload.started_at).total_seconds()
+
+
+@register.filter
+def event_tone(event: Event) -> str:
+    if event.kind == "waiting":
+        return "wait"
+    return {"failed": "fail", "running": "run", "queued": "wait"}.get(event.status, "stop")

@@ -1,4 +1,4 @@
-"""The charts of a run: measurements of its attempt as points over time."""
+"""The charts of a workload: measurements of its attempt as points over time."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from apps.common.formatting import cores, memory
-from apps.training.models import Run
 from apps.workloads.drivers.base import Usage
+from apps.workloads.models import Workload
 from apps.workloads.selectors import current_attempt, usage_series
 from apps.workloads.spec import Spec
 
@@ -36,9 +36,9 @@ CHARTS = {
 }
 
 
-def charts_of(run: Run) -> list[dict[str, Any]]:
-    """The charts that a run of this package has: those of the GPU only where there is one."""
-    spec = run.workload.frozen_spec
+def charts_of(workload: Workload) -> list[dict[str, Any]]:
+    """The charts that a workload of this package has: those of the GPU only where there is one."""
+    spec = workload.frozen_spec
     shown = ("gpu", "gpu_memory", "cpu", "memory") if spec.gpu else ("cpu", "memory")
     return [{"name": name, "title": _titles()[name], "limit": _limit_text(name, spec)} for name in shown]
 
@@ -57,12 +57,12 @@ def _limit_text(name: str, spec: Spec) -> str:
     return _("of %(amount)s") % {"amount": memory(limit * 1024)} if limit else ""
 
 
-def series_of(run: Run, name: str, since: float = 0.0) -> list[dict[str, Any]] | None:
+def series_of(workload: Workload, name: str, since: float = 0.0) -> list[dict[str, Any]] | None:
     """Points newer than `since` (Unix seconds): [{"name", "unit", "limit", "points": [[Unix seconds, value], …]}].
 
     None for an unknown chart.
     """
-    chart, attempt = CHARTS.get(name), current_attempt(run.workload)
+    chart, attempt = CHARTS.get(name), current_attempt(workload)
     if chart is None:
         return None
     origin = attempt.started_at.timestamp() if attempt and attempt.started_at else 0.0
@@ -71,7 +71,7 @@ def series_of(run: Run, name: str, since: float = 0.0) -> list[dict[str, Any]] |
         for use in _thinned(usage_series(attempt, since_s=max(0.0, since - origin)))
         if (value := chart.value(use)) is not None
     ]
-    limit = chart.limit(run.workload.frozen_spec)
+    limit = chart.limit(workload.frozen_spec)
     return [{"name": _titles()[name], "unit": chart.unit, "limit": limit, "points": points}]
 
 

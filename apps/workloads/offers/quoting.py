@@ -7,12 +7,12 @@ from apps.billing.models import Package
 from apps.billing.selectors import Quote
 from apps.common.actor import Actor
 from apps.common.errors import QuotaExceeded
-from apps.registry.models import Image
 from apps.tenants import quotas
-from apps.training.services import spec_of
+from apps.workloads.choices import Kind
 from apps.workloads.forecast import Forecast, forecast
+from apps.workloads.placing import placed
 from apps.workloads.resources import quota_amounts
-from apps.workloads.spec import Spec
+from apps.workloads.spec import Gpu, Image, Spec
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,28 +23,50 @@ class Offer:
     quote: Quote
     forecast: Forecast
     quota: QuotaExceeded | None
+    kind: Kind
 
     @property
     def can_start(self) -> bool:
         return self.quote.can_start and self.quota is None
 
 
-def offer(actor: Actor, package: Package, outlook: Forecast | None = None) -> Offer:
+def offer(actor: Actor, package: Package, outlook: Forecast | None = None, *, kind: Kind = Kind.TRAINING) -> Offer:
     """Raises `Conflict` for a package without a price. `outlook` saves asking the scheduler twice on one page."""
     return Offer(
         package=package,
         quote=funds.quote(actor, package_id=package.pk),
         forecast=outlook or forecast(actor, resources_of(package)),
-        quota=quota_problem(actor, package),
+        quota=quota_problem(actor, package, kind),
+        kind=kind,
     )
 
 
 def resources_of(package: Package) -> Spec:
-    """A spec that says what a run on `package` takes, before there is anything to run."""
-    return spec_of(package, Image(key="", requirements=[]))
+    """A spec that says what `package` takes, before there is anything to run."""
+    spec = Spec(
+        image=Image(""),
+        argv=(),
+        cpu_milli=package.cpu_milli,
+        memory_mib=package.memory_mib,
+        gpu=gpu_of(package),
+    )
+    return placed(spec, package)
 
 
-def quota_problem(actor: Actor, package: Package) -> QuotaExceeded | None:
+def gpu_of(package: Package) -> Gpu | None:
+    if not package.gpu_count:
+        return None
+    return Gpu(
+        mode=package.gpu_mode,
+        count=package.gpu_count,
+        model=package.gpu_model or None,
+        core_milli=package.gpu_core_milli or 1000,
+        memory_mib=package.gpu_memory_mib or 0,
+        profile=package.mig_profile or None,
+    )
+
+
+def quota_problem(actor: Actor, package: Package, kind: Kind = Kind.TRAINING) -> QuotaExceeded | None:
     """What submitting would be refused for now."""
     if actor.user_id is None:
         return None
@@ -52,5 +74,5 @@ def quota_problem(actor: Actor, package: Package) -> QuotaExceeded | None:
         organisation_id=actor.organisation(),
         department_id=actor.department_id,
         user_id=actor.user_id,
-        amounts=quota_amounts(resources_of(package)),
+        amounts=quota_amounts(resources_of(package), kind),
     )

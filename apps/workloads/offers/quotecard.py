@@ -13,14 +13,17 @@ from apps.common.clock import db_now
 from apps.common.formatting import moment
 from apps.common.money import yuan, yuan_rate
 from apps.common.permissions import Permission
-from apps.training.picker import HOPELESS, PackageChoice
-from apps.training.quoting import Offer, quota_problem
+from apps.workloads.choices import Kind
+from apps.workloads.offers.picker import HOPELESS, PackageChoice
+from apps.workloads.offers.quoting import Offer, quota_problem
 from apps.workloads.waiting import explain
 
 MAX_ALTERNATIVES = 2
 
 
-def card(actor: Actor, offer: Offer | None, choices: Sequence[PackageChoice] = ()) -> dict[str, Any]:
+def card(
+    actor: Actor, offer: Offer | None, choices: Sequence[PackageChoice] = (), *, kind: Kind = Kind.TRAINING
+) -> dict[str, Any]:
     """`choices` are the packages from which alternatives may be proposed where this one cannot start."""
     if offer is None:
         return {
@@ -39,12 +42,16 @@ def card(actor: Actor, offer: Offer | None, choices: Sequence[PackageChoice] = (
         "problem": _problem(actor, offer),
         "alternatives": [] if offer.can_start else _alternatives(actor, offer, choices),
         "top_up_url": _top_up_url(actor) if quote.shortfall_fen or quote.blocked else "",
-        "button": _("Start training"),
-        "blocked": "" if offer.can_start else _("Start training"),
+        "button": _button(kind),
+        "blocked": "" if offer.can_start else _button(kind),
         "dock_sub": _dock(offer),
         "foot": _foot(),
         **_start(offer),
     }
+
+
+def _button(kind: Kind) -> str:
+    return _("Start training") if kind is Kind.TRAINING else _("Create and start")
 
 
 def _name(name: str, offer: Offer) -> str:
@@ -76,7 +83,7 @@ def _rows(offer: Offer) -> list[dict[str, Any]]:
             "label": _("Price version"),
             "value": f"v{quote.price_number}",
             "icon": "lock",
-            "sub": _("does not change during this run"),
+            "sub": _("does not change during this run") if offer.kind is Kind.TRAINING else _("until it is stopped"),
         },
         *([_start_row(offer)] if offer.forecast.start_p50 is None else []),
     ]
@@ -165,4 +172,7 @@ def _would_start(actor: Actor, offer: Offer, choice: PackageChoice) -> bool:
     rate = choice.rate_fen_per_hour
     if rate is None or choice.package.pk == offer.package.pk or not choice.forecast.starts_now or offer.quote.blocked:
         return False
-    return hour_price(rate, 1) <= max(0, offer.quote.available_fen) and quota_problem(actor, choice.package) is None
+    return (
+        hour_price(rate, 1) <= max(0, offer.quote.available_fen)
+        and quota_problem(actor, choice.package, offer.kind) is None
+    )
