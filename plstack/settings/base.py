@@ -196,7 +196,11 @@ DATA_UPLOAD_MAX_NUMBER_FILES = 500
 FILE_UPLOAD_TEMP_DIR = None
 
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
+    # The first one's header goes with every 401.
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "apps.tenants.bearer.BearerToken",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
     "DEFAULT_PERMISSION_CLASSES": ["apps.common.api_access.DeclaredAccess"],
     "DEFAULT_PAGINATION_CLASS": "apps.common.pagination.CreatedCursor",
     "PAGE_SIZE": 50,
