@@ -22,4 +22,10 @@ app.conf.beat_schedule = {
     "discover": every(30, "workloads.discover", "default"),
     "rate": every(30, "billing.rate", "default"),
     "arrears": every(30, "workloads.enforce_arrears", "default"),
+    "mail": every(5, "notifications.send_mail", "default"),
+    "sms": every(5, "notifications.send_sms", "default"),
+    "webhooks": every(5, "notifications.send_webhooks", "default"),
+    "notices-sweep": every(3600, "notifications.sweep", "default"),
+    "measure": every(30, "storage.measure", "default"),
+    "clean": every(300, "storage.clean", "default"),
 }

@@ -1,47 +1,47 @@
 """Making folders and putting files into them."""
 
 import os
-import shutil
 from pathlib import Path
 from uuid import UUID, uuid4
 
-from django.conf import settings
 from django.core.files.base import File
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.actor import Actor
-from apps.common.errors import Conflict, Invalid, NotFound, Unavailable
+from apps.common.errors import Conflict, Invalid, NotFound
 from apps.storage.archives import MAX_BYTES, MAX_FILES, extract_zip
 from apps.storage.beneath import create_file, items
+from apps.storage.disk import data_root, discard, refuse_when_full
 from apps.storage.models import Folder, FolderKind
-
-# Admission stops before the disk is full, so that what runs can still write.
-MAX_DISK_USED = 0.9
+from apps.storage.usage import measure
 
 
 def root_of(folder: Folder) -> Path:
     """Where the folder lies on this machine."""
-    return Path(settings.PLSTACK_HOME) / "data" / folder.relative_path
+    return data_root() / folder.relative_path
 
 
-def create_folder(actor: Actor, *, kind: FolderKind, folder_id: UUID | None = None) -> Folder:
-    """An empty folder of the actor's organisation."""
+def create_folder(
+    actor: Actor, *, kind: FolderKind, folder_id: UUID | None = None, size_mib: int | None = None
+) -> Folder:
+    """An empty folder of the actor's organisation, with a limit of its own where `size_mib` says one."""
     refuse_when_full()
     folder: Folder = Folder.objects.create(
-        id=folder_id or uuid4(), organisation_id=actor.organisation(), owner_id=actor.person(), kind=kind
+        id=folder_id or uuid4(),
+        organisation_id=actor.organisation(),
+        owner_id=actor.person(),
+        kind=kind,
+        size_mib=size_mib,
     )
     root_of(folder).mkdir(parents=True, exist_ok=True)
     return folder
 
 
-def refuse_when_full() -> None:
-    """Raise `Unavailable` at nine tenths of the disk."""
-    disk = shutil.disk_usage(settings.PLSTACK_HOME)
-    if disk.used / max(1, disk.used + disk.free) >= MAX_DISK_USED:
-        raise Unavailable(
-            _("The platform's disk is more than 90 % full, so nothing new is taken."),
-            hint=_("Ask the platform's administrators to free space."),
-        )
+def remove_folder(folder: Folder) -> None:
+    """The row and the files, for good. Call inside the transaction that forgets the folder."""
+    root = root_of(folder)
+    folder.delete()
+    discard(root)
 
 
 def add_file(actor: Actor, *, folder: Folder, path: str, content: "File[bytes]") -> None:
@@ -77,16 +77,6 @@ def own_folder(actor: Actor, folder_id: UUID, kind: FolderKind) -> Folder:
     if folder is None:
         raise NotFound
     return folder
-
-
-def measure(root: Path) -> tuple[int, int]:
-    """Number of files and their bytes below `root`; links are not followed."""
-    count = size = 0
-    for folder, _folders, names in os.walk(root):
-        for name in names:
-            count += 1
-            size += os.lstat(os.path.join(folder, name)).st_size
-    return count, size
 
 
 def file_names(folder: Folder, *, limit: int = 200) -> list[str]:

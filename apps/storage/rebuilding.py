@@ -1,0 +1,101 @@
+"""Files made of a manifest again: real copies where programs may write, links to the store where they may not."""
+
+import errno
+import fcntl
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from apps.common.errors import Conflict
+from apps.storage.beneath import folder_of_names
+from apps.storage.models import EntryKind, Manifest, ManifestEntry
+from apps.storage.objects import FICLONE, object_path
+from apps.storage.usage import Budget
+
+CHUNK = 8 << 20
+Progress = Callable[[int, int], None]
+
+
+def materialise(
+    manifest: Manifest,
+    target: Path,
+    *,
+    read_only: bool = False,
+    budget: Budget | None = None,
+    progress: Progress | None = None,
+) -> None:
+    """Write the manifest's tree into `target`, a folder that nobody else can reach yet; it may hold part of it already.
+
+    With `read_only`, files are links to the store's own (which no program may then be let write to); otherwise copies
+    with their mode and time of change. `budget` is asked before each copy. Raises `Conflict` for an unfinished
+    manifest, `QuotaExceeded`, OSError.
+    """
+    if not manifest.complete:
+        raise Conflict("the manifest is not complete")
+    target.mkdir(parents=True, exist_ok=True)
+    for entry in ManifestEntry.objects.filter(manifest=manifest).order_by("path").iterator(chunk_size=2000):
+        *folders, name = entry.path.split("/")
+        # A walk through a folder that changes may have met a link and, later, a folder in its place: follow none.
+        with folder_of_names(target, folders, create=True) as parent:
+            _make(entry, parent, name, read_only, budget)
+        if progress is not None:
+            progress(1, entry.size)
+
+
+def _make(entry: ManifestEntry, parent: int, name: str, read_only: bool, budget: Budget | None) -> None:
+    if entry.kind == EntryKind.FOLDER:
+        with suppress(FileExistsError):
+            os.mkdir(name, 0o755, dir_fd=parent)
+    elif entry.kind == EntryKind.LINK:
+        with suppress(FileExistsError):
+            os.symlink(entry.target, name, dir_fd=parent)
+    elif not (read_only and _link(entry, parent, name)):
+        _copy(entry, parent, name, budget)
+
+
+def _link(entry: ManifestEntry, parent: int, name: str) -> bool:
+    """False where the file needs an inode of its own: it is executable, or has as many names as the disk allows."""
+    if entry.mode & 0o111:
+        return False
+    try:
+        os.link(_content(entry), name, dst_dir_fd=parent)
+    except FileExistsError:
+        return True
+    except OSError as error:
+        if error.errno in (errno.EMLINK, errno.EXDEV, errno.EPERM):
+            return False
+        raise
+    return True
+
+
+def _content(entry: ManifestEntry) -> Path:
+    return object_path(entry.organisation_id, bytes(entry.sha256 or b""))
+
+
+def _copy(entry: ManifestEntry, parent: int, name: str, budget: Budget | None) -> None:
+    if budget is not None:
+        budget.take(entry.size)
+    part = f".{entry.pk}.part"
+    source = os.open(_content(entry), os.O_RDONLY)
+    target = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600, dir_fd=parent)
+    try:
+        copy_content(source, target)
+        os.fchmod(target, entry.mode & 0o777)
+        changed = int(entry.stamp.partition(":")[0] or 0)
+        os.utime(target, ns=(changed, changed))
+    finally:
+        os.close(source)
+        os.close(target)
+    os.rename(part, name, src_dir_fd=parent, dst_dir_fd=parent)
+
+
+def copy_content(source: int, target: int) -> None:
+    """All bytes of one open file into another, empty one: shared blocks where the disk can, else inside the kernel."""
+    try:
+        fcntl.ioctl(target, FICLONE, source)
+        return
+    except OSError:
+        left = os.fstat(source).st_size
+    while left > 0 and (sent := os.sendfile(target, source, None, min(left, CHUNK))):
+        left -= sent

@@ -1,0 +1,98 @@
+"""Sharing one volume or dataset with a person: object permissions of django-guardian, inside one organisation."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from apps.audit.services import Target, record
+from apps.common.actor import Actor
+from apps.common.errors import Denied, Invalid
+from apps.common.permissions import Permission
+from apps.storage.choices import Right
+from apps.storage.models import Dataset, DatasetShare, Volume, VolumeShare
+from apps.tenants.models import Membership, User
+
+Shared = Volume | Dataset
+_SHARES: dict[type[Shared], Any] = {Volume: VolumeShare, Dataset: DatasetShare}
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """One person and what they may do with the object."""
+
+    user: User
+    right: Right
+
+
+def reaches(actor: Actor, model: type[Shared], right: Right) -> Q:
+    """The condition of rows of `model` that are the actor's own, shared with them, or theirs to manage."""
+    if actor.platform or actor.may(Permission.STORAGE_MANAGE_ALL):
+        return Q()
+    codename = f"{right.value}_{model._meta.model_name}"
+    shared = _SHARES[model].objects.filter(user_id=actor.user_id, permission__codename=codename)
+    return Q(owner_id=actor.user_id) | Q(pk__in=shared.values("content_object_id"))
+
+
+def may_manage(actor: Actor, thing: Shared) -> bool:
+    """Whether the actor may rename, resize, share and delete: the owner, and who manages everybody's."""
+    if actor.platform:
+        return actor.may(Permission.PLATFORM_STORAGE_MANAGE)
+    own = thing.owner_id == actor.user_id and actor.may(Permission.STORAGE_USE)
+    return own or actor.may(Permission.STORAGE_MANAGE_ALL)
+
+
+def require_manage(actor: Actor, thing: Shared) -> None:
+    """`Denied` for those who may see it but not rule it."""
+    if not may_manage(actor, thing):
+        raise Denied(Permission.STORAGE_MANAGE_ALL)
+
+
+def share(actor: Actor, thing: Shared, *, user_id: int, right: Right) -> None:
+    """Give a member of the same organisation the right, in place of what they had."""
+    require_manage(actor, thing)
+    member = Membership.objects.filter(
+        organisation_id=thing.organisation_id, user_id=user_id, user__is_active=True
+    ).first()
+    if member is None:
+        raise Invalid.field("user", _("Choose a member of the organisation."))
+    if user_id == thing.owner_id:
+        raise Invalid.field("user", _("It belongs to this person already."))
+    with transaction.atomic():
+        rows, name = _SHARES[type(thing)], thing._meta.model_name
+        rows.objects.filter(content_object=thing, user_id=user_id).delete()
+        for verb in (Right.READ, Right.WRITE) if right is Right.WRITE else (Right.READ,):
+            rows.objects.assign_perm(f"{verb.value}_{name}", member.user, thing)
+        _record(actor, thing, "shared", {"with": member.user.username, "right": right.value})
+
+
+def unshare(actor: Actor, thing: Shared, *, user_id: int) -> None:
+    """Take every right of a person away; what they have mounted already stays mounted until it ends."""
+    if user_id != actor.user_id:
+        require_manage(actor, thing)
+    with transaction.atomic():
+        rows = _SHARES[type(thing)].objects.filter(content_object=thing, user_id=user_id)
+        names = set(rows.values_list("user__username", flat=True))
+        rows.delete()
+        if names:
+            _record(actor, thing, "unshared", {"with": names.pop()})
+
+
+def shares(thing: Shared) -> list[Share]:
+    """Everyone it is shared with, by name."""
+    rows = _SHARES[type(thing)].objects.filter(content_object=thing).select_related("user", "permission")
+    found: dict[int, Share] = {}
+    for row in rows:
+        writes = row.permission.codename.startswith(Right.WRITE) or (
+            row.user_id in found and found[row.user_id].right is Right.WRITE
+        )
+        found[row.user_id] = Share(row.user, Right.WRITE if writes else Right.READ)
+    return sorted(found.values(), key=lambda each: each.user.display_name.lower())
+
+
+def _record(actor: Actor, thing: Shared, verb: str, after: dict[str, str]) -> None:
+    kind = str(thing._meta.model_name)
+    target = Target(kind, str(thing.pk), thing.name)
+    record(actor, action=f"{kind}.{verb}", organisation_id=thing.organisation_id, target=target, after=after)

@@ -1,0 +1,22 @@
+"""Storage's loops as Celery tasks; each finds its own work in the database."""
+
+from celery import shared_task
+
+from apps.common.actor import system_actor
+from apps.common.scoping import acting
+from apps.storage import datasets, disk, housekeeping, usage, volumes
+
+
+@shared_task(name="storage.measure")
+def measure() -> None:
+    with acting(system_actor()):
+        usage.measure_due()
+
+
+@shared_task(name="storage.clean")
+def clean() -> None:
+    with acting(system_actor()) as actor:
+        volumes.purge_due(actor)
+        datasets.purge_due(actor)
+        housekeeping.sweep()
+    disk.empty_trash()

@@ -1,0 +1,231 @@
+"""Whole trees in and out of the content store: `capture` makes a manifest, `materialise` makes files of it again."""
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Count, Sum
+from django.db.models.functions import Now
+
+from apps.common.errors import NotFound
+from apps.storage import objects
+from apps.storage.beneath import folder_beneath, open_names, parts_of
+from apps.storage.models import EntryKind, Manifest, ManifestEntry
+
+BATCH_FILES = 256
+BATCH_BYTES = 256 << 20
+# Told (files, bytes) so far; may raise to give up. A capture that gave up can be continued.
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One entry of a tree as the walk met it. `stamp` changes whenever the content may have."""
+
+    path: str
+    kind: EntryKind
+    mode: int
+    size: int
+    stamp: str
+    target: str = ""
+
+
+@dataclass(slots=True)
+class _Known:
+    """What earlier manifests say of paths: hash by (path, stamp), and which rows this manifest has already."""
+
+    contents: dict[tuple[str, str], bytes] = field(default_factory=dict)
+    rows: dict[str, str] = field(default_factory=dict)
+
+
+def capture(
+    *,
+    organisation_id: UUID,
+    root: Path,
+    path: str = "",
+    base: Manifest | None = None,
+    unfinished: Manifest | None = None,
+    links: bool = True,
+    progress: Progress | None = None,
+) -> Manifest:
+    """The tree below `root`/`path` as a complete manifest; call inside a scope that reaches the organisation.
+
+    Files that `base` (an earlier manifest of the same folder) knows unchanged are not read again. `unfinished` is
+    continued where it stopped. Links are kept as they are and never followed; without `links` they are left out.
+    Raises `NotFound` where there is no such folder, OSError where the disk fails.
+    """
+    manifest = unfinished or Manifest.objects.create(organisation_id=organisation_id)
+    known = _known(manifest, base)
+    seen: set[str] = set()
+    walk = _walk(root, path, links)
+    while batch := _batch(walk):
+        seen.update(entry.path for entry in batch)
+        _keep_batch(manifest, root, path, batch, known)
+        if progress is not None:
+            progress(len(batch), sum(entry.size for entry in batch))
+    gone = set(known.rows) - seen
+    ManifestEntry.objects.filter(manifest=manifest, path__in=gone).delete()
+    return _completed(manifest)
+
+
+def _known(manifest: Manifest, base: Manifest | None) -> _Known:
+    known = _Known()
+    for source in filter(None, (base, manifest)):
+        for path, stamp, sha256 in ManifestEntry.objects.filter(manifest=source).values_list("path", "stamp", "sha256"):
+            if sha256 is not None:
+                known.contents[path, stamp] = bytes(sha256)
+            if source is manifest:
+                known.rows[path] = stamp
+    return known
+
+
+def _walk(root: Path, path: str, links: bool) -> Iterator[Seen]:
+    """Every file, link and folder below; folders before what is in them."""
+    with folder_beneath(root, path) as top:
+        for here, folders, names, parent in os.fwalk(".", dir_fd=top, follow_symlinks=False):
+            inside = "" if here == "." else here.removeprefix("./") + "/"
+            for name in sorted((*folders, *names)):
+                entry = _seen(parent, inside + name, name, links)
+                if entry is not None:
+                    yield entry
+
+
+def _seen(parent: int, path: str, name: str, links: bool) -> Seen | None:
+    """None for what vanished, for sockets and pipes, and for names that are no text."""
+    try:
+        path.encode()
+        found = os.stat(name, dir_fd=parent, follow_symlinks=False)
+        mode, stamp = stat.S_IMODE(found.st_mode) & 0o777, _stamp(found)
+        if stat.S_ISDIR(found.st_mode):
+            return Seen(path, EntryKind.FOLDER, mode, 0, stamp)
+        if stat.S_ISREG(found.st_mode):
+            return Seen(path, EntryKind.FILE, mode, found.st_size, stamp)
+        if links and stat.S_ISLNK(found.st_mode):
+            target = os.readlink(name, dir_fd=parent)
+            target.encode()
+            return Seen(path, EntryKind.LINK, 0o777, 0, stamp, target)
+    except (FileNotFoundError, UnicodeEncodeError):
+        return None
+    return None
+
+
+def _stamp(found: os.stat_result) -> str:
+    return f"{found.st_mtime_ns}:{found.st_ctime_ns}:{found.st_ino}:{found.st_size}"
+
+
+def _batch(walk: Iterator[Seen]) -> list[Seen]:
+    batch: list[Seen] = []
+    size = 0
+    for entry in islice(walk, BATCH_FILES):
+        batch.append(entry)
+        size += entry.size
+        if size >= BATCH_BYTES:
+            break
+    return batch
+
+
+def _keep_batch(manifest: Manifest, root: Path, path: str, batch: list[Seen], known: _Known) -> None:
+    """Read what is new, then write rows and references in one transaction. Again where the store lost a content."""
+    todo = [entry for entry in batch if known.rows.get(entry.path) != entry.stamp]
+    hashes = {entry.path: known.contents.get((entry.path, entry.stamp)) for entry in todo}
+    while todo:
+        staged = _stage(manifest.organisation_id, root, path, todo, hashes)
+        missing = _write(manifest, todo, hashes, staged)
+        for entry in todo:
+            if hashes.get(entry.path) in missing:
+                hashes[entry.path] = None
+        if not missing:
+            return
+
+
+def _stage(
+    organisation_id: UUID, root: Path, path: str, todo: list[Seen], hashes: dict[str, bytes | None]
+) -> dict[bytes, Path]:
+    """Read the files whose content is not known; fills `hashes`. Files that vanished are taken out of `todo`."""
+    staged: dict[bytes, Path] = {}
+    for entry in list(todo):
+        if entry.kind is not EntryKind.FILE or hashes[entry.path] is not None:
+            continue
+        try:
+            source = open_names(root, (*parts_of(path), *entry.path.split("/")))
+        except NotFound:
+            todo.remove(entry)
+            continue
+        try:
+            found = objects.stage(organisation_id, source)
+        finally:
+            os.close(source)
+        hashes[entry.path] = found.sha256
+        staged.setdefault(found.sha256, found.path)
+        if staged[found.sha256] != found.path:
+            found.path.unlink()
+    return staged
+
+
+def _write(
+    manifest: Manifest, todo: list[Seen], hashes: dict[str, bytes | None], staged: dict[bytes, Path]
+) -> set[bytes]:
+    """Rows of the batch, unless contents are missing: then nothing is written and their hashes are answered."""
+    contents = {key: entry.size for entry in todo if (key := hashes.get(entry.path)) is not None}
+    contents |= {key: place.stat().st_size for key, place in staged.items()}
+    if staged:
+        objects.sync(manifest.organisation_id)
+    try:
+        with transaction.atomic():
+            missing = objects.keep(manifest.organisation_id, contents, staged) if contents else set()
+            if not missing:
+                _write_rows(manifest, todo, hashes, contents)
+    finally:
+        for place in staged.values():
+            place.unlink(missing_ok=True)
+    return missing
+
+
+def _write_rows(
+    manifest: Manifest, todo: list[Seen], hashes: dict[str, bytes | None], contents: dict[bytes, int]
+) -> None:
+    rows = []
+    for entry in todo:
+        key = hashes.get(entry.path)
+        rows.append(
+            ManifestEntry(
+                organisation_id=manifest.organisation_id,
+                manifest=manifest,
+                path=entry.path,
+                kind=entry.kind,
+                mode=entry.mode,
+                size=contents[key] if key is not None else 0,
+                sha256=key,
+                target=entry.target,
+                stamp=entry.stamp,
+            )
+        )
+    ManifestEntry.objects.bulk_create(
+        rows,
+        update_conflicts=True,
+        unique_fields=["manifest", "path"],
+        update_fields=["kind", "mode", "size", "sha256", "target", "stamp"],
+    )
+    Manifest.objects.filter(pk=manifest.pk).update(touched_at=Now())
+
+
+def _completed(manifest: Manifest) -> Manifest:
+    files = ManifestEntry.objects.filter(manifest=manifest, kind=EntryKind.FILE)
+    sums: dict[str, Any] = files.aggregate(count=Count("pk"), total=Sum("size"))
+    Manifest.objects.filter(pk=manifest.pk).update(
+        complete=True, file_count=sums["count"], total_bytes=sums["total"] or 0, touched_at=Now()
+    )
+    manifest.refresh_from_db()
+    return manifest
+
+
+def forget(manifest: Manifest) -> None:
+    """Drop a manifest; contents that nothing else refers to go with the next `objects.collect`."""
+    ManifestEntry.objects.filter(manifest=manifest).delete()
+    manifest.delete()
