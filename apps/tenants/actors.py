@@ -2,15 +2,14 @@
 
 from uuid import UUID
 
-from django.db.models import Q
 from django_scopes import scopes_disabled
 
 from apps.common.actor import Actor, Channel
 from apps.common.errors import Denied
 from apps.common.permissions import Permission
-from apps.tenants.choices import OrganisationStatus, PlatformRole, Role
+from apps.tenants.choices import OrganisationStatus, PlatformRole
 from apps.tenants.models import Membership, PlatformAssignment, User
-from apps.tenants.roles import ORGANISATION_ROLES, PLATFORM_ROLES
+from apps.tenants.roles import PLATFORM_ROLES, permissions_of, platform_names
 
 
 def memberships(user: User) -> list[Membership]:
@@ -18,7 +17,7 @@ def memberships(user: User) -> list[Membership]:
     with scopes_disabled():
         return list(
             Membership.objects.filter(user=user)
-            .select_related("organisation", "department")
+            .select_related("organisation", "department", "own_role")
             .order_by("organisation__name")
         )
 
@@ -40,9 +39,9 @@ def organisation_actor(
         membership = next((m for m in memberships(user) if m.organisation_id == organisation_id), None)
     if membership is None:
         raise Denied(Permission.ORGANISATION_VIEW)
-    permissions = ORGANISATION_ROLES[Role(membership.role)]
+    permissions = permissions_of(membership)
     if membership.organisation.status != OrganisationStatus.ACTIVE:
-        permissions = frozenset(p for p in permissions if "view" in p)
+        permissions = frozenset(p for p in permissions if ".view" in p)
     return Actor(
         user_id=user.pk,
         label=user.display_name,
@@ -55,8 +54,14 @@ def organisation_actor(
 
 
 def platform_permissions(user: User) -> frozenset[Permission]:
-    roles = PlatformAssignment.objects.filter(Q(user=user) & Q(user__is_active=True)).values_list("role", flat=True)
-    return frozenset().union(*(PLATFORM_ROLES[PlatformRole(role)] for role in roles))
+    """What the person's roles among the platform's staff allow, base roles and defined ones together."""
+    given = PlatformAssignment.objects.filter(user=user, user__is_active=True).select_related("defined")
+    return frozenset().union(
+        *(
+            platform_names(each.defined.permissions) if each.defined else PLATFORM_ROLES[PlatformRole(each.role)]
+            for each in given
+        )
+    )
 
 
 def platform_actor(user: User, *, channel: Channel = Channel.WEB, address: str | None = None) -> Actor:

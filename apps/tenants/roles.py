@@ -1,7 +1,10 @@
-"""What the base roles may do: sets of named permissions."""
+"""What roles may do: sets of named permissions, and the ranks that decide who may change whom."""
+
+from collections.abc import Iterable
 
 from apps.common.permissions import Permission as P
 from apps.tenants.choices import PlatformRole, Role
+from apps.tenants.models import Membership
 
 _MEMBER = frozenset(
     {
@@ -62,3 +65,26 @@ PLATFORM_ROLES: dict[PlatformRole, frozenset[P]] = {
     ),
     PlatformRole.SUPER: frozenset(p for p in P if p.startswith("platform.")),
 }
+
+ORGANISATION_PERMISSIONS = ORGANISATION_ROLES[Role.ADMIN]
+PLATFORM_PERMISSIONS = PLATFORM_ROLES[PlatformRole.SUPER]
+
+# Who may change whom: only people of a lower rank. The platform's staff stand above every organisation.
+RANKS: dict[str, int] = {Role.MEMBER: 1, Role.FINANCE: 2, Role.ADMIN: 3}
+STAFF_RANK = 4
+
+
+def organisation_names(names: Iterable[str]) -> frozenset[P]:
+    """Those of the names that mean a permission inside an organisation; names of other versions are passed over."""
+    return ORGANISATION_PERMISSIONS & frozenset(names)
+
+
+def platform_names(names: Iterable[str]) -> frozenset[P]:
+    return PLATFORM_PERMISSIONS & frozenset(names)
+
+
+def permissions_of(membership: Membership) -> frozenset[P]:
+    """Those of the member's own role where there is one, else of the base role."""
+    if membership.own_role is not None:
+        return organisation_names(membership.own_role.permissions)
+    return ORGANISATION_ROLES[Role(membership.role)]

@@ -6,9 +6,10 @@ everything below it; the organisation's include all.
 
 from apps.tenants.quotas.amounts import Amounts, Holder, Line, amount_text, line_words
 from apps.tenants.quotas.book import lock, move_department, move_person, release, release_all, reserve, shortfall
-from apps.tenants.quotas.limits import set_limit
+from apps.tenants.quotas.limits import LIMIT_MAX, set_limit
 
 __all__ = [
+    "LIMIT_MAX",
     "Amounts",
     "Holder",
     "Line",

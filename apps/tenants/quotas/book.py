@@ -36,6 +36,7 @@ def reserve(
     lines = lines_of(amounts)
     lock(organisation_id)
     levels = _levels(department_id, user_id)
+    department_id = levels[1][0]  # None where it was deleted between the actor's reading it and the lock
     _ensure(organisation_id, levels, lines)
     rows = _locked(organisation_id, levels, lines)
     refusal = refusal_of(rows, lines, department_id)
@@ -57,7 +58,8 @@ def release(
     """Give back what `reserve` took with the same arguments; from a holder never more than it has.
 
     It comes off the books in which it stands now, wherever its owner or the department has moved meanwhile. What was
-    reserved without a holder comes off those of `department_id`.
+    reserved without a holder (everything, before holdings were kept: then not by model either) comes off those of
+    `department_id`.
     """
     lock(organisation_id)
     lines = lines_of(amounts)
@@ -65,6 +67,8 @@ def release(
     if held:
         department_id, user_id = held[0].department_id, held[0].user_id
         lines = _let_go(held, lines)
+    elif holder is not None:
+        lines = {line: amount for line, amount in lines.items() if not line[1]}
     _subtract(organisation_id, _levels(department_id, user_id), lines)
 
 

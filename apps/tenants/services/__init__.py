@@ -3,7 +3,8 @@
 from apps.tenants.services.account import choose_organisation, update_profile
 from apps.tenants.services.members import add_member
 from apps.tenants.services.organisations import create_organisation, set_organisation_status, target_of
-from apps.tenants.services.people import Person, assign_platform_role, create_user
+from apps.tenants.services.people import Person, create_user
+from apps.tenants.services.staff import assign_platform_role
 
 __all__ = [
     "Person",

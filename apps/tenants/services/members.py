@@ -1,5 +1,7 @@
 """Who belongs to an organisation, and as what. Every change leaves an audit row."""
 
+from dataclasses import asdict, dataclass
+from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -7,31 +9,181 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.audit.services import Target, record
 from apps.common.actor import Actor
-from apps.common.errors import Conflict, Invalid
-from apps.common.permissions import Permission
+from apps.common.errors import Conflict, Invalid, NotFound
+from apps.tenants import quotas, tree
+from apps.tenants.authority import department_in, organisation_for, own_role_in, require_above, require_grantable
 from apps.tenants.choices import Role
 from apps.tenants.models import Membership, User
 
+PRIORITIES = range(1, 6)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A member's place: base role and with it the rank, own role, department, priority in the queue (5 goes first)."""
+
+    role: Role = Role.MEMBER
+    own_role_id: UUID | None = None
+    department_id: UUID | None = None
+    priority: int = 3
+
 
 def add_member(
-    actor: Actor, *, organisation_id: UUID, user: User, role: Role = Role.MEMBER, priority: int = 3
+    actor: Actor,
+    *,
+    organisation_id: UUID,
+    user: User,
+    role: Role = Role.MEMBER,
+    priority: int = 3,
+    department_id: UUID | None = None,
 ) -> Membership:
     """Make a person a member; `Conflict` where they are one already."""
-    actor.require(Permission.PLATFORM_TENANTS_MANAGE)
-    if not 1 <= priority <= 5:
-        raise Invalid.field("priority", _("Priority is a number from 1 to 5."))
+    organisation_id = organisation_for(actor, organisation_id)
+    require_grantable(actor, organisation_id, role, None)
+    place = Place(role=role, priority=priority, department_id=department_id)
+    return join(actor, organisation_id=organisation_id, user=user, place=place)
+
+
+def join(actor: Actor, *, organisation_id: UUID, user: User, place: Place) -> Membership:
+    """The row of a new member, once somebody with the right to it has decided; `Conflict` for one who is a member."""
+    _check_priority(place.priority)
     try:
         with transaction.atomic():
+            quotas.lock(organisation_id)
+            department_in(organisation_id, place.department_id)
             membership: Membership = Membership.objects.create(
-                organisation_id=organisation_id, user=user, role=role, priority=priority
+                organisation_id=organisation_id, user=user, **_columns(place)
             )
             record(
                 actor,
                 action="member.added",
                 organisation_id=organisation_id,
-                target=Target("user", str(user.pk), user.username),
-                after={"role": role.value, "priority": priority},
+                target=_target(user),
+                after=_words(membership),
             )
     except IntegrityError as error:
         raise Conflict(_("This person is a member already.")) from error
     return membership
+
+
+def change_member(actor: Actor, *, user_id: int, place: Place, organisation_id: UUID | None = None) -> Membership:
+    """Give a member another place. What they hold of the quotas moves with them to another department.
+
+    Only people of lower rank can be changed, to roles that allow no more than the actor may do; the last
+    administrator stays one. Raises `NotFound`, `Invalid`, `Conflict`.
+    """
+    organisation_id = organisation_for(actor, organisation_id)
+    _check_priority(place.priority)
+    with transaction.atomic():
+        member = _locked(organisation_id, user_id)
+        require_above(actor, member)
+        _check_place(actor, member, place)
+        before = _words(member)
+        if member.department_id != place.department_id:
+            quotas.move_person(organisation_id=organisation_id, user_id=user_id, department_id=place.department_id)
+        for name, value in _columns(place).items():
+            setattr(member, name, value)
+        member.save(update_fields=list(_columns(place)))
+        member.refresh_from_db()
+        after = _words(member)
+        if after != before:
+            _log(actor, member, "changed", before, after)
+    return member
+
+
+def _check_place(actor: Actor, member: Membership, place: Place) -> None:
+    """A role that a member has already may stay, even one that the actor could not give."""
+    if (place.role, place.own_role_id) != (member.role, member.own_role_id):
+        own_role = own_role_in(member.organisation_id, place.own_role_id)
+        require_grantable(actor, member.organisation_id, place.role, own_role)
+    department_in(member.organisation_id, place.department_id)
+    if not _administers(place.role, place.own_role_id):
+        _an_admin_must_stay(member)
+
+
+def remove_member(actor: Actor, *, user_id: int, organisation_id: UUID | None = None) -> User:
+    """End a membership: the person sees nothing of the organisation from then on. What they made stays in it."""
+    organisation_id = organisation_for(actor, organisation_id)
+    with transaction.atomic():
+        member = _locked(organisation_id, user_id)
+        require_above(actor, member)
+        _leave(actor, member, "removed")
+    return member.user
+
+
+def leave_organisation(actor: Actor, *, organisation_id: UUID) -> None:
+    """End one's own membership; `Conflict` for the last administrator."""
+    with transaction.atomic():
+        _leave(actor, _locked(organisation_id, actor.person()), "left")
+
+
+def _leave(actor: Actor, member: Membership, verb: str) -> None:
+    _an_admin_must_stay(member)
+    _log(actor, member, verb, _words(member), {})
+    User.objects.filter(pk=member.user_id, current_organisation_id=member.organisation_id).update(
+        current_organisation=None
+    )
+    member.delete()
+
+
+def _locked(organisation_id: UUID, user_id: int) -> Membership:
+    """Under the organisation's lock: two administrators who step down at once must see each other."""
+    quotas.lock(organisation_id)
+    found: Membership | None = (
+        Membership.objects.select_for_update(of=("self",))
+        .select_related("user", "department", "own_role")
+        .filter(organisation_id=organisation_id, user_id=user_id)
+        .first()
+    )
+    if found is None:
+        raise NotFound
+    return found
+
+
+def _administers(role: str, own_role_id: UUID | None) -> bool:
+    return role == Role.ADMIN and own_role_id is None
+
+
+def _an_admin_must_stay(member: Membership) -> None:
+    if not _administers(member.role, member.own_role_id):
+        return
+    others = Membership.objects.filter(
+        organisation_id=member.organisation_id, role=Role.ADMIN, own_role__isnull=True, user__is_active=True
+    ).exclude(pk=member.pk)
+    if not others.exists():
+        raise Conflict(
+            _("This is the organisation's last administrator."), hint=_("Make somebody else an administrator first.")
+        )
+
+
+def _check_priority(priority: int) -> None:
+    if priority not in PRIORITIES:
+        raise Invalid.field("priority", _("Priority is a number from 1 to 5."))
+
+
+def _columns(place: Place) -> dict[str, Any]:
+    return {**asdict(place), "role": place.role.value}
+
+
+def _words(member: Membership) -> dict[str, Any]:
+    words: dict[str, Any] = {"role": str(member.role), "priority": member.priority}
+    if member.own_role is not None:
+        words["own_role"] = member.own_role.name
+    if member.department_id is not None:
+        words["department"] = tree.paths([member.department_id]).get(member.department_id, "")
+    return words
+
+
+def _target(user: User) -> Target:
+    return Target("user", str(user.pk), user.username)
+
+
+def _log(actor: Actor, member: Membership, verb: str, before: dict[str, Any], after: dict[str, Any]) -> None:
+    record(
+        actor,
+        action=f"member.{verb}",
+        organisation_id=member.organisation_id,
+        target=_target(member.user),
+        before=before,
+        after=after,
+    )

@@ -1,4 +1,4 @@
-"""Accounts, and roles among the platform's staff. Every change leaves an audit row with before and after."""
+"""Accounts. Every change leaves an audit row with before and after."""
 
 import secrets
 from dataclasses import dataclass
@@ -13,8 +13,7 @@ from apps.audit.services import Target, record
 from apps.common.actor import Actor
 from apps.common.errors import Invalid
 from apps.common.permissions import Permission
-from apps.tenants.choices import PlatformRole
-from apps.tenants.models import PlatformAssignment, User
+from apps.tenants.models import User
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +28,8 @@ class Person:
 
 def create_user(actor: Actor, *, person: Person) -> tuple[User, str | None]:
     """An account and, where none was given, its generated password (shown once, kept nowhere)."""
-    actor.require(Permission.PLATFORM_TENANTS_MANAGE)
+    if not actor.may(Permission.PLATFORM_ROLES_MANAGE):  # who makes the platform's staff makes their accounts
+        actor.require(Permission.PLATFORM_TENANTS_MANAGE)
     generated = secrets.token_urlsafe(12) if person.password is None else None
     password = person.password or generated or ""
     user = User(username=person.username.strip(), email=person.email.strip().lower(), name=person.name.strip())
@@ -62,17 +62,3 @@ def _validate_person(user: User, password: str) -> None:
         validate_password(password, user)
     except ValidationError as error:
         raise Invalid.field("password", " ".join(error.messages)) from error
-
-
-def assign_platform_role(actor: Actor, *, user: User, role: PlatformRole) -> None:
-    """Give a person a role among the platform's staff; giving it twice changes nothing."""
-    actor.require(Permission.PLATFORM_ROLES_MANAGE)
-    with transaction.atomic():
-        _assignment, made = PlatformAssignment.objects.get_or_create(user=user, role=role)
-        if made:
-            record(
-                actor,
-                action="platform_role.assigned",
-                target=Target("user", str(user.pk), user.username),
-                after={"role": role.value},
-            )
