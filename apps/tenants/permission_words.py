@@ -17,7 +17,7 @@ class Group:
     permissions: tuple[P, ...]
 
 
-WORDS: dict[P, str | Promise] = {
+WORDS: dict[str, str | Promise] = {
     P.TRAINING_VIEW: _("See training runs"),
     P.TRAINING_SUBMIT: _("Start and stop training runs of one's own"),
     P.TRAINING_MANAGE_ALL: _("See, stop and rerun colleagues' training runs"),
@@ -74,8 +74,9 @@ _HEADINGS: dict[str, str | Promise] = {
 }
 
 
-def words_for(permission: P) -> str | Promise:
-    return WORDS.get(permission, permission.value)
+def words_for(permission: str) -> str | Promise:
+    """In words; a name that this version does not know stands for itself."""
+    return WORDS.get(permission, str(permission))
 
 
 def grouped(permissions: frozenset[P]) -> list[Group]:

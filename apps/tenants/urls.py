@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.tenants.views import organisations, profile, security
+from apps.tenants.views import organisations, profile, security, ssh_keys, tokens
 
 app_name = "account"
 
@@ -10,5 +10,10 @@ urlpatterns = [
     path("", profile.profile, name="profile"),
     path("security/", security.security, name="security"),
     path("security/sign-out-others/", security.sign_out_others, name="sign_out_others"),
+    path("tokens/", tokens.token_list, name="tokens"),
+    path("tokens/new/", tokens.token_new, name="token_new"),
+    path("tokens/<uuid:token_id>/revoke/", tokens.token_revoke, name="token_revoke"),
+    path("ssh-keys/", ssh_keys.key_list, name="ssh_keys"),
+    path("ssh-keys/<uuid:ssh_key_id>/remove/", ssh_keys.key_remove, name="ssh_key_remove"),
     path("organisations/", organisations.organisations, name="organisations"),
 ]

@@ -180,3 +180,24 @@ def test_the_api_adds_and_lists(alice: User) -> None:
     refused = client.post(KEYS, {"public_key": PRIVATE}, content_type="application/json")
     assert (refused.status_code, refused.json()["code"]) == (400, "private_key")
     assert SshKey.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_the_page_adds_lists_and_removes(alice: User) -> None:
+    client, page = signed_in(alice), "/account/ssh-keys/"
+    assert "No SSH key yet" in client.get(page).content.decode()
+    client.post(page, {"public_key": ed(), "name": "laptop"})
+    key = SshKey.objects.get()
+    assert key.fingerprint in client.get(page).content.decode()
+    client.post(f"{page}{key.pk}/remove/")
+    assert SshKey.objects.count() == 0
+
+
+@pytest.mark.django_db
+def test_the_page_refuses_a_private_key_and_does_not_send_it_back(alice: User) -> None:
+    answer = signed_in(alice).post("/account/ssh-keys/", {"public_key": PRIVATE, "name": "laptop"})
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    assert "must never leave your machine" in page
+    assert PRIVATE.splitlines()[1] not in page
+    assert "laptop" in page

@@ -249,3 +249,49 @@ def test_the_api_refuses_in_words(alice: User, lab: Organisation, wrong: dict[st
     assert refused.status_code == 400
     assert set(wrong) <= set(refused.json()["fields"])
     assert ApiToken.objects.count() == 0
+
+
+def test_the_pages_make_show_once_and_revoke(alice: User, lab: Organisation) -> None:
+    client = signed_in(alice)
+    assert "No API token yet" in client.get("/account/tokens/").content.decode()
+    asked = {"name": "ci", "place": str(lab.pk), "permissions": ["training.view"], "lifetime": "90"}
+    made = client.post("/account/tokens/new/", asked)
+    token = ApiToken.objects.get()
+    assert made["Cache-Control"] == "no-store"
+    assert token.prefix in made.content.decode()
+    listed = client.get("/account/tokens/").content.decode()
+    assert f"{token.prefix}…" in listed
+    assert listed.count(token.prefix) == listed.count(f"{token.prefix}…")
+    client.post(f"/account/tokens/{token.pk}/revoke/")
+    token.refresh_from_db()
+    assert token.revoked_at is not None
+    assert "Revoked" in client.get("/account/tokens/").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"name": ""}, "Give the token a name"),
+        ({"permissions": []}, "Choose at least one thing"),
+        ({"permissions": ["billing.view"]}, "billing.view"),
+        ({"place": "console"}, "console"),
+    ],
+)
+def test_the_page_keeps_what_was_typed_and_says_what_is_wrong(
+    alice: User, lab: Organisation, wrong: dict[str, Any], words: str
+) -> None:
+    asked = {"name": "my ci", "place": str(lab.pk), "permissions": ["training.view"], "lifetime": "90", **wrong}
+    refused = signed_in(alice).post("/account/tokens/new/", asked)
+    assert refused.status_code == 422
+    assert words in refused.content.decode()
+    assert "name" in wrong or "my ci" in refused.content.decode()
+    assert ApiToken.objects.count() == 0
+
+
+def test_the_choices_follow_the_place(lab: Organisation) -> None:
+    with acting(platform()):
+        staff = make_staff()
+        services.add_member(platform(), organisation_id=lab.pk, user=staff)
+    client = signed_in(staff)
+    assert "platform.overview" not in client.get("/account/tokens/new/").content.decode()
+    assert "platform.overview" in client.get("/account/tokens/new/?place=console").content.decode()

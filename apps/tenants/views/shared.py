@@ -1,18 +1,32 @@
 """What the account's pages share: their tabs."""
 
-from typing import Any
+from typing import Any, cast
 
+from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext as _
+
+from apps.tenants.models import User
 
 
 def page(current: str, **context: Any) -> dict[str, Any]:
     """`context` of one of the account's pages, with the tabs above it."""
-    tabs = {"profile": _("Profile"), "security": _("Security"), "organisations": _("Organisations and limits")}
+    tabs = {
+        "account:profile": _("Profile"),
+        "account:security": _("Security"),
+        "account:tokens": _("API tokens"),
+        "account:ssh_keys": _("SSH keys"),
+        "account:organisations": _("Organisations and limits"),
+    }
     return {
         **context,
         "tabs": [
-            {"label": label, "url": reverse(f"account:{name}"), "current": name == current}
+            {"label": label, "url": reverse(name), "current": name == f"account:{current}"}
             for name, label in tabs.items()
         ],
     }
+
+
+def user_of(request: HttpRequest) -> User:
+    """The signed-in person; `requires` has let nobody else through."""
+    return cast("User", request.user)
