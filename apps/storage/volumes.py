@@ -22,7 +22,7 @@ from apps.storage.mounted import live_mounts
 from apps.storage.naming import clean_name, taken
 from apps.storage.sharing import reaches, require_manage
 from apps.tenants import quotas
-from apps.tenants.choices import Resource
+from apps.tenants.choices import HolderKind, Resource
 from apps.workloads.spec import DataMount
 
 BIN_DAYS = 30
@@ -178,6 +178,7 @@ def purge(actor: Actor, volume: Volume) -> None:
             department_id=row.department_id,
             user_id=row.owner_id,
             amounts={Resource.STORAGE_MIB: row.size_mib or 0, Resource.VOLUMES: 1},
+            holder=_holder(row),
         )
         _record(actor, row, "purged", before={"size_mib": row.size_mib})
         root = root_of(row)
@@ -225,7 +226,13 @@ def _reserve(volume: Volume, size_mib: int, count: int) -> None:
         department_id=volume.department_id,
         user_id=volume.owner_id,
         amounts={Resource.STORAGE_MIB: size_mib, **({Resource.VOLUMES: count} if count else {})},
+        holder=_holder(volume),
     )
+
+
+def _holder(volume: Volume) -> quotas.Holder:
+    """The volume in the books of quota, for who asks what holds it."""
+    return quotas.Holder(HolderKind.VOLUME, volume.pk)
 
 
 def _change_reservation(volume: Volume, difference: int) -> None:
@@ -237,6 +244,7 @@ def _change_reservation(volume: Volume, difference: int) -> None:
             department_id=volume.department_id,
             user_id=volume.owner_id,
             amounts={Resource.STORAGE_MIB: -difference},
+            holder=_holder(volume),
         )
 
 

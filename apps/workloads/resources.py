@@ -1,17 +1,26 @@
 """What a spec takes, in the terms of quota."""
 
-from apps.tenants.choices import Resource
+from uuid import UUID
+
+from apps.tenants.choices import HolderKind, Resource
+from apps.tenants.quotas import Amounts, Holder
 from apps.workloads.choices import Kind
 from apps.workloads.spec import Spec
 
 _COUNTED_AS = {Kind.TRAINING: Resource.RUNS, Kind.ENVIRONMENT: Resource.ENVIRONMENTS}
 
 
-def quota_amounts(spec: Spec, kind: Kind = Kind.TRAINING) -> dict[Resource, int]:
+def quota_amounts(spec: Spec, kind: Kind = Kind.TRAINING) -> Amounts:
     """Amounts that one live workload of this kind counts against each level's quota."""
+    model = (spec.gpu.model if spec.gpu else None) or ""
     return {
         Resource.CPU_MILLI: spec.cpu_milli,
         Resource.MEMORY_MIB: spec.memory_mib,
-        Resource.GPU_MILLI: spec.gpu_milli,
+        (Resource.GPU_MILLI, model): spec.gpu_milli,
         _COUNTED_AS[kind]: 1,
     }
+
+
+def holder_of(workload_id: UUID) -> Holder:
+    """The workload in the books of quota."""
+    return Holder(HolderKind.WORKLOAD, workload_id)
