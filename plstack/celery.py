@@ -19,7 +19,8 @@ def every(seconds: float, task: str, queue: str) -> dict[str, object]:
 app.conf.beat_schedule = {
     "schedule": every(3, "workloads.schedule", "scheduler"),
     "reconcile": every(2, "workloads.reconcile", "reconcile"),
-    "discover": every(30, "workloads.discover", "default"),
+    "discover": every(20, "workloads.discover", "default"),
+    "simulate": every(20, "workloads.simulate", "default"),
     "rate": every(30, "billing.rate", "default"),
     "arrears": every(30, "workloads.enforce_arrears", "default"),
     "mail": every(5, "notifications.send_mail", "default"),

@@ -3,19 +3,21 @@
 import os
 import platform
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 import psutil
 import pynvml
 
 MIB = 1024 * 1024
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One accelerator; memory in MiB, `utilisation_pct` and `memory_used_mib` None where the driver tells nothing."""
+    """One accelerator: MiB, per cent, °C, watts. What the driver does not tell is None."""
 
     uuid: str
     index: int
@@ -25,6 +27,8 @@ class Card:
     mig: bool = False
     utilisation_pct: float | None = None
     memory_used_mib: int | None = None
+    temperature_c: int | None = None
+    power_w: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +103,8 @@ def _card(index: int) -> Card:
         mig=_mig_enabled(handle),
         utilisation_pct=_utilisation(handle),
         memory_used_mib=int(memory.used) // MIB,
+        temperature_c=_optional(lambda: int(pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU))),
+        power_w=_optional(lambda: float(pynvml.nvmlDeviceGetPowerUsage(handle)) / 1000),
     )
 
 
@@ -115,7 +121,11 @@ def _mig_enabled(handle: object) -> bool:
 
 
 def _utilisation(handle: object) -> float | None:
+    return _optional(lambda: float(pynvml.nvmlDeviceGetUtilizationRates(handle).gpu))
+
+
+def _optional(read: Callable[[], T]) -> T | None:
     try:
-        return float(pynvml.nvmlDeviceGetUtilizationRates(handle).gpu)
+        return read()
     except pynvml.NVMLError:
         return None

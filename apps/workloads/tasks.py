@@ -9,7 +9,8 @@ from apps.clusters.services import discover_local
 from apps.common.actor import system_actor
 from apps.common.scoping import acting
 from apps.workloads import services
-from apps.workloads.nodes import local_driver
+from apps.workloads.hardware import simulation
+from apps.workloads.nodes import local_driver, simulated_driver
 from apps.workloads.reconcile.attempts import reconcile_due
 from apps.workloads.reconcile.schedule import run_pass
 
@@ -30,6 +31,12 @@ def reconcile() -> None:
 def enforce_arrears() -> None:
     with acting(system_actor()) as actor:
         services.enforce_arrears(actor)
+
+
+@shared_task(name="workloads.simulate")
+def simulate() -> None:
+    with acting(system_actor()) as actor:
+        simulation.beat(actor, simulated_driver().isolation())
 
 
 @shared_task(name="workloads.discover")

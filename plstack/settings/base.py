@@ -131,6 +131,14 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
 # A web request must not hang on a broker that is down: the sweep finds what a lost nudge would have said.
 CELERY_TASK_PUBLISH_RETRY = False
 
+# Services that people run have an origin of their own, below this domain and never on the portal's.
+GATEWAY_PORT = env.gateway_port(PLSTACK_PORT)
+GATEWAY_ORIGIN = env.gateway_origin(GATEWAY_PORT)
+PORTAL_ORIGIN = next(iter(CSRF_TRUSTED_ORIGINS), f"http://localhost:{PLSTACK_PORT}")
+# Where programs in workloads may connect: off, public, or a list of hosts; besides, what the operator lets through.
+EGRESS = env.value("PLSTACK_EGRESS", "public")
+EGRESS_ALLOW = env.names("PLSTACK_EGRESS_ALLOW", "")
+
 AUTH_USER_MODEL = "tenants.User"
 AUTHENTICATION_BACKENDS = [
     "allauth.account.auth_backends.AuthenticationBackend",
@@ -167,8 +175,19 @@ ACCOUNT_RATE_LIMITS = {
     "reset_password_from_key": "20/m/ip",
     "change_password": "5/m/user",
 }
-EMAIL_BACKEND = env.value("PLSTACK_EMAIL_BACKEND", "django.core.mail.backends.filebased.EmailBackend")
+# The server that the console's settings name, else the environment's, else files under the installation's home.
+EMAIL_BACKEND = "apps.notifications.gateways.mail.ChosenBackend"
+EMAIL_HOST = env.value("PLSTACK_SMTP_HOST", "")
+EMAIL_PORT = env.port("PLSTACK_SMTP_PORT", 587)
+EMAIL_HOST_USER = env.value("PLSTACK_SMTP_USER", "")
+EMAIL_HOST_PASSWORD = env.value("PLSTACK_SMTP_PASSWORD", "")
+EMAIL_USE_SSL = env.value("PLSTACK_SMTP_SECURITY", "starttls") == "tls"
+EMAIL_USE_TLS = env.value("PLSTACK_SMTP_SECURITY", "starttls") == "starttls"
+EMAIL_TIMEOUT = 10
 EMAIL_FILE_PATH = PLSTACK_HOME / "mail"
+MAIL_WITHOUT_SETTINGS = f"django.core.mail.backends.{'smtp' if EMAIL_HOST else 'filebased'}.EmailBackend"
+# Receivers of webhooks that may be reached although they are not on the open internet: hosts, host:port or networks.
+WEBHOOK_ALLOW = env.names("PLSTACK_WEBHOOK_ALLOW", "")
 DEFAULT_FROM_EMAIL = env.value("PLSTACK_FROM_EMAIL", "PLStack <noreply@localhost>")
 
 LANGUAGE_CODE = "en"
@@ -241,6 +260,8 @@ SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
 
 # What a fresh installation gives away and how far a wallet may go; the console's settings will own these.
 PLSTACK_ALLOW_SHARED_L0 = env.flag("PLSTACK_ALLOW_SHARED_L0")
+# How many runs on simulated hardware may be processes of this machine at a time; further ones only take their time.
+PLSTACK_SIMULATED_PROCESSES = env.number("PLSTACK_SIMULATED_PROCESSES", 4)
 BILLING_TIME_ZONE = "Asia/Shanghai"
 
 LOGGING = {

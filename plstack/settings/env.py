@@ -1,6 +1,7 @@
 """What an installation tells the settings through its environment, with errors that name the variable."""
 
 import os
+import re
 import secrets
 from pathlib import Path
 from typing import Any
@@ -25,11 +26,33 @@ def home(base: Path) -> Path:
     return Path(value("PLSTACK_HOME", str(base / "var"))).expanduser().resolve()
 
 
-def port() -> int:
-    text = value("PLSTACK_PORT", "8000")
+def port(name: str = "PLSTACK_PORT", default: int = 8000) -> int:
+    text = value(name, str(default))
     if not text.isdigit() or not 0 < int(text) < 65536:
-        raise ImproperlyConfigured(f"PLSTACK_PORT must be a port number, not {text!r}.")
+        raise ImproperlyConfigured(f"{name} must be a port number, not {text!r}.")
     return int(text)
+
+
+def number(name: str, default: int) -> int:
+    text = value(name, str(default))
+    if not text.isdigit():
+        raise ImproperlyConfigured(f"{name} must be a whole number, not {text!r}.")
+    return int(text)
+
+
+def gateway_port(web_port: int) -> int:
+    return port("PLSTACK_GATEWAY_PORT", web_port + 1)
+
+
+def gateway_origin(own_port: int) -> str:
+    """`scheme://domain[:port]` below which workloads are reached: PLSTACK_GATEWAY_ORIGIN where something in front
+    ends TLS or maps the port, else plain HTTP on PLSTACK_GATEWAY_DOMAIN (apps.localhost) and the gateway's own port.
+    """
+    default = f"http://{value('PLSTACK_GATEWAY_DOMAIN', 'apps.localhost')}:{own_port}"
+    origin = value("PLSTACK_GATEWAY_ORIGIN", default).rstrip("/").lower()
+    if not re.fullmatch(r"https?://[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:\d{1,5})?", origin):
+        raise ImproperlyConfigured(f"The gateway's origin must look like https://apps.example.com, not {origin!r}.")
+    return origin
 
 
 def secret_key(home_dir: Path) -> str:

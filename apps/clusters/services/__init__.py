@@ -1,0 +1,33 @@
+from apps.clusters.services.discovery import discover_local, measured, write_cards, write_sample
+from apps.clusters.services.nodes import cordon, locked_node, set_labels, target
+from apps.clusters.services.simulation import add_simulated_zone, offer_packages, set_billed
+from apps.clusters.services.zones import (
+    create_cluster,
+    create_zone,
+    delete_cluster,
+    delete_zone,
+    locked_zone,
+    rename_cluster,
+    rename_zone,
+)
+
+__all__ = [
+    "add_simulated_zone",
+    "cordon",
+    "create_cluster",
+    "create_zone",
+    "delete_cluster",
+    "delete_zone",
+    "discover_local",
+    "locked_node",
+    "locked_zone",
+    "measured",
+    "offer_packages",
+    "rename_cluster",
+    "rename_zone",
+    "set_billed",
+    "set_labels",
+    "target",
+    "write_cards",
+    "write_sample",
+]

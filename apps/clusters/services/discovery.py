@@ -1,0 +1,106 @@
+"""Keeping the rows of machines true."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from apps.clusters.choices import AcceleratorMode
+from apps.clusters.discovery import Card, Machine, look
+from apps.clusters.models import Accelerator, LogicalCluster, Node, NodeSample, Zone
+from apps.common.actor import Actor
+from apps.common.clock import db_now
+
+KEEP_SAMPLES = timedelta(days=7)
+# Left to the operating system and the platform: a tenth of the memory, between these bounds (MiB).
+RESERVE_MIN_MIB, RESERVE_MAX_MIB = 512, 4096
+
+
+def discover_local(actor: Actor, *, folder: Path, isolation: str, isolation_reason: str) -> Node:
+    """Write what this machine has and how it isolates work; makes its zone and cluster when they are missing."""
+    machine = look(folder)
+    with transaction.atomic():
+        node = _upsert_node(machine, isolation, isolation_reason)
+        write_cards(node, machine.cards)
+        write_sample(node, machine)
+    return node
+
+
+def write_sample(node: Node, machine: Machine) -> None:
+    """Keep one measurement of the machine, and let those go that are too old for any chart."""
+    NodeSample.objects.create(
+        node=node,
+        cpu_pct=machine.cpu_pct,
+        memory_used_mib=machine.memory_used_mib,
+        disk_used_pct=round(100 * (1 - machine.disk_free_mib / max(1, machine.disk_mib)), 2),
+        gpu_pct=_mean([card.utilisation_pct for card in machine.cards]),
+        gpu_memory_pct=_mean([_memory_pct(card) for card in machine.cards]),
+    )
+    NodeSample.objects.filter(node=node, at__lt=db_now() - KEEP_SAMPLES).delete()
+
+
+def _memory_pct(card: Card) -> float | None:
+    return None if card.memory_used_mib is None else 100 * card.memory_used_mib / max(1, card.memory_mib)
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    """Of those that are known; None where none is."""
+    known = [value for value in values if value is not None]
+    return round(sum(known) / len(known), 1) if known else None
+
+
+def measured(machine: Machine, isolation: str, isolation_reason: str) -> dict[str, Any]:
+    """The columns of a node that follow from looking at it."""
+    return {
+        "arch": machine.arch,
+        "isolation": isolation,
+        "isolation_reason": isolation_reason[:400],
+        "cpu_milli": machine.cpu_milli,
+        "memory_mib": machine.memory_mib,
+        "reserved_memory_mib": min(RESERVE_MAX_MIB, max(RESERVE_MIN_MIB, machine.memory_mib // 10)),
+        "disk_mib": machine.disk_mib,
+        "disk_free_mib": machine.disk_free_mib,
+        "facts": machine.facts,
+        "last_seen_at": Now(),
+    }
+
+
+def _upsert_node(machine: Machine, isolation: str, isolation_reason: str) -> Node:
+    columns = measured(machine, isolation, isolation_reason)
+    if not Node.objects.filter(driver="local").exists():
+        columns |= {"cluster": _first_cluster(), "name": machine.name}
+    node, _made = Node.objects.update_or_create(driver="local", defaults=columns)
+    return node
+
+
+def _first_cluster() -> LogicalCluster:
+    zone, _made = Zone.objects.get_or_create(name="local")
+    cluster, _made = LogicalCluster.objects.get_or_create(zone=zone, name="default")
+    return cluster
+
+
+def write_cards(node: Node, cards: tuple[Card, ...]) -> None:
+    """Cards that no longer answer stay, marked unhealthy: something may still be accounted to them."""
+    for card in cards:
+        columns = {
+            "node": node,
+            "index": card.index,
+            "vendor": card.vendor,
+            "model": card.model[:60],
+            "memory_mib": card.memory_mib,
+            "healthy": True,
+            "last_seen_at": Now(),
+            "utilisation_pct": card.utilisation_pct,
+            "memory_used_mib": card.memory_used_mib,
+            "temperature_c": card.temperature_c,
+            "power_w": card.power_w,
+        }
+        mode = AcceleratorMode.MIG if card.mig else AcceleratorMode.WHOLE
+        # A card that moved to another machine, or whose machine was removed and came back, keeps its row.
+        Accelerator.everything.update_or_create(
+            uuid=card.uuid, defaults=columns, create_defaults={**columns, "uuid": card.uuid, "mode": mode}
+        )
+    Accelerator.objects.filter(node=node).exclude(uuid__in=[card.uuid for card in cards]).update(healthy=False)

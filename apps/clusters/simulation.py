@@ -1,0 +1,96 @@
+"""The machines of a simulated zone: models, sizes and vendors as they are sold, none of them there."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from apps.billing.services import PackageSpec
+from apps.clusters.choices import AcceleratorMode
+
+CARDS = 8
+CPU_MILLI, MEMORY_MIB, DISK_MIB = 128_000, 1024 * 1024, 8 * 1024 * 1024
+W, S, V, M = AcceleratorMode.WHOLE, AcceleratorMode.SHARED, AcceleratorMode.VGPU, AcceleratorMode.MIG
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """One node of eight such cards. `modes`: the cards' modes in order. `profiles`: MIG profiles to offer.
+
+    `fen_per_hour`: what a whole card is listed at, for zones that are billed.
+    """
+
+    name: str
+    node: str
+    vendor: str
+    memory_mib: int
+    arch: str
+    modes: tuple[AcceleratorMode, ...]
+    profiles: tuple[tuple[str, int, int], ...]  # name, memory in MiB, thousandths of the card
+    fen_per_hour: int
+
+
+MODELS = (
+    Model(
+        "A100-80G", "sim-a100", "nvidia", 81_920, "x86_64", (W, W, W, W, M, M, V, S),
+        (("1g.10gb", 10_240, 143), ("3g.40gb", 40_960, 429)), 800,
+    ),
+    Model(
+        "H100", "sim-h100", "nvidia", 81_559, "x86_64", (W, W, W, W, M, M, V, S),
+        (("1g.10gb", 10_194, 143), ("3g.40gb", 40_779, 429)), 1400,
+    ),
+    Model(
+        "A30", "sim-a30", "nvidia", 24_576, "x86_64", (W, W, W, W, M, M, V, S),
+        (("1g.6gb", 6_144, 250), ("2g.12gb", 12_288, 500)), 350,
+    ),
+    Model("Ascend 910B3", "sim-910b", "huawei", 65_536, "aarch64", (W, W, W, W, V, V, V, S), (), 600),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A package of simulated hardware and what it is listed at, in fen an hour."""
+
+    spec: PackageSpec
+    fen_per_hour: Decimal
+
+
+def packages() -> list[Listed]:
+    """A whole card, each MIG profile, a quarter by vGPU and an eighth by sharing, of every model."""
+    listed: list[Listed] = []
+    for model in MODELS:
+        listed.append(_listed(model, W, "whole card", "整卡", 1000, model.memory_mib, "", len(listed)))
+        for profile, memory_mib, core_milli in model.profiles:
+            listed.append(
+                _listed(model, M, f"MIG {profile}", f"MIG {profile}", core_milli, memory_mib, profile, len(listed))
+            )
+        listed.append(_listed(model, V, "vGPU 1/4", "vGPU 1/4", 250, model.memory_mib // 4, "", len(listed)))
+        listed.append(_listed(model, S, "shared 1/8", "共享 1/8", 125, model.memory_mib // 8, "", len(listed)))
+    return listed
+
+
+def _listed(
+    model: Model,
+    mode: AcceleratorMode,
+    kind_en: str,
+    kind_zh: str,
+    core_milli: int,
+    memory_mib: int,
+    profile: str,
+    position: int,
+) -> Listed:
+    """CPU and memory of the machine in proportion to the share of one card."""
+    spec = PackageSpec(
+        name_en=f"{model.name} {kind_en} (simulated)",
+        name_zh=f"{model.name} {kind_zh}（模拟）",
+        description_en="Hardware that does not exist, for trying things out",
+        description_zh="并不存在的硬件，供试用",
+        cpu_milli=CPU_MILLI // CARDS * core_milli // 1000,
+        memory_mib=MEMORY_MIB // CARDS // 2 * core_milli // 1000,
+        gpu_count=1,
+        gpu_model=model.name,
+        gpu_mode=mode.value,
+        gpu_core_milli=core_milli,
+        gpu_memory_mib=memory_mib,
+        mig_profile=profile,
+        sort=500 + position,
+    )
+    return Listed(spec, Decimal(model.fen_per_hour * core_milli // 1000))

@@ -1,0 +1,192 @@
+"""The simulated driver: cards that do not exist, work that runs as small processes of this machine, or not at all.
+
+An attempt runs under the local driver without devices, with at most `MAX_CPU_MILLI` and `MAX_MEMORY_MIB`. Beyond
+`processes` of them at a time, further ones are stubs: they take their time, say so in their log, and end well.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+from apps.workloads.drivers.base import (
+    CannotSee,
+    DriverError,
+    Endpoint,
+    Exit,
+    ExitReason,
+    Handle,
+    Isolation,
+    LaunchRefused,
+    LaunchRequest,
+    LogChunk,
+    Observation,
+    Phase,
+    Unsupported,
+    Usage,
+)
+from apps.workloads.drivers.local.checks import check
+from apps.workloads.drivers.local.driver import LocalDriver
+from apps.workloads.drivers.simulated import figures, stubs
+from apps.workloads.drivers.simulated.grants import Grant, Grants, boot, now_s
+from apps.workloads.drivers.streams import ExecStream
+
+NAME = "simulated"
+MAX_CPU_MILLI, MAX_MEMORY_MIB = 1000, 1024
+PROCESSES = 4
+STUB_S = 120.0
+STUB_SECONDS = "PLSTACK_SIMULATED_SECONDS"
+"""Variable of a workload that says how long its stub takes."""
+
+
+class SimulatedDriver:
+    """Implements `Driver`, `MetricsMixin`, `IsolationMixin`, `CleanupMixin` and `GpuModeMixin`."""
+
+    name = NAME
+
+    def __init__(self, local: LocalDriver, grants: Grants, processes: int = PROCESSES) -> None:
+        self._local = local
+        self._grants = grants
+        self._processes = processes
+
+    def isolation(self) -> Isolation:
+        return self._local.isolation()
+
+    def set_gpu_mode(self, node: str, uuid: str, mode: str) -> None:
+        """A card that does not exist takes any mode."""
+
+    def launch(self, request: LaunchRequest) -> Handle:
+        check(request)
+        ref = str(request.attempt_id)
+        with _now_or_later(), self._grants.locked():
+            grant = self._grants.read(ref)
+            if grant is None:
+                grant = self._grant(request)
+                self._grants.write(ref, grant)
+        if not grant.stub_s:
+            self._launch(request)
+        return Handle(NAME, request.node, ref)
+
+    def _launch(self, request: LaunchRequest) -> None:
+        try:
+            self._local.launch(_shrunk(request))
+        except LaunchRefused:
+            self._grants.forget(str(request.attempt_id))  # it holds no process's place
+            raise
+
+    def _grant(self, request: LaunchRequest) -> Grant:
+        is_stub = self._grants.processes() >= self._processes
+        return Grant(request.devices, _stub_seconds(request.env) if is_stub else 0.0, now_s(), boot())
+
+    def observe(self, handle: Handle) -> Observation:
+        with _now_or_later():
+            grant = self._grants.read(handle.ref)
+            if grant is None:
+                return Observation(Phase.LOST, exit=Exit(None, None, ExitReason.LOST, "Its record is gone"))
+            seen = self._stub(handle.ref, grant) if grant.stub_s else self._process(handle, grant)
+            if seen.phase.is_final:
+                self._grants.mark(handle.ref, "ended").touch()
+        return seen
+
+    def _process(self, handle: Handle, grant: Grant) -> Observation:
+        seen = self._local.observe(handle)
+        return replace(seen, usage=figures.with_cards(seen.usage, grant.devices)) if seen.usage else seen
+
+    def _stub(self, ref: str, grant: Grant) -> Observation:
+        if grant.boot != boot():
+            lost = Exit(None, None, ExitReason.LOST, "The machine was started anew")
+            return Observation(Phase.LOST, exit=lost)
+        return stubs.observe(grant, now_s() - grant.began_s, self._stopped_s(ref, grant))
+
+    def _stopped_s(self, ref: str, grant: Grant) -> float | None:
+        """Seconds after its launch at which a stop was asked for first."""
+        try:
+            return float(self._grants.mark(ref, "stop").read_text()) - grant.began_s
+        except (FileNotFoundError, ValueError):
+            return None
+
+    def stop(self, handle: Handle, grace_s: float) -> None:
+        with _now_or_later():
+            grant = self._grants.read(handle.ref)
+            mark = self._grants.mark(handle.ref, "stop")
+            if grant is not None and not grant.stub_s:
+                self._local.stop(handle, grace_s)
+            elif grant is not None and not mark.exists():
+                mark.write_text(repr(now_s()))
+
+    def logs(self, handle: Handle, offset: int = 0, limit: int = 65536) -> LogChunk:
+        with _now_or_later():
+            grant = self._grants.read(handle.ref)
+        if grant is None:
+            return LogChunk(b"", offset, offset, complete=True)
+        if not grant.stub_s:
+            return self._local.logs(handle, offset, limit)
+        seen = self._stub(handle.ref, grant)
+        ran = -1.0 if seen.ran_for_s is None else seen.ran_for_s
+        return stubs.log(grant, ran, offset, limit, ended=seen.phase.is_final)
+
+    def metrics(self, handle: Handle, since_s: float = 0.0) -> list[Usage]:
+        with _now_or_later():
+            grant = self._grants.read(handle.ref)
+        if grant is None:
+            return []
+        if not grant.stub_s:
+            return [figures.with_cards(usage, grant.devices) for usage in self._local.metrics(handle, since_s)]
+        return stubs.metrics(grant, self._stub(handle.ref, grant).ran_for_s or -1.0, since_s)
+
+    def exec(
+        self, handle: Handle, argv: Sequence[str], tty: bool = False, env: Mapping[str, str] | None = None
+    ) -> ExecStream:
+        self._refuse_stub(handle)
+        return self._local.exec(handle, argv, tty, env)
+
+    def endpoint(self, handle: Handle, port: int) -> Endpoint:
+        self._refuse_stub(handle)
+        return self._local.endpoint(handle, port)
+
+    def _refuse_stub(self, handle: Handle) -> None:
+        with _now_or_later():
+            grant = self._grants.read(handle.ref)
+        if grant is not None and grant.stub_s:
+            raise Unsupported("A stub on simulated hardware runs no program")
+
+    def forget(self, handle: Handle) -> None:
+        with _now_or_later():
+            grant = self._grants.read(handle.ref)
+            if grant is None:
+                return
+            if not grant.stub_s:
+                self._local.forget(handle)
+            elif not self._stub(handle.ref, grant).phase.is_final:
+                raise DriverError("The attempt has not ended")
+            self._grants.forget(handle.ref)
+
+    def known(self) -> list[str]:
+        with _now_or_later():
+            return sorted(self._grants.known())
+
+
+def _shrunk(request: LaunchRequest) -> LaunchRequest:
+    """What may be taken from the real machine for hardware that does not exist."""
+    return replace(
+        request,
+        devices=(),
+        cpu_milli=min(request.cpu_milli, MAX_CPU_MILLI),
+        memory_mib=min(request.memory_mib, MAX_MEMORY_MIB),
+        env={**request.env, "PLSTACK_SIMULATED": "1"},
+    )
+
+
+def _stub_seconds(env: Mapping[str, str]) -> float:
+    try:
+        return max(1.0, float(env.get(STUB_SECONDS, STUB_S)))
+    except ValueError:
+        return STUB_S
+
+
+@contextmanager
+def _now_or_later() -> Iterator[None]:
+    """What the file system could not answer is not known; it is not an answer."""
+    try:
+        yield
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise CannotSee(f"{type(error).__name__}: {error}") from error
