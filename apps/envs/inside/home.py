@@ -54,7 +54,7 @@ def _make_overlay(overlay: Path, image_python: str, image_site: Path) -> None:
     base = os.path.realpath(image_python)
     if not python.exists() or os.path.realpath(python) != base:
         command = [base, "-I", "-m", "venv", "--without-pip", "--symlinks", str(overlay)]
-        subprocess.run(command, check=True)  # noqa: S603
+        subprocess.run(command, check=True)
         made_for.write_text(version)
     # Behind its own packages, so that what people install comes first.
     (_site_of(overlay) / "_image.pth").write_text(f"{image_site}\n")
@@ -77,4 +77,3 @@ def _copy_pip(overlay: Path, tool: str | None) -> None:
 def _write_once(path: Path, text: str) -> None:
     if not path.exists() and not path.is_symlink():
         path.write_text(text)
-

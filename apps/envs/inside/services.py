@@ -190,9 +190,7 @@ def _code_server(tool: Path) -> list[str]:
 
 
 def _spawn(command: list[str], home: Path, environment: Mapping[str, str]) -> "subprocess.Popen[bytes]":
-    return subprocess.Popen(  # noqa: S603
-        command, cwd=home, env=dict(environment), stdin=subprocess.DEVNULL, start_new_session=True
-    )
+    return subprocess.Popen(command, cwd=home, env=dict(environment), stdin=subprocess.DEVNULL, start_new_session=True)
 
 
 def _signal(process: "subprocess.Popen[bytes]", number: int) -> None:

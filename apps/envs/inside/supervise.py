@@ -9,17 +9,15 @@ import json
 import os
 import signal
 import socketserver
-import subprocess
 import sys
 import threading
-import time
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-import home  # noqa: E402
-import services  # noqa: E402
+import home
+import services
 
 CONTROL_PORT = 8800
 MAX_BODY = 64 * 1024

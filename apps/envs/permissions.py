@@ -1,0 +1,25 @@
+"""Who may do what with an environment. What cannot be seen is `NotFound`."""
+
+from apps.common.actor import Actor
+from apps.common.errors import Denied, NotFound
+from apps.common.permissions import Permission
+from apps.envs.models import Environment
+
+
+def require_own(actor: Actor, environment: Environment) -> None:
+    """To start, open and change it: its owner alone, because it is their money, their files and their name."""
+    if actor.platform or environment.owner_id != actor.user_id:
+        if not actor.platform and not actor.may(Permission.ENVIRONMENTS_MANAGE_ALL):
+            raise NotFound
+        raise Denied(Permission.ENVIRONMENTS_USE)
+    actor.require(Permission.ENVIRONMENTS_USE)
+
+
+def require_manage(actor: Actor, environment: Environment) -> None:
+    """To stop, save, recycle, restore and delete it: also who manages the organisation's, and the platform's staff."""
+    if actor.platform:
+        actor.require(Permission.PLATFORM_WORKLOADS_MANAGE)
+    elif environment.owner_id == actor.user_id:
+        actor.require(Permission.ENVIRONMENTS_USE)
+    elif not actor.may(Permission.ENVIRONMENTS_MANAGE_ALL):
+        raise NotFound

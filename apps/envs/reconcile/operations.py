@@ -1,0 +1,152 @@
+"""Operations carried out: a loop finds those that are due, claims each, and does its next step."""
+
+import logging
+
+from django.db import transaction
+
+from apps.common.actor import Actor, Channel
+from apps.common.clock import db_now
+from apps.common.errors import DomainError
+from apps.common.scoping import acting
+from apps.envs import idleness, states
+from apps.envs.choices import SnapshotKind, Step, StepStatus
+from apps.envs.models import Environment, Operation, Watch
+from apps.envs.reconcile.saving import put_back, save
+from apps.envs.services import running
+from apps.envs.services.shared import log as write_log
+from apps.envs.services.shared import tell_pages
+from apps.notifications.services import notify_user
+from apps.tenants.actors import organisation_actor
+from apps.workloads.choices import LIVE, Reason, Status
+
+log = logging.getLogger(__name__)
+
+AT_ONCE = 20
+MAX_TRIES = 3
+RETRY_S = 15.0
+POLL_S = 2.0
+_KINDS = {
+    Step.SNAPSHOT: SnapshotKind.MANUAL,
+    Step.STOP: SnapshotKind.AT_STOP,
+    Step.RELEASE: SnapshotKind.BEFORE_RELEASE,
+    Step.RESTORE: SnapshotKind.BEFORE_CHANGE,
+}
+
+
+def advance_due(actor: Actor) -> int:
+    """Carry every due operation one step further; how many."""
+    due = Operation.objects.filter(status=StepStatus.WAITING, due_at__lte=db_now()).order_by("due_at")
+    return sum(advance(actor, pk) for pk in due.values_list("pk", flat=True)[:AT_ONCE])
+
+
+def advance(actor: Actor, operation_id: object) -> bool:
+    operation = states.claim(operation_id)
+    if operation is None:
+        return False
+    try:
+        _STEPS[Step(operation.step)](actor, operation)
+    except (OSError, DomainError) as error:
+        _failed(actor, operation, error)
+    tell_pages(operation.environment)
+    return True
+
+
+def _failed(actor: Actor, operation: Operation, error: Exception) -> None:
+    """Try again a few times, then say so. The files are where they were: a release that fails releases nothing."""
+    words = str(error.message) if isinstance(error, DomainError) else "The disk could not be read or written."
+    log.warning("operation %s of %s: %s", operation.step, operation.environment.code, error)
+    if operation.tries + 1 < MAX_TRIES:
+        states.put_off(operation, RETRY_S * (operation.tries + 1), error=words, tried=True)
+        return
+    environment = operation.environment
+    if operation.step == Step.STOP and operation.note == "expired":
+        running.stop_workload(actor, environment, Reason.EXPIRED)
+        states.finish(operation)
+        return
+    if not states.fail(operation, words):
+        return
+    if operation.step == Step.RELEASE:
+        Watch.objects.filter(environment=environment).update(save_failed_at=db_now(), busy_at=db_now())
+    notify_user(
+        organisation_id=environment.organisation_id,
+        user_id=environment.owner_id,
+        kind="environment.failed",
+        data={"id": str(environment.pk), "name": environment.name, "step": operation.step, "why": words},
+    )
+
+
+def _snapshot(actor: Actor, operation: Operation) -> None:
+    kind = SnapshotKind.MANUAL if operation.by_id else SnapshotKind.AUTOMATIC
+    save(operation, kind)
+    states.finish(operation)
+
+
+def _stop(actor: Actor, operation: Operation) -> None:
+    save(operation, _KINDS[Step.STOP])
+    why = Reason.EXPIRED if operation.note == "expired" else Reason.BY_PERSON
+    with transaction.atomic():
+        if states.finish(operation):
+            running.stop_workload(actor, operation.environment, why)
+
+
+def _release(actor: Actor, operation: Operation) -> None:
+    """Whoever came back while the files were being saved finds it running."""
+    save(operation, _KINDS[Step.RELEASE])
+    environment = operation.environment
+    with transaction.atomic():
+        watch = Watch.objects.filter(environment=environment).first()
+        still = watch is not None and idleness.is_due(db_now(), watch.busy_at, environment.idle_minutes)
+        if not states.finish(operation) or not still:
+            return
+        running.stop_workload(actor, environment, Reason.IDLE)
+        write_log(actor, environment, "released", after={"idle_minutes": environment.idle_minutes})
+        notify_user(
+            organisation_id=environment.organisation_id,
+            user_id=environment.owner_id,
+            kind="environment.released",
+            data={"id": str(environment.pk), "name": environment.name, "minutes": environment.idle_minutes},
+        )
+
+
+def _restore(actor: Actor, operation: Operation) -> None:
+    if _has_stopped(actor, operation):
+        save(operation, _KINDS[Step.RESTORE])
+        put_back(operation)
+        write_log(actor, operation.environment, "files_restored")
+        _start_or_finish(operation)
+
+
+def _restart(actor: Actor, operation: Operation) -> None:
+    if _has_stopped(actor, operation):
+        _start_or_finish(operation)
+
+
+def _has_stopped(actor: Actor, operation: Operation) -> bool:
+    """Asks what runs to stop and looks again soon; True once nothing runs."""
+    workload = operation.environment.workload
+    if workload is None or workload.status not in LIVE:
+        return True
+    if workload.status != Status.STOPPING:
+        running.stop_workload(actor, operation.environment, Reason.CHANGED)
+    states.put_off(operation, POLL_S)
+    return False
+
+
+def _start_or_finish(operation: Operation) -> None:
+    """Start again as its owner, with the owner's rights of today; the operation ends with it, both or neither."""
+    with transaction.atomic():
+        if not states.finish(operation) or not operation.start_after:
+            return
+        environment = Environment.objects.select_related("owner").get(pk=operation.environment_id)
+        owner = organisation_actor(environment.owner, environment.organisation_id, channel=Channel.TASK)
+        with acting(owner):
+            running.start(owner, environment)
+
+
+_STEPS = {
+    Step.SNAPSHOT: _snapshot,
+    Step.STOP: _stop,
+    Step.RELEASE: _release,
+    Step.RESTORE: _restore,
+    Step.RESTART: _restart,
+}

@@ -1,0 +1,102 @@
+"""Taking snapshots and putting them back: the slow part of operations, each step of which may be repeated."""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from apps.common.errors import Conflict
+from apps.envs import states
+from apps.envs.choices import SnapshotKind
+from apps.envs.models import Environment, Operation, Snapshot
+from apps.envs.policy import EnvironmentSettings
+from apps.envs.services.snapshots import thin
+from apps.storage import rebuilding, trees
+from apps.storage import services as storage
+from apps.storage.disk import discard
+from apps.storage.models import Folder
+from apps.tenants import settings
+
+RENEW_EVERY_S = 20.0
+
+
+def save(operation: Operation, kind: SnapshotKind) -> Snapshot:
+    """The operation's own snapshot, taken now unless it has been already. Raises OSError, `DomainError`."""
+    snapshot = operation.safety or _open(operation, kind)
+    if snapshot.ready_at is not None:
+        return snapshot
+    environment = operation.environment
+    last = _last(environment)
+    manifest = trees.capture(
+        organisation_id=environment.organisation_id,
+        root=storage.root_of(environment.home),
+        base=last.manifest if last else None,
+        progress=_renewing(operation),
+    )
+    with transaction.atomic():
+        Snapshot.objects.filter(pk=snapshot.pk).update(
+            manifest=manifest, size_bytes=manifest.total_bytes, file_count=manifest.file_count, ready_at=Now()
+        )
+    snapshot.refresh_from_db()
+    thin(environment, settings.get(EnvironmentSettings).automatic_snapshots)
+    return snapshot
+
+
+def _open(operation: Operation, kind: SnapshotKind) -> Snapshot:
+    with transaction.atomic():
+        snapshot: Snapshot = Snapshot.objects.create(
+            organisation_id=operation.organisation_id,
+            environment_id=operation.environment_id,
+            kind=kind,
+            note=operation.note,
+            made_by=operation.by.display_name if operation.by else "PLStack",
+        )
+        Operation.objects.filter(pk=operation.pk).update(safety=snapshot)
+    snapshot.refresh_from_db()
+    operation.safety = snapshot
+    return snapshot
+
+
+def _last(environment: Environment) -> Snapshot | None:
+    rows = Snapshot.objects.filter(environment=environment, ready_at__isnull=False, manifest__isnull=False)
+    found: Snapshot | None = rows.select_related("manifest").order_by("-created_at").first()
+    return found
+
+
+def _renewing(operation: Operation) -> Callable[[int, int], None]:
+    """Keeps the claim while there is progress; gives up as soon as somebody else has it."""
+    last = time.monotonic()
+
+    def progress(_files: int, _bytes: int) -> None:
+        nonlocal last
+        if time.monotonic() - last > RENEW_EVERY_S:
+            last = time.monotonic()
+            if not states.put_off(operation, states.LEASE.total_seconds()):
+                raise Conflict("the operation has another claimant")
+
+    return progress
+
+
+def put_back(operation: Operation) -> None:
+    """The home as it is in the operation's source, or empty. The old files go; nothing may run meanwhile.
+
+    Made beside the home and exchanged at the end: whoever dies on the way, the next try goes on.
+    """
+    home = operation.environment.home
+    root = storage.root_of(home)
+    made = root.with_name(f".{root.name}.{operation.pk.hex}")
+    if root.is_dir() or made.is_dir():
+        made.mkdir(exist_ok=True)
+        if operation.source is not None and operation.source.manifest is not None:
+            rebuilding.materialise(operation.source.manifest, made, progress=_renewing(operation))
+        _exchange(root, made)
+    Folder.objects.filter(pk=home.pk).update(touched_at=Now())
+
+
+def _exchange(root: Path, made: Path) -> None:
+    if root.is_dir():
+        discard(root)
+    os.rename(made, root)

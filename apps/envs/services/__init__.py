@@ -1,0 +1,1 @@
+"""Writing environments: `create`, `running`, `changing`, `snapshots`, `binning`, `expiry`, `tools`."""

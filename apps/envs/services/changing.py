@@ -1,0 +1,121 @@
+"""Changing what an environment is: at once where it does not run, by a restart where it does."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.utils.translation import gettext_lazy as _
+
+from apps.common.actor import Actor
+from apps.common.errors import Conflict
+from apps.envs import states
+from apps.envs.choices import Step
+from apps.envs.models import Environment
+from apps.envs.permissions import require_own
+from apps.envs.policy import EnvironmentSettings
+from apps.envs.services.create import check_interval
+from apps.envs.services.mounts import MountChoice, chosen
+from apps.envs.services.shared import (
+    choose_cpu_package,
+    choose_package,
+    clean_name,
+    locked,
+    log,
+    refuse_binned,
+    refuse_busy,
+    tell_pages,
+)
+from apps.registry import selectors as registry
+from apps.tenants import settings
+
+# What a running program was started with; the rest takes effect at once.
+NEEDS_RESTART = frozenset({"image_id", "package_id", "cpu_package_id", "without_gpu", "mounts", "vscode"})
+
+
+class Same:
+    """Leave it as it is."""
+
+
+SAME = Same()
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The new values; what is left out stays. None means never (idle, snapshots) or none (package without a GPU)."""
+
+    name: str | Same = SAME
+    note: str | Same = SAME
+    image_id: UUID | Same = SAME
+    package_id: int | Same = SAME
+    cpu_package_id: int | Same | None = SAME
+    without_gpu: bool | Same = SAME
+    vscode: bool | Same = SAME
+    idle_minutes: int | Same | None = SAME
+    snapshot_minutes: int | Same | None = SAME
+    mounts: tuple[MountChoice, ...] | Same = SAME
+
+    def named(self) -> dict[str, Any]:
+        """Only what is to change."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: value for name, value in values.items() if not isinstance(value, Same)}
+
+
+def change(actor: Actor, environment: Environment, wanted: Change, *, restart: bool = False) -> bool:
+    """Apply `wanted`. What runs is stopped and started again where that is needed, which `restart` must allow.
+
+    True where it restarts. Raises `Invalid` (with the field), `Conflict`.
+    """
+    require_own(actor, environment)
+    with transaction.atomic():
+        row = locked(environment)
+        refuse_binned(row)
+        values = _checked(actor, row, wanted.named())
+        changed = {name: value for name, value in values.items() if getattr(row, name) != value}
+        if not changed:
+            return False
+        live = row.workload is not None and row.workload.is_live
+        restarts = live and bool(NEEDS_RESTART & set(changed))
+        if restarts:
+            refuse_busy(row)
+            if not restart:
+                raise Conflict(_("It runs; this change needs a restart."), hint=_("Confirm the restart, or stop it."))
+        before = {name: _plain(getattr(row, name)) for name in changed}
+        Environment.objects.filter(pk=row.pk).update(**changed)
+        log(actor, row, "changed", before=before, after={name: _plain(value) for name, value in changed.items()})
+        if restarts:
+            states.begin(row, Step.RESTART, by_id=actor.user_id, start_after=True)
+        tell_pages(row)
+        return restarts
+
+
+def _plain(value: Any) -> Any:
+    return str(value) if isinstance(value, UUID) else value
+
+
+def _checked(actor: Actor, row: Environment, wanted: dict[str, Any]) -> Mapping[str, Any]:
+    """The columns and their new values."""
+    checks: dict[str, Any] = {
+        "name": clean_name,
+        "note": lambda value: value[:200],
+        "image_id": lambda value: row.image_id if value == row.image_id else registry.choose(actor, value).pk,
+        "package_id": lambda value: value if value == row.package_id else choose_package(actor, value).pk,
+        "cpu_package_id": lambda value: None if value is None else choose_cpu_package(actor, value).pk,
+        "idle_minutes": settings.get(EnvironmentSettings).check_idle,
+        "snapshot_minutes": check_interval,
+        "mounts": lambda value: chosen(actor, value),
+    }
+    values = {name: checks.get(name, lambda value: value)(value) for name, value in wanted.items()}
+    without = values.get("without_gpu", row.without_gpu)
+    if without and values.get("cpu_package_id", row.cpu_package_id) is None:
+        raise Conflict(_("Choose a package without a GPU first."), hint=_("It is used while the GPU is detached."))
+    return values
+
+
+def set_gpu(
+    actor: Actor, environment: Environment, *, attached: bool, restart: bool, package_id: int | None = None
+) -> bool:
+    """Attach the GPU again, or go on (or start next) on the package without one; True where it restarts."""
+    cpu = SAME if attached or package_id is None else package_id
+    return change(actor, environment, Change(without_gpu=not attached, cpu_package_id=cpu), restart=restart)

@@ -1,0 +1,144 @@
+"""Making environments."""
+
+import secrets
+import shutil
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext_lazy as _
+
+from apps.billing.models import Package
+from apps.common.actor import Actor
+from apps.common.clock import db_now
+from apps.common.errors import Invalid
+from apps.common.permissions import Permission
+from apps.envs.models import Environment
+from apps.envs.policy import EnvironmentSettings
+from apps.envs.services import running
+from apps.envs.services.mounts import MountChoice, chosen
+from apps.envs.services.shared import choose_cpu_package, choose_package, clean_name, log
+from apps.registry import selectors as registry
+from apps.registry.models import Image
+from apps.storage import services as storage
+from apps.storage.models import Folder, FolderKind
+from apps.tenants import settings
+
+ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to make. `idle_minutes` None: never; `duration_days` None: without an end. `key` makes it idempotent."""
+
+    name: str
+    image_id: UUID
+    package_id: int
+    key: str
+    cpu_package_id: int | None = None
+    without_gpu: bool = False
+    vscode: bool = False
+    idle_minutes: int | None = 30
+    snapshot_minutes: int | None = None
+    duration_days: int | None = None
+    mounts: tuple[MountChoice, ...] = ()
+    note: str = ""
+    start: bool = True
+
+
+def create(actor: Actor, request: Request) -> Environment:
+    """A new environment with an empty home, started unless asked otherwise, all or nothing.
+
+    The same key again returns the one made first. Raises `Invalid` (with the field), `QuotaExceeded`,
+    `InsufficientFunds`, `Unavailable`; nothing is left behind.
+    """
+    actor.require(Permission.ENVIRONMENTS_USE)
+    made = _made(actor, request.key)
+    if made is not None:
+        return made
+    image = registry.choose(actor, request.image_id)
+    package = choose_package(actor, request.package_id)
+    folders: list[Folder] = []
+    try:
+        with transaction.atomic():
+            return _create(actor, request, image, package, folders)
+    except BaseException as error:
+        # The rows are rolled back by the transaction; the folder on the disk is ours to take away.
+        for folder in folders:
+            shutil.rmtree(storage.root_of(folder), ignore_errors=True)
+        made = _made(actor, request.key) if isinstance(error, IntegrityError) else None
+        if made is None:
+            raise
+        return made
+
+
+def _made(actor: Actor, key: str) -> Environment | None:
+    found: Environment | None = Environment.objects.filter(owner_id=actor.user_id, submit_key=key).first()
+    return found
+
+
+def _create(actor: Actor, request: Request, image: Image, package: Package, folders: list[Folder]) -> Environment:
+    rules = settings.get(EnvironmentSettings)
+    cpu_package = _cpu_package(actor, request, package)
+    home = storage.create_folder(actor, kind=FolderKind.HOME, size_mib=rules.home_mib or None)
+    folders.append(home)
+    environment: Environment = Environment.objects.create(
+        organisation_id=actor.organisation(),
+        owner_id=actor.person(),
+        department_id=actor.department_id,
+        code=_free_code(),
+        name=clean_name(request.name),
+        note=request.note[:200],
+        image=image,
+        package=package,
+        cpu_package=cpu_package,
+        without_gpu=request.without_gpu,
+        home=home,
+        mounts=chosen(actor, request.mounts),
+        vscode=request.vscode,
+        idle_minutes=rules.check_idle(request.idle_minutes),
+        snapshot_minutes=check_interval(request.snapshot_minutes),
+        expires_at=_end(request.duration_days, rules),
+        submit_key=request.key,
+    )
+    environment.refresh_from_db()
+    log(actor, environment, "created", after={"image": image.key, "package": package.name_en})
+    return running.start(actor, environment) if request.start else environment
+
+
+def _cpu_package(actor: Actor, request: Request, package: Package) -> Package | None:
+    if request.cpu_package_id is not None:
+        return choose_cpu_package(actor, request.cpu_package_id)
+    if request.without_gpu:
+        raise Invalid.field("cpu_package", _("Choose a package without a GPU for working without one."))
+    return None
+
+
+def check_interval(minutes: int | None) -> int | None:
+    """The interval of automatic snapshots, None for none. Raises `Invalid`."""
+    if minutes is not None and not 10 <= minutes <= 60 * 24 * 31:
+        raise Invalid.field("snapshot_minutes", _("Choose one of the intervals."))
+    return minutes
+
+
+def check_duration(days: int | None, rules: EnvironmentSettings) -> int | None:
+    """A duration that is on offer, None for no end where that is allowed. Raises `Invalid`."""
+    if days is None and rules.unlimited:
+        return None
+    if days not in rules.durations_days:
+        raise Invalid.field("duration_days", _("Choose one of the durations."))
+    return days
+
+
+def _end(days: int | None, rules: EnvironmentSettings) -> datetime | None:
+    days = check_duration(days, rules)
+    return None if days is None else db_now() + timedelta(days=days)
+
+
+def _free_code() -> str:
+    """A code that no environment has: its name for SSH. Guessing one helps nobody without a key, so it may be short."""
+    while True:
+        code = "env-" + "".join(secrets.choice(ALPHABET) for _step in range(6))
+        if not Environment._base_manager.filter(code=code).exists():
+            return code

@@ -1,0 +1,95 @@
+"""What every write to an environment needs: its locked row, its line in the log, the checks of what was typed."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from django.db.models import QuerySet
+from django.utils.translation import gettext_lazy as _
+
+from apps.audit.services import Target, record
+from apps.billing import selectors as funds
+from apps.billing.models import Package
+from apps.common.actor import Actor
+from apps.common.errors import Conflict, Invalid, NotFound
+from apps.common.live import organisation_group, publish_on_commit, workload_group
+from apps.envs.choices import StepStatus
+from apps.envs.models import Environment, Operation
+
+NAME = re.compile(r"[\w][\w .\-]{0,59}\Z")
+
+
+def locked(environment: Environment) -> Environment:
+    """The row as it stands, kept from others until the transaction ends; `NotFound` once it is gone for good."""
+    rows: QuerySet[Environment] = Environment.objects.select_for_update(of=("self",)).filter(pk=environment.pk)
+    row = rows.select_related("workload", "image", "package", "cpu_package", "home", "owner").first()
+    if row is None:
+        raise NotFound
+    return row
+
+
+def refuse_binned(environment: Environment) -> None:
+    if environment.deleted_at is not None:
+        raise Conflict(_("It is in the recycle bin."), hint=_("Restore it first."))
+
+
+def refuse_busy(environment: Environment) -> None:
+    """`Conflict` while an operation is under way: it would start or change what that one is about to use."""
+    waiting = Operation.objects.filter(environment=environment, status=StepStatus.WAITING).first()
+    if waiting is not None:
+        raise Conflict(
+            _("Something else is being done to this environment: %(what)s.") % {"what": waiting.get_step_display()},
+            hint=_("Try again when that has ended."),
+        )
+
+
+def clean_name(name: str) -> str:
+    cleaned = " ".join(name.split())
+    if not cleaned:
+        raise Invalid.field("name", _("Give the environment a name."))
+    if not NAME.match(cleaned):
+        raise Invalid.field(
+            "name", _("A name has up to 60 letters, digits, spaces, dots, - and _, and starts with a letter or digit.")
+        )
+    return cleaned
+
+
+def choose_package(actor: Actor, package_id: int, *, field: str = "package") -> Package:
+    package = funds.packages(actor).filter(pk=package_id).first()
+    if package is None:
+        raise Invalid.field(field, _("Choose one of the packages."))
+    return package
+
+
+def choose_cpu_package(actor: Actor, package_id: int) -> Package:
+    package = choose_package(actor, package_id, field="cpu_package")
+    if package.gpu_count:
+        raise Invalid.field("cpu_package", _("Choose a package without a GPU for working without one."))
+    return package
+
+
+def log(
+    actor: Actor,
+    environment: Environment,
+    action: str,
+    *,
+    before: Mapping[str, Any] | None = None,
+    after: Mapping[str, Any] | None = None,
+) -> None:
+    record(
+        actor,
+        action=f"environment.{action}",
+        target=Target("environment", str(environment.pk), environment.name),
+        organisation_id=environment.organisation_id,
+        before=before,
+        after=after,
+    )
+
+
+def tell_pages(environment: Environment) -> None:
+    """Something about it changed that is no event of its workload: pages that show it look again."""
+    groups = [organisation_group(environment.organisation_id)]
+    if environment.workload_id is not None:
+        groups.append(workload_group(environment.workload_id))
+    message = {"type": "workload.event", "id": 0, "workload": str(environment.workload_id), "kind": "environment"}
+    publish_on_commit(groups, {**message, "status": ""})

@@ -1,0 +1,29 @@
+"""The loops of environments as Celery tasks; each finds its own work in the database."""
+
+from celery import shared_task
+
+from apps.common.actor import system_actor
+from apps.common.scoping import acting
+from apps.envs.reconcile import idle, operations
+from apps.envs.services import binning, expiry
+
+
+@shared_task(name="envs.advance")
+def advance() -> None:
+    with acting(system_actor()) as actor:
+        operations.advance_due(actor)
+
+
+@shared_task(name="envs.watch")
+def watch() -> None:
+    with acting(system_actor()) as actor:
+        idle.watch_all(actor)
+
+
+@shared_task(name="envs.sweep")
+def sweep() -> None:
+    """What is counted in minutes and days: automatic snapshots, expiry, the bin."""
+    with acting(system_actor()) as actor:
+        idle.snapshot_due(actor)
+        expiry.sweep(actor)
+        binning.purge_due(actor)
