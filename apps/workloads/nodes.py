@@ -8,10 +8,10 @@ from django.conf import settings
 
 from apps.workloads.drivers.base import Driver
 from apps.workloads.drivers.local.driver import LocalDriver
-from apps.workloads.drivers.simulated.driver import SimulatedDriver
-from apps.workloads.drivers.simulated.grants import Grants
 from apps.workloads.drivers.local.environment import EGRESS_SOCKET
 from apps.workloads.drivers.local.mounting import egress_folder
+from apps.workloads.drivers.simulated.driver import SimulatedDriver
+from apps.workloads.drivers.simulated.grants import Grants
 
 
 @cache

@@ -2,15 +2,40 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from enum import StrEnum
 from typing import Any
+
+
+class ImageKind(StrEnum):
+    """Where a runtime's requirements come from."""
+
+    PYTHON = "python"
+    NODE = "node"
 
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A runtime: its name and, for the local driver, the pinned Python requirements it is built from."""
+    """A runtime: its name and, for the local driver, the pinned requirements it is built from.
+
+    Those of a `node` runtime are npm packages (`code-server@4.104.2`).
+    """
 
     name: str
     requirements: tuple[str, ...] = ()
+    kind: ImageKind = ImageKind.PYTHON
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Image":
+        kind = ImageKind(data.get("kind", ImageKind.PYTHON))
+        return cls(data["name"], tuple(data["requirements"]), kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """A port of 127.0.0.1 inside on which a program serves pages; people open it by its name."""
+
+    name: str
+    number: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +61,11 @@ class Gpu:
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """Everything that defines the run. CPU in thousandths of a core, memory in MiB."""
+    """Everything that defines the run. CPU in thousandths of a core, memory in MiB.
+
+    `tools`: runtimes beside the image's, each at the path in variable `PLSTACK_TOOL_<NAME>`. `egress`: the way out to
+    the internet through the platform's proxy; `network`: the machine's own network, for trusted work only.
+    """
 
     image: Image
     argv: tuple[str, ...]
@@ -47,6 +76,12 @@ class Spec:
     mounts: tuple[DataMount, ...] = ()
     workdir: str = "/workspace"
     network: bool = False
+    ports: tuple[Port, ...] = ()
+    tools: tuple[Image, ...] = ()
+    egress: bool = False
+    # Where it may run, as its package says: an id of a zone, or anywhere; on simulated hardware, or never there.
+    zone: str | None = None
+    simulated: bool = False
 
     @property
     def gpu_milli(self) -> int:
@@ -58,11 +93,10 @@ class Spec:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Spec":
-        """Raises KeyError or TypeError for anything `as_json` did not write."""
-        image = data["image"]
+        """Raises KeyError, TypeError or ValueError for anything that no version of `as_json` wrote."""
         gpu = data.get("gpu")
         return cls(
-            image=Image(image["name"], tuple(image["requirements"])),
+            image=Image.from_json(data["image"]),
             argv=tuple(data["argv"]),
             cpu_milli=data["cpu_milli"],
             memory_mib=data["memory_mib"],
@@ -71,4 +105,9 @@ class Spec:
             mounts=tuple(DataMount(**mount) for mount in data["mounts"]),
             workdir=data["workdir"],
             network=data["network"],
+            ports=tuple(Port(**port) for port in data.get("ports", ())),
+            tools=tuple(Image.from_json(tool) for tool in data.get("tools", ())),
+            egress=data.get("egress", False),
+            zone=data.get("zone"),
+            simulated=data.get("simulated", False),
         )

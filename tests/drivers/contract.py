@@ -1,8 +1,10 @@
 """What every driver promises to the kernel. A driver's test module subclasses `DriverContract` and provides a `kit`."""
 
 from tests.drivers.contract_access import AccessContract
+from tests.drivers.contract_exec import ExecContract
+from tests.drivers.contract_ports import PortsContract
 from tests.drivers.contract_running import RunningContract
 
 
-class DriverContract(RunningContract, AccessContract):
+class DriverContract(RunningContract, AccessContract, ExecContract, PortsContract):
     """All of it."""

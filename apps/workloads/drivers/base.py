@@ -11,6 +11,8 @@ from enum import StrEnum
 from typing import Protocol, runtime_checkable
 from uuid import UUID
 
+from apps.workloads.drivers.streams import ExecStream
+
 
 class DriverError(Exception):
     """Not now. Nothing follows from this about the workload."""
@@ -38,7 +40,8 @@ class DeviceGrant:
     """One accelerator, or one share of it, that the placement gives to the attempt.
 
     `memory_mib` and `cores_pct` are what was granted, not what the card has; `mode` is the card's mode
-    (`whole`, `shared`, `vgpu`, `mig`). `uuid` is the vendor's own id of the card or MIG instance.
+    (`whole`, `shared`, `vgpu`, `mig`). `uuid` is the vendor's own id of the card or MIG instance. `profile` and
+    `slot` name the partition of a MIG card: `3g.40gb` from memory slice 4 on.
     """
 
     uuid: str
@@ -48,6 +51,8 @@ class DeviceGrant:
     memory_mib: int
     cores_pct: int
     mode: str
+    profile: str = ""
+    slot: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +67,23 @@ class Mount:
     read_only: bool
 
 
+class RuntimeKind(StrEnum):
+    """Where a runtime's requirements come from: PyPI (`numpy==2.3.5`), or npm (`code-server@4.104.2`)."""
+
+    PYTHON = "python"
+    NODE = "node"
+
+
 @dataclass(frozen=True, slots=True)
 class RuntimeImage:
-    """A Python runtime made of pinned requirements, shared by all workloads of a machine.
+    """A runtime made of pinned requirements, shared by all workloads of a machine.
 
-    Content-addressed by Python version and requirements; `name` is only shown.
+    Content-addressed by Python version, kind and requirements; `name` is shown, and names a tool's variable.
     """
 
     name: str
     requirements: tuple[str, ...] = ()
+    kind: RuntimeKind = RuntimeKind.PYTHON
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +91,9 @@ class LaunchRequest:
     """Everything a driver needs to run one attempt. Paths in `argv`, `env` and `workdir` are mount targets.
 
     `cpu_milli` is in thousandths of a core, `memory_mib` in MiB and enforced; `network` False means no network.
+    `ports`: a program that listens on 127.0.0.1 at one of them is reached through `Driver.endpoint`. `tools`: runtimes
+    beside the image's, each at the path that variable `PLSTACK_TOOL_<NAME>` holds. `egress`: the way out through the
+    platform's proxy, which is all the network that a workload without `network` has.
     """
 
     attempt_id: UUID
@@ -93,6 +109,9 @@ class LaunchRequest:
     memory_mib: int
     devices: tuple[DeviceGrant, ...] = ()
     network: bool = False
+    ports: tuple[int, ...] = ()
+    tools: tuple[RuntimeImage, ...] = ()
+    egress: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,13 +178,17 @@ class StepTime:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """One sample. `at_s`: monotonic seconds since running began. GPU figures None when not measured."""
+    """One sample. `at_s`: monotonic seconds since running began. GPU figures None when not measured.
+
+    Of several cards: mean utilisation, the sum of memory, and the hottest one's temperature.
+    """
 
     at_s: float
     cpu_milli: int
     memory_mib: int
     gpu_util_pct: float | None = None
     gpu_memory_mib: int | None = None
+    gpu_temperature_c: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,24 +256,6 @@ class Isolation:
     reason: str
 
 
-class ExecStream(Protocol):
-    """A process started inside a running workload, with its input and output. `fileno`: to wait for output."""
-
-    def fileno(self) -> int: ...
-
-    def read(self, limit: int = 65536) -> bytes:
-        """Output since the last read; blocks until there is some; b"" at the end."""
-        ...
-
-    def write(self, data: bytes) -> None: ...
-
-    def resize(self, rows: int, columns: int) -> None: ...
-
-    def close(self) -> int | None:
-        """Ends the process if it still runs; its exit code, negative for a signal."""
-        ...
-
-
 class Driver(Protocol):
     """All methods raise `CannotSee` when the answer cannot be known now, never a guess."""
 
@@ -271,12 +276,17 @@ class Driver(Protocol):
         """At most `limit` bytes from `offset`; an empty chunk when there are none yet."""
         ...
 
-    def exec(self, handle: Handle, argv: Sequence[str], tty: bool = False) -> ExecStream:
-        """Run `argv` inside the running workload. Raises `Unsupported`, or `DriverError` when it is not running."""
+    def exec(
+        self, handle: Handle, argv: Sequence[str], tty: bool = False, env: Mapping[str, str] | None = None
+    ) -> ExecStream:
+        """Run `argv` inside the running workload, in its environment (with `env` added) and working directory.
+
+        Raises `Unsupported`, or `DriverError` when it is not running or too much is open in it already.
+        """
         ...
 
     def endpoint(self, handle: Handle, port: int) -> Endpoint:
-        """Raises `Unsupported` when the workload's ports cannot be reached."""
+        """Where a port is reached. Raises `DriverError` until something listens there; `Unsupported`: it never can."""
         ...
 
 
@@ -296,4 +306,15 @@ class IsolationMixin(Protocol):
 class CleanupMixin(Protocol):
     def forget(self, handle: Handle) -> None:
         """Remove what is left of an ended attempt; no effect if gone. Raises `DriverError` while it lives."""
+        ...
+
+
+@runtime_checkable
+class GpuModeMixin(Protocol):
+    def set_gpu_mode(self, node: str, uuid: str, mode: str) -> None:
+        """Bring the card into this mode (`whole`, `shared`, `vgpu`, `mig`); no effect if it is in it.
+
+        The caller has made sure that nothing runs on it. Raises `Unsupported`, or `DriverError` that says what is in
+        the way.
+        """
         ...

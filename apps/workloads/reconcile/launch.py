@@ -1,9 +1,9 @@
 """From an attempt's rows to the driver's request."""
 
-from apps.workloads.drivers.base import DeviceGrant, LaunchRequest, Mount, RuntimeImage
+from apps.workloads.drivers.base import DeviceGrant, LaunchRequest, Mount, RuntimeImage, RuntimeKind
 from apps.workloads.models import Attempt, Placement
 from apps.workloads.nodes import data_root
-from apps.workloads.spec import DataMount
+from apps.workloads.spec import DataMount, Image
 
 
 def launch_request(attempt: Attempt) -> LaunchRequest:
@@ -15,7 +15,7 @@ def launch_request(attempt: Attempt) -> LaunchRequest:
         workload_id=workload.pk,
         tenant_id=workload.organisation_id,
         node=attempt.node.name,
-        image=RuntimeImage(spec.image.name, spec.image.requirements),
+        image=_runtime(spec.image),
         argv=spec.argv,
         env=dict(spec.env),
         mounts=tuple(_mount(mount) for mount in spec.mounts),
@@ -24,7 +24,14 @@ def launch_request(attempt: Attempt) -> LaunchRequest:
         memory_mib=spec.memory_mib,
         devices=tuple(_grant(p) for p in _cards(attempt)),
         network=spec.network,
+        ports=tuple(port.number for port in spec.ports),
+        tools=tuple(_runtime(tool) for tool in spec.tools),
+        egress=spec.egress,
     )
+
+
+def _runtime(image: Image) -> RuntimeImage:
+    return RuntimeImage(image.name, image.requirements, RuntimeKind(image.kind))
 
 
 def _mount(mount: DataMount) -> Mount:
@@ -48,4 +55,6 @@ def _grant(piece: Placement) -> DeviceGrant:
         memory_mib=piece.device_memory_mib or card.memory_mib,
         cores_pct=max(1, piece.core_milli // 10),
         mode=card.mode,
+        profile=piece.mig_profile,
+        slot=piece.mig_start,
     )

@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,6 @@ from apps.workloads.drivers.base import (
     DeviceGrant,
     DriverError,
     Endpoint,
-    ExecStream,
     Exit,
     ExitReason,
     Handle,
@@ -28,7 +27,7 @@ from apps.workloads.drivers.base import (
     Phase,
     Usage,
 )
-from apps.workloads.drivers.local import accounts, cgroups, execution, nvml, processes, shim, stopping
+from apps.workloads.drivers.local import accounts, cgroups, execution, modes, nvml, processes, shim, stopping
 from apps.workloads.drivers.local.checks import check
 from apps.workloads.drivers.local.isolation import Machine
 from apps.workloads.drivers.local.linux import is_locked
@@ -41,6 +40,7 @@ from apps.workloads.drivers.local.records import (
     decode_spec,
     encode_spec,
 )
+from apps.workloads.drivers.streams import ExecStream
 
 NAME = "local"
 START_TIMEOUT_S = 30.0
@@ -50,7 +50,7 @@ GpuSampler = Callable[[Sequence[DeviceGrant]], nvml.GpuSample | None]
 
 
 class LocalDriver:
-    """Implements `Driver`, `MetricsMixin`, `IsolationMixin` and `CleanupMixin` under `home/runs`, `home/runtimes`.
+    """Implements `Driver`, `MetricsMixin`, `IsolationMixin`, `CleanupMixin` and `GpuModeMixin` under `home/runs`, `home/runtimes`.
 
     `level` and `use_cgroups` override what the machine is found to offer; a level that it does not offer is refused
     at launch, never lowered.
@@ -111,19 +111,25 @@ class LocalDriver:
         with _now_or_later():
             return read_metrics(run, since_s)
 
-    def exec(self, handle: Handle, argv: Sequence[str], tty: bool = False) -> ExecStream:
+    def exec(
+        self, handle: Handle, argv: Sequence[str], tty: bool = False, env: Mapping[str, str] | None = None
+    ) -> ExecStream:
         run = self._run(handle.ref)
         with _now_or_later():
             spec = decode_spec(run.spec.read_bytes())
-            return execution.start(run.exec_socket, argv, tty, spec.uid)
+            return execution.start(run.exec_socket, argv, tty, spec.uid, env)
 
     def endpoint(self, handle: Handle, port: int) -> Endpoint:
-        """The Unix socket `$PLSTACK_PORTS/<port>.sock`. Raises DriverError until the workload listens on it."""
-        path = self._run(handle.ref).ports / f"{port}.sock"
+        """The Unix socket `$PLSTACK_PORTS/<port>.sock`, made by the workload or for it by its first process."""
+        run = self._run(handle.ref)
+        path = run.ports / f"{port}.sock"
         # A link made by the workload could lead the gateway to a socket of the platform's.
-        if path.is_symlink() or not path.is_socket():
+        if run.exit.exists() or path.is_symlink() or not path.is_socket():
             raise DriverError(f"The workload does not listen on port {port} yet")
         return Endpoint(socket_path=str(path))
+
+    def set_gpu_mode(self, node: str, uuid: str, mode: str) -> None:
+        modes.set_mode(uuid, mode)
 
     def forget(self, handle: Handle) -> None:
         run = self._run(handle.ref)

@@ -9,20 +9,29 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from apps.workloads.drivers.base import IsolationLevel, LaunchRequest
-from apps.workloads.drivers.local import devices
+from apps.workloads.drivers.local import devices, packages
 from apps.workloads.drivers.local.records import MARKER, RunDirectory, RunSpec
 
 SANDBOX_TMP = "/tmp"  # noqa: S108 - private to the sandbox
 SANDBOX_PORTS = "/run/plstack/ports"
+SANDBOX_EGRESS = "/run/plstack/egress"
+EGRESS_SOCKET = "egress.sock"
+EGRESS_PORT = 3128
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """The workload's process, ready to execute."""
+    """The workload's process, ready to execute, and what its first process relays for it.
+
+    `folder`: where the sockets of `ports` appear. `way_out`: loopback port and the proxy's Unix socket, or None.
+    """
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
     workdir: str
+    folder: str
+    ports: tuple[int, ...] = ()
+    way_out: tuple[int, str] | None = None
 
 
 def command(spec: RunSpec, run: RunDirectory, runtime: Path) -> Command:
@@ -32,11 +41,21 @@ def command(spec: RunSpec, run: RunDirectory, runtime: Path) -> Command:
     place = str if isolated else rewriter(_host_paths(request, run))
     defaults = _defaults(request, runtime, SANDBOX_TMP if isolated else str(run.temporary))
     own = {name: place(value) for name, value in request.env.items()}
+    folder = SANDBOX_PORTS if isolated else str(run.ports)
+    leads_out = has_way_out(spec)
     return Command(
         argv=tuple(place(argument) for argument in request.argv),
-        env=defaults | own | _enforced(request, SANDBOX_PORTS if isolated else str(run.ports), place),
+        env=defaults | (_proxy() if leads_out else {}) | own | _enforced(request, folder, place),
         workdir=place(request.workdir),
+        folder=folder,
+        ports=request.ports,
+        way_out=(EGRESS_PORT, f"{SANDBOX_EGRESS}/{EGRESS_SOCKET}") if leads_out else None,
     )
+
+
+def has_way_out(spec: RunSpec) -> bool:
+    """Whether the proxy's socket is wanted inside; on L0 a workload has the machine's own network anyway."""
+    return spec.request.egress and not spec.request.network and spec.level is IsolationLevel.L1
 
 
 def is_inside(path: str, directory: str) -> bool:
@@ -76,6 +95,13 @@ def _defaults(request: LaunchRequest, runtime: Path, temporary: str) -> dict[str
         # Numerical libraries start a thread per core of the machine, not per core granted, and crawl.
         "OMP_NUM_THREADS": str(max(1, -(-request.cpu_milli // 1000))),
     }
+
+
+def _proxy() -> dict[str, str]:
+    """In both spellings: curl reads the lower one only, most others either."""
+    variables = {f"{name}_proxy": f"http://127.0.0.1:{EGRESS_PORT}" for name in ("http", "https")}
+    variables["no_proxy"] = "localhost,127.0.0.1,::1"
+    return variables | {name.upper(): value for name, value in variables.items()} | packages.settings()
 
 
 def _enforced(request: LaunchRequest, ports: str, place: Callable[[str], str]) -> dict[str, str]:

@@ -3,86 +3,160 @@
 import fcntl
 import json
 import os
+import select
 import socket
 import struct
 import termios
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from apps.workloads.drivers.base import DriverError
 
 CLOSE_TIMEOUT_S = 5.0
+END_OF_FILE = b"\x04"
 
 
 class LocalExec:
     """An `ExecStream`. Closing the connection to the first process ends what it runs."""
 
-    def __init__(self, connection: socket.socket, reader: int, writer: int, tty: bool) -> None:
+    def __init__(self, connection: socket.socket, ends: "Ends") -> None:
         self._connection = connection
-        self._reader = reader
-        self._writer = writer
-        self._tty = tty
+        self._ends = ends
+        self._has_input = True
+        self._answer = b""
+        self._code: int | None = None
 
     def fileno(self) -> int:
-        return self._reader
+        return self._ends.output
+
+    def error_fileno(self) -> int | None:
+        return self._ends.error
+
+    def input_fileno(self) -> int:
+        return self._ends.input
+
+    def exit_fileno(self) -> int:
+        return self._connection.fileno()
 
     def read(self, limit: int = 65536) -> bytes:
-        try:
-            return os.read(self._reader, limit)
-        except OSError:  # a terminal whose last process ended answers with an error, not with an end of file
-            return b""
+        return _read(self._ends.output, limit)
+
+    def read_error(self, limit: int = 65536) -> bytes:
+        return b"" if self._ends.error is None else _read(self._ends.error, limit)
 
     def write(self, data: bytes) -> None:
         view = memoryview(data)
         while view:
-            view = view[os.write(self._writer, view) :]
+            view = view[os.write(self._ends.input, view) :]
+
+    def close_input(self) -> None:
+        if not self._has_input:
+            return
+        self._has_input = False
+        if self._ends.is_terminal:
+            self.write(END_OF_FILE)
+        else:
+            os.close(self._ends.input)
 
     def resize(self, rows: int, columns: int) -> None:
-        if self._tty:
-            fcntl.ioctl(self._reader, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        if self._ends.is_terminal:
+            fcntl.ioctl(self._ends.output, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def signal(self, number: int) -> None:
+        with suppress(OSError):  # it has ended
+            self._connection.sendall(json.dumps({"signal": number}).encode() + b"\n")
+
+    def wait(self, timeout_s: float | None = None) -> int | None:
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        while self._code is None:
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            if not select.select([self._connection], [], [], left)[0]:
+                return None
+            try:
+                data = self._connection.recv(4096)
+            except OSError:
+                data = b""
+            if not data:  # the workload ended, and nobody is left to say how
+                return None
+            self._answer += data
+            if self._answer.endswith(b"\n"):
+                self._code = os.waitstatus_to_exitcode(json.loads(self._answer)["status"])
+        return self._code
 
     def close(self) -> int | None:
-        """Ends input, waits for the process if it has ended, else kills it."""
         with suppress(OSError):
             self._connection.shutdown(socket.SHUT_WR)
-        try:
-            message = _receive(self._connection)
-        except OSError:
-            message = {}
+        code = self.wait(CLOSE_TIMEOUT_S)
         self._connection.close()
-        for descriptor in {self._reader, self._writer}:
+        self._ends.close(self._has_input)
+        return code
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """The caller's descriptors: a terminal's one for all, or three pipes'."""
+
+    input: int
+    output: int
+    error: int | None
+
+    @property
+    def is_terminal(self) -> bool:
+        return self.input == self.output
+
+    def close(self, with_input: bool) -> None:
+        wanted = {self.output, *([self.input] if with_input else ()), *([] if self.error is None else [self.error])}
+        for descriptor in wanted:
             os.close(descriptor)
-        return os.waitstatus_to_exitcode(message["status"]) if "status" in message else None
 
 
-def start(exec_socket: Path, argv: Sequence[str], tty: bool, uid: int | None) -> LocalExec:
+def start(
+    exec_socket: Path, argv: Sequence[str], tty: bool, uid: int | None, env: Mapping[str, str] | None = None
+) -> LocalExec:
     """Starts `argv` in the workload's environment, as `uid` if it has one of its own. Raises DriverError."""
     connection = _connect(exec_socket)
-    if tty:
-        master, slave = os.openpty()
-        reader, writer, theirs = master, master, [slave]
-    else:
-        (their_input, writer), (reader, their_output) = os.pipe(), os.pipe()
-        theirs = [their_input, their_output, their_output]
-    stream = LocalExec(connection, reader, writer, tty)
+    ends, theirs = _open_terminal() if tty else _open_pipes()
+    stream = LocalExec(connection, ends)
     try:
         if uid is not None:
             for descriptor in theirs:  # programs open /dev/stderr anew, which takes ownership
                 os.fchown(descriptor, uid, uid)
-        socket.send_fds(connection, [json.dumps({"argv": list(argv), "tty": tty}).encode()], theirs)
+        command = {"argv": list(argv), "tty": tty, "env": dict(env or {})}
+        socket.send_fds(connection, [json.dumps(command).encode()], theirs)
         answer = _receive(connection)
     except OSError as error:
         stream.close()
         raise DriverError("The workload is not running") from error
     finally:
-        for descriptor in set(theirs):
+        for descriptor in theirs:
             os.close(descriptor)
     if "started" not in answer:
         stream.close()
         raise DriverError(answer.get("failed", "The workload is not running"))
     return stream
+
+
+def _open_terminal() -> tuple[Ends, list[int]]:
+    master, slave = os.openpty()
+    return Ends(master, master, None), [slave]
+
+
+def _open_pipes() -> tuple[Ends, list[int]]:
+    (their_input, writer), (output, their_output), (error, their_error) = os.pipe(), os.pipe(), os.pipe()
+    return Ends(writer, output, error), [their_input, their_output, their_error]
+
+
+def _read(descriptor: int, limit: int) -> bytes:
+    try:
+        return os.read(descriptor, limit)
+    except BlockingIOError:  # made non-blocking by the caller, who wants to know
+        raise
+    except OSError:  # a terminal whose last process ended answers with an error, not with an end of file
+        return b""
 
 
 def _connect(exec_socket: Path) -> socket.socket:

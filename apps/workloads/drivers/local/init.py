@@ -1,18 +1,18 @@
-"""The first process of a workload: starts it under its own user id, reaps, and serves terminals into it.
+"""The first process of a workload: starts it under its own user id, reaps, serves terminals into it, relays its ports.
 
-Runs as a script (`python -I -S init.py <channel fd> <exec fd>`), on L1 as process 1 of the sandbox, so it uses nothing
-but the standard library and this file. Over the channel it is sent the command as one JSON line and answers with
-`{"started": true}` or `{"failed": text}`, then `{"status": wait status}`. The end of the channel (the shim ends it, or
-died) ends everything here.
+On L1 it is process 1 of the sandbox, so it uses nothing but the standard library, this file and `relay`. It is started
+as `python -I -S -c BOOT <folder of the packages> <channel fd> <exec fd>`. Over the channel it is sent the command (see
+`environment.Command`) as one JSON line. It answers `{"started": true}` or `{"failed": text}`, then `{"status": wait
+status}`. The end of the channel (the shim ends it, or died) ends everything here.
 
 On the exec socket, each connection sends one JSON line with its descriptors (a terminal, or input, output, error) and
-is answered in the same way.
+is answered in the same way; further lines `{"signal": number}` signal it, and its end ends what it started.
 """
 
 import fcntl
 import json
 import os
-import select
+import selectors
 import signal
 import socket
 import sys
@@ -20,14 +20,18 @@ import termios
 from contextlib import suppress
 from typing import Any
 
+from apps.workloads.drivers.local.relay import Door, Gate, WayOut
+
+BOOT = "import sys; sys.path.append(sys.argv[1]); from apps.workloads.drivers.local import init; init.main()"
 MAX_MESSAGE = 1024 * 1024
-MAX_CONNECTIONS = 64
+MAX_TERMINALS = 64
 OOM_SCORE = "500"
+LOOK_S = 0.25
 
 
 def main() -> None:
-    channel = socket.socket(fileno=int(sys.argv[1]))
-    listener = socket.socket(fileno=int(sys.argv[2]))
+    channel = socket.socket(fileno=int(sys.argv[2]))
+    listener = socket.socket(fileno=int(sys.argv[3]))
     for inherited in (channel, listener):
         inherited.set_inheritable(False)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -43,24 +47,30 @@ class Init:
         self.listener = listener
         self.command = command
         self.children: dict[int, socket.socket] = {}
+        self.is_over = False
+        self.selector = selectors.DefaultSelector()
+        self.gates: list[Gate] = [Door(self.selector, command["folder"], port) for port in command["ports"]]
+        if command["way_out"]:
+            self.gates.append(WayOut(self.selector, *command["way_out"]))
 
     def run(self) -> None:
         wakeup, notify = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(notify, warn_on_full_buffer=False)
+        self.selector.register(self.channel, selectors.EVENT_READ, self.end)
+        self.selector.register(self.listener, selectors.EVENT_READ, self.accept)
+        self.selector.register(wakeup, selectors.EVENT_READ, lambda _events: self.reap(wakeup))
         error = self.start(self.channel, self.command, [])
         send(self.channel, {"failed": error} if error else {"started": True})
-        while True:
-            watched: list[Any] = [self.channel, self.listener, wakeup, *self.children.values()]
-            readable = select.select(watched, [], [])[0]
-            if self.channel in readable:
-                return end_children()
-            if wakeup in readable:
-                os.read(wakeup, 4096)
-                self.reap()
-            if self.listener in readable:
-                self.accept()
-            self.hang_up(readable)
+        while not self.is_over:
+            for gate in self.gates:
+                gate.look()
+            for key, events in self.selector.select(LOOK_S if self.gates else None):
+                key.data(events)
+        end_children()
+
+    def end(self, _events: int) -> None:
+        self.is_over = True
 
     def start(self, owner: socket.socket, command: dict[str, Any], descriptors: list[int]) -> str:
         """Forks and executes; "" once the program has replaced the child, else why it could not."""
@@ -75,7 +85,9 @@ class Init:
             self.children[pid] = owner
         return error
 
-    def reap(self) -> None:
+    def reap(self, wakeup: int) -> None:
+        with suppress(BlockingIOError):
+            os.read(wakeup, 4096)
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -87,9 +99,14 @@ class Init:
             if owner is not None:
                 send(owner, {"status": status})
                 if owner is not self.channel:
-                    owner.close()
+                    self.forget(owner)
 
-    def accept(self) -> None:
+    def forget(self, connection: socket.socket) -> None:
+        with suppress(KeyError):
+            self.selector.unregister(connection)
+        connection.close()
+
+    def accept(self, _events: int) -> None:
         connection, _ = self.listener.accept()
         connection.settimeout(2)
         try:
@@ -105,21 +122,33 @@ class Init:
         send(connection, {"failed": error} if error else {"started": True})
         if error:
             connection.close()
+        else:
+            self.selector.register(connection, selectors.EVENT_READ, lambda _events: self.obey(connection))
 
     def admit(self, connection: socket.socket, data: bytes, descriptors: list[int]) -> str:
-        if len(self.children) >= MAX_CONNECTIONS:
-            return "too many terminals"
+        if sum(owner is not self.channel for owner in self.children.values()) >= MAX_TERMINALS:
+            return f"Too many terminals and commands are open in it: at most {MAX_TERMINALS} at a time"
         try:
             command = json.loads(data)
         except ValueError:
             return "not a command"
+        command["env"] = self.command["env"] | command.get("env", {})
         return self.start(connection, command, descriptors)
 
-    def hang_up(self, readable: list[Any]) -> None:
-        """A client that went away takes its process with it."""
-        for pid, owner in list(self.children.items()):
-            if owner in readable and owner is not self.channel:
-                os.killpg(pid, signal.SIGKILL)
+    def obey(self, connection: socket.socket) -> None:
+        """Signals as told; a client that went away takes its process with it."""
+        pid = next((pid for pid, owner in self.children.items() if owner is connection), None)
+        if pid is None:  # reaped by an earlier event of the same turn
+            return
+        try:
+            data = connection.recv(4096)
+        except OSError:
+            data = b""
+        for line in data.splitlines() or [b'{"signal": 9}']:
+            with suppress(ProcessLookupError, ValueError, KeyError, OverflowError):
+                os.killpg(pid, json.loads(line)["signal"])
+        if not data:
+            self.selector.unregister(connection)
 
 
 def send(connection: socket.socket, message: dict[str, Any]) -> None:

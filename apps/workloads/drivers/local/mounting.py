@@ -6,7 +6,7 @@ from pathlib import Path
 
 from apps.workloads.drivers.base import IsolationLevel, Mount
 from apps.workloads.drivers.local import accounts, devices, sandbox, seccomp
-from apps.workloads.drivers.local.environment import is_inside, needs_scratch
+from apps.workloads.drivers.local.environment import SANDBOX_EGRESS, has_way_out, is_inside, needs_scratch
 from apps.workloads.drivers.local.records import RunDirectory, RunSpec
 
 
@@ -22,7 +22,11 @@ def prepare(spec: RunSpec, run: RunDirectory) -> None:
     try:
         for directory in own:
             directory.mkdir(mode=0o755, exist_ok=True)
+        if has_way_out(spec):
+            egress_folder(Path(spec.home)).mkdir(mode=0o755, parents=True, exist_ok=True)
         if spec.level is IsolationLevel.L1:
+            # Its first process, which may be another user, makes sockets there for what the workload serves.
+            run.ports.chmod(0o777)
             sandbox.write_etc(run.etc, spec.uid if spec.uid is not None else os.getuid())
         elif needs_scratch(spec.request):
             _link_mounts(spec, run.scratch)
@@ -45,7 +49,7 @@ class Launch:
 
 def launch_command(spec: RunSpec, run: RunDirectory, runtime: Path) -> Launch:
     if spec.level is IsolationLevel.L0:
-        return Launch(sandbox.init_command(str(sandbox.INIT)))
+        return Launch(sandbox.init_command(str(sandbox.PROJECT)))
     seccomp_filter = seccomp.open_filter()
     view = sandbox.View(
         mounts=_mounts(spec, run),
@@ -62,9 +66,17 @@ def launch_command(spec: RunSpec, run: RunDirectory, runtime: Path) -> Launch:
 def _mounts(spec: RunSpec, run: RunDirectory) -> list[Mount]:
     request = spec.request
     mounts = sandbox.private_mounts(run.temporary, run.ports)
+    if has_way_out(spec):
+        # The folder, not the socket in it, which is made anew with each start of the proxy.
+        mounts.append(Mount(str(egress_folder(Path(spec.home))), SANDBOX_EGRESS, read_only=True))
     if needs_scratch(request):
         mounts.append(Mount(str(run.scratch), request.workdir, read_only=False))
     return mounts + [replace(mount, source=os.path.realpath(mount.source)) for mount in request.mounts]
+
+
+def egress_folder(home: Path) -> Path:
+    """Where the platform's proxy listens, with nothing else in it: workloads see this folder."""
+    return home / "run" / "egress"
 
 
 def _device_paths(spec: RunSpec) -> list[Path]:

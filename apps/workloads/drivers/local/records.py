@@ -18,6 +18,7 @@ from apps.workloads.drivers.base import (
     Phase,
     Progress,
     RuntimeImage,
+    RuntimeKind,
     StepTime,
     Usage,
 )
@@ -128,12 +129,18 @@ def decode_spec(data: bytes) -> RunSpec:
 def _decode_request(fields: dict[str, Any]) -> LaunchRequest:
     for key in ("attempt_id", "workload_id", "tenant_id"):
         fields[key] = UUID(fields[key])
-    image = fields["image"]
-    fields["image"] = RuntimeImage(name=image["name"], requirements=tuple(image["requirements"]))
+    fields["image"] = _decode_image(fields["image"])
+    fields["tools"] = tuple(_decode_image(tool) for tool in fields.get("tools", ()))
+    fields["ports"] = tuple(fields.get("ports", ()))
     fields["argv"] = tuple(fields["argv"])
     fields["mounts"] = tuple(Mount(**mount) for mount in fields["mounts"])
     fields["devices"] = tuple(DeviceGrant(**device) for device in fields["devices"])
     return LaunchRequest(**fields)
+
+
+def _decode_image(fields: Mapping[str, Any]) -> RuntimeImage:
+    kind = RuntimeKind(fields.get("kind", RuntimeKind.PYTHON))
+    return RuntimeImage(name=fields["name"], requirements=tuple(fields["requirements"]), kind=kind)
 
 
 def encode_observation(observation: Observation) -> bytes:

@@ -14,12 +14,14 @@ from functools import lru_cache
 from pathlib import Path
 
 from apps.workloads.drivers.base import CannotSee, Mount
-from apps.workloads.drivers.local import init, seccomp
+from apps.workloads.drivers.local import init, relay, seccomp
 from apps.workloads.drivers.local.environment import SANDBOX_PORTS, SANDBOX_TMP, is_inside
 from apps.workloads.drivers.local.runtime import BASE_PREFIX, BASE_PYTHON
 
-INIT = Path(init.__file__).resolve()
-INIT_INSIDE = "/run/plstack/init.py"
+PROJECT = Path(init.__file__).resolve().parents[4]
+LIBRARY_INSIDE = "/run/plstack/lib"
+_FIRST_PROCESS = [Path(str(module.__file__)).resolve() for module in (init, relay)]
+INIT_INSIDE = f"{LIBRARY_INSIDE}/{_FIRST_PROCESS[0].relative_to(PROJECT)}"
 PROBE_TIMEOUT_S = 20
 RESERVED = ("bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "proc", "run", "sbin", "sys", "usr")
 _ETC = ("alternatives", "ca-certificates", "fonts", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime",
@@ -46,15 +48,21 @@ def arguments(view: View, seccomp_filter: int | None) -> list[str]:
         *_namespaces(view.network),
         *_system(view.shared_memory_mib),
         *_own(view),
-        *("--ro-bind", str(INIT), INIT_INSIDE),
+        *_first_process(),
         *(("--seccomp", str(seccomp_filter)) if seccomp_filter is not None else ()),
         *("--chdir", "/", "--"),
     ]
 
 
-def init_command(path: str = INIT_INSIDE) -> list[str]:
+def init_command(library: str = LIBRARY_INSIDE) -> list[str]:
     """The first process, which takes the descriptors of its channel and its exec socket as further arguments."""
-    return [str(BASE_PYTHON), "-I", "-S", path]
+    return [str(BASE_PYTHON), "-I", "-S", "-c", init.BOOT, library]
+
+
+def _first_process() -> Iterable[str]:
+    """Its own few files, and none other of the platform's."""
+    for path in _FIRST_PROCESS:
+        yield from ("--ro-bind", str(path), f"{LIBRARY_INSIDE}/{path.relative_to(PROJECT)}")
 
 
 def _namespaces(network: bool) -> Iterable[str]:

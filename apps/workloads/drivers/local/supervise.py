@@ -10,7 +10,7 @@ import socket
 import subprocess
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from apps.workloads.drivers.base import Exit, ExitReason, IsolationLevel, Usage
 from apps.workloads.drivers.local import processes
@@ -102,7 +102,7 @@ class Supervisor:
             self.group.join()
 
     def _converse(self, process: "Process", channel: socket.socket, output: int, command: Command) -> None:
-        message = {"argv": command.argv, "env": dict(command.env), "workdir": command.workdir, "uid": self.spec.uid}
+        message = asdict(command) | {"uid": self.spec.uid}
         channel.settimeout(START_TIMEOUT_S)
         with suppress(OSError):  # when nobody listens, the end of the channel says so below
             channel.sendall(json.dumps(message).encode() + b"\n")

@@ -1,0 +1,114 @@
+"""Contract: commands and terminals inside a running workload."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from apps.workloads.drivers.base import DriverError, Handle
+from apps.workloads.drivers.streams import ExecStream
+from tests.drivers.kit import MIB, Kit
+
+WAITS = "import time; print('ready'); time.sleep(120)"
+
+
+class ExecContract:
+    @pytest.fixture
+    def host(self, kit: Kit) -> Iterator[Handle]:
+        """A workload to look into."""
+        handle = kit.launch(kit.python(WAITS, env={"MARK": "seen"}))
+        kit.wait_output(handle, "ready")
+        yield handle
+        kit.driver.stop(handle, 0)
+        kit.wait(handle)
+
+    @staticmethod
+    def everything(stream: ExecStream) -> tuple[bytes, bytes, int | None]:
+        stream.close_input()
+        output = b"".join(iter(stream.read, b""))
+        errors = b"".join(iter(stream.read_error, b""))
+        code = stream.wait(10)
+        stream.close()
+        return output, errors, code
+
+    def test_output_and_errors_are_apart(self, kit: Kit, host: Handle) -> None:
+        stream = kit.driver.exec(host, ["sh", "-c", "echo out; echo err >&2; exit 7"])
+        assert stream.error_fileno() is not None
+        assert self.everything(stream) == (b"out\n", b"err\n", 7)
+
+    def test_input_ends_alone_and_the_process_goes_on(self, kit: Kit, host: Handle) -> None:
+        stream = kit.driver.exec(host, ["sh", "-c", "cat; sleep 0.3; echo later; exit 3"])
+        stream.write(b"first ")
+        assert self.everything(stream) == (b"first later\n", b"", 3)
+
+    def test_a_signal_is_told_as_such(self, kit: Kit, host: Handle) -> None:
+        stream = kit.driver.exec(host, ["sleep", "60"])
+        assert stream.wait(0.1) is None
+        stream.signal(signal.SIGTERM)
+        assert stream.wait(10) == -signal.SIGTERM
+        stream.signal(signal.SIGTERM)
+        assert stream.close() == -signal.SIGTERM
+
+    def test_closing_ends_it(self, kit: Kit, host: Handle) -> None:
+        stream = kit.driver.exec(host, ["sleep", "61"])
+        assert stream.close() == -signal.SIGKILL
+
+    def test_it_has_the_workloads_environment_and_more(self, kit: Kit, host: Handle) -> None:
+        stream = kit.driver.exec(host, ["sh", "-c", 'echo "$MARK $EXTRA"; ls data; pwd'], env={"EXTRA": "你好"})
+        (kit.code / "data").write_text("")
+        output, _, _ = self.everything(stream)
+        words = output.decode().split()
+        assert words[:2] == ["seen", "你好"]
+        assert words[-1].endswith("code")
+
+    def test_bytes_pass_unchanged_in_bulk(self, kit: Kit, host: Handle) -> None:
+        sent = os.urandom(4 * MIB)
+        stream = kit.driver.exec(host, ["cat"])
+        assert asyncio.run(exchange(stream, sent)) == sent
+        assert stream.wait(10) == 0
+        stream.close()
+
+    def test_the_end_is_told_while_others_hold_the_output(self, kit: Kit, host: Handle) -> None:
+        stream = kit.driver.exec(host, ["sh", "-c", "sleep 30 & exit 4"])
+        assert stream.wait(10) == 4
+        stream.close()
+
+    def test_a_terminals_input_ends_with_its_character(self, kit: Kit, host: Handle) -> None:
+        stream = kit.driver.exec(host, ["cat"], tty=True)
+        stream.write(b"line\n")
+        stream.close_input()
+        output = b"".join(iter(stream.read, b""))
+        assert output.replace(b"\r\n", b"\n").startswith(b"line\nline\n")
+        assert (stream.error_fileno(), stream.read_error()) == (None, b"")
+        assert stream.close() == 0
+
+    def test_too_many_are_refused_in_words(self, kit: Kit, host: Handle) -> None:
+        with ExitStack() as stack:
+            for _ in range(64):
+                stack.callback(kit.driver.exec(host, ["sleep", "60"]).close)
+            with pytest.raises(DriverError, match="at most 64"):
+                kit.driver.exec(host, ["true"])
+        stream = kit.driver.exec(host, ["true"])
+        assert self.everything(stream)[2] == 0
+
+
+async def exchange(stream: ExecStream, sent: bytes) -> bytes:
+    """What comes back while `sent` is written, by one thread that blocks on neither."""
+    loop = asyncio.get_running_loop()
+    for descriptor in (stream.fileno(), stream.input_fileno()):
+        os.set_blocking(descriptor, False)
+    reader = asyncio.StreamReader()
+    pipe = os.fdopen(os.dup(stream.fileno()), "rb", buffering=0)
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)
+    received = asyncio.create_task(reader.read())
+    left = memoryview(sent)
+    while left:
+        try:
+            left = left[os.write(stream.input_fileno(), left[:65536]) :]
+        except BlockingIOError:
+            await asyncio.sleep(0.001)
+    stream.close_input()
+    return await received

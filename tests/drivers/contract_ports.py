@@ -1,0 +1,177 @@
+"""Contract: a declared port is reached from outside, whatever its program knows of it."""
+
+import hashlib
+import os
+import socket
+import threading
+import time
+from contextlib import ExitStack, closing
+
+import pytest
+
+from apps.workloads.drivers.base import DriverError, Handle
+from tests.drivers.kit import MIB, Kit, eventually
+
+SERVER = """
+import socketserver, sys
+class Handler(socketserver.StreamRequestHandler):
+    rbufsize = 0
+    def handle(self):
+        word = self.rfile.readline()
+        if word == b"echo\\n":
+            while data := self.request.recv(65536):
+                self.request.sendall(data)
+            self.request.sendall(b" bye")
+        elif word == b"count\\n":
+            size = 0
+            while data := self.request.recv(65536):
+                size += len(data)
+            self.request.sendall(str(size).encode())
+        elif word == b"pour\\n":
+            size = int(self.rfile.readline())
+            for _ in range(size // 65536):
+                self.request.sendall(b"x" * 65536)
+        elif word == b"break\\n":
+            sys.exit(1)
+        else:
+            self.request.sendall(word)
+class Server(socketserver.ThreadingTCPServer):
+    request_queue_size, daemon_threads, allow_reuse_address = 512, True, True
+with Server(("127.0.0.1", int(sys.argv[1])), Handler) as server:
+    print("ready")
+    server.serve_forever()
+"""
+COMES_AND_GOES = """
+import socket, time
+while True:
+    with socket.create_server(("127.0.0.1", 8123)) as server:
+        print("here")
+        server.accept()[0].close()
+    print("gone")
+    time.sleep(3)
+"""
+SERVES_ITSELF = """
+import os, socket, time
+own = socket.socket(socket.AF_UNIX)
+own.bind(os.environ["PLSTACK_PORTS"] + "/8124.sock")
+own.listen()
+other = socket.create_server(("127.0.0.1", 8124))
+time.sleep(1)
+print("ready")
+peer, _ = own.accept()
+peer.sendall(b"mine")
+peer.close()
+time.sleep(60)
+"""
+
+
+def reach(kit: Kit, handle: Handle, port: int) -> socket.socket:
+    """A connection to the port, once something listens there."""
+
+    def look() -> str | None:
+        try:
+            found: str | None = kit.driver.endpoint(handle, port).socket_path
+        except DriverError:
+            return None
+        return found
+
+    connection = socket.socket(socket.AF_UNIX)
+    connection.settimeout(30)
+    connection.connect(eventually(look, bool))
+    return connection
+
+
+def read_all(connection: socket.socket) -> bytes:
+    data = b""
+    while more := connection.recv(MIB):
+        data += more
+    return data
+
+
+class PortsContract:
+    def test_a_port_of_the_loopback_is_reached(self, kit: Kit) -> None:
+        handle = kit.launch(kit.python(SERVER, "8120", ports=(8120, 8121)))
+        with reach(kit, handle, 8120) as connection:
+            connection.sendall(b"hello\n")
+            assert read_all(connection) == b"hello\n"
+        with pytest.raises(DriverError):
+            kit.driver.endpoint(handle, 8121)
+        kit.driver.stop(handle, 0)
+        kit.wait(handle)
+        with pytest.raises(DriverError):
+            kit.driver.endpoint(handle, 8120)
+
+    def test_either_side_may_end_its_half_first(self, kit: Kit) -> None:
+        handle = kit.launch(kit.python(SERVER, "8122", ports=(8122,)))
+        with reach(kit, handle, 8122) as connection:
+            connection.sendall(b"echo\n")
+            connection.sendall(b"one")
+            assert connection.recv(3) == b"one"
+            connection.shutdown(socket.SHUT_WR)
+            assert read_all(connection) == b" bye"
+        kit.driver.stop(handle, 0)
+
+    def test_much_goes_both_ways_and_arrives_whole(self, kit: Kit) -> None:
+        handle = kit.launch(kit.python(SERVER, "8125", ports=(8125,)))
+        sent = os.urandom(16 * MIB)
+        with reach(kit, handle, 8125) as connection:
+            connection.sendall(b"echo\n")
+
+            def push() -> None:
+                connection.sendall(sent)
+                connection.shutdown(socket.SHUT_WR)
+
+            pusher = threading.Thread(target=push)
+            pusher.start()
+            received = read_all(connection)
+            pusher.join()
+        assert len(received) == len(sent) + 4
+        assert hashlib.sha256(received[:-4]).digest() == hashlib.sha256(sent).digest()
+        kit.driver.stop(handle, 0)
+
+    def test_a_slow_reader_holds_up_nobody_else(self, kit: Kit) -> None:
+        handle = kit.launch(kit.python(SERVER, "8126", ports=(8126,)))
+        with reach(kit, handle, 8126) as slow, reach(kit, handle, 8126) as quick:
+            slow.sendall(b"pour\n%d\n" % (8 * MIB))
+            time.sleep(0.3)
+            quick.sendall(b"hello\n")
+            assert read_all(quick) == b"hello\n"
+            assert len(read_all(slow)) == 8 * MIB
+        kit.driver.stop(handle, 0)
+
+    def test_many_connections_at_a_time_and_the_next_ones_wait(self, kit: Kit) -> None:
+        handle = kit.launch(kit.python(SERVER, "8127", ports=(8127,)))
+        with ExitStack() as stack:
+            opened = [stack.enter_context(reach(kit, handle, 8127)) for _ in range(256)]
+            for number, connection in enumerate(opened):
+                connection.sendall(b"%d\n" % number)
+            assert [int(read_all(connection)) for connection in opened] == list(range(256))
+            waiting = stack.enter_context(reach(kit, handle, 8127))
+            waiting.sendall(b"next\n")
+            for connection in opened:
+                connection.close()
+            assert read_all(waiting) == b"next\n"
+        kit.driver.stop(handle, 0)
+
+    def test_a_port_is_there_as_long_as_something_listens(self, kit: Kit) -> None:
+        handle = kit.launch(kit.python(COMES_AND_GOES, ports=(8123,)))
+        for _ in range(2):
+            with reach(kit, handle, 8123) as connection:
+                assert read_all(connection) == b""
+            eventually(lambda: self._is_reached(kit, handle, 8123), lambda reached: not reached)
+        kit.driver.stop(handle, 0)
+
+    @staticmethod
+    def _is_reached(kit: Kit, handle: Handle, port: int) -> bool:
+        try:
+            kit.driver.endpoint(handle, port)
+        except DriverError:
+            return False
+        return True
+
+    def test_a_socket_of_the_programs_own_is_left_alone(self, kit: Kit) -> None:
+        handle = kit.launch(kit.python(SERVES_ITSELF, ports=(8124,)))
+        kit.wait_output(handle, "ready")
+        with closing(reach(kit, handle, 8124)) as connection:
+            assert read_all(connection) == b"mine"
+        kit.driver.stop(handle, 0)
