@@ -54,6 +54,7 @@ KINDS: tuple[Kind, ...] = (
     Kind("security.second_factor_reset", T.SECURITY, _("Second factor reset"), hook=False),
     Kind("security.password_reset", T.SECURITY, _("Password reset by an administrator"), hook=False),
     Kind("security.account_linked", T.SECURITY, _("Account connected"), hook=False),
+    Kind("node.draining", T.RUNS, _("Machine is being emptied"), hook=False),
     Kind("node.down", T.PLATFORM, _("Node silent"), hook=False),
     Kind("node.back", T.PLATFORM, _("Node back"), hook=False),
     Kind("organisation.registered", T.PLATFORM, _("Organisation registered"), hook=False),

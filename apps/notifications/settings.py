@@ -24,7 +24,8 @@ class MailSettings:
     """Without a `host`, mail goes the way that the installation's environment says.
 
     `hourly_limit`: mails about one kind of matter to one person in an hour; the rest wait and leave as one.
-    `site_url`: where people reach this site, for links in mails; empty: as the environment says.
+    `language`: of mails to people who have chosen none. `site_url`: where people reach this site, for links in mails;
+    empty: as the environment says.
     """
 
     KEY: ClassVar[str] = "mail"
@@ -36,6 +37,7 @@ class MailSettings:
     from_address: str = ""
     from_name: str = ""
     site_url: str = ""
+    language: str = ""
     hourly_limit: int = 10
 
     def validate(self) -> None:

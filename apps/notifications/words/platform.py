@@ -22,6 +22,17 @@ def _down(data: Data) -> Words:
     return Words(title, text, Tone.FAIL, "server-off", action=_("Open"), **link(data, NODE, "node_id"))
 
 
+def _draining(data: Data) -> Words:
+    """For the owner of work on it. Data: `name` of the work, `until` (ISO 8601), `action` (requeue or stop)."""
+    title = _("The machine of %(name)s is being emptied") % {"name": name_in(data, "name")}
+    until = {"until": moment_in(data, "until")}
+    if data.get("action") == "stop":
+        text = _("It goes on until %(until)s at most; then it is asked to end. Save what you need.") % until
+    else:
+        text = _("It goes on until %(until)s at most; then it is asked to end and queued again.") % until
+    return Words(title, text, Tone.WARN, "server-cog")
+
+
 def _back(data: Data) -> Words:
     title = _("The node %(name)s is back") % {"name": name_in(data, "name")}
     text = _("It reports again and takes work.")
@@ -40,6 +51,7 @@ def _test(data: Data) -> Words:
 
 
 KINDS: Mapping[str, Speaker] = {
+    "node.draining": _draining,
     "node.down": _down,
     "node.back": _back,
     "organisation.registered": _registered,

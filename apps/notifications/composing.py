@@ -1,0 +1,102 @@
+"""From notices to what leaves the house: subject, text and mail in the reader's language and the house's look."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings as installation
+from django.template.loader import render_to_string
+from django.utils import translation
+from django.utils.translation import ngettext
+
+from apps.common.formatting import exact_moment
+from apps.notifications.branding import BrandingSettings
+from apps.notifications.choices import Channel
+from apps.notifications.gateways.base import Message
+from apps.notifications.models import Delivery
+from apps.notifications.settings import MailSettings
+from apps.notifications.words import words
+from apps.tenants import settings
+from apps.tenants.models import User
+
+SMS_LENGTH = 140
+NAMED = 20  # notices that a digest lists one by one
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One notice as a message says it; `url` is whole, empty where it leads nowhere."""
+
+    title: str
+    text: str
+    when: str
+    organisation: str
+    url: str
+    action: str
+
+
+def compose(deliveries: list[Delivery]) -> Message:
+    """One message for one notice, or for several of a kind that waited together (the first names the rest)."""
+    head = deliveries[0]
+    with translation.override(language_of(head.user)):
+        said = [_said(delivery) for delivery in deliveries[:NAMED]]
+        if head.channel == Channel.SMS:
+            return Message(to=head.address, subject="", text=_short(said, len(deliveries)), key=str(head.pk))
+        return _mail(head, said, len(deliveries))
+
+
+def language_of(user: User) -> str:
+    known = {code for code, _name in installation.LANGUAGES}
+    wanted = (user.language, settings.get(MailSettings).language)
+    return next((code for code in wanted if code in known), installation.LANGUAGE_CODE)
+
+
+def site_url() -> str:
+    """Where people reach this site, without a slash at the end."""
+    return (settings.get(MailSettings).site_url or str(installation.PORTAL_ORIGIN)).rstrip("/")
+
+
+def _said(delivery: Delivery) -> Said:
+    notice = delivery.notice
+    found = words(notice)
+    return Said(
+        title=found.title,
+        text=found.text,
+        when=exact_moment(notice.created_at),
+        organisation=notice.organisation.name if notice.organisation else "",
+        url=f"{site_url()}{found.url}" if found.url else "",
+        action=found.action,
+    )
+
+
+def _mail(head: Delivery, said: list[Said], count: int) -> Message:
+    brand = settings.get(BrandingSettings)
+    portal = brand.portal if head.organisation_id else brand.console
+    title = said[0].title if count == 1 else _title_of_many(said, count)
+    context: dict[str, Any] = {
+        "title": title,
+        "said": said,
+        "more": count - len(said),
+        "brand_name": portal.name,
+        "site_url": site_url(),
+        "preferences_url": f"{site_url()}/account/notifications/",
+        "language": translation.get_language(),
+    }
+    return Message(
+        to=head.address,
+        subject=" ".join(f"[{portal.name}] {title}".split()),  # a line break in a name must not begin a header
+        text=render_to_string("notifications/mail/notice.txt", context).strip() + "\n",
+        html=render_to_string("notifications/mail/notice.html", context),
+        key=str(head.pk),
+    )
+
+
+def _title_of_many(said: list[Said], count: int) -> str:
+    text = ngettext("%(title)s, and %(count)s more", "%(title)s, and %(count)s more", count - 1)
+    return text % {"title": said[0].title, "count": count - 1}
+
+
+def _short(said: list[Said], count: int) -> str:
+    """An SMS is paid for by its length."""
+    first = f"{said[0].title}. {said[0].text}" if count == 1 else _title_of_many(said, count)
+    text = f"[{settings.get(BrandingSettings).portal.name}] {first}"
+    return text if len(text) <= SMS_LENGTH else text[: SMS_LENGTH - 1] + "…"
