@@ -21,6 +21,7 @@ app.conf.beat_schedule = {
     "reconcile": every(2, "workloads.reconcile", "reconcile"),
     "discover": every(20, "workloads.discover", "default"),
     "simulate": every(20, "workloads.simulate", "default"),
+    "watch": every(5, "workloads.watch", "default"),
     "rate": every(30, "billing.rate", "default"),
     "environments": every(3, "envs.advance", "default"),
     "idle": every(20, "envs.watch", "default"),

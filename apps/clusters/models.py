@@ -102,6 +102,8 @@ class Node(models.Model):
     last_seen_at = models.DateTimeField(db_default=Now())
     created_at = models.DateTimeField(db_default=Now())
     removed_at = models.DateTimeField(null=True)
+    # Since when it is silent, once that has been told.
+    silent_since = models.DateTimeField(null=True)
     # While it is draining: until when its work may stay, and what then happens to it.
     drain_until = models.DateTimeField(null=True)
     drain_action = models.CharField(max_length=8, choices=DrainAction, blank=True)

@@ -11,6 +11,9 @@ from apps.common.clock import db_now
 from apps.common.errors import NotFound
 from apps.common.permissions import Permission
 
+# Machines are heard from every 20 s; three times missed, and the page says that they are silent.
+UNSEEN_AFTER = timedelta(seconds=60)
+
 
 def nodes(actor: Actor) -> QuerySet[Node]:
     actor.require(Permission.PLATFORM_NODES_VIEW)

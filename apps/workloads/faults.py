@@ -141,6 +141,7 @@ def why_stopped(reason: Reason, who: str) -> str:
         Reason.IDLE: _("It was idle, so it was saved and released. Nothing is charged while it is."),
         Reason.EXPIRED: _("Its time had run out, so it was stopped. Renew it to start it again."),
         Reason.RECYCLED: _("It was stopped to be moved into the recycle bin."),
+        Reason.DRAINED: _("The machine that it ran on was being emptied, so it was stopped."),
         Reason.CHANGED: _("It was stopped to start again with its new settings."),
     }.get(reason) or _("Stopped, as %(who)s asked") % {"who": who}
 

@@ -9,7 +9,8 @@ from apps.clusters.services import discover_local
 from apps.common.actor import system_actor
 from apps.common.scoping import acting
 from apps.workloads import services
-from apps.workloads.hardware import simulation
+from apps.workloads.hardware import drains, simulation
+from apps.workloads.hardware import watch as watching
 from apps.workloads.nodes import local_driver, simulated_driver
 from apps.workloads.reconcile.attempts import reconcile_due
 from apps.workloads.reconcile.schedule import run_pass
@@ -37,6 +38,14 @@ def enforce_arrears() -> None:
 def simulate() -> None:
     with acting(system_actor()) as actor:
         simulation.beat(actor, simulated_driver().isolation())
+
+
+@shared_task(name="workloads.watch")
+def watch() -> None:
+    """Drains go on, silences are told."""
+    with acting(system_actor()) as actor:
+        drains.advance(actor)
+        watching.watch(actor)
 
 
 @shared_task(name="workloads.discover")

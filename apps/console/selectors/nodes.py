@@ -10,12 +10,11 @@ from django.db.models import Count, Q, QuerySet, Sum
 from apps.clusters import selectors as clusters
 from apps.clusters.choices import NodeStatus
 from apps.clusters.models import Accelerator, Node
+from apps.clusters.selectors import UNSEEN_AFTER
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.workloads.models import Attempt, Placement
 
-# Each machine is looked at every 30 s; three looks missed, and the page says that it has not been heard from.
-UNSEEN_AFTER = timedelta(seconds=90)
 # A chart shows at most this many points.
 MAX_POINTS = 720
 

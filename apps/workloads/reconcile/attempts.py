@@ -10,6 +10,7 @@ from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.workloads.choices import Desired, Status
 from apps.workloads.drivers.base import CannotSee, Driver, DriverError, Handle, LaunchRefused
+from apps.workloads.hardware.eviction import is_evicted
 from apps.workloads.models import Attempt
 from apps.workloads.nodes import driver_named
 from apps.workloads.reconcile import outcome
@@ -65,14 +66,18 @@ def _look(actor: Actor, claim: Claim) -> None:
     attempt = claim.attempt
     driver = driver_named(attempt.node.driver)
     status = Status(attempt.workload.status)
+    evicted = is_evicted(attempt, db_now())
     if attempt.handle is None:
         if attempt.workload.desired == Desired.STOPPED and not _may_exist(attempt):
             outcome.never_started(actor, claim)
             return
+        if evicted and not _may_exist(attempt):
+            outcome.moved_on(actor, claim)
+            return
         if not _launch(actor, claim, driver):
             return
     handle = Handle.from_dict(attempt.handle or {})
-    if attempt.workload.desired == Desired.STOPPED or status is Status.STOPPING:
+    if evicted or attempt.workload.desired == Desired.STOPPED or status is Status.STOPPING:
         driver.stop(handle, GRACE_S)
     outcome.apply(actor, claim, driver.observe(handle))
 

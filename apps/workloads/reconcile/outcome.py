@@ -9,6 +9,7 @@ from apps.common.clock import db_now
 from apps.workloads import announce, nudge, states
 from apps.workloads.choices import Desired, Fault, Reason, Status
 from apps.workloads.drivers.base import Exit, ExitReason, LaunchRefused, Observation, Phase
+from apps.workloads.hardware.eviction import ended_by_eviction
 from apps.workloads.models import Attempt, Workload
 from apps.workloads.states import Claim, Why
 
@@ -50,8 +51,9 @@ def _ended(actor: Actor, claim: Claim, seen: Observation, started_at: datetime |
     at = now if started_at is None else started_at + timedelta(seconds=seen.ran_for_s or 0.0)
     result = {**_seen_columns(seen, now), "phase": seen.phase.value, **_exit_columns(end)}
     workload = attempt.workload
-    why = why_of(end, workload)
-    if _goes_back(end, workload, attempt):
+    evicted = ended_by_eviction(attempt, workload, end, now)
+    why = _eviction(attempt) if evicted else why_of(end, workload)
+    if evicted or _goes_back(end, workload, attempt):
         states.requeue(actor, claim, why, max(at, attempt.placed_at), **result)
         nudge.schedule()
         return
@@ -100,6 +102,16 @@ def never_started(actor: Actor, claim: Claim) -> None:
     why = Why(Reason(workload.reason or Reason.BY_PERSON), workload.reason_data)
     states.finish(actor, claim, Status.STOPPED, why, db_now(), exit_reason=ExitReason.STOPPED.value)
     nudge.schedule()
+
+
+def moved_on(actor: Actor, claim: Claim) -> None:
+    """Its node is being emptied before anything was launched there: back into the queue."""
+    states.requeue(actor, claim, _eviction(claim.attempt), db_now())
+    nudge.schedule()
+
+
+def _eviction(attempt: Attempt) -> Why:
+    return Why(Reason.DRAINED, {"node": attempt.node.name}, Fault.NOBODY)
 
 
 def refused(actor: Actor, claim: Claim, refusal: LaunchRefused) -> None:

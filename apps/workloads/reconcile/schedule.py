@@ -6,7 +6,7 @@ from time import monotonic
 from typing import Any
 from uuid import UUID, uuid4
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import F
 
 import scheduler
@@ -17,15 +17,14 @@ from apps.workloads.choices import Reason, Status
 from apps.workloads.isolation import usable_nodes
 from apps.workloads.models import Attempt, Placement, SchedulerEpoch, Workload
 from apps.workloads.reconcile import snapshot
-
-LOCK = 0x504C_5343  # any constant that nothing else in this database uses
+from apps.workloads.reconcile.lock import try_to_schedule
 
 
 def run_pass(actor: Actor) -> int | None:
     """Place what fits and say of the rest why it waits; the number placed, None where another pass is under way."""
     began = monotonic()
     with transaction.atomic():
-        if not _locked():
+        if not try_to_schedule():
             return None
         passed = [_pass(actor, db_now(), simulated=simulated) for simulated in _worlds()]
         placed = sum(count for count, _left in passed)
@@ -59,12 +58,6 @@ def has_history(view: scheduler.Snapshot) -> bool:
     """Whether everything that waits or runs has an estimated duration."""
     tasks = (*view.waiting, *(member.task for member in view.running))
     return all(task.estimate_p50_s is not None for task in tasks)
-
-
-def _locked() -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [LOCK])
-        return bool(cursor.fetchone()[0])
 
 
 def _unisolated(view: scheduler.Snapshot) -> frozenset[str]:
