@@ -15,8 +15,8 @@ from apps.common.clock import db_now
 from apps.common.errors import Conflict, Denied, NotFound
 from apps.common.permissions import Permission
 from apps.storage import disk, services, trees
-from apps.storage.choices import FolderKind, Right
-from apps.storage.models import Dataset, DatasetVersion, Folder
+from apps.storage.choices import Right
+from apps.storage.models import Dataset, DatasetVersion
 from apps.storage.mounted import live_mounts
 from apps.storage.naming import clean_name, taken
 from apps.storage.sharing import reaches, require_manage
@@ -126,21 +126,6 @@ def rename(actor: Actor, dataset: Dataset, *, name: str, note: str | None = None
             _record(actor, dataset, "renamed", before=before, after=after)
     except IntegrityError as error:
         raise taken() from error
-
-
-def draft_of(actor: Actor, dataset: Dataset) -> Folder:
-    """The folder that collects uploads for the next version, made when first asked for.
-
-    It is limited to what the owner's quota leaves at most, by the same row as a volume's files.
-    """
-    if not writable(actor).filter(pk=dataset.pk).exists():
-        raise Denied(Permission.STORAGE_USE)
-    with transaction.atomic():
-        row = Dataset.objects.select_for_update().get(pk=dataset.pk)
-        if row.draft is None:
-            row.draft = services.create_folder(actor, kind=FolderKind.DRAFT)
-            row.save(update_fields=["draft"])
-        return row.draft
 
 
 def delete(actor: Actor, dataset: Dataset) -> None:

@@ -1,18 +1,39 @@
 """What was begun and given up: manifests that nobody finishes, contents that nothing refers to."""
 
 from datetime import timedelta
+from uuid import UUID
 
 from apps.common.clock import db_now
-from apps.storage import objects, trees
-from apps.storage.models import Manifest
+from apps.storage import objects, trees, uploads
+from apps.storage.disk import data_root
+from apps.storage.models import DatasetVersion, Job, Manifest
 
 # A capture touches its manifest with every batch; one that has not for so long is nobody's any more.
 ABANDONED = timedelta(hours=24)
+FORGOTTEN = timedelta(days=7)
 
 
 def sweep() -> None:
     """Call in the platform's scope."""
     for manifest in Manifest.objects.filter(complete=False, touched_at__lt=db_now() - ABANDONED)[:20]:
         trees.forget(manifest)
+    uploads.sweep()
+    _forget_jobs()
     while objects.collect():
         pass
+
+
+def _forget_jobs() -> None:
+    """Old jobs, and the manifests of those that were cancelled after theirs was complete."""
+    old = Job.objects.filter(ended_at__lt=db_now() - FORGOTTEN)
+    begun = [job.parameters["manifest"] for job in old if "manifest" in job.parameters]
+    made = DatasetVersion.objects.filter(manifest_id__in=begun).values("manifest_id")
+    for manifest in Manifest.objects.filter(pk__in=begun).exclude(pk__in=made):
+        trees.forget(manifest)
+    old.delete()
+
+
+def adopt() -> None:
+    """Find contents without a row, in every organisation that keeps any; reads whole folders, so once a day."""
+    for store in data_root().glob("*/objects"):
+        objects.adopt_strays(UUID(store.parent.name))

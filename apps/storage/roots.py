@@ -104,8 +104,13 @@ def _version(actor: Actor, root_id: UUID) -> Root:
 
 def row_of(root: Root) -> Volume | Folder:
     """The row that counts what a writable root holds; `NotFound` where it went meanwhile."""
-    model = Volume if root.kind is RootKind.VOLUME else Folder
-    row: Volume | Folder | None = model.objects.filter(pk=root.id).first()
+    return limited_row(root.kind, root.id)
+
+
+def limited_row(kind: str, root_id: UUID) -> Volume | Folder:
+    """The same by the root's address."""
+    model = Volume if kind == RootKind.VOLUME else Folder
+    row: Volume | Folder | None = model.objects.filter(pk=root_id).first()
     if row is None:
         raise NotFound
     return row

@@ -4,13 +4,19 @@ from celery import shared_task
 
 from apps.common.actor import system_actor
 from apps.common.scoping import acting
-from apps.storage import datasets, disk, housekeeping, usage, volumes
+from apps.storage import datasets, disk, housekeeping, usage, volumes, working
 
 
 @shared_task(name="storage.measure")
 def measure() -> None:
     with acting(system_actor()):
         usage.measure_due()
+
+
+@shared_task(name="storage.work")
+def work() -> None:
+    with acting(system_actor()):
+        working.work()
 
 
 @shared_task(name="storage.clean")
@@ -20,3 +26,9 @@ def clean() -> None:
         datasets.purge_due(actor)
         housekeeping.sweep()
     disk.empty_trash()
+
+
+@shared_task(name="storage.adopt")
+def adopt() -> None:
+    with acting(system_actor()):
+        housekeeping.adopt()

@@ -1,0 +1,155 @@
+"""Making a dataset version of a folder: captured as a job, complete when its row appears, compared with others."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet, Sum
+from django.utils.translation import gettext as _
+
+from apps.audit.services import Target, record
+from apps.common.actor import Actor
+from apps.common.errors import Conflict, DomainError, Invalid
+from apps.storage import datasets, disk, drafts, jobs, operations, trees
+from apps.storage.beneath import folder_beneath
+from apps.storage.choices import JobKind, RootKind
+from apps.storage.models import MIB, Dataset, DatasetVersion, EntryKind, Job, Manifest, ManifestEntry
+from apps.storage.rebuilding import materialise
+from apps.storage.roots import Root, resolve
+from apps.tenants import quotas
+from apps.tenants.choices import Resource
+
+
+def start(actor: Actor, dataset: Dataset, source: Root, path: str = "", *, note: str = "") -> Job:
+    """Queue the next version, of the folder `path` of a tree. Raises `Denied`, `NotFound`, `Conflict`."""
+    dataset = datasets.get_writable(actor, dataset.pk)
+    disk.refuse_when_full()
+    with folder_beneath(source.path, path):
+        pass
+    with transaction.atomic():
+        Dataset.objects.select_for_update().get(pk=dataset.pk)
+        if jobs.of_subject(dataset.pk).exists():
+            raise Conflict(_("A version of this dataset is being made."), hint=_("Wait until it is done."))
+        return jobs.start(
+            actor,
+            kind=JobKind.VERSION,
+            title=_("Version %(number)s of %(name)s") % {"number": dataset.newest + 1, "name": dataset.name},
+            subject_id=dataset.pk,
+            parameters={"source": [source.kind, str(source.id)], "path": path, "note": note[:200]},
+            total_bytes=source.used if not path else 0,
+        )
+
+
+def run(actor: Actor, ticket: jobs.Ticket) -> None:
+    """Do the job as its owner. Killed and begun again, it continues the manifest that it had begun."""
+    dataset = datasets.get_writable(actor, ticket.job.subject_id)
+    wanted: dict[str, Any] = ticket.job.parameters
+    source = resolve(actor, wanted["source"][0], UUID(wanted["source"][1]))
+    manifest = _manifest(ticket, wanted)
+    if not manifest.complete:
+        newest = datasets.versions(dataset).select_related("manifest").first()
+        with operations.in_words():
+            manifest = trees.capture(
+                organisation_id=dataset.organisation_id,
+                root=source.path,
+                path=wanted["path"],
+                base=newest.manifest if newest is not None else None,
+                unfinished=manifest,
+                links=False,
+                progress=ticket.tell,
+            )
+    if not manifest.file_count:
+        trees.forget(manifest)
+        raise Invalid(_("There is no file in this folder."))
+    version = _finish(actor, dataset, manifest, ticket.job)
+    if source.kind is RootKind.FOLDER and version.dataset.draft_id == source.id:
+        drafts.clear(version.dataset)
+
+
+def _manifest(ticket: jobs.Ticket, wanted: Mapping[str, Any]) -> Manifest:
+    """The one that this job has begun, or a new one whose id the job remembers."""
+    known = Manifest.objects.filter(pk=wanted["manifest"]).first() if "manifest" in wanted else None
+    if known is not None:
+        return known
+    manifest: Manifest = Manifest.objects.create(organisation_id=ticket.job.organisation_id)
+    parameters = {**wanted, "manifest": str(manifest.pk)}
+    Job.objects.filter(pk=ticket.job.pk).update(parameters=parameters)
+    return manifest
+
+
+def _finish(actor: Actor, dataset: Dataset, manifest: Manifest, job: Job) -> DatasetVersion:
+    """The tree on the disk, then the row that makes it known, with its part of the quota. Once for one manifest."""
+    known = DatasetVersion.objects.filter(manifest=manifest).select_related("dataset").first()
+    if known is not None:
+        return known
+    # Named as the manifest is, so that a second try finds what the first one left.
+    draft = DatasetVersion(pk=manifest.pk, organisation_id=dataset.organisation_id, dataset=dataset)
+    materialise(manifest, datasets.root_of(draft), read_only=True)
+    try:
+        return _make_known(actor, dataset, manifest, job)
+    except DomainError:
+        disk.discard(datasets.root_of(draft))
+        trees.forget(manifest)
+        raise
+
+
+def _make_known(actor: Actor, dataset: Dataset, manifest: Manifest, job: Job) -> DatasetVersion:
+    with transaction.atomic():
+        row = Dataset.objects.select_for_update().get(pk=dataset.pk)
+        shared = shared_bytes(row, manifest)
+        mib = -(-(manifest.total_bytes - shared) // MIB)
+        quotas.reserve(
+            organisation_id=row.organisation_id,
+            department_id=row.department_id,
+            user_id=row.owner_id,
+            amounts={Resource.STORAGE_MIB: mib},
+        )
+        version: DatasetVersion = DatasetVersion.objects.create(
+            pk=manifest.pk,
+            organisation_id=row.organisation_id,
+            dataset=row,
+            number=row.newest + 1,
+            note=job.parameters["note"],
+            manifest=manifest,
+            file_count=manifest.file_count,
+            total_bytes=manifest.total_bytes,
+            shared_bytes=shared,
+            reserved_mib=mib,
+            made_by_id=job.owner_id,
+        )
+        Dataset.objects.filter(pk=row.pk).update(newest=version.number)
+        _record(actor, row, version)
+    return version
+
+
+def _record(actor: Actor, dataset: Dataset, version: DatasetVersion) -> None:
+    record(
+        actor,
+        action="dataset.version",
+        organisation_id=dataset.organisation_id,
+        target=Target("dataset", str(dataset.pk), dataset.name),
+        after={"number": version.number, "bytes": version.total_bytes, "files": version.file_count},
+    )
+
+
+def shared_bytes(dataset: Dataset, manifest: Manifest) -> int:
+    """Bytes of the manifest's contents, each counted once, that an earlier version of the dataset holds too."""
+    others = ManifestEntry.objects.filter(
+        manifest__in=DatasetVersion.objects.filter(dataset=dataset).values("manifest_id"), sha256=OuterRef("sha256")
+    )
+    mine = ManifestEntry.objects.filter(manifest=manifest, kind=EntryKind.FILE)
+    total: int | None = mine.filter(Exists(others)).aggregate(total=Sum("size"))["total"]
+    return total or 0
+
+
+def compare(before: DatasetVersion, after: DatasetVersion, change: str) -> QuerySet[ManifestEntry]:
+    """Files of `after` that were `added` or `changed` since `before`, or files of `before` that were `removed`."""
+    old = ManifestEntry.objects.filter(manifest_id=before.manifest_id, kind=EntryKind.FILE)
+    new = ManifestEntry.objects.filter(manifest_id=after.manifest_id, kind=EntryKind.FILE)
+    if change == "removed":
+        return old.filter(~Exists(new.filter(path=OuterRef("path")))).order_by("path")
+    if change == "added":
+        return new.filter(~Exists(old.filter(path=OuterRef("path")))).order_by("path")
+    other = old.filter(path=OuterRef("path")).exclude(sha256=OuterRef("sha256"))
+    return new.filter(Exists(other)).order_by("path")
