@@ -94,9 +94,11 @@ def _out_of_memory(workload: Workload) -> Advice:
 
 
 def _image_failed(workload: Workload) -> Advice:
+    detail = workload.reason_data.get("detail") or ""
+    lacking = detail.startswith("To build ")  # of `drivers.local.node.missing`
     return Advice(
         _("Failed: the runtime could not be prepared"),
-        _("Installing the image's libraries failed."),
+        translated(detail) if lacking else _("Installing the image's libraries failed."),
         _("This is the platform's fault, not your program's. Nothing was charged."),
         (_("Run it again; if it fails again, tell the platform's administrators."),),
     )

@@ -14,6 +14,7 @@ from apps.workloads.models import Workload
 from apps.workloads.nodes import driver_named
 from apps.workloads.permissions import may_enter
 from apps.workloads.spec import Port
+from apps.workloads.words import translated
 
 
 class NotListening(Conflict):
@@ -66,7 +67,7 @@ def exec(
     except CannotSee as error:
         raise _unreachable() from error
     except DriverError as error:
-        raise Conflict(str(error)) from error
+        raise Conflict(translated(str(error))) from error
 
 
 def _running(workload: Workload) -> tuple[Driver, Handle]:

@@ -38,6 +38,23 @@ _SENTENCES: tuple[Sentence, ...] = (
         lambda name, size: _("Downloading %(name)s (%(size)s)") % {"name": name, "size": size},
     ),
     _sentence(r"Installing (\d+) packages", lambda count: _("Installing %(count)s packages") % {"count": count}),
+    _sentence(
+        r"Downloading and building: (\S+)", lambda name: _("Downloading and building: %(name)s") % {"name": name}
+    ),
+    _sentence(
+        r"Downloading and building (\S+)",
+        lambda name: _("Downloading and building %(name)s; this takes some minutes") % {"name": name},
+    ),
+    _sentence(
+        r"To build (.+), this machine lacks: ([\w +.-]+)",
+        lambda name, packages: (
+            _(
+                "To build %(name)s, this machine lacks some of Debian's packages: %(packages)s. "
+                "Its administrator can install them with apt-get install."
+            )
+            % {"name": name, "packages": packages}
+        ),
+    ),
     _sentence(r"Collecting (\S+)", lambda name: _("Looking for %(name)s") % {"name": name}),
     _sentence(
         r"bubblewrap, a user id per tenant\.",
@@ -55,5 +72,12 @@ _SENTENCES: tuple[Sentence, ...] = (
     _sentence(r"Memory limited by watching", lambda: _("Memory is limited by watching it")),
     _sentence(r", processor time limited", lambda: _(", processor time too.")),
     _sentence(r", processor time not limited", lambda: _("; processor time is not limited.")),
+    _sentence(
+        r"Too many terminals and commands are open in it: at most (\d+) at a time",
+        lambda count: (
+            _("Too many terminals and commands are open in it: at most %(count)s at a time.") % {"count": count}
+        ),
+    ),
+    _sentence(r"The workload is not running", lambda: _("It is not running any more.")),
     _sentence(r"It did not end in time and was killed", lambda: _("It did not end in time and was killed.")),
 )

@@ -73,11 +73,13 @@ class TestCards:
         assert nvml.sample([WHOLE]) is None
 
     def test_their_usage_is_added_to_what_is_seen_and_remembered(self, plain: Kit, home: Path) -> None:
-        driver = LocalDriver(home, plain.driver.isolation().level, False, lambda _: nvml.GpuSample(87.5, 12_345))
+        driver = LocalDriver(home, plain.driver.isolation().level, False, lambda _: nvml.GpuSample(87.5, 12_345, 61))
         handle = driver.launch(plain.python("import time; time.sleep(60)", devices=(WHOLE,)))
         seen = eventually(lambda: driver.observe(handle), lambda seen: seen.usage is not None)
         assert (seen.usage.gpu_util_pct, seen.usage.gpu_memory_mib) == (87.5, 12_345)
+        assert seen.usage.gpu_temperature_c == 61
         assert driver.metrics(handle)[-1].gpu_memory_mib == 12_345
+        assert driver.metrics(handle)[-1].gpu_temperature_c == 61
         driver.stop(handle, 0)
         eventually(lambda: driver.observe(handle), lambda seen: seen.phase.is_final)
 

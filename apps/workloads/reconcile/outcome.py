@@ -149,6 +149,7 @@ def _usage(seen: Observation) -> dict[str, Any]:
         "memory_mib": use.memory_mib,
         "gpu_util_pct": use.gpu_util_pct,
         "gpu_memory_mib": use.gpu_memory_mib,
+        "gpu_temperature_c": use.gpu_temperature_c,
     }
 
 

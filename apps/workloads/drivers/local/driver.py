@@ -50,7 +50,7 @@ GpuSampler = Callable[[Sequence[DeviceGrant]], nvml.GpuSample | None]
 
 
 class LocalDriver:
-    """Implements `Driver`, `MetricsMixin`, `IsolationMixin`, `CleanupMixin` and `GpuModeMixin` under `home/runs`, `home/runtimes`.
+    """Implements `Driver` and the metrics, isolation, cleanup and GPU mode mixins under `home/runs`, `home/runtimes`.
 
     `level` and `use_cgroups` override what the machine is found to offer; a level that it does not offer is refused
     at launch, never lowered.
@@ -236,7 +236,12 @@ class LocalDriver:
         gpu = self._sample_gpus(granted) if granted else None
         if gpu is None:
             return seen
-        usage = replace(seen.usage, gpu_util_pct=gpu.utilisation_pct, gpu_memory_mib=gpu.memory_mib)
+        usage = replace(
+            seen.usage,
+            gpu_util_pct=gpu.utilisation_pct,
+            gpu_memory_mib=gpu.memory_mib,
+            gpu_temperature_c=gpu.temperature_c,
+        )
         append_gpu(run, usage)
         return replace(seen, usage=usage)
 

@@ -34,18 +34,19 @@ class Command:
     way_out: tuple[int, str] | None = None
 
 
-def command(spec: RunSpec, run: RunDirectory, runtime: Path) -> Command:
-    """The request's command as the workload's process sees it at the level of `spec`."""
+def command(spec: RunSpec, run: RunDirectory, runtime: Path, tools: Mapping[str, Path] | None = None) -> Command:
+    """The request's command as the workload's process sees it at the level of `spec`; `tools`: path by name."""
     request = spec.request
     isolated = spec.level is IsolationLevel.L1
     place = str if isolated else rewriter(_host_paths(request, run))
     defaults = _defaults(request, runtime, SANDBOX_TMP if isolated else str(run.temporary))
     own = {name: place(value) for name, value in request.env.items()}
     folder = SANDBOX_PORTS if isolated else str(run.ports)
+    beside = {tool_variable(name): str(path) for name, path in (tools or {}).items()}
     leads_out = has_way_out(spec)
     return Command(
         argv=tuple(place(argument) for argument in request.argv),
-        env=defaults | (_proxy() if leads_out else {}) | own | _enforced(request, folder, place),
+        env=defaults | (_proxy() if leads_out else {}) | own | _enforced(request, folder, place) | beside,
         workdir=place(request.workdir),
         folder=folder,
         ports=request.ports,
@@ -114,3 +115,8 @@ def _enforced(request: LaunchRequest, ports: str, place: Callable[[str], str]) -
 def variable_name(target: str) -> str:
     """`/workspace/code` is told to the workload as PLSTACK_CODE."""
     return "PLSTACK_" + re.sub(r"\W", "_", target.rstrip("/").rpartition("/")[2], flags=re.ASCII).upper()
+
+
+def tool_variable(name: str) -> str:
+    """Where the tool `code-server` is told to the workload: PLSTACK_TOOL_CODE_SERVER."""
+    return "PLSTACK_TOOL_" + re.sub(r"\W", "_", name, flags=re.ASCII).upper()

@@ -12,6 +12,7 @@ from apps.workloads.drivers.base import Usage
 from apps.workloads.drivers.local.records import RunDirectory
 
 GPU_SAMPLE_VALID_S = 30.0
+_CARD = ("gpu_util_pct", "gpu_memory_mib", "gpu_temperature_c")
 
 
 def read_metrics(run: RunDirectory, since_s: float) -> list[Usage]:
@@ -23,7 +24,7 @@ def read_metrics(run: RunDirectory, since_s: float) -> list[Usage]:
 
 
 def append_gpu(run: RunDirectory, usage: Usage) -> None:
-    record = {"at_s": usage.at_s, "gpu_util_pct": usage.gpu_util_pct, "gpu_memory_mib": usage.gpu_memory_mib}
+    record = {"at_s": usage.at_s, **{name: getattr(usage, name) for name in _CARD}}
     with suppress(OSError), open(run.gpu_metrics, "a") as file:
         file.write(json.dumps(record) + "\n")
 
@@ -32,7 +33,7 @@ def _with_card(sample: Usage, cards: list[dict[str, Any]], position: int) -> Usa
     if position < 0 or sample.at_s - cards[position]["at_s"] > GPU_SAMPLE_VALID_S:
         return sample
     found = cards[position]
-    return replace(sample, gpu_util_pct=found["gpu_util_pct"], gpu_memory_mib=found["gpu_memory_mib"])
+    return replace(sample, **{name: found.get(name) for name in _CARD})
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:

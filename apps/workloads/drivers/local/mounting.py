@@ -1,6 +1,7 @@
 """The mount phase: everything that the workload will find is checked, made, and given to its user."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -47,13 +48,13 @@ class Launch:
     inherited: tuple[int, ...] = ()
 
 
-def launch_command(spec: RunSpec, run: RunDirectory, runtime: Path) -> Launch:
+def launch_command(spec: RunSpec, run: RunDirectory, runtimes: Sequence[Path]) -> Launch:
     if spec.level is IsolationLevel.L0:
         return Launch(sandbox.init_command(str(sandbox.PROJECT)))
     seccomp_filter = seccomp.open_filter()
     view = sandbox.View(
         mounts=_mounts(spec, run),
-        read_only=[runtime],
+        read_only=runtimes,
         devices=_device_paths(spec),
         etc=run.etc,
         network=spec.request.network,

@@ -30,10 +30,11 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class GpuSample:
-    """Of several cards: mean utilisation and the sum of memory."""
+    """Of several cards: mean utilisation, the sum of memory, the hottest one's °C."""
 
     utilisation_pct: float | None
     memory_mib: int
+    temperature_c: int | None = None
 
 
 def discover() -> list[Card]:
@@ -51,7 +52,8 @@ def sample(devices: Sequence[DeviceGrant]) -> GpuSample | None:
         return None
     rates = [rate for handle in handles if (rate := _utilisation(handle)) is not None]
     used = sum(int(pynvml.nvmlDeviceGetMemoryInfo(handle).used) for handle in handles)
-    return GpuSample(sum(rates) / len(rates) if rates else None, used // MIB)
+    degrees = [degree for handle in handles if (degree := _temperature(handle)) is not None]
+    return GpuSample(sum(rates) / len(rates) if rates else None, used // MIB, max(degrees, default=None))
 
 
 def _handles() -> Iterator[Any]:
@@ -90,7 +92,7 @@ def _card(index: int, handle: Any) -> Card:
         memory_mib=int(memory.total) // MIB,
         memory_used_mib=int(memory.used) // MIB,
         utilisation_pct=_utilisation(handle),
-        temperature_c=_optional(lambda: int(pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU))),
+        temperature_c=_temperature(handle),
         power_w=_optional(lambda: pynvml.nvmlDeviceGetPowerUsage(handle) / 1000),
         mig_uuids=tuple(_text(pynvml.nvmlDeviceGetUUID(instance)) for instance in _mig_instances(handle)),
     )
@@ -98,6 +100,10 @@ def _card(index: int, handle: Any) -> Card:
 
 def _utilisation(handle: Any) -> float | None:
     return _optional(lambda: float(pynvml.nvmlDeviceGetUtilizationRates(handle).gpu))
+
+
+def _temperature(handle: Any) -> int | None:
+    return _optional(lambda: int(pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU)))
 
 
 def _optional(read: Callable[[], T]) -> T | None:

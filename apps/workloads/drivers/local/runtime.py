@@ -1,4 +1,6 @@
-"""Python runtimes: one virtual environment per set of pinned requirements, built once and shared read-only.
+"""Runtimes: one virtual environment per set of pinned requirements, built once and shared read-only.
+
+Those of a Node runtime are npm packages, in `node_modules` beside the `bin` that has its Node (see `node`).
 
 `runtimes/<key>/` is complete when its marker exists; whoever holds `runtimes/<key>.lock` may build it. It is built in
 its final place, because the scripts of a virtual environment contain its path.
@@ -15,11 +17,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from apps.workloads.drivers.base import Progress, RuntimeImage
+from apps.workloads.drivers.base import Progress, RuntimeImage, RuntimeKind
+from apps.workloads.drivers.local import node
 from apps.workloads.drivers.local.linux import try_lock
 
 MARKER_FILE = ".plstack-complete"
@@ -37,8 +40,10 @@ class ImageFailed(Exception):
 
 
 def key(image: RuntimeImage) -> str:
-    """Content address: the Python that it builds on, and the requirements whatever their order."""
+    """Content address: what it builds on, and the requirements whatever their order."""
     python = [sys.version, platform.machine(), str(BASE_PREFIX)]
+    if image.kind is RuntimeKind.NODE:
+        python.append(node.PACKAGE)
     content = json.dumps([python, sorted(image.requirements)])
     return hashlib.sha256(content.encode()).hexdigest()[:24]
 
@@ -62,6 +67,8 @@ class Builder:
         """The complete runtime's path. Raises `ImageFailed`, or what `tick` raises."""
         if is_complete(self.path):
             return self.path
+        if self.image.kind is RuntimeKind.NODE and (missing := node.missing(self.image.requirements)):
+            raise ImageFailed(missing)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         lock = self._wait_for_lock()
         try:
@@ -94,13 +101,20 @@ class Builder:
     def _install(self, downloads: Path) -> None:
         self.report(Progress(f"Creating the Python environment of {self.image.name}"))
         self._run([str(BASE_PYTHON), "-I", "-m", "venv", "--without-pip", str(self.path)], downloads)
-        if self.image.requirements:
-            # As a file: on the command line a requirement that begins with a dash would be an option.
-            listed = downloads / "requirements.txt"
-            listed.write_text("".join(f"{requirement}\n" for requirement in self.image.requirements))
-            options = ["--no-input", "--progress-bar", "off", "-r", str(listed)]
-            self._run([*self._pip(downloads), "install", *options], downloads)
+        if self.image.kind is RuntimeKind.NODE:
+            self._install_python([node.PACKAGE], downloads)
+            self.report(Progress(f"Downloading and building {self.image.name}"))
+            self._run(node.install_command(self.path, self.image.requirements), downloads, node.variables(self.path))
+        elif self.image.requirements:
+            self._install_python(self.image.requirements, downloads)
         (self.path / MARKER_FILE).touch()
+
+    def _install_python(self, requirements: Sequence[str], downloads: Path) -> None:
+        # As a file: on the command line a requirement that begins with a dash would be an option.
+        listed = downloads / "requirements.txt"
+        listed.write_text("".join(f"{requirement}\n" for requirement in requirements))
+        options = ["--no-input", "--progress-bar", "off", "-r", str(listed)]
+        self._run([*self._pip(downloads), "install", *options], downloads)
 
     def _pip(self, downloads: Path) -> list[str]:
         """The platform's own pip, aimed at the runtime: giving the runtime one of its own takes ten seconds."""
@@ -110,8 +124,8 @@ class Builder:
         self._run([python, "-I", "-m", "ensurepip"], downloads)
         return [python, "-I", "-m", "pip"]
 
-    def _run(self, argv: Sequence[str], downloads: Path) -> None:
-        environment = os.environ | {"TMPDIR": str(downloads), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    def _run(self, argv: Sequence[str], downloads: Path, variables: Mapping[str, str] | None = None) -> None:
+        environment = os.environ | {"TMPDIR": str(downloads), "PIP_DISABLE_PIP_VERSION_CHECK": "1", **(variables or {})}
         try:
             process = subprocess.Popen(
                 argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -188,6 +202,9 @@ class Download:
         elif line.startswith("Installing collected packages:"):
             self.file = ""
             self.text = f"Installing {line.count(',') + 1} packages"
+        elif found := node.PROGRESS.match(line):
+            self.file = ""
+            self.text = f"Downloading and building: {found[1]}"
         elif line.startswith("Collecting "):
             self.file = ""
             # pip goes on to say "(from …)" with paths of this machine, which are not the workload's business.

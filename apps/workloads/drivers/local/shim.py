@@ -13,7 +13,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from apps.workloads.drivers.base import Exit, ExitReason, IsolationLevel, Phase
+from apps.workloads.drivers.base import Exit, ExitReason, IsolationLevel, Phase, RuntimeImage
 from apps.workloads.drivers.local import cgroups, runtime
 from apps.workloads.drivers.local.environment import command
 from apps.workloads.drivers.local.journal import Journal
@@ -112,24 +112,25 @@ class Shim:
             return Exit(None, None, ExitReason.MOUNT_FAILED, str(error))
 
     def _phases(self, stop: StopFile) -> Exit:
+        request = self.spec.request
         with self.journal.step(Phase.IMAGE):
-            path = self._prepare_runtime(stop)
+            path = self._prepare_runtime(request.image, stop)
+            tools = {tool.name: self._prepare_runtime(tool, stop) for tool in request.tools}
         with self.journal.step(Phase.MOUNT):
             self._tick(stop)
             prepare(self.spec, self.run_directory)
             self.group = self._make_group()
             listener = self._listen()
-            launch = launch_command(self.spec, self.run_directory, path)
+            launch = launch_command(self.spec, self.run_directory, [path, *tools.values()])
         self._tick(stop)
         supervisor = Supervisor(self.spec, self.journal, stop, self.group)
-        ended = supervisor.run(launch, command(self.spec, self.run_directory, path), listener)
+        ended = supervisor.run(launch, command(self.spec, self.run_directory, path, tools), listener)
         if ended.reason is ExitReason.START_FAILED:
             self.journal.note(f"The workload could not be started: {ended.detail}")
         return ended
 
-    def _prepare_runtime(self, stop: StopFile) -> Path:
+    def _prepare_runtime(self, image: RuntimeImage, stop: StopFile) -> Path:
         runtimes = Path(self.spec.home) / "runtimes"
-        image = self.spec.request.image
         builder = runtime.Builder(
             image, runtimes, self.run_directory.setup_log, self.journal.report, lambda: self._tick(stop)
         )
