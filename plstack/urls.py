@@ -18,6 +18,7 @@ urlpatterns = [
     path("notifications/", include("apps.notifications.urls")),
     path("accounts/", include("allauth.account.urls")),
     path("i18n/", include("django.conf.urls.i18n")),
+    path("open/", include("apps.workloads.gateway.urls")),
     path("organisation/", switch_organisation, name="switch_organisation"),
     path("theme/", set_theme, name="theme"),
     path("healthz", health, name="health"),

@@ -1,0 +1,8 @@
+from django.urls import path
+
+from apps.workloads.gateway import views
+
+urlpatterns = [
+    path("<uuid:workload_id>/", views.open_port, name="open_workload"),
+    path("<uuid:workload_id>/<slug:port>/", views.open_port, name="open_port"),
+]

@@ -1,0 +1,12 @@
+"""ASGI entry of the gateway: what people run, each on an origin of its own, and the way out of their programs."""
+
+import os
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "plstack.settings.dev")
+django.setup()
+
+from apps.workloads.gateway.application import Gateway  # noqa: E402  needs the app registry
+
+application = Gateway()
