@@ -5,6 +5,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
 urlpatterns = [
     path("v1/", include("apps.training.api_urls")),
+    path("v1/", include("apps.storage.api_urls")),
     path("v1/", include("apps.billing.api_urls")),
     path("v1/", include("apps.tenants.api_urls")),
     path("v1/", include("apps.notifications.api_urls")),

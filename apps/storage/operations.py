@@ -64,8 +64,9 @@ def rename(root: Root, path: str, name: str) -> str:
     """Another name in the same folder; the new path. `Conflict` where it is taken."""
     *folders, old = _names(path)
     cleaned = clean_entry(name)
-    if cleaned != old:
-        with in_words(), folder_of_names(root.path, folders) as parent:
+    with in_words(), folder_of_names(root.path, folders) as parent:
+        os.stat(old, dir_fd=parent, follow_symlinks=False)
+        if cleaned != old:
             rename_new(parent, old, parent, cleaned)
     return "/".join((*folders, cleaned))
 
