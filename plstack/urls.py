@@ -5,6 +5,7 @@ from django.urls import include, path
 
 from apps.common.styleguide import views as styleguide
 from apps.common.views import health, set_theme
+from apps.notifications.brand_views import picture
 from apps.tenants.views.organisations import switch_organisation
 from plstack import api_urls
 
@@ -16,6 +17,7 @@ urlpatterns = [
     path("billing/", include("apps.billing.urls")),
     path("account/", include("apps.tenants.urls")),
     path("notifications/", include("apps.notifications.urls")),
+    path("brand/<str:name>", picture, name="brand_picture"),
     path("accounts/", include("allauth.account.urls")),
     path("i18n/", include("django.conf.urls.i18n")),
     path("open/", include("apps.workloads.gateway.urls")),

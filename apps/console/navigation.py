@@ -52,6 +52,7 @@ CONSOLE = (
         ),
     ),
     Entry(_("Audit log"), "shield-check", "console:audit", P.PLATFORM_AUDIT_VIEW),
+    Entry(_("Settings"), "settings", "console:settings", P.PLATFORM_SETTINGS_VIEW),
 )
 
 

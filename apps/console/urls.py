@@ -13,6 +13,8 @@ from apps.console.views import (
     recharges,
     workloads,
 )
+from apps.console.views.settings import notifications as settings_notifications
+from apps.console.views.settings import pages as settings_pages
 
 app_name = "console"
 
@@ -50,6 +52,11 @@ urlpatterns = [
     path("consumption/", consumption.page, name="consumption"),
     path("consumption/days/", consumption.days, name="consumption_days"),
     path("consumption/agreement/", consumption.agreement, name="consumption_agreement"),
+    path("settings/", settings_pages.first, name="settings"),
+    path("settings/registration/", settings_pages.registration, name="settings_registration"),
+    path("settings/options/", settings_pages.options, name="settings_options"),
+    path("settings/notifications/", settings_notifications.notifications, name="settings_notifications"),
+    path("settings/branding/", settings_pages.branding, name="settings_branding"),
     path("audit/", audit.log, name="audit"),
     path("audit/export/", audit.export, name="audit_export"),
 ]

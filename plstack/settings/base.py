@@ -82,6 +82,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "apps.common.context.appearance",
+                "apps.notifications.context.brand",
                 "apps.console.context.shell",
             ],
             "builtins": ["django.templatetags.i18n", "django.templatetags.static"],

@@ -1,0 +1,31 @@
+"""The settings pages and the navigation between them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsPage:
+    """One page: the name of its URL below `console:` and its label."""
+
+    name: str
+    label: str | Promise
+
+
+PAGES = (
+    SettingsPage("settings_registration", _("Registration")),
+    SettingsPage("settings_options", _("Options")),
+    SettingsPage("settings_notifications", _("Notifications")),
+    SettingsPage("settings_branding", _("Branding")),
+)
+
+
+def tabs(current: str) -> list[dict[str, Any]]:
+    """`current` is the name of the page shown."""
+    return [
+        {"label": page.label, "url": reverse(f"console:{page.name}"), "current": page.name == current} for page in PAGES
+    ]

@@ -1,0 +1,71 @@
+"""Trying out a mail server or an SMS gateway before one relies on it: at once, to oneself, with the answer in words."""
+
+from dataclasses import dataclass
+from uuid import uuid4
+
+from django.utils import translation
+from django.utils.translation import gettext as _
+
+from apps.notifications.branding import BrandingSettings
+from apps.notifications.composing import language_of
+from apps.notifications.gateways.base import Gateway, Message, Outcome, Result, Unreachable
+from apps.notifications.gateways.mail import MailGateway, connection_for
+from apps.notifications.gateways.sms import HttpSmsGateway
+from apps.notifications.models import Phone
+from apps.notifications.settings import MailSettings, SmsSettings
+from apps.notifications.words import words_of
+from apps.tenants import settings
+from apps.tenants.models import User
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """`detail` is what the other side said, as it said it."""
+
+    worked: bool
+    text: str
+    detail: str = ""
+
+
+def try_mail(chosen: MailSettings, user: User) -> Tried:
+    """One mail to the person's own address."""
+    if not user.email:
+        return Tried(False, _("You have no e-mail address yet; give one in your profile."))
+    return _try(MailGateway(chosen, connection_for(chosen)), user, user.email)
+
+
+def try_sms(chosen: SmsSettings, user: User) -> Tried:
+    """One SMS to the person's own number: the proved one, else the one in the profile."""
+    proved = Phone.objects.filter(user=user, verified_at__isnull=False).first()
+    number = proved.number if proved else user.phone
+    if not number:
+        return Tried(False, _("You have no phone number yet; give one in your profile."))
+    return _try(HttpSmsGateway(chosen), user, number)
+
+
+def _try(way: Gateway, user: User, to: str) -> Tried:
+    try:
+        way.open()
+        result = way.send(_message(user, to))
+    except Unreachable as error:
+        return Tried(False, _("The server could not be used."), str(error))
+    finally:
+        way.close()
+    return _told(result, to)
+
+
+def _message(user: User, to: str) -> Message:
+    with translation.override(language_of(user)):
+        said, name = words_of("test", {}), settings.get(BrandingSettings).portal.name
+        text = f"[{name}] {said.title}. {said.text}"
+        return Message(to=to, subject=f"[{name}] {said.title}", text=text, key=str(uuid4()))
+
+
+def _told(result: Result, to: str) -> Tried:
+    texts = {
+        Outcome.SENT: _("It was taken for %(address)s. Look whether it arrives."),
+        Outcome.LATER: _("It was not taken now; the other side may take it later."),
+        Outcome.REFUSED: _("It was refused."),
+        Outcome.UNKNOWN: _("It was handed over, but the answer is missing."),
+    }
+    return Tried(result.outcome is Outcome.SENT, texts[result.outcome] % {"address": to}, result.detail)
