@@ -23,7 +23,7 @@ TOOLS = Path(__file__).resolve().parent / "tools"
 JUPYTER, VSCODE, TENSORBOARD, CONTROL = "jupyter", "vscode", "tensorboard", "control"
 # The numbers that `inside/services.py` and `inside/supervise.py` listen on.
 PORTS = (Port(JUPYTER, 8888), Port(VSCODE, 8889), Port(TENSORBOARD, 6006), Port(CONTROL, 8800))
-CODE_SERVER = Image("code-server", ("code-server@4.104.2",), ImageKind.NODE)
+CODE_SERVER = Image("code-server", ("code-server@4.139.1",), ImageKind.NODE)
 
 
 def tools_of(environment: Environment) -> tuple[Image, ...]:

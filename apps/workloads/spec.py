@@ -17,7 +17,7 @@ class ImageKind(StrEnum):
 class Image:
     """A runtime: its name and, for the local driver, the pinned requirements it is built from.
 
-    Those of a `node` runtime are npm packages (`code-server@4.104.2`).
+    Those of a `node` runtime are npm packages (`code-server@4.139.1`).
     """
 
     name: str

@@ -68,7 +68,7 @@ class Mount:
 
 
 class RuntimeKind(StrEnum):
-    """Where a runtime's requirements come from: PyPI (`numpy==2.3.5`), or npm (`code-server@4.104.2`)."""
+    """Where a runtime's requirements come from: PyPI (`numpy==2.3.5`), or npm (`code-server@4.139.1`)."""
 
     PYTHON = "python"
     NODE = "node"
