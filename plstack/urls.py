@@ -6,6 +6,7 @@ from django.urls import include, path
 from apps.common.styleguide import views as styleguide
 from apps.common.views import health, set_theme
 from apps.notifications.brand_views import picture
+from apps.tenants.views import security
 from apps.tenants.views.organisations import switch_organisation
 from plstack import api_urls
 
@@ -19,6 +20,9 @@ urlpatterns = [
     path("notifications/", include("apps.notifications.urls")),
     path("brand/<str:name>", picture, name="brand_picture"),
     path("accounts/", include("allauth.account.urls")),
+    # The library's own overview of second factors is a part of the security page here.
+    path("accounts/2fa/", security.to_security, name="mfa_index"),
+    path("accounts/2fa/", include("allauth.mfa.urls")),
     path("i18n/", include("django.conf.urls.i18n")),
     path("open/", include("apps.workloads.gateway.urls")),
     path("organisation/", switch_organisation, name="switch_organisation"),

@@ -79,6 +79,8 @@ def actor_for(request: HttpRequest, access: Access) -> Actor:
         actor.require(access.permission)
     if access.realm is Realm.PLATFORM and not actor.platform:
         raise Denied(Permission.PLATFORM_OVERVIEW)
+    if access.realm in (Realm.ORGANISATION, Realm.PLATFORM):
+        request.actors.admit(actor)  # type: ignore[attr-defined]
     request.actor = actor  # type: ignore[attr-defined]
     return actor
 

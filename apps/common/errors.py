@@ -13,11 +13,13 @@ Text = str | Promise
 class DomainError(Exception):
     """Something the person can understand and act on. Nothing was changed.
 
-    `fields` maps a form field to what is wrong with it, so that the words stand beside the input.
+    `fields` maps a form field to what is wrong with it, so that the words stand beside the input. `leads_to` names the
+    page on which it can be put right, where there is one: that page is shown instead of the error.
     """
 
     code: ClassVar[str] = "error"
     status: ClassVar[HTTPStatus] = HTTPStatus.BAD_REQUEST
+    leads_to: ClassVar[str] = ""
 
     def __init__(self, message: Text, *, hint: Text = "", fields: Mapping[str, Text] | None = None) -> None:
         super().__init__(str(message))

@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import get_supported_language_variant
 
 from apps.common.errors import DomainError, NotFound
@@ -69,5 +70,14 @@ class DomainErrors:
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         if not isinstance(exception, DomainError):
             return None
+        if exception.leads_to:
+            return _go_to(request, reverse(exception.leads_to))
         template = "errors/404.html" if isinstance(exception, NotFound) else "errors/domain.html"
         return render(request, template, {"error": exception}, status=exception.status)
+
+
+def _go_to(request: HttpRequest, url: str) -> HttpResponse:
+    """A fragment must not swallow a whole page."""
+    if request.headers.get("HX-Request"):
+        return HttpResponse(status=204, headers={"HX-Redirect": url})
+    return redirect(url)

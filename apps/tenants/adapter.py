@@ -4,12 +4,25 @@ from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.utils.translation import gettext_lazy as _
 
 from apps.audit.services import Target, record
+from apps.common.actor import Actor
+from apps.common.requests import address_of
+from apps.tenants import second_factor, sessions
 from apps.tenants.actors import personal_actor
-from apps.tenants.middleware import address_of
 from apps.tenants.models import User
+
+UNKNOWN_ADDRESS = "::"
+LOGGED = {
+    "mfa/email/totp_activated": "user.second_factor_set_up",
+    "mfa/email/totp_deactivated": "user.second_factor_removed",
+    "mfa/email/recovery_codes_generated": "user.recovery_codes_made",
+    "account/email/email_confirm": "user.email_confirmed",
+    "socialaccount/email/account_connected": "user.sign_in_connected",
+    "socialaccount/email/account_disconnected": "user.sign_in_disconnected",
+}
 
 
 class AccountAdapter(DefaultAccountAdapter):
@@ -30,16 +43,38 @@ class AccountAdapter(DefaultAccountAdapter):
         """People are added by their organisation's admin or the platform's staff."""
         return False
 
+    def get_client_ip(self, request: HttpRequest) -> str:
+        """As everywhere else; behind a socket there is none, and limits then count together."""
+        return address_of(request) or UNKNOWN_ADDRESS
+
     def set_password(self, user: User, password: str) -> None:
+        """A new password ends every sign-in but the one that it was chosen in."""
         super().set_password(user, password)
-        _log(self.request, user, "user.password_changed")
+        actor = _actor(self.request, user)
+        record(actor, action="user.password_changed", target=_target(user))
+        here = self.request.session.session_key if self.request.user == user else None
+        sessions.end_others(actor, keep=here)
 
     def post_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse:
-        _log(request, user, "user.signed_in")
+        """Whoever needs a second factor and has none is led to it before anything else."""
+        record(_actor(request, user), action="user.signed_in", target=_target(user))
         response: HttpResponse = super().post_login(request, user, **kwargs)
+        if second_factor.is_required_of(user) and not second_factor.has_one(user.pk):
+            return redirect("account:security")
         return response
 
+    def send_notification_mail(
+        self, template_prefix: str, user: User, context: dict[str, Any] | None = None, email: str | None = None
+    ) -> None:
+        """allauth calls this once after each change of how somebody signs in: the change goes into the log, too."""
+        if action := LOGGED.get(template_prefix):
+            record(_actor(self.request, user), action=action, target=_target(user))
+        super().send_notification_mail(template_prefix, user, context, email or user.email)
 
-def _log(request: HttpRequest | None, user: User, action: str) -> None:
-    actor = personal_actor(user, address=address_of(request) if request else None)
-    record(actor, action=action, target=Target("user", str(user.pk), user.username))
+
+def _actor(request: HttpRequest | None, user: User) -> Actor:
+    return personal_actor(user, address=address_of(request) if request else None)
+
+
+def _target(user: User) -> Target:
+    return Target("user", str(user.pk), user.username)

@@ -12,8 +12,8 @@ from rest_framework.request import Request
 
 from apps.common.access import Realm
 from apps.common.actor import Actor
-from apps.tenants import tokens
-from apps.tenants.middleware import address_of
+from apps.common.requests import address_of
+from apps.tenants import second_factor, tokens
 from apps.tenants.models import ApiToken, User
 
 BUILDERS: dict[Realm, Callable[[ApiToken, str | None], Actor]] = {
@@ -39,6 +39,10 @@ class TokenActors:
 
     def get(self, realm: Realm) -> Actor:
         return BUILDERS[realm](self.token, self.address)
+
+    def admit(self, actor: Actor) -> None:
+        """A token is the proof itself, but only of people who have what their role asks for."""
+        second_factor.admit(actor)
 
 
 class BearerToken(BaseAuthentication):

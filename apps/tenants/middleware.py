@@ -8,7 +8,8 @@ from apps.common.access import Realm
 from apps.common.actor import Actor, Channel
 from apps.common.errors import Denied
 from apps.common.permissions import Permission
-from apps.tenants import actors
+from apps.common.requests import address_of
+from apps.tenants import actors, second_factor, sessions
 from apps.tenants.models import User
 
 BUILDERS: dict[Realm, Callable[..., Actor]] = {
@@ -34,10 +35,9 @@ class RequestActors:
             self.built[realm] = BUILDERS[realm](user, channel=channel, address=address_of(self.request))
         return self.built[realm]
 
-
-def address_of(request: HttpRequest) -> str | None:
-    """The client's address; forwarded headers count only where the operator's proxy sets them."""
-    return request.META.get("REMOTE_ADDR") or None
+    def admit(self, actor: Actor) -> None:
+        """Raise `SecondFactorMissing` where the actor's rights ask for more proof than there is."""
+        second_factor.admit(actor)
 
 
 class ActorMiddleware:
@@ -47,3 +47,16 @@ class ActorMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         request.actors = RequestActors(request)  # type: ignore[attr-defined]
         return self.get_response(request)
+
+
+class SessionSeen:
+    """Keeps when and from where each session was used last, for the person's own list of them."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if request.session.session_key and request.user.is_authenticated:
+            sessions.note_use(request)
+        return response

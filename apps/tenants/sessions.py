@@ -1,32 +1,77 @@
-"""Where a person is signed in."""
+"""Where a person is signed in: listed, and ended one by one, all but one, or by an administrator."""
 
-from django.contrib.auth import SESSION_KEY
+import time
+from collections.abc import Iterable
+
+from allauth.usersessions.models import UserSession
 from django.contrib.sessions.models import Session
 from django.db import transaction
+from django.http import HttpRequest
 
 from apps.audit.services import Target, record
 from apps.common.actor import Actor
 from apps.common.clock import db_now
+from apps.common.errors import NotFound
+from apps.common.requests import address_of
+from apps.tenants.models import User
+from apps.tenants.services.accounts import changeable
+
+USED_AT_MOST_EVERY_S = 60
+REMEMBERED = 20_000
+AGENT_CHARS = 200
+# Sessions that this process has noted within the last minute: without it, each request would write.
+_noted: dict[str, float] = {}
+
+
+def note_use(request: HttpRequest) -> None:
+    """Remember when, from where and with what the request's session was used, at most once a minute."""
+    key, now = str(request.session.session_key), time.monotonic()
+    if now - _noted.get(key, -USED_AT_MOST_EVERY_S) < USED_AT_MOST_EVERY_S:
+        return
+    if len(_noted) >= REMEMBERED:
+        _noted.clear()
+    _noted[key] = now
+    seen = {"last_seen_at": db_now(), "user_agent": request.headers.get("User-Agent", "")[:AGENT_CHARS]}
+    if address := address_of(request):
+        seen["ip"] = address
+    if not UserSession.objects.filter(session_key=key).update(**seen):
+        UserSession.objects.create_from_request(request)
+
+
+def mine(actor: Actor) -> list[UserSession]:
+    """The actor's sessions that still let them in, the one used last first."""
+    user = User.objects.get(pk=actor.person())
+    alive = UserSession.objects.purge_and_list(user)
+    return sorted(alive, key=lambda each: each.last_seen_at, reverse=True)
+
+
+def end(actor: Actor, *, session_id: int) -> None:
+    """End one of the actor's own sessions; raises `NotFound` for anybody else's."""
+    found = UserSession.objects.filter(user_id=actor.person(), pk=session_id).first()
+    if found is None:
+        raise NotFound
+    _end(actor, actor.person(), actor.label, [found])
 
 
 def end_others(actor: Actor, *, keep: str | None) -> int:
-    """Sign the actor out everywhere but in the session `keep`; the number of sessions that ended.
+    """Sign the actor out everywhere but in the session `keep`; the number of sessions that ended."""
+    others = UserSession.objects.filter(user_id=actor.person()).exclude(session_key=keep or "")
+    return _end(actor, actor.person(), actor.label, others)
 
-    Sessions do not say whose they are without being opened, so all that are alive are looked at: seconds at a hundred
-    thousand of them, for something that one does after losing a telephone.
-    """
-    mine = [
-        session.session_key
-        for session in Session.objects.filter(expire_date__gt=db_now()).iterator()
-        if session.session_key != keep and session.get_decoded().get(SESSION_KEY) == str(actor.user_id)
-    ]
+
+def end_all_of(actor: Actor, *, user_id: int) -> int:
+    """Sign somebody else out everywhere, who may do no more than the actor; the number of sessions that ended."""
     with transaction.atomic():
-        ended: int = Session.objects.filter(session_key__in=mine).delete()[0]
+        user = changeable(actor, user_id)
+        return _end(actor, user.pk, user.username, UserSession.objects.filter(user=user))
+
+
+def _end(actor: Actor, user_id: int, label: str, sessions: Iterable[UserSession]) -> int:
+    keys = [each.session_key for each in sessions]
+    with transaction.atomic():
+        ended = Session.objects.filter(session_key__in=keys).delete()[0]
+        UserSession.objects.filter(session_key__in=keys).delete()
         if ended:
-            record(
-                actor,
-                action="user.sessions_ended",
-                target=Target("user", str(actor.user_id), actor.label),
-                after={"sessions": ended},
-            )
+            target = Target("user", str(user_id), label)
+            record(actor, action="user.sessions_ended", target=target, after={"sessions": ended})
     return ended

@@ -10,6 +10,7 @@ urlpatterns = [
     path("", profile.profile, name="profile"),
     path("security/", security.security, name="security"),
     path("security/sign-out-others/", security.sign_out_others, name="sign_out_others"),
+    path("security/sessions/<int:session_id>/end/", security.end_session, name="end_session"),
     path("tokens/", tokens.token_list, name="tokens"),
     path("tokens/new/", tokens.token_new, name="token_new"),
     path("tokens/<uuid:token_id>/revoke/", tokens.token_revoke, name="token_revoke"),

@@ -39,6 +39,8 @@ INSTALLED_APPS = [
     "django.forms",  # its widget templates, for FORM_RENDERER
     "allauth",
     "allauth.account",
+    "allauth.mfa",
+    "allauth.usersessions",
     "guardian",
     "django_filters",
     "django_tables2",
@@ -64,6 +66,7 @@ MIDDLEWARE = [
     "django_structlog.middlewares.RequestMiddleware",
     "apps.tenants.settings.RememberSettings",
     "apps.tenants.middleware.ActorMiddleware",
+    "apps.tenants.middleware.SessionSeen",
     "apps.common.middleware.DomainErrors",
 ]
 
@@ -177,6 +180,16 @@ ACCOUNT_RATE_LIMITS = {
     "change_password": "5/m/user",
 }
 # The server that the console's settings name, else the environment's, else files under the installation's home.
+MFA_ADAPTER = "apps.tenants.mfa.MFAAdapter"
+MFA_FORMS = {"authenticate": "apps.tenants.mfa.SignInCodeForm", "reauthenticate": "apps.tenants.mfa.ConfirmCodeForm"}
+MFA_TOTP_ISSUER = "PLStack"
+MFA_TOTP_TOLERANCE = 1  # telephones' clocks are off; a code works once all the same
+MFA_RECOVERY_CODES_SHOW_ONCE = True
+MFA_RECOVERY_CODE_DIGITS = 10
+# A lost second factor is reset by an administrator, not by mail: whether the address is proven does not matter.
+MFA_ALLOW_UNVERIFIED_EMAIL = True
+# Whether people of rank need a second factor where the console's settings leave it open.
+SECOND_FACTOR_BY_DEFAULT = False
 EMAIL_BACKEND = "apps.notifications.gateways.mail.ChosenBackend"
 EMAIL_HOST = env.value("PLSTACK_SMTP_HOST", "")
 EMAIL_PORT = env.port("PLSTACK_SMTP_PORT", 587)

@@ -55,6 +55,11 @@ def gateway_origin(own_port: int) -> str:
     return origin
 
 
+def on_loopback() -> bool:
+    """Whether the site listens where only this machine can reach it."""
+    return value("PLSTACK_HOST", "127.0.0.1") in {"127.0.0.1", "localhost", "::1"}
+
+
 def secret_key(home_dir: Path) -> str:
     """The installation's own key: from PLSTACK_SECRET_KEY, else from `secrets/django` (made once, mode 0600)."""
     given = os.environ.get("PLSTACK_SECRET_KEY")

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from allauth.usersessions.models import UserSession
 from django.apps import apps
 from django.conf import LazySettings
 from django.db import models
@@ -17,7 +18,7 @@ from apps.common.scoping import TenantModel, acting
 from apps.notifications.models import Notice
 from apps.notifications.services import notify_user
 from apps.tenants.choices import Role
-from apps.tenants.models import Membership, Organisation
+from apps.tenants.models import ApiToken, Membership, Organisation, SshKey
 from apps.training import services as training
 from apps.training.models import Entry, Run
 from apps.workloads.models import Event
@@ -35,6 +36,7 @@ from tests.builders import (
     unique,
 )
 
+SSH_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAICFo/k5LU8863u66YC9eUO2170QduohPURkQnbLa/dcz"
 SECRET = "Zebrafinch"  # in every name that the victim gives to anything
 
 
@@ -96,10 +98,21 @@ def _values(world: World, run: Run) -> dict[str, Any]:
         "user_id": world.alice.pk,
         "notice_id": _notice(world).pk,
         "transfer_id": _top_up(world).pk,
+        **_credentials(world),
         "name": "cpu",
         "key": "1-abc",
         "uidb36": "1",
     }
+
+
+def _credentials(world: World) -> dict[str, Any]:
+    """The victim's API token, SSH key and sign-in."""
+    token = ApiToken.objects.create(user=world.alice, name=f"{SECRET} token", digest=unique("digest"))
+    key = SshKey.objects.create(user=world.alice, name=f"{SECRET} key", public_key=SSH_KEY, fingerprint="SHA256:x")
+    session = UserSession.objects.create(
+        user=world.alice, ip="192.0.2.1", session_key=unique("session"), user_agent=SECRET
+    )
+    return {"token_id": token.pk, "ssh_key_id": key.pk, "session_id": session.pk}
 
 
 def _notice(world: World) -> Notice:

@@ -102,6 +102,7 @@ def test_signing_out_elsewhere_leaves_this_sign_in_and_other_people_alone(alice:
     with acting(platform()):
         bob = make_user("bob")
     here, there, colleague = signed_in(alice), signed_in(alice), signed_in(bob)
+    assert there.get(PROFILE).status_code == 200
     response = here.post(reverse("account:sign_out_others"), follow=True)
     assert "1 other sign-in has been ended." in response.content.decode()
     assert here.get(PROFILE).status_code == 200

@@ -20,7 +20,7 @@ def set_active(actor: Actor, *, user_id: int, active: bool) -> User:
     Raises `Conflict` for one's own account, for staff who may do more than the actor, and for the last super admin.
     """
     with transaction.atomic():
-        user = _changeable(actor, user_id)
+        user = changeable(actor, user_id)
         if user.is_active == active:
             return user
         if not active:
@@ -34,7 +34,7 @@ def set_active(actor: Actor, *, user_id: int, active: bool) -> User:
 def reset_password(actor: Actor, *, user_id: int) -> str:
     """A generated password, returned once; every session of the person ends with the former one."""
     with transaction.atomic():
-        user = _changeable(actor, user_id)
+        user = changeable(actor, user_id)
         password = secrets.token_urlsafe(12)
         user.set_password(password)
         user.save(update_fields=["password"])
@@ -42,7 +42,7 @@ def reset_password(actor: Actor, *, user_id: int) -> str:
     return password
 
 
-def _changeable(actor: Actor, user_id: int) -> User:
+def changeable(actor: Actor, user_id: int) -> User:
     """An ordinary account needs the right to manage tenants, one of the staff the right to manage roles."""
     user = User.objects.select_for_update().filter(pk=user_id).first()
     if user is None:

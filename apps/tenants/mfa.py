@@ -1,0 +1,91 @@
+"""How allauth's second factor behaves here: sealed secrets, codes that work once, words of this product."""
+
+import base64
+from typing import Any
+
+from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value, yield_hotp_counters_from_time
+from django import forms
+from django.db import transaction
+from django.utils.translation import gettext_lazy as _
+
+from apps.common.sealing import place, seal, unseal
+from apps.tenants import second_factor
+from apps.tenants.models import User
+
+# The library's hook does not say whose secret it is, so the row is not part of the purpose.
+PURPOSE = place("mfa_authenticator", "", "data")
+LAST_COUNTER = "last_counter"
+
+
+class MFAAdapter(DefaultMFAAdapter):
+    error_messages = {
+        **DefaultMFAAdapter.error_messages,
+        "incorrect_code": _("This code is not right. Each code works once: wait for the next one and try again."),
+        "cannot_delete_authenticator": _("Your role needs a second factor: it cannot be switched off."),
+        "cannot_generate_recovery_codes": _("Set up the second factor first."),
+    }
+
+    def encrypt(self, text: str) -> str:
+        return base64.b64encode(seal(text.encode(), purpose=PURPOSE)).decode()
+
+    def decrypt(self, encrypted_text: str) -> str:
+        return unseal(base64.b64decode(encrypted_text), purpose=PURPOSE).decode()
+
+    def get_totp_label(self, user: User) -> str:
+        return user.username
+
+    def can_delete_authenticator(self, authenticator: Authenticator) -> bool:
+        return not second_factor.is_required_of(authenticator.user)
+
+
+def use_once(authenticator: Authenticator, code: str) -> bool:
+    """Whether this code is newer than the last one taken (RFC 6238, section 5.2); taken from now on.
+
+    The library remembers a code for one period, but accepts it in the periods beside its own as well.
+    """
+    secret = MFAAdapter().decrypt(authenticator.data["secret"])
+    typed = code.replace(" ", "").replace("-", "")
+    matching = [n for n in yield_hotp_counters_from_time() if format_hotp_value(hotp_value(secret, n)) == typed]
+    with transaction.atomic():
+        row = Authenticator.objects.select_for_update().get(pk=authenticator.pk)
+        fresh = [counter for counter in matching if counter > row.data.get(LAST_COUNTER, -1)]
+        if not fresh:
+            return False
+        row.data[LAST_COUNTER] = max(fresh)
+        row.save(update_fields=["data"])
+    return True
+
+
+class CodesWorkOnce(forms.Form):
+    """Put before a form of the library's that checks a code."""
+
+    authenticator: Authenticator
+
+    def clean_code(self) -> str:
+        code: str = super().clean_code()  # type: ignore[misc]
+        if self.authenticator.type == Authenticator.Type.TOTP and not use_once(self.authenticator, code):
+            raise MFAAdapter().validation_error("incorrect_code")
+        return code
+
+
+class SignInCodeForm(CodesWorkOnce, AuthenticateForm):  # type: ignore[misc]
+    """The second step of signing in."""
+
+
+class ConfirmCodeForm(CodesWorkOnce, ReauthenticateForm):  # type: ignore[misc]
+    """Before something grave, instead of the password."""
+
+
+def state_of(user: User) -> dict[str, Any]:
+    """What the security page says: since when there is a second factor, and how many recovery codes are left."""
+    found = {each.type: each for each in Authenticator.objects.filter(user=user)}
+    totp, codes = found.get(Authenticator.Type.TOTP), found.get(Authenticator.Type.RECOVERY_CODES)
+    return {
+        "since": totp.created_at if totp else None,
+        "used_at": totp.last_used_at if totp else None,
+        "codes_left": len(codes.wrap().get_unused_codes()) if codes else 0,
+        "required": second_factor.is_required_of(user),
+    }
