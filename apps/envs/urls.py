@@ -1,5 +1,20 @@
 """Pages of development environments."""
 
+from django.urls import path
+
+from apps.envs.views import actions, create, detail, lists, settings
+
 app_name = "envs"
 
-urlpatterns: list[object] = []
+urlpatterns = [
+    path("", lists.environment_list, name="list"),
+    path("new/", create.new, name="new"),
+    path("quote/", create.quote, name="quote"),
+    path("<uuid:environment_id>/", detail.detail, name="detail"),
+    path("<uuid:environment_id>/part/<slug:name>/", detail.part, name="part"),
+    path("<uuid:environment_id>/metrics/<slug:name>/", detail.metrics, name="metrics"),
+    path("<uuid:environment_id>/open/<slug:port>/", detail.enter, name="open"),
+    path("<uuid:environment_id>/settings/", settings.change, name="change"),
+    path("<uuid:environment_id>/ask/<slug:name>/", actions.ask, name="ask"),
+    path("<uuid:environment_id>/do/<slug:name>/", actions.act, name="act"),
+]

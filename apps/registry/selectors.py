@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.actor import Actor
@@ -11,8 +11,18 @@ from apps.registry.models import Image
 
 
 def images(actor: Actor) -> QuerySet[Image]:
-    """Every image that the actor may choose, in the order of the picker."""
-    return Image.objects.filter(active=True)
+    """Every image that the actor may choose, in the order of the picker: the platform's, own ones, shared ones."""
+    platform = Q(organisation__isnull=True)
+    if actor.organisation_id is None:
+        return Image.objects.filter(platform, active=True)
+    inside = Q(organisation_id=actor.organisation_id) & (Q(owner_id=actor.user_id) | Q(shared=True))
+    return Image.objects.filter(platform | inside, active=True).select_related("owner")
+
+
+def own(actor: Actor) -> QuerySet[Image]:
+    """The actor's personal images, newest first."""
+    rows = Image.objects.filter(active=True, organisation_id=actor.organisation(), owner_id=actor.user_id)
+    return rows.select_related("base").order_by("-created_at")
 
 
 def choose(actor: Actor, image_id: UUID) -> Image:

@@ -1,0 +1,192 @@
+"""The form of a new environment and of its settings. It only translates: the rules stand in the services."""
+
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID, uuid4
+
+from django import forms
+from django.http import QueryDict
+from django.utils.translation import gettext as text
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+
+from apps.common.errors import Invalid
+from apps.envs.models import Environment
+from apps.envs.policy import EnvironmentSettings
+from apps.envs.services.changing import Change
+from apps.envs.services.create import Request
+from apps.envs.services.mounts import DATASET, VOLUME, MountChoice
+from apps.envs.services.shared import clean_name
+
+NEVER = ""
+IDLE_MINUTES = (15, 30, 60, 120, 240, 480, 1440)
+SNAPSHOT_MINUTES = (30, 60, 180, 360, 720, 1440)
+
+
+class Whole(forms.TypedChoiceField):
+    """A choice among numbers, of which the empty one is None."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(coerce=int, empty_value=None, required=False, **kwargs)
+
+
+class SettingsForm(forms.Form):
+    """What can be changed later too. Mounts are read beside the fields: one choice for each volume and version."""
+
+    name = forms.CharField(
+        label=_("Name"), max_length=60, error_messages={"required": _("Give the environment a name.")}
+    )
+    note = forms.CharField(label=_("Note"), max_length=200, required=False)
+    image = forms.UUIDField(
+        label=_("Image"),
+        error_messages={"required": _("Choose one of the images."), "invalid": _("Choose one of the images.")},
+    )
+    package = forms.IntegerField(
+        label=_("Package"),
+        error_messages={"required": _("Choose one of the packages."), "invalid": _("Choose one of the packages.")},
+    )
+    cpu_package = Whole(label=_("Package without a GPU"))
+    without_gpu = forms.BooleanField(label=_("Start without the GPU"), required=False)
+    vscode = forms.BooleanField(label=_("VS Code in the browser"), required=False)
+    idle = Whole(label=_("Release when idle"))
+    snapshot_minutes = Whole(label=_("Automatic snapshots"))
+    mounts = forms.CharField(label=_("Volumes and datasets"), required=False)  # carries what is wrong with them
+
+    def __init__(self, *args: Any, rules: EnvironmentSettings, cpu_packages: Iterable[Any] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.rules = rules
+        limit = rules.max_idle_minutes
+        offered = [minutes for minutes in IDLE_MINUTES if not limit or minutes <= limit] or [limit]
+        never = [] if limit else [(NEVER, _("Never"))]
+        self._choices("idle", [*((minutes, after(minutes)) for minutes in offered), *never])
+        self._choices("snapshot_minutes", [(NEVER, _("None")), *((each, every(each)) for each in SNAPSHOT_MINUTES)])
+        self._choices("cpu_package", [(NEVER, _("None")), *cpu_packages])
+
+    def _choices(self, name: str, choices: list[tuple[Any, Any]]) -> None:
+        field: Any = self.fields[name]
+        current = self.initial.get(name)
+        known = {str(value) for value, _label in choices}
+        if current not in (None, "") and str(current) not in known:  # set through the API, or before the rules changed
+            choices = [*choices, (current, after(int(current)) if name == "idle" else str(current))]
+        field.choices = choices
+
+    def clean_name(self) -> str:
+        try:
+            return clean_name(self.cleaned_data["name"])
+        except Invalid as error:
+            raise forms.ValidationError(str(error.message)) from error
+
+    def mount_choices(self) -> tuple[MountChoice, ...]:
+        return mounts_of(self.data)  # type: ignore[arg-type]
+
+    def as_change(self) -> Change:
+        data = self.cleaned_data
+        return Change(
+            name=data["name"],
+            note=data["note"],
+            image_id=data["image"],
+            package_id=data["package"],
+            cpu_package_id=data["cpu_package"],
+            without_gpu=data["without_gpu"],
+            vscode=data["vscode"],
+            idle_minutes=data["idle"],
+            snapshot_minutes=data["snapshot_minutes"],
+            mounts=self.mount_choices(),
+        )
+
+
+class NewForm(SettingsForm):
+    duration_days = Whole(label=_("Keep it for"))
+    key = forms.CharField(max_length=64, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._choices("duration_days", duration_choices(self.rules))
+
+    def as_request(self) -> Request:
+        """The service's request; the form must be valid."""
+        data = self.cleaned_data
+        return Request(
+            name=data["name"],
+            image_id=data["image"],
+            package_id=data["package"],
+            key=data["key"],
+            cpu_package_id=data["cpu_package"],
+            without_gpu=data["without_gpu"],
+            vscode=data["vscode"],
+            idle_minutes=data["idle"],
+            snapshot_minutes=data["snapshot_minutes"],
+            duration_days=data["duration_days"],
+            mounts=self.mount_choices(),
+            note=data["note"],
+        )
+
+
+class RenewForm(forms.Form):
+    duration_days = Whole(label=_("Renew for"))
+
+    def __init__(self, *args: Any, rules: EnvironmentSettings, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field: Any = self.fields["duration_days"]
+        field.choices = duration_choices(rules)
+
+
+def duration_choices(rules: EnvironmentSettings) -> list[tuple[Any, Any]]:
+    unlimited = [(NEVER, _("Without an end"))] if rules.unlimited else []
+    return [*((days, for_days(days)) for days in rules.durations_days), *unlimited]
+
+
+def mounts_of(data: QueryDict) -> tuple[MountChoice, ...]:
+    """`volume-<id>` = read | write, `dataset` = ids of versions. What is no id is left for nobody to find."""
+    found = []
+    for name in data:
+        kind, _dash, text_id = name.partition("-")
+        if kind == VOLUME and data[name] in ("read", "write"):
+            found.append(MountChoice(VOLUME, _uuid(text_id), data[name] == "read"))
+    found += [MountChoice(DATASET, _uuid(value), True) for value in data.getlist("dataset") if value]
+    return tuple(found)
+
+
+def _uuid(value: str) -> UUID:
+    try:
+        return UUID(value)
+    except ValueError:
+        return UUID(int=0)
+
+
+def initial_of(environment: Environment) -> dict[str, Any]:
+    """The form's values from an environment."""
+    return {
+        "name": environment.name,
+        "note": environment.note,
+        "image": environment.image_id,
+        "package": environment.package_id,
+        "cpu_package": environment.cpu_package_id,
+        "without_gpu": environment.without_gpu,
+        "vscode": environment.vscode,
+        "idle": environment.idle_minutes if environment.idle_minutes is not None else NEVER,
+        "snapshot_minutes": environment.snapshot_minutes or NEVER,
+    }
+
+
+def new_key() -> str:
+    return uuid4().hex
+
+
+def after(minutes: int) -> str:
+    return text("after %(time)s") % {"time": span(minutes)}
+
+
+def every(minutes: int) -> str:
+    return text("every %(time)s") % {"time": span(minutes)}
+
+
+def span(minutes: int) -> str:
+    if minutes % 60:
+        return ngettext("%(count)s minute", "%(count)s minutes", minutes) % {"count": minutes}
+    hours = minutes // 60
+    return ngettext("%(count)s hour", "%(count)s hours", hours) % {"count": hours}
+
+
+def for_days(days: int) -> str:
+    return ngettext("%(count)s day", "%(count)s days", days) % {"count": days}

@@ -1,0 +1,199 @@
+"""A new environment: the form, and its quote while one chooses."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import get_language
+from django.views.decorators.http import require_http_methods, require_POST
+
+from apps.billing import selectors as funds
+from apps.billing.models import Package
+from apps.common.access import in_organisation, requires
+from apps.common.actor import Actor
+from apps.common.errors import DomainError
+from apps.common.forms import show_error
+from apps.common.money import yuan_rate
+from apps.common.permissions import Permission
+from apps.common.requests import ActorRequest
+from apps.envs import selectors
+from apps.envs.forms import NEVER, NewForm, SettingsForm, initial_of, mounts_of, new_key
+from apps.envs.policy import EnvironmentSettings
+from apps.envs.services import create as creating
+from apps.registry import selectors as registry
+from apps.registry.picker import image_choices
+from apps.storage import datasets, volumes
+from apps.tenants import settings
+from apps.workloads.choices import Kind
+from apps.workloads.offers import quotecard
+from apps.workloads.offers.picker import PackageChoice, package_choices
+from apps.workloads.offers.quoting import Offer, offer
+
+USE = in_organisation(Permission.ENVIRONMENTS_USE)
+MAX_MOUNTABLE = 50
+
+
+@requires(USE)
+@require_http_methods(["GET", "POST"])
+def new(request: ActorRequest) -> HttpResponse:
+    """What the form starts with: the image and package used last, or those of `?image=` and `?package=`."""
+    actor = request.actor
+    if request.method != "POST":
+        return render(request, "envs/new.html", _page(actor, _form(actor, initial=_initial(actor, request))))
+    form = _form(actor, request.POST)
+    if asked := request.headers.get("X-Validate"):
+        return checked(request, form, asked)
+    if form.is_valid():
+        try:
+            return redirect("envs:detail", creating.create(actor, form.as_request()).pk)
+        except DomainError as error:
+            show_error(form, error)
+    return render(request, "envs/new.html", _page(actor, form), status=422)
+
+
+def checked(request: ActorRequest, form: SettingsForm, name: str) -> HttpResponse:
+    """One field as it is left: what is wrong with it, nothing saved."""
+    if name not in form.fields:
+        return HttpResponse(status=404)
+    return render(request, "envs/parts/checked.html", {"bound": form[name], "url": request.path})
+
+
+def _form(actor: Actor, data: Any = None, initial: dict[str, Any] | None = None) -> NewForm:
+    rules = settings.get(EnvironmentSettings)
+    return NewForm(data, initial=initial or {}, rules=rules, cpu_packages=cpu_package_choices(actor))
+
+
+def cpu_package_choices(actor: Actor) -> list[tuple[int, str]]:
+    """Packages without a GPU, with their price."""
+    rows = [package for package in funds.packages(actor).filter(gpu_count=0) if package.price]
+    language = get_language() or ""
+    return [(row.pk, f"{row.name(language)} · {yuan_rate(row.price.rate_fen_per_hour)}") for row in rows if row.price]
+
+
+def _initial(actor: Actor, request: ActorRequest) -> dict[str, Any]:
+    rules = settings.get(EnvironmentSettings)
+    last = selectors.latest(actor)
+    begin = initial_of(last) if last is not None else _first(actor, rules)
+    begin |= {"name": _free_name(actor), "note": "", "key": new_key(), "without_gpu": False}
+    begin["duration_days"] = NEVER if rules.unlimited else rules.duration_days
+    for name in ("image", "package"):
+        if name in request.GET:
+            begin[name] = request.GET[name]
+    return begin
+
+
+def _first(actor: Actor, rules: EnvironmentSettings) -> dict[str, Any]:
+    image, package = registry.images(actor).first(), funds.packages(actor).first()
+    cpu = funds.packages(actor).filter(gpu_count=0).first()
+    return {
+        "image": image.pk if image else None,
+        "package": package.pk if package else None,
+        "cpu_package": cpu.pk if cpu else NEVER,
+        "idle": rules.idle_minutes or NEVER,
+        "snapshot_minutes": NEVER,
+    }
+
+
+def _free_name(actor: Actor) -> str:
+    """A name to begin with: three clicks need no typing."""
+    count = selectors.environments(actor).filter(owner_id=actor.user_id).count() if actor.user_id else 0
+    return f"notebook-{count + 1}"
+
+
+def _page(actor: Actor, form: NewForm) -> dict[str, Any]:
+    choices = package_choices(actor, list(funds.packages(actor)))
+    return {
+        "form": form,
+        "packages": choices,
+        "package": str(form["package"].value() or ""),
+        "last": selectors.latest(actor),
+        "errors": errors_of(form),
+        **choosing(actor, form),
+        **quote_context(actor, form, choices),
+    }
+
+
+def choosing(actor: Actor, form: SettingsForm) -> dict[str, Any]:
+    """Images and what can be mounted, with what is chosen."""
+    return {
+        "images": image_choices(list(registry.images(actor))),
+        "image": str(form["image"].value() or ""),
+        **mountable(actor, _chosen_mounts(form)),
+    }
+
+
+def _chosen_mounts(form: SettingsForm) -> dict[str, str]:
+    if form.is_bound:
+        return {str(each.id): "read" if each.read_only else "write" for each in mounts_of(form.data)}  # type: ignore[arg-type]
+    chosen: dict[str, str] = form.initial.get("mounts", {})
+    return chosen
+
+
+def mountable(actor: Actor, chosen: dict[str, str]) -> dict[str, Any]:
+    """Rows of the part that chooses mounts: newest volumes, and the newest version of each dataset."""
+    if not actor.may(Permission.STORAGE_VIEW):
+        return {"volumes": [], "datasets": []}
+    mine = list(volumes.visible(actor)[:MAX_MOUNTABLE])
+    may_write = set(volumes.writable(actor).filter(pk__in=[each.pk for each in mine]).values_list("pk", flat=True))
+    versions = list(datasets.choosable(actor)[: 4 * MAX_MOUNTABLE])
+    newest = {version.dataset_id: version for version in reversed(versions)}
+    return {
+        "volumes": [
+            {"volume": each, "writable": each.pk in may_write, "chosen": chosen.get(str(each.pk), "")} for each in mine
+        ],
+        "datasets": [
+            {"version": version, "chosen": str(version.pk) in chosen}
+            for version in versions
+            if newest[version.dataset_id] == version or str(version.pk) in chosen
+        ],
+    }
+
+
+# Where a problem can be mended: the fields that have an element of their own on the page.
+ANCHORS = {"image": "s-image", "package": "s-package", "mounts": "s-mounts"}
+
+
+def errors_of(form: SettingsForm) -> list[dict[str, str]]:
+    """Every problem with the place to mend it, for the summary above the form."""
+    return [
+        {"anchor": ANCHORS.get(name, f"field-id_{name}"), "label": str(form[name].label), "text": str(text)}
+        for name, texts in form.errors.items()
+        if name != "__all__"
+        for text in texts
+    ]
+
+
+@requires(USE)
+@require_POST
+def quote(request: ActorRequest) -> HttpResponse:
+    """The quote card for the form as it stands, complete or not."""
+    context = quote_context(request.actor, _form(request.actor, request.POST))
+    return render(request, "envs/parts/quote.html", context)
+
+
+def quote_context(actor: Actor, form: NewForm, choices: Sequence[PackageChoice] | None = None) -> dict[str, Any]:
+    found = _offer(actor, form, choices or [])
+    if choices is None:
+        short = found is not None and not found.can_start
+        choices = package_choices(actor, list(funds.packages(actor))) if short else []
+    return {"quote": quotecard.card(actor, found, choices, kind=Kind.ENVIRONMENT)}
+
+
+def _offer(actor: Actor, form: NewForm, choices: Sequence[PackageChoice]) -> Offer | None:
+    """Of the package that the first start takes: the one without a GPU where that is asked for."""
+    name = "cpu_package" if form["without_gpu"].value() and form["cpu_package"].value() else "package"
+    package = _chosen(form[name].value(), funds.packages(actor))
+    if package is None or package.price is None:
+        return None
+    outlook = next((choice.forecast for choice in choices if choice.package.pk == package.pk), None)
+    return offer(actor, package, outlook, kind=Kind.ENVIRONMENT)
+
+
+def _chosen(value: Any, rows: Any) -> Package | None:
+    try:
+        found: Package | None = rows.filter(pk=value).first() if value else None
+        return found
+    except (ValueError, TypeError, ValidationError, OverflowError):  # half-typed or made up: nothing is chosen yet
+        return None

@@ -1,0 +1,33 @@
+"""The list of environments."""
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+from django_tables2 import RequestConfig
+
+from apps.common.access import in_organisation, requires
+from apps.common.permissions import Permission
+from apps.common.requests import ActorRequest
+from apps.envs import selectors
+from apps.envs.tables import EnvironmentFilter, EnvironmentTable
+
+PER_PAGE = 25
+
+
+@requires(in_organisation(Permission.ENVIRONMENTS_VIEW))
+@require_GET
+def environment_list(request: ActorRequest) -> HttpResponse:
+    actor = request.actor
+    filtered = EnvironmentFilter(request.GET, queryset=selectors.in_list(actor), request=request)
+    table = EnvironmentTable(filtered.qs, request=request)
+    RequestConfig(request, paginate={"per_page": PER_PAGE, "silent": True}).configure(table)
+    counts = selectors.totals(actor)
+    context = {
+        "table": table,
+        "filter": filtered,
+        "counts": counts,
+        "nothing_yet": not counts["all"] and not counts["binned"],
+        "may_use": actor.may(Permission.ENVIRONMENTS_USE),
+        "last_event_id": selectors.last_event_id(actor),
+    }
+    return render(request, "envs/list.html", context)
