@@ -25,6 +25,7 @@ class Entry:
 
 PORTAL = (
     Entry(_("Overview"), "layout-dashboard", "portal:overview"),
+    Entry(_("Environments"), "terminal-2", "envs:list", P.ENVIRONMENTS_VIEW),
     Entry(_("Training"), "flask", "training:list", P.TRAINING_VIEW),
     Entry(
         _("Billing"),
@@ -34,6 +35,16 @@ PORTAL = (
             Entry(_("Consumption"), "", "billing:consumption", P.BILLING_VIEW_OWN),
         ),
     ),
+    Entry(
+        _("Organisation"),
+        "users-group",
+        children=(
+            Entry(_("Members"), "", "organisation:members", P.MEMBERS_MANAGE),
+            Entry(_("Departments"), "", "organisation:departments", P.MEMBERS_MANAGE),
+            Entry(_("Quotas"), "", "organisation:quotas", P.QUOTAS_VIEW),
+            Entry(_("Roles"), "", "organisation:roles", P.ORGANISATION_MANAGE),
+        ),
+    ),
     Entry(pgettext_lazy("page", "Account"), "user-circle", "account:profile"),
 )
 
@@ -41,7 +52,15 @@ CONSOLE = (
     Entry(pgettext_lazy("console", "Overview"), "layout-dashboard", "console:overview", P.PLATFORM_OVERVIEW),
     Entry(_("Organisations"), "building", "console:organisations", P.PLATFORM_TENANTS_VIEW),
     Entry(_("Workloads"), "flask", "console:workloads", P.PLATFORM_WORKLOADS_VIEW),
-    Entry(_("Nodes"), "server", "console:nodes", P.PLATFORM_NODES_VIEW),
+    Entry(
+        pgettext_lazy("console", "Resources"),
+        "server",
+        children=(
+            Entry(_("Zones"), "", "console:zones", P.PLATFORM_NODES_VIEW),
+            Entry(_("Nodes"), "", "console:nodes", P.PLATFORM_NODES_VIEW),
+            Entry(_("Accelerators"), "", "console:accelerators", P.PLATFORM_NODES_VIEW),
+        ),
+    ),
     Entry(
         _("Finance"),
         "report-money",
@@ -83,4 +102,5 @@ def _is_current(entry: Entry, current: str) -> bool:
         return False
     section, _, page = entry.url_name.partition(":")
     here, _, name = current.partition(":")
-    return section == here and (page == name or section in {"training", "account"} or name.startswith(page.rstrip("s")))
+    whole = section in {"training", "envs", "account"}
+    return section == here and (page == name or whole or name.startswith(page.rstrip("s")))
