@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -133,19 +133,25 @@ def _leave_the_database() -> None:
 
 def submit_server(world: World, actor: Actor | None = None, delay_s: float = 0) -> Workload:
     """A queued environment that will serve the program on its port `lab`; port `other` stays silent."""
+    argv = ("python", "-c", PROGRAM, str(PORT), str(delay_s))
+    return submit(world, argv, actor, ports=(Port("lab", PORT), Port("other", PORT + 1)))
+
+
+def submit(world: World, argv: tuple[str, ...], actor: Actor | None = None, **changes: Any) -> Workload:
+    """A queued environment that will run `argv`; `changes`: further fields of its spec."""
     actor = actor or world.actor
+    spec = Spec(
+        image=Image(world.image.key, tuple(world.image.requirements)),
+        argv=argv,
+        cpu_milli=world.package.cpu_milli,
+        memory_mib=world.package.memory_mib,
+    )
     with acting(actor):
         quote = funds.quote(actor, package_id=world.package.pk)
         submission = workloads.Submission(
             kind=Kind.ENVIRONMENT,
             name="lab",
-            spec=Spec(
-                image=Image(world.image.key, tuple(world.image.requirements)),
-                argv=("python", "-c", PROGRAM, str(PORT), str(delay_s)),
-                cpu_milli=world.package.cpu_milli,
-                memory_mib=world.package.memory_mib,
-                ports=(Port("lab", PORT), Port("other", PORT + 1)),
-            ),
+            spec=replace(spec, **changes),
             package_id=world.package.pk,
             price_version_id=quote.price_version_id,
             key=uuid4().hex,

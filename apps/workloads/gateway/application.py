@@ -13,13 +13,14 @@ from uuid import UUID
 import httpcore
 from django.db import DatabaseError
 
-from apps.workloads import activity
-from apps.workloads.gateway import headers, hosts, passes, relay, sockets, storing, upstream
+from apps.workloads import activity, nodes
+from apps.workloads.gateway import egress, headers, hosts, passes, relay, sockets, storing, upstream
 from apps.workloads.gateway.admissions import Admission, Admissions, Key
 from apps.workloads.gateway.choices import Source
 from apps.workloads.gateway.headers import Headers
 from apps.workloads.gateway.hosts import Address
 from apps.workloads.gateway.pages import Page, answer
+from apps.workloads.gateway.proxy import Proxy
 from apps.workloads.gateway.relay import Receive, Scope, Send
 from apps.workloads.gateway.targets import State
 
@@ -62,6 +63,9 @@ class Gateway:
             asyncio.create_task(storing.record_forever(self.recorder)),
             asyncio.create_task(storing.tidy_forever()),
         ]
+        allowed = egress.policy()
+        if allowed is not None:
+            loops.append(asyncio.create_task(_lead_out(Proxy(allowed, nodes.egress_socket()))))
         await send({"type": "lifespan.startup.complete"})
         await receive()
         for loop in loops:
@@ -190,6 +194,14 @@ class Gateway:
             self._open[workload_id] -= 1
             if not self._open[workload_id]:
                 del self._open[workload_id]
+
+
+async def _lead_out(proxy: Proxy) -> None:
+    """Without the proxy workloads have no way out, and everything else still works."""
+    try:
+        await proxy.serve()
+    except OSError:
+        log.exception("the way out cannot be opened")
 
 
 async def _respond(send: Send, status: int, sent: Headers, body: bytes) -> None:

@@ -1,0 +1,203 @@
+"""The HTTP proxy behind workloads' way out: CONNECT for TLS, absolute addresses for plain HTTP, on a Unix socket.
+
+Sandboxes have no network; each carries its programs' connections to this socket (`nodes.egress_socket`).
+"""
+
+import asyncio
+import contextlib
+import logging
+import os
+import socket
+import struct
+from collections import Counter
+from collections.abc import Coroutine, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from apps.common.errors import Invalid
+from apps.common.outgoing import Pinned
+from apps.workloads.gateway.egress import Policy
+
+log = logging.getLogger(__name__)
+
+HEAD_BYTES = 64 * 1024
+HEAD_S = 30.0
+CONNECT_S = 15.0
+SILENCE_S = 900.0
+CHUNK = 64 * 1024
+# A tenant's programs share one user id of the machine.
+MAX_OF_ONE = 128
+DROPPED = frozenset({"proxy-connection", "proxy-authorization", "connection", "keep-alive", "te", "upgrade", "host"})
+
+
+class Refused(Exception):
+    """An answer to the program instead of a connection."""
+
+    def __init__(self, status: str, words: str) -> None:
+        super().__init__(words)
+        self.status, self.words = status, words
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the program asked for. `first` is what goes to the target before the rest; empty for a tunnel."""
+
+    url: str
+    first: bytes = b""
+
+    @property
+    def is_tunnel(self) -> bool:
+        return not self.first
+
+
+def parse(head: bytes) -> Request:
+    """The request at the beginning of a connection; raises Refused."""
+    line, *fields = head.decode("latin-1").split("\r\n")
+    try:
+        method, target, version = line.split(" ")
+    except ValueError:
+        raise Refused("400 Bad Request", "This is a proxy for HTTP.") from None
+    if not version.startswith("HTTP/1."):
+        raise Refused("400 Bad Request", "This is a proxy for HTTP.")
+    if method == "CONNECT":
+        return Request(f"https://{target}/")
+    url = urlsplit(target)
+    if url.scheme != "http":
+        raise Refused("400 Bad Request", "This is a proxy: ask it for a whole address, http://host/path.")
+    path = target.removeprefix(f"{url.scheme}://{url.netloc}") or "/"
+    kept = [entry for entry in fields if entry and entry.partition(":")[0].strip().lower() not in DROPPED]
+    # One request for each connection: a second one could be meant for another host.
+    lines = [f"{method} {path if path.startswith('/') else '/' + path} HTTP/1.1", f"Host: {url.netloc}", *kept]
+    return Request(target, "\r\n".join([*lines, "Connection: close", "", ""]).encode("latin-1"))
+
+
+@dataclass(slots=True)
+class Proxy:
+    """One process's proxy; `serve` runs until it is cancelled."""
+
+    policy: Policy
+    path: Path
+    _of: Counter[int] = field(default_factory=Counter)
+
+    async def serve(self) -> None:
+        listener = listen(self.path)
+        made = os.stat(self.path).st_ino
+        server = await asyncio.start_unix_server(self._handle, sock=listener, limit=HEAD_BYTES)
+        try:
+            await server.serve_forever()
+        finally:
+            server.close()
+            with contextlib.suppress(OSError):
+                if os.stat(self.path).st_ino == made:  # else a newer process's
+                    self.path.unlink()
+
+    async def _handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        peer = _peer_uid(writer)
+        try:
+            with self._counted(peer):
+                await self._carry(reader, writer)
+        except Refused as refusal:
+            log.info("refused to user id %s: %s", peer, refusal)
+            with contextlib.suppress(OSError):
+                writer.write(_answer(refusal))
+                await writer.drain()
+        except (OSError, TimeoutError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+
+    @contextlib.contextmanager
+    def _counted(self, peer: int) -> Iterator[None]:
+        if self._of[peer] >= MAX_OF_ONE:
+            raise Refused("429 Too Many Requests", "Too many connections at once.")
+        self._of[peer] += 1
+        try:
+            yield
+        finally:
+            self._of[peer] -= 1
+
+    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        request = parse(await _head(reader))
+        there_reader, there_writer = await self._connect(request)
+        try:
+            if request.is_tunnel:
+                writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            there_writer.write(request.first)
+            await _both_ways(_pump(reader, there_writer), _pump(there_reader, writer), tunnel=request.is_tunnel)
+        finally:
+            there_writer.close()
+
+    async def _connect(self, request: Request) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        try:
+            async with asyncio.timeout(CONNECT_S):
+                pinned: Pinned = await asyncio.to_thread(self.policy.pin, request.url)
+                return await asyncio.open_connection(pinned.address, pinned.port)
+        except Invalid as error:
+            raise Refused("403 Forbidden", f"{error.message} {error.hint}".strip()) from error
+        except TimeoutError:
+            raise Refused("504 Gateway Timeout", "The host does not answer.") from None
+        except OSError:
+            raise Refused("502 Bad Gateway", "The host cannot be reached.") from None
+
+
+def listen(path: Path) -> socket.socket:
+    """A listening socket at `path` for every user id, in the place of one that an earlier process left."""
+    path.parent.mkdir(mode=0o711, parents=True, exist_ok=True)
+    listener = socket.socket(socket.AF_UNIX)
+    beside = path.parent.parent / f".{path.name}.{os.getpid()}"  # workloads see the folder itself
+    beside.unlink(missing_ok=True)
+    folder = os.open(beside.parent, os.O_PATH | os.O_DIRECTORY)
+    try:
+        listener.bind(f"/proc/self/fd/{folder}/{beside.name}")  # a socket's path may not exceed 107 bytes
+        beside.chmod(0o666)
+        listener.listen(512)
+        beside.replace(path)
+    finally:
+        os.close(folder)
+    listener.setblocking(False)
+    return listener
+
+
+async def _head(reader: asyncio.StreamReader) -> bytes:
+    try:
+        async with asyncio.timeout(HEAD_S):
+            return (await reader.readuntil(b"\r\n\r\n"))[:-4]
+    except asyncio.LimitOverrunError:
+        raise Refused("431 Request Header Fields Too Large", "The request's headers are too long.") from None
+
+
+async def _both_ways(up: Coroutine[Any, Any, None], down: Coroutine[Any, Any, None], *, tunnel: bool) -> None:
+    """Until both directions have ended, or one broke; a plain answer's end is the end of the exchange."""
+    there, back = asyncio.create_task(up), asyncio.create_task(down)
+    try:
+        await asyncio.wait({there, back} if tunnel else {back}, return_when=asyncio.FIRST_EXCEPTION)
+    finally:
+        for task in (there, back):
+            task.cancel()
+        await asyncio.gather(there, back, return_exceptions=True)
+
+
+async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while True:
+        async with asyncio.timeout(SILENCE_S):
+            data = await reader.read(CHUNK)
+            if not data:
+                break
+            writer.write(data)
+            await writer.drain()
+    if writer.can_write_eof():
+        writer.write_eof()
+
+
+def _answer(refusal: Refused) -> bytes:
+    body = f"{refusal.words}\n".encode()
+    head = f"HTTP/1.1 {refusal.status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {len(body)}\r\n"
+    return head.encode() + b"Connection: close\r\n\r\n" + body
+
+
+def _peer_uid(writer: asyncio.StreamWriter) -> int:
+    peer: socket.socket = writer.get_extra_info("socket")
+    _pid, uid, _gid = struct.unpack("3i", peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
+    return int(uid)

@@ -1,0 +1,226 @@
+"""The way out of workloads."""
+
+import asyncio
+import http.server
+import socket
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from django.conf import LazySettings
+
+from apps.common.errors import Invalid
+from apps.workloads import nodes
+from apps.workloads.choices import TERMINAL
+from apps.workloads.drivers.local import packages
+from apps.workloads.gateway import egress
+from apps.workloads.gateway.egress import Policy
+from apps.workloads.gateway.proxy import Proxy, Refused, parse
+from apps.workloads.selectors import current_attempt, log_chunk
+from tests.builders import World
+from tests.gateway.kit import submit
+from tests.stack import free_port
+from tests.workloads.loops import until
+
+
+class Target(http.server.BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        body = f"{self.path} {self.headers['Host']} {self.headers['Proxy-Authorization']}".encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_POST(self) -> None:
+        size = int(self.headers["Content-Length"])
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(str(len(self.rfile.read(size))).encode())
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def target() -> Iterator[int]:
+    """A server on this machine's loopback, standing for one that the operator allows by name."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Target)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server.server_port
+    server.shutdown()
+
+
+@dataclass
+class Running:
+    path: Path
+
+    def send(self, data: bytes, patience: float = 10) -> bytes:
+        """Everything that comes back for these bytes."""
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(patience)
+            connection.connect(str(self.path))
+            connection.sendall(data)
+            connection.shutdown(socket.SHUT_WR)
+            return b"".join(iter(lambda: connection.recv(65536), b""))
+
+
+@pytest.fixture
+def proxy(tmp_path: Path, target: int) -> Iterator[Running]:
+    def resolver(host: str, port: int) -> Sequence[str]:
+        return {"mirror.lab": ["127.0.0.1"], "rebind.example": ["10.0.0.1"]}.get(host, ["203.0.113.1"])
+
+    path = tmp_path / "run" / "egress" / "egress.sock"
+    yield from serving(Proxy(Policy(None, (f"mirror.lab:{target}",), resolver), path))
+
+
+def serving(proxy: Proxy) -> Iterator[Running]:
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(proxy.serve())
+    thread = threading.Thread(target=lambda: loop.run_until_complete(asyncio.gather(task, return_exceptions=True)))
+    thread.start()
+    while not proxy.path.exists():
+        time.sleep(0.01)
+    yield Running(proxy.path)
+    loop.call_soon_threadsafe(task.cancel)
+    thread.join(10)
+    loop.close()
+    assert not proxy.path.exists()
+
+
+def test_anybody_on_the_machine_may_connect_and_nothing_else_lies_beside_it(proxy: Running) -> None:
+    assert proxy.path.stat().st_mode & 0o777 == 0o666
+    assert list(proxy.path.parent.iterdir()) == [proxy.path]
+
+
+def test_a_plain_request_is_passed_on_in_origin_form(proxy: Running, target: int) -> None:
+    asked = f"GET http://mirror.lab:{target}/a?b=1 HTTP/1.1\r\nHost: evil\r\nProxy-Authorization: x\r\n\r\n"
+    answer = proxy.send(asked.encode())
+    assert answer.startswith(b"HTTP/1.0 200")
+    assert answer.endswith(f"/a?b=1 mirror.lab:{target} None".encode())
+
+
+def test_a_body_is_passed_on(proxy: Running, target: int) -> None:
+    head = f"POST http://mirror.lab:{target}/ HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n".encode()
+    assert proxy.send(head + b"x" * 1_000_000).endswith(b"1000000")
+
+
+def test_a_tunnel_carries_bytes_both_ways(proxy: Running, target: int) -> None:
+    inner = b"GET /inside HTTP/1.0\r\nHost: mirror.lab\r\n\r\n"
+    answer = proxy.send(f"CONNECT mirror.lab:{target} HTTP/1.1\r\n\r\n".encode() + inner)
+    assert answer.startswith(b"HTTP/1.1 200 Connection established\r\n\r\nHTTP/1.0 200")
+    assert answer.endswith(b"/inside mirror.lab None")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "CONNECT 127.0.0.1:443",
+        "CONNECT localhost:443",
+        "CONNECT [::1]:443",
+        "CONNECT 169.254.169.254:80",
+        "CONNECT 2130706433:443",
+        "CONNECT 0x7f.1:443",
+        "CONNECT rebind.example:443",
+        "CONNECT mirror.lab:22",
+        "CONNECT public.example:22",
+        "CONNECT user@mirror.lab:443",
+        "GET http://127.0.0.1/",
+        "GET http://169.254.169.254/latest/meta-data/",
+        "GET http://[fd00::1]/",
+        "GET http://mirror.lab:1/",
+    ],
+)
+def test_addresses_that_are_not_for_workloads_are_refused_in_words(tmp_path: Path, target: int, line: str) -> None:
+    def resolver(host: str, port: int) -> Sequence[str]:
+        names = {"mirror.lab": ["127.0.0.1"], "rebind.example": ["10.0.0.1"], "public.example": ["8.8.8.8"]}
+        return names.get(host) or [str(entry[4][0]) for entry in socket.getaddrinfo(host, port)]
+
+    proxy = Proxy(Policy(None, (f"mirror.lab:{target}",), resolver), tmp_path / "run" / "egress" / "egress.sock")
+    for running in serving(proxy):
+        assert running.send(f"{line} HTTP/1.1\r\n\r\n".encode()).startswith(b"HTTP/1.1 403 Forbidden")
+
+
+@pytest.mark.parametrize(
+    "head", [b"", b"hello", b"GET / HTTP/1.1", b"GET https://x/ HTTP/1.1", b"GET http://x/", b"A B HTTP/2"]
+)
+def test_what_is_no_proxy_request_is_refused(head: bytes) -> None:
+    with pytest.raises(Refused):
+        parse(head)
+
+
+def test_endless_headers_are_cut_off(proxy: Running) -> None:
+    assert proxy.send(b"GET http://x/ HTTP/1.1\r\nA: " + b"a" * 200_000).startswith(b"HTTP/1.1 431")
+
+
+def test_a_host_that_does_not_answer_is_told_apart(proxy: Running, tmp_path: Path) -> None:
+    port = free_port()
+    policy = Policy(None, (f"127.0.0.1:{port}",))
+    for running in serving(Proxy(policy, tmp_path / "other" / "egress" / "egress.sock")):
+        assert running.send(f"CONNECT 127.0.0.1:{port} HTTP/1.1\r\n\r\n".encode()).startswith(b"HTTP/1.1 502")
+
+
+def test_a_newer_process_takes_the_name_over(tmp_path: Path) -> None:
+    path = tmp_path / "run" / "egress" / "egress.sock"
+    first = serving(Proxy(Policy(), path))
+    next(first)
+    second = serving(Proxy(Policy(), path))
+    inode = path.stat().st_ino
+    end = time.monotonic() + 5
+    running = next(second)
+    while path.stat().st_ino == inode:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    with pytest.raises(AssertionError):  # the first leaves the second's socket alone
+        next(first)
+    assert running.send(b"hello\r\n\r\n").startswith(b"HTTP/1.1 400")
+    next(second, None)
+
+
+def test_a_list_of_hosts_closes_everything_else() -> None:
+    policy = Policy(frozenset({"one.example", ".two.example"}), ("mirror.lab:3141",), lambda host, port: ["8.8.8.8"])
+    for url in (
+        "https://one.example/",
+        "https://a.two.example/",
+        "https://a.b.two.example./",
+        "http://mirror.lab:3141/",
+    ):
+        assert policy.pin(url)
+    for url in ("https://three.example/", "https://sub.one.example/", "https://two.example/", "https://xtwo.example/"):
+        with pytest.raises(Invalid, match="not on the list"):
+            policy.pin(url)
+
+
+def test_the_installations_setting_is_read(settings: LazySettings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        packages, "settings", lambda: {"PIP_INDEX_URL": "http://index.lab:3141/simple", "PIP_TRUSTED_HOST": "x"}
+    )
+    settings.EGRESS_ALLOW = ["data.lab"]
+    settings.EGRESS = "off"
+    assert egress.policy() is None
+    settings.EGRESS = "public"
+    assert egress.policy() == Policy(None, ("data.lab", "index.lab:3141"))
+    settings.EGRESS = "One.example, .two.example"
+    assert egress.policy() == Policy(frozenset({"one.example", ".two.example"}), ("data.lab", "index.lab:3141"))
+
+
+FETCH = """
+import sys, urllib.error, urllib.request
+for url in sys.argv[1:]:
+    try:
+        print(urllib.request.urlopen(url, timeout=20).read().decode())
+    except urllib.error.HTTPError as error:
+        print(error.code, error.read().decode())
+"""
+
+
+def test_a_program_in_a_sandbox_gets_out_by_it_and_nowhere_else(world: World, target: int) -> None:
+    policy = Policy(None, (f"mirror.lab:{target}",), lambda host, port: ["127.0.0.1"])
+    urls = (f"http://mirror.lab:{target}/out", "http://127.0.0.2/")
+    for _ in serving(Proxy(policy, nodes.egress_socket())):
+        workload = until(submit(world, ("python", "-c", FETCH, *urls), egress=True), lambda w: w.status in TERMINAL, 60)
+    lines = log_chunk(current_attempt(workload)).data.decode().splitlines()
+    assert f"/out mirror.lab:{target} None" in lines
+    assert any(line.startswith("403 This address is not a public one.") for line in lines)
