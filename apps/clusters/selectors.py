@@ -3,9 +3,10 @@
 from datetime import timedelta
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Count, Q, QuerySet
+from django.db.models.functions import Now
 
-from apps.clusters.models import Node, NodeSample
+from apps.clusters.models import Accelerator, LogicalCluster, Node, NodeSample, Zone
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import NotFound
@@ -13,6 +14,51 @@ from apps.common.permissions import Permission
 
 # Machines are heard from every 20 s; three times missed, and the page says that they are silent.
 UNSEEN_AFTER = timedelta(seconds=60)
+
+
+def silent(path: str = "") -> Q:
+    """Machines that have not been heard from lately; `path` leads to the node's columns."""
+    return Q(**{f"{path}last_seen_at__lt": Now() - UNSEEN_AFTER})
+
+
+def zones(actor: Actor) -> QuerySet[Zone]:
+    """Zones with the number of their clusters, nodes and cards."""
+    actor.require(Permission.PLATFORM_NODES_VIEW)
+    here = Q(clusters__nodes__removed_at__isnull=True)
+    rows: QuerySet[Zone] = Zone.objects.annotate(
+        cluster_count=Count("clusters", filter=Q(clusters__removed_at__isnull=True), distinct=True),
+        node_count=Count("clusters__nodes", filter=here, distinct=True),
+        card_count=Count("clusters__nodes__accelerators", filter=here, distinct=True),
+    )
+    return rows.order_by("simulated", "name")
+
+
+def zone(actor: Actor, zone_id: UUID) -> Zone:
+    found: Zone | None = zones(actor).filter(pk=zone_id).first()
+    if found is None:
+        raise NotFound
+    return found
+
+
+def clusters_of(actor: Actor, zone_id: UUID) -> QuerySet[LogicalCluster]:
+    """The zone's clusters with the number of their nodes."""
+    actor.require(Permission.PLATFORM_NODES_VIEW)
+    here = Q(nodes__removed_at__isnull=True, nodes__isnull=False)
+    rows: QuerySet[LogicalCluster] = LogicalCluster.objects.filter(zone_id=zone_id)
+    return rows.annotate(node_count=Count("nodes", filter=here)).select_related("zone").order_by("name")
+
+
+def cards(actor: Actor) -> QuerySet[Accelerator]:
+    actor.require(Permission.PLATFORM_NODES_VIEW)
+    rows: QuerySet[Accelerator] = Accelerator.objects.select_related("node__cluster__zone")
+    return rows.order_by("node__cluster__zone__simulated", "node__cluster__zone__name", "node__name", "index")
+
+
+def card(actor: Actor, card_id: UUID) -> Accelerator:
+    found = cards(actor).filter(pk=card_id).first()
+    if found is None:
+        raise NotFound
+    return found
 
 
 def nodes(actor: Actor) -> QuerySet[Node]:

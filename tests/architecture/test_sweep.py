@@ -34,6 +34,7 @@ from tests.builders import (
     platform,
     signed_in,
     unique,
+    unknown_id,
 )
 
 SSH_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAICFo/k5LU8863u66YC9eUO2170QduohPURkQnbLa/dcz"
@@ -94,6 +95,9 @@ def _values(world: World, run: Run) -> dict[str, Any]:
         "workload_id": run.workload_id,
         "organisation_id": world.organisation.pk,
         "node_id": world.node.pk,
+        "zone_id": world.node.cluster.zone_id,
+        "cluster_id": world.node.cluster_id,
+        "card_id": unknown_id(),
         "package_id": world.package.pk,
         "user_id": world.alice.pk,
         "notice_id": _notice(world).pk,

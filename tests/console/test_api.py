@@ -129,7 +129,7 @@ def test_quotas_are_set_by_name_and_the_others_stay(business: Client, world: Wor
 
 
 def test_nodes_are_read_and_cordoned(ops: Client, world: World) -> None:
-    (node,) = [row for row in ops.get(f"{ROOT}/nodes/").json() if row["id"] == str(world.node.pk)]
+    (node,) = [row for row in ops.get(f"{ROOT}/nodes/").json()["results"] if row["id"] == str(world.node.pk)]
     assert (node["cpu_milli"], node["cpu_held_milli"], node["status"]) == (4000, 0, "ready")
     assert send(ops, "POST", f"nodes/{world.node.pk}/cordon/").json()["status"] == "cordoned"
     assert send(ops, "POST", f"nodes/{world.node.pk}/uncordon/").json()["status"] == "ready"

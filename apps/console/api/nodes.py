@@ -4,19 +4,22 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from rest_framework import generics, serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.clusters import selectors as clusters
 from apps.clusters import services
 from apps.clusters.choices import AcceleratorMode, NodeStatus
-from apps.clusters.models import Accelerator
+from apps.clusters.models import Accelerator, Node
 from apps.common.access import on_platform
 from apps.common.api import ScopedView
 from apps.common.clock import db_now
 from apps.common.permissions import Permission as P
+from apps.console.api.shared import ByName
+from apps.console.hardware_filters import NodeFilter
 from apps.console.selectors import nodes as reads
 
 VIEW = on_platform(P.PLATFORM_NODES_VIEW)
@@ -33,6 +36,10 @@ class AcceleratorOut(serializers.Serializer[Accelerator]):
     memory_mib = serializers.IntegerField(read_only=True)
     mode = serializers.ChoiceField(choices=AcceleratorMode.choices, read_only=True)
     healthy = serializers.BooleanField(read_only=True)
+    utilisation_pct = serializers.FloatField(read_only=True, allow_null=True)
+    memory_used_mib = serializers.IntegerField(read_only=True, allow_null=True)
+    temperature_c = serializers.IntegerField(read_only=True, allow_null=True)
+    power_w = serializers.FloatField(read_only=True, allow_null=True)
 
 
 class NodeOut(serializers.Serializer[Any]):
@@ -43,6 +50,10 @@ class NodeOut(serializers.Serializer[Any]):
     zone = serializers.CharField(source="node.cluster.zone.name", read_only=True)
     cluster = serializers.CharField(source="node.cluster.name", read_only=True)
     status = serializers.ChoiceField(choices=NodeStatus.choices, read_only=True)
+    simulated = serializers.BooleanField(source="node.cluster.zone.simulated", read_only=True)
+    labels = serializers.DictField(source="node.labels", child=serializers.CharField(), read_only=True)
+    drain_until = serializers.DateTimeField(source="node.drain_until", read_only=True, allow_null=True)
+    drain_action = serializers.CharField(source="node.drain_action", read_only=True)
     driver = serializers.CharField(source="node.driver", read_only=True)
     arch = serializers.CharField(source="node.arch", read_only=True)
     isolation = serializers.CharField(source="node.isolation", read_only=True)
@@ -63,19 +74,27 @@ class SampleOut(serializers.Serializer[Any]):
     cpu_pct = serializers.FloatField(read_only=True)
     memory_used_mib = serializers.IntegerField(read_only=True)
     disk_used_pct = serializers.FloatField(read_only=True)
+    gpu_pct = serializers.FloatField(read_only=True, allow_null=True)
+    gpu_memory_pct = serializers.FloatField(read_only=True, allow_null=True)
 
 
 class SpanIn(serializers.Serializer[Any]):
     hours = serializers.IntegerField(min_value=1, max_value=LONGEST_HOURS, default=1)
 
 
-class Nodes(ScopedView):
+@extend_schema(tags=["console: nodes"])
+class Nodes(ScopedView, generics.ListAPIView[Node]):
     access = VIEW
+    queryset = Node.objects.none()
+    serializer_class = NodeOut
+    pagination_class = ByName
+    filterset_class = NodeFilter
 
-    @extend_schema(tags=["console: nodes"], responses=NodeOut(many=True), operation_id="console_nodes_list")
-    def get(self, request: Request) -> Response:
-        """All nodes; an installation has hundreds at most, so they come at once."""
-        return Response(NodeOut(reads.node_rows(self.actor), many=True).data)
+    def get_queryset(self) -> QuerySet[Node]:
+        return reads.nodes(self.actor).prefetch_related("accelerators")
+
+    def paginate_queryset(self, queryset: Any) -> Any:
+        return [reads.row_from(node) for node in super().paginate_queryset(queryset) or ()]
 
 
 @extend_schema(tags=["console: nodes"], responses=NodeOut)

@@ -5,14 +5,16 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import BigIntegerField, Count, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
+from django.utils import timezone
 
 from apps.clusters import selectors as clusters
-from apps.clusters.choices import NodeStatus
+from apps.clusters.choices import CLOSED, NodeStatus
 from apps.clusters.models import Accelerator, Node
 from apps.clusters.selectors import UNSEEN_AFTER
 from apps.common.actor import Actor
-from apps.common.clock import db_now
+from apps.common.permissions import Permission
 from apps.workloads.models import Attempt, Placement
 
 # A chart shows at most this many points.
@@ -45,11 +47,35 @@ class NodeRow:
         return NodeStatus.STALE if self.unseen else self.node.status
 
 
-def node_rows(actor: Actor, rows: QuerySet[Node] | None = None) -> list[NodeRow]:
-    """Every node (or those of `rows`) in a handful of queries, however many there are."""
-    found = list(clusters.nodes(actor) if rows is None else rows)
-    held, now = held_by_node(), db_now()
-    return [row_of(node, held.get(node.pk, Held()), now) for node in found]
+def nodes(actor: Actor) -> QuerySet[Node]:
+    """Machines with what placements hold of each and how many cards they have; worked out for those that are read."""
+    held = Placement.objects.filter(node=OuterRef("pk"), released_at__isnull=True).order_by().values("node")
+    cards = Accelerator.objects.filter(node=OuterRef("pk")).order_by().values("node")
+    rows: QuerySet[Node] = Node.objects.select_related("cluster__zone")
+    actor.require(Permission.PLATFORM_NODES_VIEW)
+    return rows.annotate(
+        held_cpu=_sub(held.annotate(found=Sum("cpu_milli"))),
+        held_memory=_sub(held.annotate(found=Sum("memory_mib"))),
+        held_cards=_sub(held.annotate(found=Count("accelerator_id", distinct=True))),
+        held_runs=_sub(held.annotate(found=Count("attempt_id", distinct=True))),
+        card_count=_sub(cards.annotate(found=Count("pk"))),
+        unwell_count=_sub(cards.annotate(found=Count("pk", filter=Q(healthy=False)))),
+    )
+
+
+def _sub(rows: QuerySet[Any]) -> Coalesce:
+    return Coalesce(Subquery(rows.values("found"), output_field=BigIntegerField()), 0)
+
+
+def row_from(node: Any, now: datetime | None = None) -> NodeRow:
+    """A row of `nodes` in the words of the list."""
+    return NodeRow(
+        node=node,
+        held=Held(node.held_cpu, node.held_memory, node.held_cards, node.held_runs),
+        cards=node.card_count,
+        unwell=node.unwell_count,
+        unseen=(now or timezone.now()) - node.last_seen_at > UNSEEN_AFTER,
+    )
 
 
 def row_of(node: Node, held: Held, now: datetime) -> NodeRow:
@@ -63,9 +89,11 @@ def row_of(node: Node, held: Held, now: datetime) -> NodeRow:
     )
 
 
-def held_by_node() -> dict[UUID, Held]:
+def held_by_node(*, simulated: bool | None = None) -> dict[UUID, Held]:
+    """By node; of real or of simulated machines only where told."""
+    of_world = {} if simulated is None else {"node__cluster__zone__simulated": simulated}
     rows = (
-        Placement.objects.filter(released_at__isnull=True)
+        Placement.objects.filter(released_at__isnull=True, **of_world)
         .values("node_id")
         .annotate(
             cpu=Sum("cpu_milli"),
@@ -105,19 +133,23 @@ def cards_of(node: Node) -> list[Card]:
 
 
 def load_points(actor: Actor, node_id: UUID, *, span: timedelta, after: float = 0.0) -> dict[str, list[list[float]]]:
-    """Measured load by name: `cpu` (%), `memory` (GiB), `disk` (%), each [[Unix seconds, value], …], oldest first.
+    """Measured load by name: `memory` in GiB, the others in per cent, each [[Unix seconds, value], …], oldest first.
 
     Only points later than `after` (Unix seconds), thinned evenly, the newest always among them.
     """
     # Compared as they are sent: to the millisecond, or the newest point would come again.
     samples = [s for s in clusters.samples(actor, node_id, span=span) if _sent(s.at) > after]
     step = len(samples) // MAX_POINTS + 1
-    points: dict[str, list[list[float]]] = {"cpu": [], "memory": [], "disk": []}
+    points: dict[str, list[list[float]]] = {"cpu": [], "memory": [], "disk": [], "gpu": [], "gpu-memory": []}
     for sample in samples[::-1][::step][::-1]:
         at = _sent(sample.at)
         points["cpu"].append([at, round(sample.cpu_pct, 1)])
         points["memory"].append([at, round(sample.memory_used_mib / 1024, 2)])
         points["disk"].append([at, round(sample.disk_used_pct, 1)])
+        if sample.gpu_pct is not None:
+            points["gpu"].append([at, round(sample.gpu_pct, 1)])
+        if sample.gpu_memory_pct is not None:
+            points["gpu-memory"].append([at, round(sample.gpu_memory_pct, 1)])
     return points
 
 
@@ -126,11 +158,12 @@ def _sent(at: datetime) -> float:
 
 
 def counts(now: datetime) -> dict[str, Any]:
-    """How many nodes there are, take work, are closed, have gone silent."""
+    """How many real nodes there are, take work, are closed, have gone silent; and how many are simulated."""
     silent = Q(last_seen_at__lt=now - UNSEEN_AFTER)
-    return Node.objects.aggregate(
+    counted: dict[str, Any] = Node.objects.filter(cluster__zone__simulated=False).aggregate(
         total=Count("pk"),
         ready=Count("pk", filter=Q(status=NodeStatus.READY) & ~silent),
-        cordoned=Count("pk", filter=Q(status=NodeStatus.CORDONED) & ~silent),
+        cordoned=Count("pk", filter=Q(status__in=CLOSED) & ~silent),
         silent=Count("pk", filter=silent),
     )
+    return counted | {"simulated": Node.objects.filter(cluster__zone__simulated=True).count()}

@@ -103,16 +103,17 @@ def nodes(actor: Actor) -> dict[str, int]:
 
 
 def capacity(actor: Actor) -> Capacity:
-    """What may be given out (capacity less what is kept back) and what is held."""
+    """What may be given out (capacity less what is kept back) and what is held; simulated machines count nowhere."""
     actor.require(Permission.PLATFORM_OVERVIEW)
-    total = Node.objects.aggregate(
+    total = Node.objects.filter(cluster__zone__simulated=False).aggregate(
         cpu=Sum("cpu_milli"),
         kept_cpu=Sum("reserved_cpu_milli"),
         memory=Sum("memory_mib"),
         kept=Sum("reserved_memory_mib"),
     )
-    cards = Accelerator.objects.aggregate(total=Count("pk"), unwell=Count("pk", filter=Q(healthy=False)))
-    held = held_by_node().values()
+    real = Accelerator.objects.filter(node__cluster__zone__simulated=False)
+    cards = real.aggregate(total=Count("pk"), unwell=Count("pk", filter=Q(healthy=False)))
+    held = held_by_node(simulated=False).values()
     return Capacity(
         cpu_milli=(total["cpu"] or 0) - (total["kept_cpu"] or 0),
         cpu_held=sum(node.cpu_milli for node in held),

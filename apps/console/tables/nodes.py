@@ -1,4 +1,4 @@
-"""The list of nodes; its rows are `selectors.nodes.NodeRow`, a few hundred at most."""
+"""The list of nodes: rows of `selectors.nodes.nodes`."""
 
 import django_tables2 as tables
 from django.urls import reverse
@@ -8,51 +8,36 @@ from apps.common.tables import FULL, Table, column
 from apps.console.tables.cells import Cell
 
 
+def _shared(template: str) -> str:
+    """A cell that the node's own page shows too."""
+    return (
+        "{% load hardware %}{% with record=record|node_row %}"
+        f'{{% include "console/cells/{template}.html" %}}'
+        "{% endwith %}"
+    )
+
+
 class NodeTable(Table):
     caption = _("Nodes")
-    name = Cell(
-        template_name="console/cells/node_name.html",
-        verbose_name=_("Name and place"),
-        order_by=("node__name",),
-        attrs=column("o-1", width="c-4"),
-    )
-    status = Cell(
-        template_name="console/cells/node_status.html", verbose_name=_("State"), attrs=column("pl-inline", width=FULL)
-    )
+    name = Cell(_shared("node_name"), verbose_name=_("Name and place"), attrs=column("o-1", width="c-4"))
+    status = Cell(_shared("node_status"), verbose_name=_("State"), attrs=column("pl-inline", width=FULL))
     isolation = Cell(
-        "{% load pl workloads %}"
-        "{% tag record.node.isolation 'shield-lock' title=record.node.isolation_reason|driver_words %}",
+        "{% load pl workloads %}{% tag record.isolation 'shield-lock' title=record.isolation_reason|driver_words %}",
         verbose_name=_("Isolation"),
-        order_by=("node__isolation",),
-        attrs=column(fold=_("Isolation")),
+        attrs=column("pl-roomy", fold=_("Isolation")),
     )
-    runs = tables.Column(
-        accessor="held__runs", verbose_name=_("Running"), attrs=column(fold=_("Running"), numeric=True)
+    held_runs = tables.Column(verbose_name=_("Running"), attrs=column(fold=_("Running"), numeric=True))
+    held_cpu = Cell(_shared("node_cpu"), verbose_name=_("CPU given out"), attrs=column(fold=_("CPU"), width=FULL))
+    held_memory = Cell(
+        _shared("node_memory"), verbose_name=_("Memory given out"), attrs=column(fold=_("Memory"), width=FULL)
     )
-    cpu = Cell(
-        template_name="console/cells/node_cpu.html",
-        verbose_name=_("CPU given out"),
-        order_by=("held__cpu_milli",),
-        attrs=column(fold=_("CPU"), width=FULL),
-    )
-    memory = Cell(
-        template_name="console/cells/node_memory.html",
-        verbose_name=_("Memory given out"),
-        order_by=("held__memory_mib",),
-        attrs=column(fold=_("Memory"), width=FULL),
-    )
-    cards = Cell(
-        template_name="console/cells/node_cards.html",
-        verbose_name=_("Cards"),
-        attrs=column(fold=_("Cards"), numeric=True),
-    )
-    disk = Cell(
-        "{% load pl %}{{ record.node.disk_free_mib|memory }}",
+    held_cards = Cell(_shared("node_cards"), verbose_name=_("Cards"), attrs=column(fold=_("Cards"), numeric=True))
+    disk_free_mib = Cell(
+        "{% load pl %}{{ record.disk_free_mib|memory }}",
         verbose_name=_("Disk free"),
-        order_by=("node__disk_free_mib",),
         attrs=column("pl-roomy", "pl-wide", numeric=True),
     )
 
     class Meta(Table.Meta):
-        row_attrs = {"data-href": lambda record: reverse("console:node", args=[record.node.pk])}
+        row_attrs = {"data-href": lambda record: reverse("console:node", args=[record.pk])}
         order_by = "name"

@@ -11,11 +11,13 @@ from django.views.decorators.http import require_GET, require_POST
 
 from apps.clusters import selectors as clusters
 from apps.clusters import services
-from apps.clusters.choices import NodeStatus
+from apps.clusters.choices import CLOSED, NodeStatus
 from apps.common.access import on_platform, requires
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, NotFound
 from apps.common.permissions import Permission as P
+from apps.console.forms.hardware import DrainForm, ModeForm
+from apps.console.hardware_filters import NodeFilter
 from apps.console.requests import StaffRequest
 from apps.console.selectors import nodes as reads
 from apps.console.tables.nodes import NodeTable
@@ -30,9 +32,10 @@ SPANS = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta
 @requires(VIEW)
 @require_GET
 def node_list(request: StaffRequest) -> HttpResponse:
-    rows = reads.node_rows(request.actor)
-    table = paged(request, NodeTable(rows))
-    return render(request, "console/nodes/list.html", {"table": table, "nodes": rows})
+    filtered = NodeFilter(request.GET, queryset=reads.nodes(request.actor), request=request)
+    table = paged(request, NodeTable(filtered.qs))
+    context = {"table": table, "filter": filtered, "may_manage": request.actor.may(P.PLATFORM_NODES_MANAGE)}
+    return render(request, "console/nodes/list.html", context)
 
 
 @requires(VIEW)
@@ -47,7 +50,13 @@ def detail(request: StaffRequest, node_id: UUID) -> HttpResponse:
     context = {
         "node": node,
         "row": row,
-        "cordoned": node.status == NodeStatus.CORDONED,
+        "closed": node.status in CLOSED,
+        "draining": node.status == NodeStatus.DRAINING,
+        "simulated": node.cluster.zone.simulated,
+        "labels": sorted(node.labels.items()),
+        "drain_form": DrainForm(),
+        "mode_form": ModeForm(),
+        "may_drain": actor.may(P.PLATFORM_NODES_MANAGE) and actor.may(P.PLATFORM_WORKLOADS_MANAGE),
         "isolation": isolation_words(node),
         "facts": node_facts(node),
         "cards": reads.cards_of(node),
@@ -69,7 +78,7 @@ def _spans(current: str) -> list[dict[str, Any]]:
 @requires(VIEW)
 @require_GET
 def load(request: StaffRequest, node_id: UUID, name: str) -> JsonResponse:
-    """Points of one chart (cpu, memory, disk) over `?span=`, newer than `?since=` (Unix seconds)."""
+    """Points of one chart (cpu, memory, disk, gpu, gpu-memory) over `?span=`, newer than `?since=` (Unix seconds)."""
     span = SPANS.get(request.GET.get("span", ""), SPANS["hour"])
     try:
         since = float(request.GET.get("since", 0))
@@ -80,6 +89,8 @@ def load(request: StaffRequest, node_id: UUID, name: str) -> JsonResponse:
         "cpu": (_("CPU"), "%", 100.0),
         "memory": (_("Memory"), "GiB", node.memory_mib / 1024),
         "disk": (_("Disk"), "%", 100.0),
+        "gpu": (_("GPU"), "%", 100.0),
+        "gpu-memory": (_("GPU memory"), "%", 100.0),
     }
     if name not in series:
         raise NotFound

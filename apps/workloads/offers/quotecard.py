@@ -16,6 +16,7 @@ from apps.common.permissions import Permission
 from apps.workloads.choices import Kind
 from apps.workloads.offers.picker import HOPELESS, PackageChoice
 from apps.workloads.offers.quoting import Offer, quota_problem
+from apps.workloads.placing import is_simulated
 from apps.workloads.waiting import explain
 
 MAX_ALTERNATIVES = 2
@@ -38,6 +39,7 @@ def card(
         "price": _("free") if free else yuan_rate(quote.rate_fen_per_hour).removesuffix("/h"),
         "unit": "" if free else _("/ hour"),
         "sub": _name(offer.package.name(get_language() or ""), offer),
+        "simulated": is_simulated(offer.package),
         "rows": _rows(offer),
         "problem": _problem(actor, offer),
         "alternatives": [] if offer.can_start else _alternatives(actor, offer, choices),

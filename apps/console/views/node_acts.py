@@ -1,0 +1,91 @@
+"""What is done to one node: emptying it, taking it away, its labels, the mode of its cards."""
+
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_POST
+
+from apps.clusters import services
+from apps.clusters.choices import AcceleratorMode, DrainAction
+from apps.common.access import on_platform, requires
+from apps.common.errors import DomainError, Invalid, NotFound
+from apps.common.formatting import moment
+from apps.common.forms import rows
+from apps.common.permissions import Permission as P
+from apps.console.forms.hardware import DrainForm, ModeForm
+from apps.console.requests import StaffRequest
+from apps.console.views.shared import done, say_refusal
+from apps.workloads.hardware import drains, modes, removal
+
+MANAGE = on_platform(P.PLATFORM_NODES_MANAGE)
+
+
+@requires(MANAGE)
+@require_POST
+def drain(request: StaffRequest, node_id: UUID) -> HttpResponse:
+    form = DrainForm(request.POST)
+    try:
+        if not form.is_valid():
+            raise Invalid(_("Give notice in minutes, seven days at most."))
+        action = DrainAction(form.cleaned_data["action"])
+        node = drains.drain(request.actor, node_id=node_id, action=action, notice=form.notice)
+    except DomainError as error:
+        return _refused(request, error, node_id)
+    words = _("%(name)s takes no new work and is empty by %(at)s.")
+    return done(request, words % {"name": node.name, "at": moment(node.drain_until)}, "console:node", node_id)
+
+
+@requires(MANAGE)
+@require_POST
+def drain_cancel(request: StaffRequest, node_id: UUID) -> HttpResponse:
+    try:
+        node = drains.cancel(request.actor, node_id=node_id)
+    except DomainError as error:
+        return _refused(request, error, node_id)
+    return done(request, _("%(name)s takes work again.") % {"name": node.name}, "console:node", node_id)
+
+
+@requires(MANAGE)
+@require_POST
+def remove(request: StaffRequest, node_id: UUID) -> HttpResponse:
+    try:
+        node = removal.remove_node(request.actor, node_id=node_id)
+    except DomainError as error:
+        return _refused(request, error, node_id)
+    return done(request, _("%(name)s is removed.") % {"name": node.name}, "console:nodes")
+
+
+@requires(MANAGE)
+@require_POST
+def labels(request: StaffRequest, node_id: UUID) -> HttpResponse:
+    given = {name: value for name, value in rows(request.POST, "label") if name.strip()}
+    try:
+        services.set_labels(request.actor, node_id=node_id, labels=given)
+    except DomainError as error:
+        return _refused(request, error, node_id)
+    return done(request, _("Labels saved."), "console:node", node_id)
+
+
+@requires(MANAGE)
+@require_POST
+def mode(request: StaffRequest, node_id: UUID) -> HttpResponse:
+    form = ModeForm(request.POST)
+    try:
+        if not form.is_valid():
+            raise Invalid(_("Choose a mode."))
+        wanted = AcceleratorMode(form.cleaned_data["mode"])
+        count = modes.set_node_mode(request.actor, node_id=node_id, mode=wanted)
+    except DomainError as error:
+        return _refused(request, error, node_id)
+    words = ngettext("%(count)s card switched.", "%(count)s cards switched.", count) % {"count": count}
+    return done(request, words, "console:node", node_id)
+
+
+def _refused(request: StaffRequest, error: DomainError, node_id: UUID) -> HttpResponse:
+    if isinstance(error, NotFound):
+        raise error
+    say_refusal(request, error)
+    return redirect("console:node", node_id)
