@@ -1,0 +1,221 @@
+"""What the API of environments reads and writes. Money in fen per hour, as decimal strings."""
+
+from datetime import datetime
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from apps.envs import showing
+from apps.envs.choices import SnapshotKind, State, Step, StepStatus
+from apps.envs.models import Environment, Operation, Snapshot
+from apps.envs.services.changing import Change
+from apps.envs.services.create import Request
+from apps.envs.services.mounts import DATASET, VOLUME, MountChoice
+from apps.registry.models import Image
+
+MAX_ID = 2**31 - 1
+
+
+class MountSerializer(serializers.Serializer[Any]):
+    """A volume, or a version of a dataset (always read-only), as it is mounted."""
+
+    kind = serializers.ChoiceField(choices=[VOLUME, DATASET])
+    id = serializers.UUIDField()
+    read_only = serializers.BooleanField(default=False)
+    name = serializers.CharField(read_only=True)
+    target = serializers.CharField(read_only=True)
+
+
+class IdleSerializer(serializers.Serializer[Any]):
+    """When it was last used, why that counts, and when it is released unless it is used before (null: never)."""
+
+    since = serializers.DateTimeField()
+    cause = serializers.CharField()
+    release_at = serializers.DateTimeField(allow_null=True)
+
+
+class EnvironmentSerializer(serializers.ModelSerializer[Environment]):
+    """One environment. `state` and `note` are derived from its newest start."""
+
+    owner = serializers.CharField(source="owner.username")
+    workload = serializers.UUIDField(source="workload_id", allow_null=True)
+    image = serializers.UUIDField(source="image_id")
+    image_name = serializers.CharField(source="image.name")
+    package = serializers.IntegerField(source="package_id")
+    cpu_package = serializers.IntegerField(source="cpu_package_id", allow_null=True)
+    state = serializers.SerializerMethodField()
+    state_text = serializers.SerializerMethodField()
+    doing = serializers.SerializerMethodField()
+    rate_fen_per_hour = serializers.SerializerMethodField()
+    idle = serializers.SerializerMethodField()
+    mounts = MountSerializer(many=True)
+
+    class Meta:
+        model = Environment
+        fields = (
+            *("id", "code", "name", "note", "owner", "state", "state_text", "doing", "workload"),
+            *("image", "image_name", "package", "cpu_package", "without_gpu", "vscode", "mounts"),
+            *("rate_fen_per_hour", "idle_minutes", "idle", "keep_until", "snapshot_minutes", "expires_at"),
+            *("created_at", "deleted_at", "purge_at"),
+        )
+
+    def _shown(self, row: Environment) -> showing.Shown:
+        now: datetime = self.context["now"]
+        return showing.show(row, now)
+
+    @extend_schema_field(serializers.ChoiceField(choices=State.choices))
+    def get_state(self, row: Environment) -> str:
+        return str(self._shown(row).state)
+
+    def get_state_text(self, row: Environment) -> str:
+        """Why it is so, or what comes next, in words."""
+        return self._shown(row).note
+
+    @extend_schema_field(serializers.ChoiceField(choices=Step.choices, allow_null=True))
+    def get_doing(self, row: Environment) -> str | None:
+        """What is under way; null where nothing is."""
+        return getattr(row, "doing", None)
+
+    @extend_schema_field(serializers.DecimalField(max_digits=30, decimal_places=10, allow_null=True))
+    def get_rate_fen_per_hour(self, row: Environment) -> str | None:
+        """What it costs now; null while nothing is charged."""
+        charged = row.workload is not None and self._shown(row).state in (State.RUNNING, State.STOPPING)
+        return f"{row.workload.price_version.rate_fen_per_hour:.10f}" if charged and row.workload else None
+
+    @extend_schema_field(IdleSerializer(allow_null=True))
+    def get_idle(self, row: Environment) -> Any:
+        idle = self._shown(row).idle
+        return IdleSerializer(idle).data if idle else None
+
+
+class _Settings(serializers.Serializer[Any]):
+    """Fields that creating and changing share. Null: never (idle, snapshots), or none (package without a GPU)."""
+
+    note = serializers.CharField(required=False, allow_blank=True, max_length=200)
+    cpu_package = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=MAX_ID)
+    without_gpu = serializers.BooleanField(required=False)
+    vscode = serializers.BooleanField(required=False)
+    idle_minutes = serializers.IntegerField(required=False, allow_null=True, min_value=5, max_value=527040)
+    snapshot_minutes = serializers.IntegerField(required=False, allow_null=True, min_value=10, max_value=44640)
+    mounts = MountSerializer(many=True, required=False, max_length=20)
+
+    def chosen_mounts(self) -> tuple[MountChoice, ...]:
+        rows = self.validated_data.get("mounts", [])
+        return tuple(MountChoice(row["kind"], row["id"], row["read_only"]) for row in rows)
+
+
+class CreateSerializer(_Settings):
+    name = serializers.CharField(max_length=60)
+    image = serializers.UUIDField()
+    package = serializers.IntegerField(min_value=1, max_value=MAX_ID)
+    duration_days = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=3660)
+    start = serializers.BooleanField(default=True)
+
+    def as_request(self, key: str, *, idle_minutes: int | None) -> Request:
+        """The service's request; the serializer must be valid. `idle_minutes`: where the caller names none."""
+        data = self.validated_data
+        return Request(
+            name=data["name"],
+            image_id=data["image"],
+            package_id=data["package"],
+            key=key,
+            cpu_package_id=data.get("cpu_package"),
+            without_gpu=data.get("without_gpu", False),
+            vscode=data.get("vscode", False),
+            idle_minutes=data.get("idle_minutes", idle_minutes),
+            snapshot_minutes=data.get("snapshot_minutes"),
+            duration_days=data.get("duration_days"),
+            mounts=self.chosen_mounts(),
+            note=data.get("note", ""),
+            start=data["start"],
+        )
+
+
+class ChangeSerializer(_Settings):
+    """Only what is named changes. `restart`: what runs may be stopped and started again where that is needed."""
+
+    name = serializers.CharField(required=False, max_length=60)
+    image = serializers.UUIDField(required=False)
+    package = serializers.IntegerField(required=False, min_value=1, max_value=MAX_ID)
+    restart = serializers.BooleanField(default=False)
+
+    def as_change(self) -> Change:
+        data = {name: value for name, value in self.validated_data.items() if name not in ("restart", "mounts")}
+        names = {"image": "image_id", "package": "package_id", "cpu_package": "cpu_package_id"}
+        values: dict[str, Any] = {names.get(name, name): value for name, value in data.items()}
+        if "mounts" in self.validated_data:
+            values["mounts"] = self.chosen_mounts()
+        return Change(**values)
+
+
+class StopSerializer(serializers.Serializer[Any]):
+    snapshot = serializers.BooleanField(default=False, help_text="Save the files first.")
+
+
+class RenewSerializer(serializers.Serializer[Any]):
+    duration_days = serializers.IntegerField(allow_null=True, min_value=1, max_value=3660)
+
+
+class GpuSerializer(serializers.Serializer[Any]):
+    """Detached, it runs on the package without a GPU; `restart` allows to stop and start what runs."""
+
+    attached = serializers.BooleanField()
+    cpu_package = serializers.IntegerField(required=False, min_value=1, max_value=MAX_ID)
+    restart = serializers.BooleanField(default=False)
+
+
+class SnapshotSerializer(serializers.ModelSerializer[Snapshot]):
+    """`ready_at` null: not complete."""
+
+    kind = serializers.ChoiceField(choices=SnapshotKind.choices)
+
+    class Meta:
+        model = Snapshot
+        fields = ("id", "kind", "note", "size_bytes", "file_count", "made_by", "created_at", "ready_at")
+
+
+class NoteSerializer(serializers.Serializer[Any]):
+    note = serializers.CharField(required=False, allow_blank=True, max_length=200, default="")
+
+
+class RollbackSerializer(serializers.Serializer[Any]):
+    snapshot = serializers.UUIDField(allow_null=True, help_text="null: the initial image, an empty home.")
+
+
+class OperationSerializer(serializers.ModelSerializer[Operation]):
+    step = serializers.ChoiceField(choices=Step.choices)
+    status = serializers.ChoiceField(choices=StepStatus.choices)
+
+    class Meta:
+        model = Operation
+        fields = ("id", "step", "status", "tries", "error", "created_at", "ended_at")
+
+
+class ServicesSerializer(serializers.Serializer[Any]):
+    """Which of the services inside run."""
+
+    jupyter = serializers.BooleanField()
+    vscode = serializers.BooleanField()
+    tensorboard = serializers.BooleanField()
+
+
+class FolderSerializer(serializers.Serializer[Any]):
+    folder = serializers.CharField(max_length=1024, allow_blank=True, help_text="Below the home folder.")
+
+
+class SaveImageSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField(max_length=60)
+    shared = serializers.BooleanField(default=False)
+
+
+class PersonalImageSerializer(serializers.ModelSerializer[Image]):
+    base = serializers.CharField(source="base.key", allow_null=True, default=None)
+
+    class Meta:
+        model = Image
+        fields = ("id", "key", "name", "requirements", "shared", "base", "created_at")
+
+
+class SharedSerializer(serializers.Serializer[Any]):
+    shared = serializers.BooleanField()
