@@ -4,6 +4,7 @@ from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
 urlpatterns = [
+    path("v1/", include("apps.envs.api_urls")),
     path("v1/", include("apps.training.api_urls")),
     path("v1/", include("apps.storage.api_urls")),
     path("v1/", include("apps.billing.api_urls")),
