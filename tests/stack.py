@@ -34,6 +34,7 @@ class Stack:
     port: int
     process: subprocess.Popen[bytes]
     log: Path
+    gateway_port: int = 0
 
     @property
     def url(self) -> str:
@@ -79,6 +80,7 @@ def free_port() -> int:
 def start(home: Path, port: int | None = None) -> Stack:
     """Start a copy and wait for its sign-in page. Its home may be one that was stopped or killed before."""
     port = port or free_port()
+    gateway_port = free_port()
     home.mkdir(parents=True, exist_ok=True)
     log = home / "launch.log"
     outer = {"DATABASE_URL", "DATABASE_OWNER_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE"}
@@ -86,6 +88,7 @@ def start(home: Path, port: int | None = None) -> Stack:
     env |= {
         "PLSTACK_HOME": str(home),
         "PLSTACK_PORT": str(port),
+        "PLSTACK_GATEWAY_PORT": str(gateway_port),
         "PLSTACK_VENV": env.get("PLSTACK_VENV") or str(Path(sys.prefix)),
         "PLSTACK_ADMIN_PASSWORD": PASSWORD,
     }
@@ -93,7 +96,7 @@ def start(home: Path, port: int | None = None) -> Stack:
         process = subprocess.Popen(
             [sys.executable, "-m", "plstack.launch", "run"], cwd=ROOT, env=env, stdout=output, stderr=output
         )
-    stack = Stack(home, port, process, log)
+    stack = Stack(home, port, process, log, gateway_port)
     wait_for(lambda: _answers(stack), START_TIMEOUT_S, f"no sign-in page; {log} says:\n{log.read_text()[-2000:]}")
     return stack
 

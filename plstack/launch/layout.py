@@ -19,17 +19,19 @@ class Layout:
     venv: Path
     host: str
     port: int
+    gateway_port: int
     database_url: str = ""
     database_owner_url: str = ""
     redis_url: str = ""
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str] | None = None) -> "Layout":
-        """Read PLSTACK_HOME, PLSTACK_VENV (to share one environment), PLSTACK_HOST, PLSTACK_PORT and external URLs.
+        """Read PLSTACK_HOME, PLSTACK_VENV (to share one environment), PLSTACK_HOST, the ports and external URLs.
 
         Raises Trouble for a port that is none.
         """
         env = os.environ if environ is None else environ
+        port = _port("PLSTACK_PORT", env.get("PLSTACK_PORT") or "8000")
         database_url = env.get("DATABASE_URL", "")
         home = Path(env.get("PLSTACK_HOME") or ROOT / "var").expanduser().absolute()
         return cls(
@@ -37,7 +39,8 @@ class Layout:
             home=home,
             venv=Path(env.get("PLSTACK_VENV") or home / "venv").expanduser().absolute(),
             host=env.get("PLSTACK_HOST") or "127.0.0.1",
-            port=_port(env.get("PLSTACK_PORT") or "8000"),
+            port=port,
+            gateway_port=_port("PLSTACK_GATEWAY_PORT", env.get("PLSTACK_GATEWAY_PORT") or str(port + 1)),
             database_url=database_url,
             database_owner_url=env.get("DATABASE_OWNER_URL") or database_url,
             redis_url=env.get("REDIS_URL", ""),
@@ -71,7 +74,7 @@ class Layout:
         return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
 
 
-def _port(text: str) -> int:
+def _port(name: str, text: str) -> int:
     if not text.isdigit() or not 0 < int(text) < 65536:
-        raise Trouble(f"PLSTACK_PORT must be a port number from 1 to 65535, not {text!r}")
+        raise Trouble(f"{name} must be a port number from 1 to 65535, not {text!r}")
     return int(text)

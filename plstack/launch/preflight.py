@@ -44,7 +44,7 @@ def check_disk(home: Path, first: bool) -> None:
         raise Trouble(f"{home} has {free} MB free and {need} MB are needed: free some space or set PLSTACK_HOME")
 
 
-def check_port(host: str, port: int) -> None:
+def check_port(host: str, port: int, variable: str = "PLSTACK_PORT") -> None:
     """Bind the address for a moment. Raises Trouble where someone else holds it or it is not ours to use."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
@@ -53,7 +53,7 @@ def check_port(host: str, port: int) -> None:
             probe.bind((host, port))
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
-                raise Trouble(f"port {port} is in use by another program: set PLSTACK_PORT to a free one") from error
+                raise Trouble(f"port {port} is in use by another program: set {variable} to a free one") from error
             raise Trouble(f"cannot listen on {host}:{port} ({error.strerror}): set PLSTACK_HOST/PORT") from error
 
 

@@ -49,6 +49,7 @@ def process_environment(layout: Layout, services: Services) -> dict[str, str]:
         "PLSTACK_HOME": str(layout.home),
         "PLSTACK_HOST": layout.host,
         "PLSTACK_PORT": str(layout.port),
+        "PLSTACK_GATEWAY_PORT": str(layout.gateway_port),
         "DATABASE_URL": services.database_url,
         "REDIS_URL": services.redis_url,
         # Linear algebra here is small; idle thread pools would cost memory in every process.

@@ -10,8 +10,10 @@ from pathlib import Path
 import uvicorn
 from celery.utils.nodenames import host_format
 
+from apps.workloads.gateway.sockets import LARGEST_MESSAGE
 from plstack.asgi import application
 from plstack.celery import app as celery_app
+from plstack.gateway import application as gateway_application
 
 GRACE_SECONDS = 3
 
@@ -27,6 +29,23 @@ def web() -> None:
         server_header=False,
         access_log=False,
         log_config=None,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )
+
+
+def gateway() -> None:
+    """What people run, each on an origin of its own, and the way out of their programs."""
+    uvicorn.run(
+        gateway_application,
+        host=os.environ["PLSTACK_HOST"],
+        port=int(os.environ["PLSTACK_GATEWAY_PORT"]),
+        lifespan="on",
+        proxy_headers=False,
+        server_header=False,
+        date_header=False,
+        access_log=False,
+        log_config=None,
+        ws_max_size=LARGEST_MESSAGE,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
 
@@ -61,5 +80,5 @@ def _work(name: str, queues: list[str], pool: str, concurrency: int) -> None:
     raise SystemExit(node.exitcode)
 
 
-PAGES: dict[str, Callable[[], None]] = {"web": web}
+PAGES: dict[str, Callable[[], None]] = {"web": web, "gateway": gateway}
 TASKS: dict[str, Callable[[], None]] = {"worker": worker, "scheduler": scheduler, "beat": beat}

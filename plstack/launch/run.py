@@ -114,7 +114,7 @@ class _Start:
         with self.reporter.step("Processes") as step:
             supervisor.await_loaded()
             _await_answer(supervisor)
-            step.outcome = "web, worker, scheduler, beat"
+            step.outcome = "web, gateway, worker, scheduler, beat"
         self._welcome(admin)
         return supervisor
 
@@ -124,9 +124,10 @@ class _Start:
             preflight.check_home(self.layout.home)
             self.cleanup.callback(os.close, preflight.take_lock(self.layout))
             preflight.check_port(self.layout.host, self.layout.port)
+            preflight.check_port(self.layout.host, self.layout.gateway_port, "PLSTACK_GATEWAY_PORT")
             preflight.check_disk(self.layout.home, first=not environment.is_ready(self.layout, "quickstart"))
             self.layout.logs.mkdir(mode=0o700, exist_ok=True)
-            step.outcome = f"Python, {self.layout.home}, port {self.layout.port}"
+            step.outcome = f"Python, {self.layout.home}, ports {self.layout.port} and {self.layout.gateway_port}"
 
     def _install(self) -> Background:
         """Python packages here; the front end beside them as soon as there is a Node.js to build it with."""
@@ -193,6 +194,7 @@ class _Start:
             say(f"First administrator: {admin.username}   password: {admin.password}   (shown only now)")
         if self.layout.host not in {"127.0.0.1", "localhost", "::1"}:
             say("It listens beyond this machine, in plain HTTP: name its hosts in PLSTACK_HOSTS, put TLS in front.")
+            say(f"Environments open on port {self.layout.gateway_port}: name a domain for them in PLSTACK_GATEWAY_ORIGIN.")
         say("Stop it with Ctrl-C, or with `make stop` from elsewhere.")
 
 

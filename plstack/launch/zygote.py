@@ -27,7 +27,10 @@ PR_SET_NAME = 15
 PROCESSES = PAGES | TASKS
 # Imported by name at run time, hence loaded in each process again if not here.
 FOR_PAGES = (
+    "anyio._backends._asyncio",
+    "httpcore",
     "uvicorn.lifespan.off",
+    "uvicorn.lifespan.on",
     "uvicorn.loops.asyncio",
     "uvicorn.protocols.http.httptools_impl",
     "uvicorn.protocols.websockets.auto",

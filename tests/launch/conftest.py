@@ -26,21 +26,31 @@ def home() -> Iterator[Path]:
 
 @pytest.fixture
 def port() -> int:
+    return free_port()
+
+
+@pytest.fixture
+def gateway_port() -> int:
+    return free_port()
+
+
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 @pytest.fixture
-def layout(home: Path, port: int) -> Layout:
-    copy = Layout(root=ROOT, home=home, venv=Path(sys.prefix), host="127.0.0.1", port=port)
+def layout(home: Path, port: int, gateway_port: int) -> Layout:
+    copy = Layout(root=ROOT, home=home, venv=Path(sys.prefix), host="127.0.0.1", port=port, gateway_port=gateway_port)
     copy.logs.mkdir()
     copy.run.mkdir()
     return copy
 
 
 @pytest.fixture
-def shell(home: Path, port: int) -> dict[str, str]:
+def shell(home: Path, port: int, gateway_port: int) -> dict[str, str]:
     """The environment of someone who types `make run` for a copy of their own."""
     env = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
-    return env | {"PLSTACK_HOME": str(home), "PLSTACK_PORT": str(port), "PLSTACK_VENV": sys.prefix}
+    ports = {"PLSTACK_PORT": str(port), "PLSTACK_GATEWAY_PORT": str(gateway_port)}
+    return env | ports | {"PLSTACK_HOME": str(home), "PLSTACK_VENV": sys.prefix}

@@ -13,7 +13,7 @@ from plstack.launch.install import PARTS
 from plstack.launch.layout import ROOT
 
 FILE = ROOT / "docker-compose.yml"
-PROCESSES = {"web", "worker", "scheduler", "beat", "migrate"}
+PROCESSES = {"web", "gateway", "worker", "scheduler", "beat", "migrate"}
 SERVERS = {"postgres", "redis"}
 
 
@@ -55,8 +55,9 @@ def test_celery_finds_its_application(services: dict[str, Any], name: str) -> No
     assert hasattr(importlib.import_module(module), attribute)
 
 
-def test_the_web_server_finds_its_application(services: dict[str, Any]) -> None:
-    program, address, *_ = services["web"]["command"]
+@pytest.mark.parametrize("name", ["web", "gateway"])
+def test_each_web_server_finds_its_application(services: dict[str, Any], name: str) -> None:
+    program, address, *_ = services[name]["command"]
     module, attribute = address.split(":")
     assert program == "uvicorn"
     assert hasattr(importlib.import_module(module), attribute)

@@ -62,6 +62,11 @@ class Copy:
         ) as answer:
             return str(answer.read().decode())
 
+    def gateway_says(self) -> str:
+        port = self.env["PLSTACK_GATEWAY_PORT"]
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/.plstack/health", timeout=10) as answer:
+            return str(answer.read().decode())
+
     def stop(self) -> str:
         assert self.process is not None
         self.process.send_signal(signal.SIGINT)
@@ -108,6 +113,7 @@ def copy(home: Path, shell: dict[str, str]) -> Iterator[Copy]:
 def test_a_first_start_ends_with_a_sign_in_page_and_a_password_and_stops_without_a_trace(copy: Copy) -> None:
     assert len(PASSWORD.findall(copy.start())) == 1
     assert 'type="password"' in copy.sign_in_page()
+    assert copy.gateway_says() == "ok\n"
     assert copy.run("status") == (0, status_of(copy))
 
     code, refusal = copy.run("run")
@@ -128,16 +134,17 @@ def status_of(copy: Copy) -> str:
 
 def test_whatever_is_killed_comes_back_by_itself(copy: Copy) -> None:
     copy.start()
-    eventually(lambda: len(copy.pids()) == 5)  # the page does not wait for the task workers
+    eventually(lambda: len(copy.pids()) == 6)  # the page does not wait for the task workers
     before = copy.pids()
     servers = [pid for pid in below(before["supervisor"]) if Path(f"/proc/{pid}/comm").read_text() == "postgres\n"]
-    for name in ("web", "worker", "scheduler", "beat"):
+    for name in ("web", "gateway", "worker", "scheduler", "beat"):
         os.kill(before[name], signal.SIGKILL)
     os.kill(servers[0], signal.SIGKILL)  # the postmaster: its own children follow it
     eventually(
         lambda: set(copy.pids()) == set(before) and not set(copy.pids().values()) & set(list(before.values())[1:])
     )
     eventually(lambda: answers(copy))
+    assert copy.gateway_says() == "ok\n"
     copy.stop()
 
 

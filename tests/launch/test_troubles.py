@@ -50,6 +50,15 @@ def test_a_port_in_use_is_named(shell: dict[str, str], port: int) -> None:
     assert "PLSTACK_PORT" in line
 
 
+def test_the_gateways_port_in_use_is_named(shell: dict[str, str], gateway_port: int) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", gateway_port))
+        other.listen()
+        line = the_line(launch(shell))
+    assert f"port {gateway_port} is in use" in line
+    assert "PLSTACK_GATEWAY_PORT" in line
+
+
 @pytest.mark.parametrize("port", ["0", "65536", "http", "-1"])
 def test_a_port_that_is_none_is_refused(shell: dict[str, str], port: str) -> None:
     assert "PLSTACK_PORT must be a port number" in the_line(launch(shell | {"PLSTACK_PORT": port}))
