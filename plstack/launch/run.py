@@ -194,7 +194,7 @@ class _Start:
             say(f"First administrator: {admin.username}   password: {admin.password}   (shown only now)")
         if self.layout.host not in {"127.0.0.1", "localhost", "::1"}:
             say("It listens beyond this machine, in plain HTTP: name its hosts in PLSTACK_HOSTS, put TLS in front.")
-            say(f"Environments open on port {self.layout.gateway_port}: name a domain for them in PLSTACK_GATEWAY_ORIGIN.")
+            say(f"Environments open on port {self.layout.gateway_port}: set PLSTACK_GATEWAY_ORIGIN to a name for it.")
         say("Stop it with Ctrl-C, or with `make stop` from elsewhere.")
 
 

@@ -75,7 +75,9 @@ def settled(api: Api, run: dict[str, Any]) -> dict[str, Any] | None:
     return cost if cost["settled"] else None
 
 
-@pytest.mark.parametrize("victim", ["plstack-web", "plstack-gateway", "plstack-worker", "plstack-schedul", "plstack-beat"])
+@pytest.mark.parametrize(
+    "victim", ["plstack-web", "plstack-gateway", "plstack-worker", "plstack-schedul", "plstack-beat"]
+)
 def test_a_killed_process_comes_back_and_disturbs_nothing(stack: Stack, api: Api, victim: str) -> None:
     run = submit(api)
     await_status(api, run, {"running"})
