@@ -26,6 +26,8 @@ urlpatterns = [
     path("i18n/", include("django.conf.urls.i18n")),
     path("open/", include("apps.workloads.gateway.urls")),
     path("organisation/", switch_organisation, name="switch_organisation"),
+    path("organisation/", include("apps.console.organisation.urls")),
+    path("join/", include("apps.console.organisation.joining_urls")),
     path("theme/", set_theme, name="theme"),
     path("healthz", health, name="health"),
     path("api/", include(api_urls)),

@@ -3,14 +3,17 @@
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.models import EmailAddress
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext_lazy as _
 
 from apps.audit.services import Target, record
 from apps.common.actor import Actor
+from apps.common.errors import Invalid
 from apps.common.requests import address_of
-from apps.tenants import second_factor, sessions
+from apps.tenants import registration, second_factor, sessions
 from apps.tenants.actors import personal_actor
 from apps.tenants.models import User
 
@@ -26,7 +29,7 @@ LOGGED = {
 
 
 class AccountAdapter(DefaultAccountAdapter):
-    """No registration for now; signing in and every new password leave a row in the operation log."""
+    """Registration as the settings and invitations allow; signing in and new passwords leave rows in the log."""
 
     # In the product's own words: allauth's name the way of signing in that was tried, and say 您 in Chinese.
     error_messages = {
@@ -40,8 +43,29 @@ class AccountAdapter(DefaultAccountAdapter):
     }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        """People are added by their organisation's admin or the platform's staff."""
-        return False
+        """Where the platform's settings open it, and for whoever followed an invitation."""
+        return registration.is_open(request)
+
+    def clean_email(self, email: str) -> str:
+        address: str = super().clean_email(email)
+        try:
+            registration.check_email(self.request, address)
+        except Invalid as error:
+            raise ValidationError(str(error.message)) from error
+        return address
+
+    def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> User:
+        saved: User = super().save_user(request, user, form, commit)
+        if commit:
+            record(_actor(request, saved), action="user.registered", target=_target(saved))
+        return saved
+
+    def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:
+        """A proven address may be all that a new person waited for."""
+        confirmed = bool(super().confirm_email(request, email_address))
+        if confirmed:
+            registration.settle(email_address.user)
+        return confirmed
 
     def get_client_ip(self, request: HttpRequest) -> str:
         """As everywhere else; behind a socket there is none, and limits then count together."""
@@ -58,6 +82,8 @@ class AccountAdapter(DefaultAccountAdapter):
     def post_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse:
         """Whoever needs a second factor and has none is led to it before anything else."""
         record(_actor(request, user), action="user.signed_in", target=_target(user))
+        if kwargs.get("signup"):
+            registration.welcome(request, user)
         response: HttpResponse = super().post_login(request, user, **kwargs)
         if second_factor.is_required_of(user) and not second_factor.has_one(user.pk):
             return redirect("account:security")

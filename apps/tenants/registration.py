@@ -6,20 +6,23 @@ from typing import ClassVar
 
 from allauth.account.models import EmailAddress
 from django.db import transaction
+from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from apps.common.actor import Actor, Channel
-from apps.common.errors import Invalid
+from apps.common.errors import Invalid, NotFound
 from apps.common.permissions import Permission
 from apps.common.scoping import acting
 from apps.tenants import quotas, settings
 from apps.tenants.choices import Resource, Role
-from apps.tenants.models import Membership, Organisation, User
+from apps.tenants.models import Invitation, Membership, Organisation, User
+from apps.tenants.services.invitations import find
 from apps.tenants.services.members import add_member
 from apps.tenants.services.organisations import create_organisation
 
 _DOMAIN = re.compile(r"(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}", re.ASCII)
 NAME_MAX = 80
+_CARRIED = "invitation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +65,37 @@ class RegistrationSettings:
         return self.verify_email or bool(self.domains)
 
 
-def is_open() -> bool:
-    return settings.get(RegistrationSettings).open
+def is_open(request: HttpRequest) -> bool:
+    """To everybody, or to whoever followed an invitation's link in this browser."""
+    return settings.get(RegistrationSettings).open or carried(request) is not None
 
 
-def check_email(email: str) -> None:
-    """Raise `Invalid` for an address that may not register."""
+def carry(request: HttpRequest, token: str) -> None:
+    """Remember the invitation in the session, through registration or signing in."""
+    request.session[_CARRIED] = token
+
+
+def carried(request: HttpRequest) -> Invitation | None:
+    """The invitation whose link was followed, while it works."""
+    token = request.session.get(_CARRIED)
+    try:
+        return find(token) if token else None
+    except NotFound:
+        return None
+
+
+def forget(request: HttpRequest) -> None:
+    request.session.pop(_CARRIED, None)
+
+
+def check_email(request: HttpRequest, email: str) -> None:
+    """Raise `Invalid` for an address that may not register; an invitation by e-mail is for its own alone."""
+    given = email.strip().lower()
+    invitation = carried(request)
+    if invitation is not None and invitation.email and given != invitation.email:
+        raise Invalid.field("email", _("The invitation is for %(email)s.") % {"email": invitation.email})
     domains = settings.get(RegistrationSettings).domains
-    if domains and email.strip().lower().rpartition("@")[2] not in domains:
+    if invitation is None and domains and given.rpartition("@")[2] not in domains:
         raise Invalid.field(
             "email",
             _("Only addresses of %(domains)s may register here.") % {"domains": ", ".join(domains)},
@@ -81,6 +107,22 @@ def must_prove_email(user: User) -> bool:
     if not settings.get(RegistrationSettings).proves_email:
         return False
     return not EmailAddress.objects.filter(user=user, email__iexact=user.email, verified=True).exists()
+
+
+def waits_for_email(actor: Actor) -> bool:
+    """Whether confirming the address is what stands between the person and an organisation of their own."""
+    wanted = settings.get(RegistrationSettings)
+    return wanted.open and wanted.own_organisation and must_prove_email(User.objects.get(pk=actor.person()))
+
+
+def welcome(request: HttpRequest, user: User) -> None:
+    """What happens right after registration. Who followed an invitation goes back to it and needs nothing of this."""
+    if carried(request) is not None:
+        return
+    address = EmailAddress.objects.filter(user=user, verified=False).first()
+    if address is not None and must_prove_email(user):
+        address.send_confirmation(request, signup=True)
+    settle(user)
 
 
 def settle(user: User) -> Organisation | None:

@@ -1,42 +1,63 @@
 """Reading people and their limits."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from uuid import UUID
 
 from django.db.models import Q
 
 from apps.common.actor import Actor
+from apps.tenants import tree
 from apps.tenants.choices import PlatformRole, Resource
 from apps.tenants.models import PlatformAssignment, Quota
+from apps.tenants.quotas.amounts import Line
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """Use and limit of one resource at the level `whose`; `limit` is None where nothing limits it."""
+    """Use and limit of one resource (of one accelerator `model`) at the level `whose`; `limit` None: unlimited."""
 
     resource: Resource
     used: int
     limit: int | None
     whose: str
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LevelLine:
+    """What one level holds of a resource (of one accelerator `model`), and its limit (None: unlimited)."""
+
+    resource: Resource
+    model: str
+    used: int
+    limit: int | None
 
 
 def own_limits(actor: Actor) -> list[Limit]:
-    """For each resource the level that leaves least: one's own, the department's or the organisation's."""
+    """For each resource the level that leaves least: one's own, a department's above one, or the organisation's.
+
+    Accelerator models follow, those that are limited.
+    """
     if actor.organisation_id is None:
         return []
     mine = Q(user_id=actor.user_id) | Q(user__isnull=True, department__isnull=True)
-    if actor.department_id is not None:
-        mine |= Q(department_id=actor.department_id)
-    rows = list(Quota.objects.filter(mine, organisation_id=actor.organisation_id))
-    return [_tightest(resource, [row for row in rows if row.resource == resource], actor) for resource in Resource]
+    mine |= Q(department_id__in=tree.ancestors(actor.department_id))
+    found: dict[Line, list[Quota]] = {(resource, ""): [] for resource in Resource}
+    for row in Quota.objects.filter(mine, organisation_id=actor.organisation_id).order_by("model"):
+        if not row.model or row.limit is not None:
+            found.setdefault((Resource(row.resource), row.model), []).append(row)
+    return [_tightest(line, rows, actor) for line, rows in found.items()]
 
 
-def _tightest(resource: Resource, rows: list[Quota], actor: Actor) -> Limit:
+def _tightest(line: Line, rows: list[Quota], actor: Actor) -> Limit:
+    resource, model = line
     limited = [row for row in rows if row.limit is not None]
     if not limited:
         used = next((row.used for row in rows if row.user_id == actor.user_id), 0)
-        return Limit(resource, used, None, "")
+        return Limit(resource, used, None, "", model)
     row = min(limited, key=lambda quota: (quota.limit or 0) - quota.used)
-    return Limit(resource, row.used, row.limit, _level(row))
+    return Limit(resource, row.used, row.limit, _level(row), model)
 
 
 def _level(row: Quota) -> str:
@@ -45,7 +66,27 @@ def _level(row: Quota) -> str:
     return "department" if row.department_id else "organisation"
 
 
-def platform_roles(user_id: int) -> list[PlatformRole]:
-    """Roles that a person has among the platform's staff."""
-    rows = PlatformAssignment.objects.filter(user_id=user_id).order_by("role")
-    return [PlatformRole(role) for role in rows.values_list("role", flat=True)]
+def platform_roles(user_id: int) -> list[str]:
+    """Names of the roles that a person has among the platform's staff, defined ones too."""
+    rows = PlatformAssignment.objects.filter(user_id=user_id).select_related("defined").order_by("role", "pk")
+    return [row.defined.name if row.defined else str(PlatformRole(row.role).label) for row in rows]
+
+
+def level_lines(
+    organisation_id: UUID,
+    *,
+    department_id: UUID | None = None,
+    user_id: int | None = None,
+    models: Iterable[str] = (),
+) -> list[LevelLine]:
+    """The books of one level: every resource, then accelerator models (of `models`, and those with a row)."""
+    rows = Quota.objects.filter(organisation_id=organisation_id, department_id=department_id, user_id=user_id)
+    found = {(Resource(row.resource), row.model): row for row in rows}
+    models = sorted({*models, *(model for _resource, model in found)} - {""})
+    lines = [(resource, "") for resource in Resource]
+    at = lines.index((Resource.GPU_MILLI, "")) + 1
+    lines[at:at] = [(Resource.GPU_MILLI, model) for model in models]
+    return [
+        LevelLine(*line, found[line].used, found[line].limit) if line in found else LevelLine(*line, 0, None)
+        for line in lines
+    ]

@@ -145,15 +145,20 @@ class Members(ScopedView, generics.ListAPIView[Membership]):
 
 
 class QuotaOut(serializers.Serializer[Any]):
-    """In milli-cores, MiB, thousandths of a card, runs; `limit` null means unlimited."""
+    """In milli-cores, MiB, thousandths of a card, pieces; `limit` null means unlimited.
+
+    `model`: of this accelerator model only; empty for all together.
+    """
 
     resource = serializers.ChoiceField(choices=Resource.choices, read_only=True)
+    model = serializers.CharField(read_only=True)
     used = serializers.IntegerField(read_only=True)
     limit = serializers.IntegerField(allow_null=True, read_only=True)
 
 
 class QuotaIn(serializers.Serializer[Any]):
     resource = serializers.ChoiceField(choices=Resource.choices)
+    model = serializers.CharField(max_length=60, required=False, allow_blank=True, default="")
     limit = serializers.IntegerField(min_value=0, max_value=10**12, allow_null=True)
 
 
@@ -172,6 +177,7 @@ class Quotas(ScopedView):
         """Set the limits of the resources that are named; the others stay."""
         given = QuotaIn(data=request.data, many=True)
         given.is_valid(raise_exception=True)
-        limits = {Resource(row["resource"]): row["limit"] for row in given.validated_data}
+        reads.get(self.actor, organisation_id)
+        limits = {(Resource(row["resource"]), row["model"]): row["limit"] for row in given.validated_data}
         services.set_limits(self.actor, organisation_id=organisation_id, limits=limits)
         return self.get(request, organisation_id)

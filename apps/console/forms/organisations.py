@@ -1,13 +1,9 @@
-"""Forms about organisations, their people and their limits. Every rule stands in the services."""
-
-from decimal import Decimal
-from typing import Any
+"""Forms about organisations and their people. Every rule stands in the services."""
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from apps.console.selectors.organisations import Limit
-from apps.tenants.choices import Resource, Role
+from apps.tenants.choices import Role
 from apps.tenants.services import Person
 
 NEW, EXISTING = "new", "existing"
@@ -48,42 +44,3 @@ class MemberForm(forms.Form):
     def person(self) -> Person:
         data = self.cleaned_data
         return Person(username=data["username"], email=data["email"], name=data["name"])
-
-
-class LimitsForm(forms.Form):
-    """One optional number for each resource, in the unit that people use; empty means unlimited."""
-
-    UNITS: dict[Resource, tuple[int, Any]] = {
-        Resource.CPU_MILLI: (1000, _("cores")),
-        Resource.MEMORY_MIB: (1024, "GiB"),
-        Resource.GPU_MILLI: (1000, _("cards")),
-        Resource.RUNS: (1, _("runs")),
-    }
-
-    def __init__(self, data: Any = None, *, limits: list[Limit]) -> None:
-        initial = {limit.resource.value: _shown(limit.resource, limit.limit) for limit in limits}
-        super().__init__(data, initial=initial)
-        for limit in limits:
-            whole = limit.resource is Resource.RUNS
-            self.fields[limit.resource.value] = forms.DecimalField(
-                label=limit.resource.label,
-                required=False,
-                min_value=0,
-                max_digits=10,
-                decimal_places=0 if whole else 3,
-                widget=forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"}),
-            )
-
-    def limits(self) -> dict[Resource, int | None]:
-        """In the units of the quota's rows."""
-        return {resource: _stored(resource, self.cleaned_data[resource.value]) for resource in Resource}
-
-
-def _shown(resource: Resource, limit: int | None) -> str:
-    if limit is None:
-        return ""
-    return f"{(Decimal(limit) / LimitsForm.UNITS[resource][0]).normalize():f}"
-
-
-def _stored(resource: Resource, value: Decimal | None) -> int | None:
-    return None if value is None else int(value * LimitsForm.UNITS[resource][0])

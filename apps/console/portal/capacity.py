@@ -13,6 +13,7 @@ from apps.common.actor import Actor, system_actor
 from apps.common.clock import db_now
 from apps.common.permissions import Permission
 from apps.common.scoping import acting
+from apps.tenants.quotas import lines_of
 from apps.tenants.selectors import Limit, own_limits
 from apps.workloads.isolation import usable_nodes
 from apps.workloads.models import Placement
@@ -99,10 +100,10 @@ def offered(actor: Actor) -> list[Offered]:
 
 def _within(limits: list[Limit], spec: Spec) -> int:
     """How many copies the tightest quotas leave."""
-    amounts = quota_amounts(spec)
+    lines = lines_of(quota_amounts(spec))
     rooms = [
-        max(0, each.limit - each.used) // amounts[each.resource]
+        max(0, each.limit - each.used) // lines[each.resource, each.model]
         for each in limits
-        if each.limit is not None and amounts[each.resource]
+        if each.limit is not None and (each.resource, each.model) in lines
     ]
     return min(rooms, default=MOST)

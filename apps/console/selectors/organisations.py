@@ -12,13 +12,13 @@ from django.utils import timezone
 
 from apps.billing import selectors as funds
 from apps.billing.choices import AccountKind
-from apps.billing.models import Account, Transfer
+from apps.billing.models import Account, Package, Transfer
 from apps.billing.selectors import ChargeFilter, Wallet
 from apps.common.actor import Actor
 from apps.common.errors import NotFound
 from apps.common.permissions import Permission
-from apps.tenants.choices import Resource
-from apps.tenants.models import Membership, Organisation, Quota
+from apps.tenants.models import Membership, Organisation
+from apps.tenants.selectors import LevelLine, level_lines
 from apps.workloads.choices import LIVE
 from apps.workloads.models import Workload
 
@@ -82,24 +82,16 @@ def members(actor: Actor, organisation_id: UUID) -> QuerySet[Membership]:
     return rows.select_related("user", "department").order_by("user__username")
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """What the whole organisation holds of one resource, and its limit (None: unlimited)."""
-
-    resource: Resource
-    used: int
-    limit: int | None
-
-
-def limits(actor: Actor, organisation_id: UUID) -> list[Limit]:
-    """Every resource, whether a row exists for it yet or not."""
+def limits(actor: Actor, organisation_id: UUID) -> list[LevelLine]:
+    """Every resource and accelerator model, whether a row exists for it yet or not."""
     actor.require(Permission.PLATFORM_TENANTS_VIEW)
-    rows = Quota.objects.filter(organisation_id=organisation_id, department__isnull=True, user__isnull=True)
-    found = {row.resource: row for row in rows}
-    return [
-        Limit(resource, found[resource].used, found[resource].limit) if resource in found else Limit(resource, 0, None)
-        for resource in Resource
-    ]
+    return level_lines(organisation_id, models=gpu_models())
+
+
+def gpu_models() -> list[str]:
+    """Models of accelerators that something on offer asks for: what a limit by model can speak of."""
+    rows = Package.objects.filter(active=True, gpu_count__gt=0).exclude(gpu_model="").order_by()
+    return list(rows.values_list("gpu_model", flat=True).distinct())
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,9 @@ from apps.common.errors import Invalid, NotFound
 from apps.common.permissions import Permission
 from apps.tenants import quotas
 from apps.tenants import services as tenants
-from apps.tenants.choices import Resource, Role
+from apps.tenants.choices import Role
 from apps.tenants.models import Organisation, Quota, User
+from apps.tenants.quotas import Line
 from apps.tenants.services import Person
 
 
@@ -41,16 +42,29 @@ def add_existing_person(actor: Actor, *, organisation_id: UUID, name: str, role:
     return user
 
 
-def set_limits(actor: Actor, *, organisation_id: UUID, limits: Mapping[Resource, int | None]) -> int:
-    """Set the organisation's own limits; only those that differ are written and logged. How many did."""
-    actor.require(Permission.PLATFORM_TENANTS_MANAGE)
-    _must_exist(organisation_id)
+def set_limits(
+    actor: Actor,
+    *,
+    organisation_id: UUID,
+    limits: Mapping[Line, int | None],
+    department_id: UUID | None = None,
+    user_id: int | None = None,
+) -> int:
+    """Set the limits of one level; only those that differ are written and logged. How many did."""
     with transaction.atomic():
-        rows = Quota.objects.filter(organisation_id=organisation_id, department__isnull=True, user__isnull=True)
-        before: dict[str, int | None] = dict(rows.values_list("resource", "limit"))
-        changed = {resource: limit for resource, limit in limits.items() if before.get(resource) != limit}
-        for resource, limit in changed.items():
-            quotas.set_limit(actor, organisation_id=organisation_id, resource=resource, limit=limit)
+        rows = Quota.objects.filter(organisation_id=organisation_id, department_id=department_id, user_id=user_id)
+        before = {(resource, model): limit for resource, model, limit in rows.values_list("resource", "model", "limit")}
+        changed = {line: limit for line, limit in limits.items() if before.get(line) != limit}
+        for (resource, model), limit in changed.items():
+            quotas.set_limit(
+                actor,
+                organisation_id=organisation_id,
+                resource=resource,
+                model=model,
+                limit=limit,
+                department_id=department_id,
+                user_id=user_id,
+            )
     return len(changed)
 
 

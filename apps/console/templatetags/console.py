@@ -12,10 +12,10 @@ from apps.billing.models import Charge, Package
 from apps.common.formatting import UNKNOWN, elapsed, gpu_memory, memory
 from apps.common.money import FEN_PER_YUAN, whole_fen
 from apps.console.selectors.audit import changes
-from apps.console.selectors.organisations import Limit
 from apps.console.words import CHANNELS, TARGETS, action_words, core_words, field_words, value_words
 from apps.tenants.choices import Resource
-from apps.tenants.quotas import amount_text
+from apps.tenants.quotas import amount_text, line_words
+from apps.tenants.selectors import LevelLine
 from apps.workloads.choices import Fault, Reason
 from apps.workloads.models import Workload
 
@@ -97,12 +97,18 @@ def action_label(action: str) -> str:
 
 
 @register.filter
-def limit_words(limit: Limit) -> str:
+def limit_words(limit: LevelLine) -> str:
     """`4 of 16 GiB` in the resource's unit; `4, unlimited` where there is no limit."""
     used = _amount(limit.resource, limit.used)
     if limit.limit is None:
         return _("%(used)s, unlimited") % {"used": used}
     return _("%(used)s of %(limit)s") % {"used": used, "limit": _amount(limit.resource, limit.limit)}
+
+
+@register.filter
+def limit_label(limit: LevelLine) -> str:
+    """The resource, with the accelerator's model where the line is about one."""
+    return str(line_words(limit.resource, limit.model))
 
 
 def _amount(resource: Resource, amount: int) -> str:

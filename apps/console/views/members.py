@@ -14,7 +14,8 @@ from apps.common.actor import Actor
 from apps.common.errors import DomainError
 from apps.common.forms import show_error
 from apps.common.permissions import Permission as P
-from apps.console.forms.organisations import LimitsForm, MemberForm
+from apps.console.forms.limits import LimitsForm
+from apps.console.forms.organisations import MemberForm
 from apps.console.requests import StaffRequest
 from apps.console.selectors import organisations as reads
 from apps.console.services import organisations as services
@@ -86,9 +87,8 @@ def _added(
 def quotas(request: StaffRequest, organisation_id: UUID) -> HttpResponse:
     actor = request.actor
     organisation = reads.get(actor, organisation_id)
-    limits = reads.limits(actor, organisation_id)
-    form = LimitsForm(request.POST or None, limits=limits)
-    context = {**frame(actor, organisation, "quotas"), "form": form, "rows": _quota_rows(form, limits)}
+    form = LimitsForm(request.POST or None, lines=reads.limits(actor, organisation_id))
+    context = {**frame(actor, organisation, "quotas"), "form": form, "rows": form.rows()}
     if request.method != "POST":
         return render(request, QUOTAS, context)
     actor.require(P.PLATFORM_TENANTS_MANAGE)
@@ -101,16 +101,3 @@ def quotas(request: StaffRequest, organisation_id: UUID) -> HttpResponse:
             words = ngettext("%(count)s limit was set.", "%(count)s limits were set.", changed) % {"count": changed}
             return done(request, words, "console:organisation_quotas", organisation_id)
     return refused(request, QUOTAS, context)
-
-
-def _quota_rows(form: LimitsForm, limits: list[reads.Limit]) -> list[dict[str, Any]]:
-    """Each resource with its field, its unit and what is in use in that unit."""
-    return [
-        {
-            "limit": limit,
-            "field": form[limit.resource.value],
-            "unit": LimitsForm.UNITS[limit.resource][1],
-            "used": f"{round(limit.used / LimitsForm.UNITS[limit.resource][0], 2):g}",
-        }
-        for limit in limits
-    ]

@@ -5,13 +5,12 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Page
-from django.http import HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django_tables2 import LazyPaginator, RequestConfig
 
 from apps.common.errors import DomainError
 from apps.common.tables import Table
-from apps.console.requests import StaffRequest
 
 
 class OpenPage(Page[Any]):
@@ -35,7 +34,7 @@ PER_PAGE = 25
 REFUSED = 422
 
 
-def paged(request: StaffRequest, table: Table, *, counted: bool = True, per_page: int = PER_PAGE) -> Table:
+def paged(request: HttpRequest, table: Table, *, counted: bool = True, per_page: int = PER_PAGE) -> Table:
     """Sort and page by the URL. `counted=False` for logs that grow for ever: one row more is read, none are counted."""
     paginate: dict[str, Any] = {"per_page": per_page, "silent": True}
     if not counted:
@@ -44,16 +43,16 @@ def paged(request: StaffRequest, table: Table, *, counted: bool = True, per_page
     return table
 
 
-def refused(request: StaffRequest, template: str, context: Mapping[str, Any]) -> HttpResponse:
+def refused(request: HttpRequest, template: str, context: Mapping[str, Any]) -> HttpResponse:
     return render(request, template, dict(context), status=REFUSED)
 
 
-def say_refusal(request: StaffRequest, error: DomainError) -> None:
+def say_refusal(request: HttpRequest, error: DomainError) -> None:
     """A refusal of an act without a form, as a message on the page that one goes back to."""
     messages.error(request, " ".join(part for part in (str(error.message), str(error.hint)) if part))
 
 
-def done(request: StaffRequest, words: str, to: str, *args: object) -> HttpResponseRedirect:
+def done(request: HttpRequest, words: str, to: str, *args: object) -> HttpResponseRedirect:
     """Say what was done, and go on to the named page."""
     messages.success(request, words)
     return redirect(to, *args)

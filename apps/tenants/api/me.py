@@ -26,9 +26,13 @@ class MembershipSerializer(serializers.Serializer[Any]):
 
 
 class LimitSerializer(serializers.Serializer[Any]):
-    """`limit` null: unlimited. Units: thousandths of a core, MiB, thousandths of a card, runs."""
+    """`limit` null: unlimited. Units: thousandths of a core, MiB, thousandths of a card, pieces.
+
+    `model`: of this accelerator model only; empty for all together.
+    """
 
     resource = serializers.CharField(source="resource.value")
+    model = serializers.CharField()
     used = serializers.IntegerField()
     limit = serializers.IntegerField(allow_null=True)
 

@@ -4,7 +4,7 @@ Amounts are reserved in the transaction that makes the object which takes them. 
 everything below it; the organisation's include all.
 """
 
-from apps.tenants.quotas.amounts import Amounts, Holder, Line, amount_text, line_words
+from apps.tenants.quotas.amounts import Amounts, Holder, Line, amount_text, line_words, lines_of
 from apps.tenants.quotas.book import lock, move_department, move_person, release, release_all, reserve, shortfall
 from apps.tenants.quotas.limits import LIMIT_MAX, set_limit
 
@@ -15,6 +15,7 @@ __all__ = [
     "Line",
     "amount_text",
     "line_words",
+    "lines_of",
     "lock",
     "move_department",
     "move_person",

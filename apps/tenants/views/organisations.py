@@ -15,7 +15,7 @@ from apps.common.requests import ActorRequest
 from apps.tenants import services
 from apps.tenants.actors import memberships
 from apps.tenants.choices import OrganisationStatus, Resource, Role
-from apps.tenants.quotas import amount_text
+from apps.tenants.quotas import amount_text, line_words
 from apps.tenants.selectors import Limit, own_limits, platform_roles
 from apps.tenants.views.shared import page
 
@@ -57,7 +57,7 @@ def organisations(request: ActorRequest) -> HttpResponse:
 def _limit(each: Limit) -> dict[str, Any]:
     whose = {"user": _("yours"), "department": _("the department's"), "organisation": _("the organisation's")}
     return {
-        "label": each.resource.label,
+        "label": line_words(each.resource, each.model),
         "used": each.used,
         "limit": each.limit,
         "used_text": _amount(each.resource, each.used),

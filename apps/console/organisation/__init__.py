@@ -1,0 +1,1 @@
+"""The portal's pages for who looks after an organisation: people, departments, roles, quotas."""
