@@ -5,7 +5,7 @@ from django.urls import include, path
 
 from apps.common.styleguide import views as styleguide
 from apps.common.views import health, set_theme
-from apps.notifications.brand_views import picture
+from apps.notifications.views.brand import picture
 from apps.tenants.views import security
 from apps.tenants.views.organisations import switch_organisation
 from plstack import api_urls
@@ -18,6 +18,7 @@ urlpatterns = [
     path("billing/", include("apps.billing.urls")),
     path("account/", include("apps.tenants.urls")),
     path("notifications/", include("apps.notifications.urls")),
+    path("webhooks/", include("apps.notifications.hook_urls")),
     path("brand/<str:name>", picture, name="brand_picture"),
     path("accounts/", include("allauth.account.urls")),
     # The library's own overview of second factors is a part of the security page here.

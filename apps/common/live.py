@@ -19,6 +19,10 @@ def organisation_group(organisation_id: UUID) -> str:
     return f"org.{organisation_id}"
 
 
+def person_group(user_id: int) -> str:
+    return f"user.{user_id}"
+
+
 PLATFORM_GROUP = "platform"
 
 

@@ -12,11 +12,12 @@ from apps.common.access import Realm
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.formatting import moment
+from apps.common.live import person_group
 from apps.common.money import yuan, yuan_rate
 from apps.common.permissions import Permission
 from apps.common.scoping import acting
 from apps.console.navigation import CONSOLE, PORTAL, entries
-from apps.notifications.models import Notice
+from apps.notifications import selectors as notices
 from apps.tenants.actors import current_membership, memberships, platform_permissions
 from apps.tenants.choices import Role
 from apps.workloads.selectors import scheduler_is_alive
@@ -42,8 +43,8 @@ def _frame(request: HttpRequest) -> dict[str, Any]:
     with acting(actor):
         frame = _console(request, actor) if console and actor.platform else _portal(request, actor)
     common = {
-        "brand_name": "PLStack",
         "user_name": user.display_name,
+        "person_group": person_group(user.pk),
         "user_initial": user.display_name[:1].upper(),
         "healthy": scheduler_is_alive(),
         "checked_at": db_now(),
@@ -59,7 +60,7 @@ def _portal(request: HttpRequest, actor: Actor) -> dict[str, Any]:
     user = request.user
     member = current_membership(user)  # type: ignore[arg-type]
     rights = request.actors.get(Realm.ORGANISATION) if member else actor  # type: ignore[attr-defined]
-    unread = Notice.objects.filter(user_id=actor.person(), read_at__isnull=True).count() if member else 0
+    unread = notices.unread(actor).count() if member else 0
     staff = bool(platform_permissions(user))  # type: ignore[arg-type]
     return {
         "portal": "portal",
@@ -75,6 +76,7 @@ def _portal(request: HttpRequest, actor: Actor) -> dict[str, Any]:
         "wallet": _wallet(rights) if member else None,
         "unread": unread,
         "notifications_url": reverse("notifications:list"),
+        "bell_url": reverse("notifications:bell"),
     }
 
 
@@ -86,7 +88,9 @@ def _console(request: HttpRequest, actor: Actor) -> dict[str, Any]:
         if current_membership(request.user)  # type: ignore[arg-type]
         else None,
         "wallet": None,
-        "unread": 0,
+        "unread": notices.unread(actor).count(),
+        "notifications_url": reverse("console:notices"),
+        "bell_url": reverse("console:bell"),
     }
 
 

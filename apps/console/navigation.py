@@ -43,6 +43,7 @@ PORTAL = (
             Entry(_("Departments"), "", "organisation:departments", P.MEMBERS_MANAGE),
             Entry(_("Quotas"), "", "organisation:quotas", P.QUOTAS_VIEW),
             Entry(_("Roles"), "", "organisation:roles", P.ORGANISATION_MANAGE),
+            Entry(_("Webhooks"), "", "webhooks:list", P.WEBHOOKS_MANAGE),
         ),
     ),
     Entry(pgettext_lazy("page", "Account"), "user-circle", "account:profile"),

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.conf import settings as installation
 from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import ngettext
 
@@ -78,7 +79,7 @@ def _mail(head: Delivery, said: list[Said], count: int) -> Message:
         "more": count - len(said),
         "brand_name": portal.name,
         "site_url": site_url(),
-        "preferences_url": f"{site_url()}/account/notifications/",
+        "preferences_url": f"{site_url()}{reverse('notifications:preferences')}",
         "language": translation.get_language(),
     }
     return Message(

@@ -6,9 +6,10 @@ from uuid import UUID
 from django.db.models import ExpressionWrapper, Q, QuerySet
 from django.db.models.fields import BooleanField
 
-from apps.common.actor import Actor
+from apps.common.actor import Actor, system_actor
+from apps.common.scoping import acting
 from apps.notifications.choices import Channel, Topic
-from apps.notifications.models import Notice, Preference
+from apps.notifications.models import Notice, Phone, Preference
 from apps.tenants.choices import Role
 from apps.tenants.models import Membership, PlatformAssignment
 
@@ -53,3 +54,27 @@ def must_have(users: Iterable[int], topic: Topic, organisation_id: UUID | None =
     if organisation_id is not None:
         admins = admins.filter(organisation_id=organisation_id)
     return set(staff) | set(admins.values_list("user_id", flat=True))
+
+
+def offered(user_id: int) -> list[Topic]:
+    """The topics that a person can be told about; only staff hear of the platform's operation."""
+    staff = PlatformAssignment.objects.filter(user_id=user_id).exists()
+    return [topic for topic in Topic if staff or topic is not Topic.PLATFORM]
+
+
+def unchangeable(user_id: int) -> set[tuple[Topic, Channel]]:
+    """What is sent whatever the person chooses: of each kind that binds them in any organisation."""
+    with acting(system_actor()):  # a person may be an admin somewhere else than where they look
+        return {(topic, Channel.EMAIL) for topic in BINDING if must_have([user_id], topic)}
+
+
+def choices_of(user_id: int) -> dict[tuple[Topic, Channel], bool]:
+    """What is sent to a person, for each topic and way out."""
+    wanted = {(topic, channel): DEFAULTS[channel] for topic in Topic for channel in Channel}
+    for row in Preference.objects.filter(user_id=user_id):
+        wanted[Topic(row.topic), Channel(row.channel)] = row.on
+    return wanted | dict.fromkeys(unchangeable(user_id), True)
+
+
+def phone_of(user_id: int) -> Phone | None:
+    return Phone.objects.filter(user_id=user_id).first()

@@ -9,6 +9,7 @@ from apps.notifications.models import Notice
 
 class NoticeTable(Table):
     caption = _("Notices")
+    read_url = "notifications:read"
     what = tables.TemplateColumn(
         template_name="notifications/cells/what.html",
         verbose_name=_("Notice"),

@@ -13,7 +13,7 @@ from django.db.models import Q
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import DomainError
-from apps.common.live import PLATFORM_GROUP, organisation_group, workload_group
+from apps.common.live import PLATFORM_GROUP, organisation_group, person_group, workload_group
 from apps.common.scoping import acting
 from apps.tenants.actors import organisation_actor, platform_actor
 from apps.workloads import selectors
@@ -73,6 +73,8 @@ class LiveConsumer(AsyncJsonWebsocketConsumer):
     def _may_join(self, group: str) -> bool:
         if group == PLATFORM_GROUP:
             return bool(self.actor.platform)
+        if group == person_group(self.actor.person()):
+            return True
         if self.actor.organisation_id and group == organisation_group(self.actor.organisation_id):
             return True
         kind, _, text = group.partition(".")

@@ -106,8 +106,8 @@ def _notice(notice: Notice) -> dict[str, Any]:
 
 
 def _other_than_money(notices: QuerySet[Notice], wallet: Wallet) -> QuerySet[Notice]:
-    """The notice of the state that the wallet is in would say the same as the item above it."""
-    return notices.exclude(kind=f"billing.{wallet.status.value}")
+    """A notice of the state that the wallet is in, or of a run that failed, would repeat the item above it."""
+    return notices.exclude(kind=f"billing.{wallet.status.value}").exclude(kind__startswith="run.")
 
 
 def _money(actor: Actor, wallet: Wallet) -> list[dict[str, Any]]:

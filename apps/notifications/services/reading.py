@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from django.db.models.functions import Now
 
 from apps.common.actor import Actor
+from apps.common.live import person_group, publish_on_commit
 from apps.notifications.selectors import mine
 
 
@@ -13,4 +14,5 @@ def mark_read(actor: Actor, *, notice_ids: Iterable[int] | None = None) -> int:
     rows = mine(actor).filter(read_at__isnull=True)
     if notice_ids is not None:
         rows = rows.filter(pk__in=list(notice_ids))
+    publish_on_commit([person_group(actor.person())], {"type": "notice", "kind": "read"})  # other tabs count anew
     return int(rows.update(read_at=Now()))

@@ -12,7 +12,7 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from apps.common.actor import system_actor
-from apps.common.live import PLATFORM_GROUP, organisation_group, publish_on_commit
+from apps.common.live import PLATFORM_GROUP, organisation_group, person_group, publish_on_commit
 from apps.common.permissions import Permission
 from apps.common.scoping import acting
 from apps.notifications.models import Notice
@@ -95,7 +95,7 @@ def _tell(matter: Matter, people: list[int]) -> None:
         if matter.organisation_id is not None:
             tell_hooks(matter.organisation_id, matter.kind, matter.data, matter.dedup)
     group = organisation_group(matter.organisation_id) if matter.organisation_id else PLATFORM_GROUP
-    publish_on_commit([group], {"type": "notice", "kind": matter.kind})
+    publish_on_commit([group, *map(person_group, people)], {"type": "notice", "kind": matter.kind})
 
 
 def _written(matter: Matter, people: list[int]) -> list[Notice]:

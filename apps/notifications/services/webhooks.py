@@ -36,6 +36,14 @@ class HookSpec:
     kinds: tuple[str, ...] = (EVERY_KIND,)
 
 
+class HookOff(Conflict):
+    """Nothing is sent to a webhook that is off."""
+
+    def __init__(self, hook: Webhook) -> None:
+        super().__init__(_("This webhook is off."), hint=_("Switch it on first."))
+        self.hook = hook
+
+
 def create(actor: Actor, spec: HookSpec) -> tuple[Webhook, str]:
     """A new webhook and its secret, which is not shown again; raises `Invalid` beside the fields."""
     actor.require(P.WEBHOOKS_MANAGE)
@@ -111,7 +119,7 @@ def send_test(actor: Actor, webhook_id: UUID) -> WebhookDelivery:
     actor.require(P.WEBHOOKS_MANAGE)
     hook = find(actor, webhook_id)
     if not hook.active:
-        raise Conflict(_("This webhook is off."), hint=_("Switch it on first."))
+        raise HookOff(hook)
     now = db_now()
     if WebhookDelivery.objects.filter(webhook=hook, kind="test", created_at__gt=now - AGAIN_AFTER).exists():
         raise Conflict(_("A test is on its way already."), hint=_("Wait a few seconds."))
@@ -133,7 +141,7 @@ def redeliver(actor: Actor, delivery_id: UUID) -> WebhookDelivery:
         if delivery is None:
             raise NotFound
         if not delivery.webhook.active:
-            raise Conflict(_("This webhook is off."), hint=_("Switch it on first."))
+            raise HookOff(delivery.webhook)
         now = db_now()
         if delivery.lease_until is None or delivery.lease_until < now:
             delivery.state, delivery.done_at, delivery.next_try_at = DeliveryState.QUEUED, None, now

@@ -18,7 +18,7 @@ def _joined(data: Data) -> Words:
     names = {"person": name_in(data, "person"), "organisation": name_in(data, "organisation", _("your organisation"))}
     title = _("%(person)s has joined") % names
     text = _("A new member of %(organisation)s.") % names
-    return Words(title, text, Tone.RUN, "user-plus", page="members:list", action=_("Members"))
+    return Words(title, text, Tone.RUN, "user-plus", page="organisation:members", action=_("Members"))
 
 
 def _removed(data: Data) -> Words:

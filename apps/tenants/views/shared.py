@@ -16,12 +16,14 @@ def page(current: str, **context: Any) -> dict[str, Any]:
         "account:security": _("Security"),
         "account:tokens": _("API tokens"),
         "account:ssh_keys": _("SSH keys"),
+        "account:connected": _("Connected accounts"),
         "account:organisations": _("Organisations and limits"),
+        "notifications:preferences": _("Notifications"),
     }
     return {
         **context,
         "tabs": [
-            {"label": label, "url": reverse(name), "current": name == f"account:{current}"}
+            {"label": label, "url": reverse(name), "current": name in (current, f"account:{current}")}
             for name, label in tabs.items()
         ],
     }

@@ -1,13 +1,13 @@
-"""The page of notices."""
+"""The list of notices, shown in both portals."""
+
+from dataclasses import dataclass
 
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_GET, require_POST
 from django_tables2 import RequestConfig
 
-from apps.common.access import SELF, requires
 from apps.common.errors import NotFound
 from apps.common.requests import ActorRequest
 from apps.notifications import selectors, services
@@ -16,32 +16,43 @@ from apps.notifications.tables import NoticeTable
 PER_PAGE = 25
 
 
-@requires(SELF)
-@require_GET
-def notice_list(request: ActorRequest) -> HttpResponse:
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Names of the URLs of one portal's list."""
+
+    list: str
+    read: str
+    read_all: str
+    choose: str = ""
+
+
+def page(request: ActorRequest, place: Place) -> HttpResponse:
     """`?show=unread` leaves out what has been read."""
     only_unread = request.GET.get("show") == "unread"
     rows = selectors.unread(request.actor) if only_unread else selectors.notices(request.actor)
     table = NoticeTable(rows, request=request)
+    table.read_url = place.read
     RequestConfig(request, paginate={"per_page": PER_PAGE, "silent": True}).configure(table)
-    context = {"table": table, "unread": selectors.unread(request.actor).count(), "only_unread": only_unread}
+    unread = selectors.unread(request.actor).count()
+    context = {"table": table, "unread": unread, "only_unread": only_unread, "place": place}
     return render(request, "notifications/list.html", context)
 
 
-@requires(SELF)
-@require_POST
-def read(request: ActorRequest, notice_id: int) -> HttpResponse:
+def read(request: ActorRequest, place: Place, notice_id: int) -> HttpResponse:
     """Mark one notice read; marking it again changes nothing."""
-    if not selectors.notices(request.actor).filter(pk=notice_id).exists():
+    if not selectors.mine(request.actor).filter(pk=notice_id).exists():
         raise NotFound
     services.mark_read(request.actor, notice_ids=[notice_id])
-    return redirect("notifications:list")
+    return redirect(place.list)
 
 
-@requires(SELF)
-@require_POST
-def read_all(request: ActorRequest) -> HttpResponse:
+def read_all(request: ActorRequest, place: Place) -> HttpResponse:
     count = services.mark_read(request.actor)
     text = ngettext("%(count)s notice marked as read.", "%(count)s notices marked as read.", count)
     messages.success(request, text % {"count": count})
-    return redirect("notifications:list")
+    return redirect(place.list)
+
+
+def bell(request: ActorRequest) -> HttpResponse:
+    """The bell of the top bar, asked for again whenever a notice comes in; the shell's context counts."""
+    return render(request, "components/shell/bell.html")

@@ -1,0 +1,46 @@
+"""What a person chooses to have sent."""
+
+from collections.abc import Iterable
+
+from django.db import transaction
+
+from apps.audit.services import Target, record
+from apps.common.actor import Actor
+from apps.notifications.choices import Channel, Topic
+from apps.notifications.models import Preference
+from apps.notifications.selectors import DEFAULTS, choices_of, offered, unchangeable
+
+Choice = tuple[Topic, Channel]
+
+
+def choose(actor: Actor, wanted: Iterable[Choice]) -> None:
+    """From now on exactly `wanted` is sent, of what this person can choose; what cannot be switched off stays on."""
+    person, on = actor.person(), set(wanted)
+    with transaction.atomic():
+        before = choices_of(person)
+        fixed = unchangeable(person)
+        after = {
+            (topic, channel): (topic, channel) in on
+            for topic in offered(person)
+            for channel in Channel
+            if (topic, channel) not in fixed
+        }
+        Preference.objects.filter(user_id=person, topic__in=offered(person)).delete()
+        Preference.objects.bulk_create(
+            Preference(user_id=person, topic=topic, channel=channel, on=chosen)
+            for (topic, channel), chosen in after.items()
+            if chosen is not DEFAULTS[channel]
+        )
+        _log(actor, before, after)
+
+
+def _log(actor: Actor, before: dict[Choice, bool], after: dict[Choice, bool]) -> None:
+    changed = [choice for choice, chosen in after.items() if before[choice] is not chosen]
+    if changed:
+        record(
+            actor,
+            action="user.notices_chosen",
+            target=Target("user", str(actor.person()), actor.label),
+            before={f"{topic}.{channel}": before[topic, channel] for topic, channel in changed},
+            after={f"{topic}.{channel}": after[topic, channel] for topic, channel in changed},
+        )
