@@ -1,5 +1,6 @@
 """The portal's first page: what runs, what it costs, what needs me, what is free."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,7 +20,8 @@ from apps.common.money import yuan, yuan_rate
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.common.scoping import acting
-from apps.console.portal import capacity, runs, todo
+from apps.console.portal import capacity, environments, runs, todo
+from apps.tenants import registration
 from apps.training import selectors as training
 from apps.workloads.choices import Status
 
@@ -31,7 +33,8 @@ VIEW = in_organisation(Permission.TRAINING_VIEW)
 def overview(request: ActorRequest) -> HttpResponse:
     """`?whose=all` shows everybody's runs, to those who may see them. People without an organisation are told so."""
     if request.actor.organisation_id is None:
-        return render(request, "portal/no_organisation.html")
+        context = {"must_prove": registration.waits_for_email(request.actor)}
+        return render(request, "portal/no_organisation.html", context)
     actor = actor_for(request, VIEW)
     with acting(actor):
         return render(request, "portal/overview.html", _page(actor, everyones=request.GET.get("whose") == "all"))
@@ -43,7 +46,13 @@ def _page(actor: Actor, *, everyones: bool) -> dict[str, Any]:
     sees_all = actor.may(Permission.TRAINING_MANAGE_ALL)
     live = runs.live(actor)
     return {
-        "strip": [_running(live.mine), _cost(wallet), _needs(needs), _free(capacity.free(actor))],
+        "strip": [
+            _running(Counter(live.mine) + Counter(environments.live(actor))),
+            _cost(wallet),
+            _needs(needs),
+            _free(capacity.free(actor)),
+        ],
+        "environments": environments.rows(actor),
         "rows": runs.rows(actor, everyones=everyones),
         "everyones": everyones and sees_all,
         "sees_all": sees_all,

@@ -106,8 +106,8 @@ def _warn(environment: Environment, watch: Watch) -> None:
             notify_user(
                 organisation_id=environment.organisation_id,
                 user_id=environment.owner_id,
-                kind="environment.idle",
-                data={"id": str(environment.pk), "name": environment.name, "until": end.isoformat()},
+                kind="environment.idle_soon",
+                data={"environment_id": str(environment.pk), "name": environment.name, "at": end.isoformat()},
             )
             tell_pages(environment)
 

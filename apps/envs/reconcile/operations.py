@@ -70,8 +70,8 @@ def _failed(actor: Actor, operation: Operation, error: Exception) -> None:
     notify_user(
         organisation_id=environment.organisation_id,
         user_id=environment.owner_id,
-        kind="environment.failed",
-        data={"id": str(environment.pk), "name": environment.name, "step": operation.step, "why": words},
+        kind="environment.not_released" if operation.step == Step.RELEASE else "environment.failed",
+        data={"environment_id": str(environment.pk), "name": environment.name, "step": operation.step},
     )
 
 
@@ -104,7 +104,11 @@ def _release(actor: Actor, operation: Operation) -> None:
             organisation_id=environment.organisation_id,
             user_id=environment.owner_id,
             kind="environment.released",
-            data={"id": str(environment.pk), "name": environment.name, "minutes": environment.idle_minutes},
+            data={
+                "environment_id": str(environment.pk),
+                "name": environment.name,
+                "minutes": environment.idle_minutes,
+            },
         )
 
 

@@ -63,7 +63,7 @@ def _tell(environment: Environment, now: datetime) -> None:
         organisation_id=environment.organisation_id,
         user_id=environment.owner_id,
         kind="environment.expiring",
-        data={"id": str(environment.pk), "name": environment.name, "until": end.isoformat(), "hours": hours},
+        data={"environment_id": str(environment.pk), "name": environment.name, "at": end.isoformat()},
         dedup=f"environment.expiring:{environment.pk}:{end.isoformat()}:{hours}",
     )
 
@@ -83,7 +83,7 @@ def _stop(actor: Actor, environment: Environment) -> bool:
             organisation_id=row.organisation_id,
             user_id=row.owner_id,
             kind="environment.expired",
-            data={"id": str(row.pk), "name": row.name},
+            data={"environment_id": str(row.pk), "name": row.name},
             dedup=f"environment.expired:{row.pk}:{_text(row.expires_at)}",
         )
         tell_pages(row)
