@@ -6,7 +6,7 @@ from django.urls import include, path
 from apps.common.styleguide import views as styleguide
 from apps.common.views import health, set_theme
 from apps.notifications.views.brand import picture
-from apps.tenants.views import security
+from apps.tenants.views import connected, security
 from apps.tenants.views.organisations import switch_organisation
 from plstack import api_urls
 
@@ -24,6 +24,10 @@ urlpatterns = [
     # The library's own overview of second factors is a part of the security page here.
     path("accounts/2fa/", security.to_security, name="mfa_index"),
     path("accounts/2fa/", include("allauth.mfa.urls")),
+    # The library's own list of connected accounts is a page of the account here.
+    path("accounts/3rdparty/", connected.to_connected, name="socialaccount_connections"),
+    path("accounts/3rdparty/", include("allauth.socialaccount.urls")),
+    path("accounts/", include("apps.tenants.social.urls")),
     path("i18n/", include("django.conf.urls.i18n")),
     path("open/", include("apps.workloads.gateway.urls")),
     path("organisation/", switch_organisation, name="switch_organisation"),

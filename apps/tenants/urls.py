@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.tenants.views import organisations, profile, security, ssh_keys, tokens
+from apps.tenants.views import connected, organisations, profile, security, ssh_keys, tokens
 
 app_name = "account"
 
@@ -16,5 +16,7 @@ urlpatterns = [
     path("tokens/<uuid:token_id>/revoke/", tokens.token_revoke, name="token_revoke"),
     path("ssh-keys/", ssh_keys.key_list, name="ssh_keys"),
     path("ssh-keys/<uuid:ssh_key_id>/remove/", ssh_keys.key_remove, name="ssh_key_remove"),
+    path("connected/", connected.connected, name="connected"),
+    path("connected/<int:account_id>/disconnect/", connected.disconnect_account, name="disconnect"),
     path("organisations/", organisations.organisations, name="organisations"),
 ]

@@ -40,6 +40,7 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "allauth.mfa",
+    "allauth.socialaccount",
     "allauth.usersessions",
     "guardian",
     "django_filters",
@@ -188,6 +189,11 @@ MFA_RECOVERY_CODES_SHOW_ONCE = True
 MFA_RECOVERY_CODE_DIGITS = 10
 # A lost second factor is reset by an administrator, not by mail: whether the address is proven does not matter.
 MFA_ALLOW_UNVERIFIED_EMAIL = True
+SOCIALACCOUNT_ADAPTER = "apps.tenants.social.adapter.SocialAdapter"
+SOCIALACCOUNT_EMAIL_REQUIRED = False  # WeChat tells none; the person adds one when it is needed
+SOCIALACCOUNT_EMAIL_VERIFICATION = "none"
+SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
+SOCIALACCOUNT_REQUESTS_TIMEOUT = 10
 # Whether people of rank need a second factor where the console's settings leave it open.
 SECOND_FACTOR_BY_DEFAULT = False
 EMAIL_BACKEND = "apps.notifications.gateways.mail.ChosenBackend"

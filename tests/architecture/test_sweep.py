@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from allauth.socialaccount.models import SocialAccount
 from allauth.usersessions.models import UserSession
 from django.apps import apps
 from django.conf import LazySettings
@@ -110,13 +111,14 @@ def _values(world: World, run: Run) -> dict[str, Any]:
 
 
 def _credentials(world: World) -> dict[str, Any]:
-    """The victim's API token, SSH key and sign-in."""
+    """The victim's API token, SSH key, sign-in and connected account."""
     token = ApiToken.objects.create(user=world.alice, name=f"{SECRET} token", digest=unique("digest"))
     key = SshKey.objects.create(user=world.alice, name=f"{SECRET} key", public_key=SSH_KEY, fingerprint="SHA256:x")
     session = UserSession.objects.create(
         user=world.alice, ip="192.0.2.1", session_key=unique("session"), user_agent=SECRET
     )
-    return {"token_id": token.pk, "ssh_key_id": key.pk, "session_id": session.pk}
+    account = SocialAccount.objects.create(user=world.alice, provider="weixin", uid=SECRET)
+    return {"token_id": token.pk, "ssh_key_id": key.pk, "session_id": session.pk, "account_id": account.pk}
 
 
 def _notice(world: World) -> Notice:

@@ -54,7 +54,7 @@ class TokenForm(forms.Form):
 
     def groups(self) -> list[dict[str, Any]]:
         """Headings with their check boxes; at first what only reads is chosen."""
-        chosen = set(self["permissions"].value() or ()) if self.is_bound else {p for p in self.held if "view" in p}
+        chosen = set(self["permissions"].value() or ()) if self.is_bound else {p for p in self.held if p.rpartition(".")[2].startswith("view")}
         return [
             {
                 "label": group.label,
