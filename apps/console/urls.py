@@ -19,6 +19,7 @@ from apps.console.views import (
 )
 from apps.console.views.settings import notifications as settings_notifications
 from apps.console.views.settings import pages as settings_pages
+from apps.console.views.settings import sign_in as settings_sign_in
 
 app_name = "console"
 
@@ -82,6 +83,7 @@ urlpatterns = [
     path("notices/<int:notice_id>/read/", notices.read, name="notice_read"),
     path("settings/", settings_pages.first, name="settings"),
     path("settings/registration/", settings_pages.registration, name="settings_registration"),
+    path("settings/sign-in/", settings_sign_in.sign_in, name="settings_sign_in"),
     path("settings/options/", settings_pages.options, name="settings_options"),
     path("settings/notifications/", settings_notifications.notifications, name="settings_notifications"),
     path("settings/branding/", settings_pages.branding, name="settings_branding"),
