@@ -94,3 +94,13 @@ BLOCKING = (
 )
 # The kernel stops what runs in these.
 STOPPING = BLOCKING[1:]
+
+
+class RequestState(models.TextChoices):
+    """Of a request for a package. Revoked: an approval that was taken back."""
+
+    PENDING = "pending", _("Waiting for a decision")
+    APPROVED = "approved", _("Approved")
+    DENIED = "denied", _("Denied")
+    REVOKED = "revoked", _("Taken back")
+    WITHDRAWN = "withdrawn", _("Withdrawn")

@@ -1,7 +1,7 @@
 """Who may register an account, and what a new person gets: settings, and the acts at registration."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 from allauth.account.models import EmailAddress
@@ -164,12 +164,3 @@ def _free_name(user: User) -> str:
     name = user.display_name[: NAME_MAX - 20]
     taken = Organisation.objects.filter(name__iexact=name).exists()
     return f"{name} {user.pk}" if taken else name
-
-
-def changed(current: RegistrationSettings, **values: object) -> RegistrationSettings:
-    """A copy with other values, domains as people write them made canonical."""
-    domains = values.get("domains")
-    if isinstance(domains, str):
-        parts = [part.strip().lower().removeprefix("@") for part in re.split(r"[\s,;]+", domains)]
-        values["domains"] = tuple(dict.fromkeys(part for part in parts if part))
-    return replace(current, **values)  # type: ignore[arg-type]

@@ -4,6 +4,7 @@ from apps.billing.models.holds import Hold, HoldEnd
 from apps.billing.models.ledger import Account, Transfer
 from apps.billing.models.metering import MeterSession, UsageSlice
 from apps.billing.models.rating import Charge, RatingRun
+from apps.billing.models.review import PackageRequest, PackageRestriction
 
 __all__ = [
     "Account",
@@ -13,6 +14,8 @@ __all__ = [
     "HoldEnd",
     "MeterSession",
     "Package",
+    "PackageRequest",
+    "PackageRestriction",
     "PriceVersion",
     "RatingRun",
     "Transfer",

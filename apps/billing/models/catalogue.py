@@ -29,6 +29,8 @@ class Package(models.Model):
     mig_profile = models.CharField(_("MIG profile"), max_length=24, blank=True)
     term = models.CharField(_("term"), max_length=8, choices=Term, default=Term.HOUR)
     active = models.BooleanField(_("on offer"), default=True)
+    # Nobody starts on it without an approved request.
+    needs_review = models.BooleanField(_("needs approval"), default=False)
     sort = models.IntegerField(_("position"), default=100)
     created_at = models.DateTimeField(db_default=Now())
 

@@ -5,18 +5,23 @@ from datetime import datetime
 from django.db.models import Prefetch, Q, QuerySet
 
 from apps.billing.models import Package, PriceVersion
+from apps.billing.selectors.review import usable
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.permissions import Permission
 
 
 def packages(actor: Actor, *, active_only: bool = True) -> QuerySet[Package]:
-    """Packages in their order, each with `price`, the version in force now. All of them for price managers only."""
+    """Packages that the actor may start on, in their order, each with `price`, the version in force now.
+
+    Left out: what the organisation is not allowed, and what needs an approval that the person has not got. With
+    `active_only=False` all there are, for price managers only.
+    """
     rows = Package.objects.prefetch_related(
         Prefetch("prices", queryset=_in_force(db_now()), to_attr=Package.PRICES_IN_FORCE)
     )
     if active_only:
-        return rows.filter(active=True)
+        return usable(actor, rows)
     actor.require(Permission.PLATFORM_PRICES_VIEW)
     return rows
 
