@@ -3,10 +3,10 @@
 import os
 import platform
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import psutil
 import pynvml
@@ -45,6 +45,17 @@ class Machine:
     cpu_pct: float
     facts: dict[str, str] = field(default_factory=dict)
     cards: tuple[Card, ...] = ()
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Machine":
+        """What another machine measured of itself. Raises TypeError or ValueError for what is no measurement."""
+        fields = dict(data)
+        cards = tuple(Card(**card) for card in fields.pop("cards", ()))
+        found = cls(**fields, cards=cards)
+        amounts = (found.cpu_milli, found.memory_mib, found.disk_mib, found.disk_free_mib, found.memory_used_mib)
+        if not all(isinstance(amount, int) and 0 <= amount < 2**31 for amount in amounts):
+            raise ValueError("An amount makes no sense")
+        return found
 
 
 def look(folder: Path) -> Machine:

@@ -1,17 +1,27 @@
 """From a node's row to the driver that runs work on it."""
 
+import os
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from uuid import UUID, uuid4
 
 from django.conf import settings
 
-from apps.workloads.drivers.base import Driver
+from apps.clusters.models import Node
+from apps.clusters.services import secret_of
+from apps.workloads.drivers.base import CannotSee, Driver
+from apps.workloads.drivers.local.accounts import uid_of
 from apps.workloads.drivers.local.driver import LocalDriver
 from apps.workloads.drivers.local.environment import EGRESS_SOCKET
 from apps.workloads.drivers.local.mounting import egress_folder
+from apps.workloads.drivers.remote.client import Peer
+from apps.workloads.drivers.remote.driver import RemoteDriver
 from apps.workloads.drivers.simulated.driver import SimulatedDriver
 from apps.workloads.drivers.simulated.grants import Grants
+
+MARKER = ".plstack-root"
 
 
 @cache
@@ -27,17 +37,54 @@ def simulated_driver() -> SimulatedDriver:
     return SimulatedDriver(local_driver(), grants, settings.PLSTACK_SIMULATED_PROCESSES)
 
 
+@cache
+def remote_driver() -> RemoteDriver:
+    """Of every node that joined by token."""
+    return RemoteDriver(_peer, _uid_of)
+
+
+def _peer(name: str) -> Peer:
+    node: Node | None = Node.objects.filter(name=name, driver="remote").first()
+    secret = secret_of(node) if node else None
+    if node is None or secret is None:
+        raise CannotSee(f"The node {name} is not known any more")
+    return Peer(str(node.pk), node.address, secret, node.certificate)
+
+
+def _uid_of(tenant_id: UUID) -> int | None:
+    """The user id of a tenant's work on every machine, since all share one file system; None without such ids."""
+    return uid_of(tenant_id, Path(settings.PLSTACK_HOME) / "uids.json") if os.geteuid() == 0 else None
+
+
 def driver_named(name: str) -> Driver:
     """The driver of a node's `driver` column or a handle's `driver` field; KeyError for an unknown one."""
     return _DRIVERS[name]()
 
 
-_DRIVERS: dict[str, Callable[[], Driver]] = {"local": local_driver, "simulated": simulated_driver}
+_DRIVERS: dict[str, Callable[[], Driver]] = {
+    "local": local_driver,
+    "remote": remote_driver,
+    "simulated": simulated_driver,
+}
 
 
 def data_root() -> Path:
     """Where the platform keeps people's files; mounts name folders below it."""
     return Path(settings.PLSTACK_HOME) / "data"
+
+
+def marker() -> str:
+    """What stands in the file that marks the data folder as this installation's; made at the first need."""
+    path = data_root() / MARKER
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_name(f"{MARKER}.{uuid4().hex}")
+        draft.write_text(f"{uuid4()}\n")
+        draft.chmod(0o644)
+        with suppress(FileExistsError):  # another process was first
+            os.link(draft, path)
+        draft.unlink()
+    return path.read_text().strip()
 
 
 def egress_socket() -> Path:

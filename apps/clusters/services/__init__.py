@@ -1,4 +1,5 @@
 from apps.clusters.services.discovery import discover_local, measured, write_cards, write_sample
+from apps.clusters.services.joining import Joining, beat, join, make_token, revoke_tokens, secret_of
 from apps.clusters.services.nodes import cordon, locked_node, set_labels, target
 from apps.clusters.services.simulation import add_simulated_zone, offer_packages, set_billed
 from apps.clusters.services.zones import (
@@ -12,19 +13,25 @@ from apps.clusters.services.zones import (
 )
 
 __all__ = [
+    "Joining",
     "add_simulated_zone",
+    "beat",
     "cordon",
     "create_cluster",
     "create_zone",
     "delete_cluster",
     "delete_zone",
     "discover_local",
+    "join",
     "locked_node",
     "locked_zone",
+    "make_token",
     "measured",
     "offer_packages",
     "rename_cluster",
     "rename_zone",
+    "revoke_tokens",
+    "secret_of",
     "set_billed",
     "set_labels",
     "target",

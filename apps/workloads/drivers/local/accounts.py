@@ -23,6 +23,21 @@ def uid_of(tenant: UUID, registry: Path) -> int:
         return known[str(tenant)]
 
 
+def adopt(tenant: UUID, uid: int, registry: Path) -> None:
+    """Use the id that the platform gave this tenant: machines that share files share user ids. Raises OSError.
+
+    Raises ValueError where the id or the tenant is known here as another.
+    """
+    with open(registry.with_suffix(".lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        known: dict[str, int] = json.loads(registry.read_text()) if registry.exists() else {}
+        if known.get(str(tenant)) == uid:
+            return
+        if str(tenant) in known or uid in known.values() or _is_taken(uid) or uid < FIRST_UID:
+            raise ValueError("The tenant's user id belongs to somebody else on this machine")
+        write_atomic(registry, json.dumps({**known, str(tenant): uid}).encode())
+
+
 def _next_free(known: dict[str, int]) -> int:
     uid = max(known.values(), default=FIRST_UID - 1) + 1
     while _is_taken(uid):

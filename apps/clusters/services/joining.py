@@ -1,0 +1,163 @@
+"""Machines that add themselves: tokens, the join, heartbeats."""
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+from datetime import timedelta
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F
+from django.db.models.functions import Now
+from django.utils.translation import gettext as _
+
+from apps.audit.services import Target, record
+from apps.clusters.choices import NodeStatus
+from apps.clusters.discovery import Machine
+from apps.clusters.models import JoinToken, LogicalCluster, Node
+from apps.clusters.services.discovery import measured, write_cards, write_sample
+from apps.common.actor import Actor
+from apps.common.clock import db_now
+from apps.common.errors import Conflict, Denied, Invalid, NotFound
+from apps.common.permissions import Permission
+from apps.common.sealing import place, seal, unseal
+
+DRIVER = "remote"
+VALID = timedelta(hours=1)
+MAX_USES = 100
+PREFIX = "pln_"
+
+
+@dataclass(frozen=True, slots=True)
+class Joining:
+    """What a machine says of itself when it joins. `certificate`: SHA-256 of its certificate; "" for plain HTTP."""
+
+    token: str
+    name: str
+    machine_id: str
+    address: str
+    certificate: str
+    machine: Machine
+    isolation: str
+    isolation_reason: str
+
+
+def make_token(actor: Actor, *, cluster_id: UUID, uses: int = 1) -> str:
+    """A token with which `uses` machines may join the cluster within the hour; shown once, kept as a digest."""
+    actor.require(Permission.PLATFORM_NODES_MANAGE)
+    if not 1 <= uses <= MAX_USES:
+        raise Invalid.field("uses", _("Between 1 and 100 machines."))
+    with transaction.atomic():
+        cluster = LogicalCluster.objects.select_related("zone").filter(pk=cluster_id).first()
+        if cluster is None:
+            raise NotFound
+        if cluster.zone.simulated:
+            raise Conflict(_("No machine can join a simulated zone."))
+        JoinToken.objects.filter(expires_at__lt=db_now() - VALID).delete()
+        token = PREFIX + secrets.token_urlsafe(32)
+        row = JoinToken.objects.create(
+            cluster=cluster,
+            digest=_digest(token),
+            uses_left=uses,
+            expires_at=db_now() + VALID,
+            made_by=actor.label[:200],
+        )
+        target = Target("cluster", str(cluster.pk), f"{cluster.zone.name} / {cluster.name}")
+        record(actor, action="node.token", target=target, after={"uses": uses, "until": row.expires_at.isoformat()})
+    return token
+
+
+def revoke_tokens(actor: Actor, *, cluster_id: UUID) -> int:
+    """Let no further machine join with tokens made so far; how many tokens were still good."""
+    actor.require(Permission.PLATFORM_NODES_MANAGE)
+    count, _by_model = JoinToken.objects.filter(
+        cluster_id=cluster_id, expires_at__gt=db_now(), uses_left__gt=0
+    ).delete()
+    return count
+
+
+def join(actor: Actor, *, asked: Joining) -> tuple[Node, bytes]:
+    """The node and its new secret. Raises Denied for a token that is no good, Conflict for a name that is taken.
+
+    A machine that joins again keeps its node; the secret that it had is worth nothing from then on.
+    """
+    _check_address(asked)
+    with transaction.atomic():
+        token = _spend(asked.token)
+        node = _joined(asked, token.cluster)
+        secret = secrets.token_bytes(32)
+        node.sealed_secret = seal(secret, purpose=_purpose(node))
+        node.joins = F("joins") + 1
+        node.save(update_fields=["sealed_secret", "joins"])
+        write_cards(node, asked.machine.cards)
+        write_sample(node, asked.machine)
+        target = Target("node", str(node.pk), node.name)
+        record(actor, action="node.joined", target=target, after={"address": asked.address, "by": token.made_by})
+    return node, secret
+
+
+def _spend(token: str) -> JoinToken:
+    """One use of the token, in one statement: of two machines at once with one use left, one is refused."""
+    good = JoinToken.objects.filter(digest=_digest(token), expires_at__gt=Now(), uses_left__gt=0)
+    if not good.update(uses_left=F("uses_left") - 1):
+        raise Refusal(_("This token is not good, or not any more."), hint=_("Make a new one in the console."))
+    return JoinToken.objects.select_related("cluster__zone").get(digest=_digest(token))
+
+
+class Refusal(Denied):
+    """A machine that is not let in; `Denied` with words of its own."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(Permission.PLATFORM_NODES_MANAGE)
+        self.message, self.hint = message, hint
+
+
+def _joined(asked: Joining, cluster: LogicalCluster) -> Node:
+    columns = {
+        **measured(asked.machine, asked.isolation, asked.isolation_reason),
+        "machine_id": asked.machine_id,
+        "address": asked.address,
+        "certificate": asked.certificate,
+    }
+    name = asked.name.strip()[:80] or asked.machine.name
+    known: Node | None = Node.objects.select_for_update().filter(machine_id=asked.machine_id, driver=DRIVER).first()
+    if known is not None:
+        Node.objects.filter(pk=known.pk).update(**columns)
+        known.refresh_from_db()
+        return known
+    if Node.objects.filter(name=name).exists():
+        raise Conflict(
+            _("Another node is named %(name)s.") % {"name": name},
+            hint=_("Give this one another name with --name, or remove the other one first."),
+        )
+    return Node.objects.create(cluster=cluster, name=name, driver=DRIVER, status=NodeStatus.READY, **columns)
+
+
+def _check_address(asked: Joining) -> None:
+    url = urlsplit(asked.address)
+    if url.scheme not in ("http", "https") or not url.hostname or not url.port:
+        raise Invalid.field("address", _("An agent's address looks like http://10.0.0.7:8765."))
+    if (url.scheme == "https") != bool(asked.certificate):
+        raise Invalid.field("certificate", _("A certificate belongs to an https address, and only to one."))
+
+
+def beat(node: Node, machine: Machine, *, isolation: str, isolation_reason: str) -> None:
+    """The machine is there, and this is how it is."""
+    with transaction.atomic():
+        Node.objects.filter(pk=node.pk).update(**measured(machine, isolation, isolation_reason))
+        write_cards(node, machine.cards)
+        write_sample(node, machine)
+
+
+def secret_of(node: Node) -> bytes | None:
+    """What the node and the platform know; None for one that has left."""
+    return None if node.sealed_secret is None else unseal(node.sealed_secret, purpose=_purpose(node))
+
+
+def _purpose(node: Node) -> str:
+    return place("clusters_node", node.pk, "sealed_secret")
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()

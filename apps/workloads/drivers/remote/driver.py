@@ -1,0 +1,104 @@
+"""The remote driver: the local driver of another machine, behind its agent."""
+
+import hashlib
+import socket
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from uuid import UUID
+
+from apps.workloads.drivers.base import (
+    CannotSee,
+    Endpoint,
+    Handle,
+    Isolation,
+    LaunchRequest,
+    LogChunk,
+    Observation,
+    Usage,
+)
+from apps.workloads.drivers.remote import client, codec
+from apps.workloads.drivers.remote.client import Peer
+from apps.workloads.drivers.remote.execution import RemoteExec
+from apps.workloads.drivers.remote.forwarding import Forwards
+from apps.workloads.drivers.streams import ExecStream
+
+NAME = "remote"
+# The first launch on a machine may have to wait for its shim.
+LAUNCH_S = 25.0
+
+
+class RemoteDriver:
+    """Implements `Driver` and the metrics, cleanup and GPU mode mixins.
+
+    `lookup`: the agent of the node of this name; raises CannotSee for one that is not known. `uid_of`: the tenant's
+    user id on every machine, because they share one file system; None where the platform gives tenants none.
+    """
+
+    name = NAME
+
+    def __init__(self, lookup: Callable[[str], Peer], uid_of: Callable[[UUID], int | None]) -> None:
+        self._lookup = lookup
+        self._uid_of = uid_of
+        self._forwards = Forwards()
+
+    def launch(self, request: LaunchRequest) -> Handle:
+        payload = {"request": codec.request_out(request), "uid": self._uid_of(request.tenant_id)}
+        client.call(self._lookup(request.node), "launch", payload, LAUNCH_S)
+        return Handle(NAME, request.node, str(request.attempt_id))
+
+    def observe(self, handle: Handle) -> Observation:
+        with _sensible():
+            return codec.observation_in(self._ask(handle, "observe")["seen"])
+
+    def stop(self, handle: Handle, grace_s: float) -> None:
+        self._ask(handle, "stop", grace_s=grace_s)
+
+    def logs(self, handle: Handle, offset: int = 0, limit: int = 65536) -> LogChunk:
+        with _sensible():
+            return codec.chunk_in(self._ask(handle, "logs", offset=offset, limit=limit)["chunk"])
+
+    def metrics(self, handle: Handle, since_s: float = 0.0) -> list[Usage]:
+        with _sensible():
+            return codec.usages_in(self._ask(handle, "metrics", since_s=since_s)["samples"])
+
+    def exec(
+        self, handle: Handle, argv: Sequence[str], tty: bool = False, env: Mapping[str, str] | None = None
+    ) -> ExecStream:
+        payload = {"ref": handle.ref, "argv": list(argv), "tty": tty, "env": dict(env or {})}
+        return RemoteExec(client.upgrade(self._lookup(handle.node), "exec", payload), tty)
+
+    def endpoint(self, handle: Handle, port: int) -> Endpoint:
+        self._ask(handle, "endpoint", port=port)
+        name = hashlib.sha256(f"{handle.node}/{handle.ref}/{port}".encode()).hexdigest()[:24]
+        return Endpoint(socket_path=str(self._forwards.path(name, partial(self._connect, handle, port))))
+
+    def _connect(self, handle: Handle, port: int) -> socket.socket:
+        return client.upgrade(self._lookup(handle.node), "connect", {"ref": handle.ref, "port": port})
+
+    def forget(self, handle: Handle) -> None:
+        self._ask(handle, "forget")
+
+    def set_gpu_mode(self, node: str, uuid: str, mode: str) -> None:
+        client.call(self._lookup(node), "mode", {"uuid": uuid, "mode": mode}, LAUNCH_S)
+
+    def isolation_of(self, node: str) -> Isolation:
+        with _sensible():
+            return codec.isolation_in(client.call(self._lookup(node), "isolation", {}))
+
+    def known_on(self, node: str) -> list[str]:
+        """`ref` of every attempt that has a record on the node."""
+        with _sensible():
+            return [str(ref) for ref in client.call(self._lookup(node), "known", {})["refs"]]
+
+    def _ask(self, handle: Handle, verb: str, **payload: object) -> codec.Json:
+        return client.call(self._lookup(handle.node), verb, {"ref": handle.ref, **payload})
+
+
+@contextmanager
+def _sensible() -> Iterator[None]:
+    """An answer that cannot be read says nothing about the attempt."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError) as error:
+        raise CannotSee(f"The node's answer makes no sense: {error}") from error

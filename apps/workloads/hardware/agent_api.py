@@ -1,0 +1,116 @@
+"""/api/v1/agents/: where machines join with a token, and tell that they are alive. Not for people."""
+
+import json
+from ipaddress import ip_address
+from typing import Any
+from uuid import UUID
+
+from django.core.cache import cache
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.clusters import services as clusters
+from apps.clusters.discovery import Machine
+from apps.clusters.models import Node
+from apps.clusters.services.joining import DRIVER, Refusal
+from apps.common.access import PUBLIC
+from apps.common.actor import Channel, system_actor
+from apps.common.api import ScopedView
+from apps.common.errors import Conflict, Invalid
+from apps.common.scoping import acting
+from apps.workloads.drivers.remote import signing
+from apps.workloads.hardware import strays
+from apps.workloads.nodes import data_root, marker
+
+LEVELS = ("L0", "L1")
+BEAT_S = 10
+
+
+@extend_schema(exclude=True)
+class Join(ScopedView):
+    access = PUBLIC
+    authentication_classes = ()
+
+    def post(self, request: Request) -> Response:
+        """A token is what lets a machine in; the secret in the answer is what it is known by from then on."""
+        data = request.data if isinstance(request.data, dict) else {}
+        asked = _joining(request, data)
+        if data.get("marker") != marker():
+            raise Conflict(
+                _("The machine's data folder is not this platform's."),
+                hint=_("Mount the platform's data folder there, by NFS for example, and name it with --data."),
+            )
+        with acting(system_actor(Channel.API)) as actor:
+            node, secret = clusters.join(actor, asked=asked)
+        found = {"node_id": str(node.pk), "name": node.name, "secret": secret.hex(), "data_root": str(data_root())}
+        return Response({**found, "interval": BEAT_S})
+
+
+def _joining(request: Request, data: dict[str, Any]) -> clusters.Joining:
+    try:
+        machine = Machine.from_json(data["machine"])
+        level = data["isolation"]
+        if level not in LEVELS:
+            raise ValueError("isolation")
+        return clusters.Joining(
+            token=str(data["token"]),
+            name=str(data.get("name", "")),
+            machine_id=str(UUID(str(data["machine_id"]))),
+            address=str(data.get("address") or "") or _address(request, data),
+            certificate=str(data.get("certificate", "")),
+            machine=machine,
+            isolation=level,
+            isolation_reason=str(data.get("isolation_reason", "")),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise Invalid(_("This is not what an agent sends.")) from error
+
+
+def _address(request: Request, data: dict[str, Any]) -> str:
+    """Where the machine asks from, at the port that it names. Raises ValueError."""
+    host = ip_address(request.META["REMOTE_ADDR"])
+    scheme = "https" if data.get("certificate") else "http"
+    return f"{scheme}://{f'[{host}]' if host.version == 6 else host}:{int(data['port'])}"
+
+
+@extend_schema(exclude=True)
+class Beat(ScopedView):
+    """Signed with the node's secret; machines behind one address beat together, so they are not throttled."""
+
+    access = PUBLIC
+    authentication_classes = ()
+    throttle_classes = ()
+
+    def post(self, request: Request) -> Response:
+        body = request._request.body
+        with acting(system_actor(Channel.API)):
+            node = _known(request, body)
+            try:
+                data = json.loads(body)
+                machine = Machine.from_json(data["machine"])
+                living = {UUID(ref) for ref in data["refs"]}
+                level = data["isolation"] if data["isolation"] in LEVELS else "L0"
+            except (KeyError, TypeError, ValueError) as error:
+                raise Invalid(_("This is not what an agent sends.")) from error
+            clusters.beat(node, machine, isolation=level, isolation_reason=str(data.get("isolation_reason", "")))
+            count = strays.note(node, living)
+        return Response({"interval": BEAT_S, "strays": count})
+
+
+def _known(request: Request, body: bytes) -> Node:
+    """The node that signed this. A secret of before its last join, or of a removed node, signs nothing."""
+    try:
+        node = Node.objects.filter(pk=UUID(request.headers.get(signing.NODE, "")), driver=DRIVER).first()
+        secret = clusters.secret_of(node) if node else None
+        if node is None or secret is None:
+            raise signing.Forged("unknown")
+        nonce = signing.check_request(secret, request.headers, "POST", request.path, body)
+        if not cache.add(f"agent:{node.pk}:{nonce}", 1, timeout=2 * signing.SKEW_S):
+            raise signing.Forged("said before")
+    except (signing.Forged, ValueError) as error:
+        raise Refusal(
+            _("The platform does not know this machine."), hint=_("Join it again, with a new token.")
+        ) from error
+    return node

@@ -1,0 +1,89 @@
+"""What the platform may ask of an agent: the local driver's methods, one verb each."""
+
+import os
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from apps.workloads.drivers.base import CannotSee, Handle, LaunchRefused, LaunchRequest, Mount
+from apps.workloads.drivers.local import accounts
+from apps.workloads.drivers.local.checks import check
+from apps.workloads.drivers.local.driver import LocalDriver
+from apps.workloads.drivers.remote import codec
+
+Json = dict[str, Any]
+Verb = Callable[[Json], Json]
+
+
+class Calls:
+    """Paths of the platform's data folder are translated to where that folder is mounted here."""
+
+    def __init__(self, home: Path, driver: LocalDriver, data: Path, platform_data: Path) -> None:
+        self._home, self._driver = home, driver
+        self._data, self._platform_data = data.resolve(), platform_data
+        self.verbs: dict[str, Verb] = {
+            "launch": self._launch,
+            "observe": lambda asked: {"seen": codec.observation_out(driver.observe(self.handle(asked)))},
+            "stop": self._stop,
+            "logs": self._logs,
+            "metrics": self._metrics,
+            "endpoint": lambda asked: {"here": driver.endpoint(self.handle(asked), int(asked["port"])).socket_path},
+            "forget": self._forget,
+            "known": lambda asked: {"refs": driver.known()},
+            "isolation": lambda asked: asdict(driver.isolation()),
+            "mode": self._mode,
+        }
+
+    def handle(self, asked: Json) -> Handle:
+        return Handle(self._driver.name, "", str(asked["ref"]))
+
+    def _launch(self, asked: Json) -> Json:
+        request = codec.request_in(asked["request"])
+        check(request)
+        if asked.get("uid") is not None and os.geteuid() == 0:
+            self._adopt(request.tenant_id, int(asked["uid"]))
+        self._driver.launch(self._translated(request))
+        return {}
+
+    def _adopt(self, tenant: UUID, uid: int) -> None:
+        try:
+            accounts.adopt(tenant, uid, self._home / "uids.json")
+        except ValueError as error:
+            raise LaunchRefused("uid_taken", str(error)) from error
+        except OSError as error:
+            raise CannotSee(str(error)) from error
+
+    def _translated(self, request: LaunchRequest) -> LaunchRequest:
+        return replace(request, mounts=tuple(self._mount(mount) for mount in request.mounts))
+
+    def _mount(self, mount: Mount) -> Mount:
+        """Nothing but the shared folder is ever mounted, and no step below it may be a link of a tenant's."""
+        try:
+            inside = Path(mount.source).relative_to(self._platform_data)
+        except ValueError as error:
+            raise LaunchRefused("bad_mount", f"What belongs on {mount.target} is not in the shared folder") from error
+        source = self._data / inside
+        if os.path.realpath(source) != str(source):
+            raise LaunchRefused("bad_mount", f"What belongs on {mount.target} is reached through a link")
+        return replace(mount, source=str(source))
+
+    def _stop(self, asked: Json) -> Json:
+        self._driver.stop(self.handle(asked), float(asked["grace_s"]))
+        return {}
+
+    def _logs(self, asked: Json) -> Json:
+        limit = min(int(asked["limit"]), 4 * 1024 * 1024)
+        return {"chunk": codec.chunk_out(self._driver.logs(self.handle(asked), int(asked["offset"]), limit))}
+
+    def _metrics(self, asked: Json) -> Json:
+        return {"samples": codec.usages_out(self._driver.metrics(self.handle(asked), float(asked["since_s"])))}
+
+    def _forget(self, asked: Json) -> Json:
+        self._driver.forget(self.handle(asked))
+        return {}
+
+    def _mode(self, asked: Json) -> Json:
+        self._driver.set_gpu_mode("", str(asked["uuid"]), str(asked["mode"]))
+        return {}

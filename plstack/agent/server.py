@@ -1,0 +1,116 @@
+"""The agent's own door: signed requests of the platform, nobody else's."""
+
+import json
+import logging
+import socket
+import ssl
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from apps.workloads.drivers.base import DriverError
+from apps.workloads.drivers.local.driver import LocalDriver
+from apps.workloads.drivers.remote import codec, signing
+from plstack.agent import sessions
+from plstack.agent.calls import Calls
+from plstack.agent.identity import Identity
+
+log = logging.getLogger(__name__)
+MAX_BODY = 4 * 1024 * 1024
+SILENT_S = 60.0
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+    allow_reuse_address = True
+
+    def __init__(self, identity: Identity, driver: LocalDriver, calls: Calls) -> None:
+        super().__init__((identity.host, identity.port), Handler)
+        self.identity, self.driver, self.calls = identity, driver, calls
+        self.nonces = signing.Nonces()
+        self.secret = bytes.fromhex(identity.secret)
+        if identity.certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(identity.certificate, identity.key)
+            # The handshake belongs to the connection's own thread, or one slow caller would hold up all.
+            self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
+
+
+class Handler(BaseHTTPRequestHandler):
+    """POST /v1/<verb> with a JSON body; `exec` and `connect` become streams."""
+
+    server: Server
+    protocol_version = "HTTP/1.1"
+    timeout = SILENT_S
+
+    def do_POST(self) -> None:
+        """One signed question, one signed answer."""
+        self.close_connection = True
+        try:
+            body = self._body()
+            nonce = signing.check_request(self.server.secret, dict(self.headers), "POST", self.path, body)
+            self.server.nonces.use(nonce)
+            asked: dict[str, Any] = json.loads(body)
+        except (signing.Forged, ValueError) as error:
+            self._plain(HTTPStatus.FORBIDDEN, str(error))
+            return
+        try:
+            self._answer(nonce, self.path.removeprefix("/v1/"), asked)
+        except DriverError as error:
+            self._signed(nonce, HTTPStatus.CONFLICT, codec.error_out(error))
+        except (KeyError, TypeError, ValueError) as error:
+            text = f"{type(error).__name__}: {error}"
+            self._signed(nonce, HTTPStatus.BAD_REQUEST, {"kind": "cannot_see", "text": text})
+
+    def _body(self) -> bytes:
+        length = int(self.headers.get("Content-Length", "0"))
+        if not 0 <= length <= MAX_BODY:
+            raise ValueError("too long")
+        return self.rfile.read(length)
+
+    def _answer(self, nonce: str, verb: str, asked: dict[str, Any]) -> None:
+        if verb == "exec":
+            env = {str(name): str(value) for name, value in dict(asked["env"]).items()}
+            argv = [str(word) for word in asked["argv"]]
+            process = self.server.driver.exec(self.server.calls.handle(asked), argv, bool(asked["tty"]), env)
+            sessions.Session(self._stream(nonce), process).serve()
+        elif verb == "connect":
+            try:
+                here = sessions.connect(self.server.driver, self.server.calls.handle(asked), int(asked["port"]))
+            except OSError as error:
+                raise DriverError(f"The workload does not answer: {error.strerror}") from error
+            sessions.carry(self._stream(nonce), here)
+        elif verb in self.server.calls.verbs:
+            self._signed(nonce, HTTPStatus.OK, self.server.calls.verbs[verb](asked))
+        else:
+            self._signed(nonce, HTTPStatus.NOT_FOUND, {"kind": "unsupported", "text": f"Unknown verb {verb!r}"})
+
+    def _signed(self, nonce: str, status: HTTPStatus, answer: dict[str, Any]) -> None:
+        data = json.dumps(answer).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.send_header(signing.SIGNATURE, signing.answer_signature(self.server.secret, nonce, int(status), data))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def _plain(self, status: HTTPStatus, text: str) -> None:
+        """To strangers: unsigned, and only that they are not let in."""
+        log.warning("refused a request from %s: %s", self.client_address[0], text)
+        self.send_response(status)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def _stream(self, nonce: str) -> socket.socket:
+        status = HTTPStatus.SWITCHING_PROTOCOLS
+        self.send_response(status)
+        self.send_header("Connection", "Upgrade")
+        self.send_header("Upgrade", "plstack")
+        self.send_header(signing.SIGNATURE, signing.answer_signature(self.server.secret, nonce, int(status), b""))
+        self.end_headers()
+        self.wfile.flush()
+        self.connection.settimeout(None)
+        return self.connection
+
+    def log_message(self, format: str, *args: Any) -> None:
+        log.debug(format, *args)

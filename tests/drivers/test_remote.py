@@ -1,0 +1,154 @@
+"""The remote driver against the contract, its agent a process of its own; and what only a line can do wrong."""
+
+import http.client
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from apps.workloads.drivers.base import CannotSee, Handle, IsolationLevel, LaunchRefused, Mount, Phase
+from apps.workloads.drivers.local import processes
+from apps.workloads.drivers.local.driver import LocalDriver
+from apps.workloads.drivers.local.records import MARKER
+from apps.workloads.drivers.remote import client, signing
+from apps.workloads.drivers.remote.driver import RemoteDriver
+from tests.drivers.agents import Agent
+from tests.drivers.contract import DriverContract
+from tests.drivers.kit import Kit
+
+
+class KnowingDriver(RemoteDriver):
+    """The contract asks a driver for all that it knows; a remote one is asked by node."""
+
+    def known(self) -> list[str]:
+        return self.known_on("far")
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data folder that platform and agent share."""
+    folder = tmp_path_factory.mktemp("shared")
+    folder.chmod(0o755)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def agent(home: Path, shared: Path) -> Iterator[Agent]:
+    """One for all tests of this module; whatever its workloads leave running is ended with it."""
+    before = set(LocalDriver(home, IsolationLevel.L0).known())
+    found = Agent(home, shared, shared)
+    found.start()
+    yield found
+    found.kill()
+    local = LocalDriver(home, IsolationLevel.L0)
+    for ref in set(local.known()) - before:
+        processes.end_marked(MARKER, ref, 5)
+        with suppress(CannotSee):
+            local.observe(Handle("local", "far", ref))
+
+
+def kit_of(agent: Agent, shared: Path, name: str) -> Kit:
+    code, output = shared / name / "code", shared / name / "output"
+    for folder in (code, output):
+        folder.mkdir(parents=True)
+    return Kit(KnowingDriver(lambda node: agent.peer, lambda tenant: None), code, output)
+
+
+@pytest.fixture
+def kit(agent: Agent, shared: Path, request: pytest.FixtureRequest) -> Kit:
+    name = "".join(letter if letter.isalnum() else "-" for letter in request.node.name)[:60]
+    if agent.process is None:
+        agent.start()
+    return kit_of(agent, shared, name)
+
+
+class TestRemoteDriver(DriverContract):
+    """All of it, through the line."""
+
+
+def sleeping(kit: Kit) -> Handle:
+    handle = kit.launch(kit.python("import time; print('ready', flush=True); time.sleep(60)"))
+    kit.wait_output(handle, "ready")
+    return handle
+
+
+def test_work_goes_on_without_its_agent_and_is_seen_again(agent: Agent, kit: Kit) -> None:
+    handle = sleeping(kit)
+    ran = kit.driver.observe(handle).ran_for_s
+    agent.kill()
+    with pytest.raises(CannotSee):
+        kit.driver.observe(handle)
+    with pytest.raises(CannotSee):  # a node that is known to be silent is not waited for
+        kit.driver.observe(handle)
+    agent.start()
+    seen = kit.driver.observe(handle)
+    assert seen.phase is Phase.RUNNING
+    assert seen.ran_for_s >= ran
+    kit.driver.stop(handle, 0)
+    kit.wait(handle)
+
+
+def test_an_old_secret_opens_nothing(agent: Agent, kit: Kit) -> None:
+    handle = sleeping(kit)
+    stranger = KnowingDriver(lambda node: replace(agent.peer, secret=b"another"), lambda tenant: None)
+    with pytest.raises(CannotSee):
+        stranger.observe(handle)
+    with pytest.raises(CannotSee):
+        stranger.stop(handle, 0)
+    assert kit.driver.observe(handle).phase is Phase.RUNNING
+    kit.driver.stop(handle, 0)
+    kit.wait(handle)
+
+
+def test_what_was_said_once_is_not_heard_twice(agent: Agent) -> None:
+    body = b"{}"
+    headers = signing.request_headers(agent.secret, agent.node_id, "POST", "/v1/known", body)
+    assert [post(agent, headers, body), post(agent, headers, body)] == [200, 403]
+    late = signing.request_headers(agent.secret, agent.node_id, "POST", "/v1/known", body)
+    assert post(agent, late, b'{"x": 1}') == 403
+
+
+def post(agent: Agent, headers: dict[str, str], body: bytes) -> int:
+    connection = http.client.HTTPConnection("127.0.0.1", agent.port, timeout=5)
+    connection.request("POST", "/v1/known", body, headers)
+    status = connection.getresponse().status
+    connection.close()
+    return status
+
+
+def test_an_answer_that_nobody_signed_is_no_answer(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signing, "answer_signature", lambda *parts: "0" * 64)
+    with pytest.raises(CannotSee):
+        client.call(agent.peer, "known", {})
+
+
+def test_only_the_shared_folder_is_mounted(kit: Kit, tmp_path: Path) -> None:
+    with pytest.raises(LaunchRefused) as refusal:
+        kit.launch(kit.request("true", mounts=(Mount(str(tmp_path), "/workspace/code", read_only=True),)))
+    assert refusal.value.code == "bad_mount"
+    (kit.code.parent / "link").symlink_to(tmp_path)
+    with pytest.raises(LaunchRefused):
+        kit.launch(kit.request("true", mounts=(Mount(str(kit.code.parent / "link"), "/workspace/code", True),)))
+
+
+def test_the_shared_folder_may_be_mounted_elsewhere_on_the_node(home: Path, shared: Path, tmp_path: Path) -> None:
+    other = Agent(tmp_path / "agent", shared, Path("/srv/platform/data"))
+    other.start()
+    try:
+        kit = kit_of(other, shared, "elsewhere")
+        (kit.code / "told.txt").write_text("42")
+        mount = Mount("/srv/platform/data/elsewhere/code", "/workspace/code", read_only=True)
+        ended, text = kit.run(kit.request("cat", "told.txt", mounts=(mount,)))
+        assert ended.succeeded, text
+        assert text == "42"
+    finally:
+        other.kill()
+
+
+def test_what_makes_no_sense_is_refused_in_words(agent: Agent) -> None:
+    with pytest.raises(CannotSee):
+        client.call(agent.peer, "logs", {"ref": "x"})
+    assert json.dumps(agent.driver.known_on("far"))
