@@ -15,8 +15,9 @@ from django_scopes.exceptions import ScopeError
 
 from apps.billing.models import Transfer
 from apps.common.access import Realm
+from apps.common.clock import db_now
 from apps.common.scoping import TenantModel, acting
-from apps.notifications.models import Notice
+from apps.notifications.models import Notice, Webhook, WebhookDelivery
 from apps.notifications.services import notify_user
 from apps.tenants.choices import Role
 from apps.tenants.models import ApiToken, Membership, Organisation, SshKey
@@ -104,7 +105,9 @@ def _values(world: World, run: Run) -> dict[str, Any]:
         "notice_id": _notice(world).pk,
         "transfer_id": _top_up(world).pk,
         **_credentials(world),
+        **_webhook(world),
         "name": "cpu",
+        "port": "lab",
         "key": "1-abc",
         "uidb36": "1",
     }
@@ -119,6 +122,22 @@ def _credentials(world: World) -> dict[str, Any]:
     )
     account = SocialAccount.objects.create(user=world.alice, provider="weixin", uid=SECRET)
     return {"token_id": token.pk, "ssh_key_id": key.pk, "session_id": session.pk, "account_id": account.pk}
+
+
+def _webhook(world: World) -> dict[str, Any]:
+    """A webhook of the victim's organisation, and an event on its way to it."""
+    with acting(platform()):
+        hook = Webhook.objects.create(
+            organisation=world.organisation,
+            name=f"{SECRET} hook",
+            url="https://hooks.example.org/",
+            secret=b"sealed",
+            created_by=world.alice,
+        )
+        delivery = WebhookDelivery.objects.create(
+            organisation=world.organisation, webhook=hook, kind="run.failed", data={"name": SECRET}, give_up_at=db_now()
+        )
+    return {"webhook_id": hook.pk, "delivery_id": delivery.pk}
 
 
 def _notice(world: World) -> Notice:

@@ -1,15 +1,18 @@
 """The page of notices and its API: one's own, unread first."""
 
 import pytest
+from django.core import mail
 from django.test import Client
 
+from apps.common.permissions import Permission
 from apps.common.scoping import acting
-from apps.notifications import services
+from apps.notifications import outbox, services
+from apps.notifications.choices import Channel
 from apps.notifications.models import Notice
 from apps.tenants import services as tenants
-from apps.tenants.choices import Role
+from apps.tenants.choices import PlatformRole, Role
 from apps.tenants.models import Organisation, User
-from tests.builders import make_member, make_organisation, make_user, platform, signed_in
+from tests.builders import make_member, make_organisation, make_staff, make_user, platform, signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -131,3 +134,35 @@ def test_the_api_marks_some_or_all(lab: Organisation, alice: User) -> None:
 def test_strangers_are_asked_to_sign_in(client: Client) -> None:
     assert client.get(PAGE).status_code == 302
     assert client.get(API).status_code in (401, 403)
+
+
+def test_staff_find_the_platforms_notices_in_the_console(alice: User) -> None:
+    with acting(platform()):
+        ops = make_staff(PlatformRole.OPS, "ops")
+        finance = make_staff(PlatformRole.FINANCE, "finance")
+    data = {"name": "gpu-7", "workloads": 2}
+    services.notify_platform(permission=Permission.PLATFORM_NODES_MANAGE, kind="node.down", data=data)
+    page = signed_in(ops).get("/console/notices/").content.decode()
+    assert "The node gpu-7 is silent" in page
+    assert "Notifications, 1 unread" in page
+    assert "gpu-7" not in signed_in(finance).get("/console/notices/").content.decode()
+    assert signed_in(alice).get("/console/notices/").status_code == 403
+    signed_in(ops).post("/console/notices/read/")
+    assert unread(ops) == 0
+
+
+def test_the_bell_alone_can_be_asked_for(lab: Organisation, alice: User) -> None:
+    tell(lab, alice)
+    bell = signed_in(alice).get(f"{PAGE}bell/").content.decode()
+    assert "Notifications, 1 unread" in bell
+    assert f'data-live="user.{alice.pk}"' in bell
+    assert "<html" not in bell
+
+
+def test_somebody_without_an_organisation_is_told_by_mail() -> None:
+    with acting(platform()):
+        loner = make_user("loner")
+        services.notify_person(user=loner, kind="security.password_reset", data={"by": "Root"})
+        outbox.send_due(Channel.EMAIL)
+    assert mail.outbox[0].to == [loner.email]
+    assert "Root has set a new password" in mail.outbox[0].body

@@ -43,9 +43,7 @@ class MailForm(SettingsForm):
         max_length=200,
         help_text=_("For links in mails, as in https://gpu.example.org. Empty: as the environment says."),
     )
-    language = forms.ChoiceField(
-        label=_("Language"), required=False, help_text=_("Of mails to people who have chosen none.")
-    )
+    language = forms.ChoiceField(label=_("Language"), help_text=_("Of mails to people who have chosen none."))
     hourly_limit = forms.IntegerField(
         label=_("Mails an hour"),
         min_value=1,
@@ -55,8 +53,8 @@ class MailForm(SettingsForm):
 
     def __init__(self, *args: object, **options: object) -> None:
         super().__init__(*args, **options)  # type: ignore[arg-type]
-        usual = dict(own_names()).get(installation.LANGUAGE_CODE, "")
-        self.fields["language"].choices = [("", usual), *own_names()]  # type: ignore[attr-defined]
+        self.fields["language"].choices = own_names()  # type: ignore[attr-defined]
+        self.initial["language"] = self.initial["language"] or installation.LANGUAGE_CODE
 
     def stored(self, name: str) -> object:
         value = super().stored(name)
