@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from apps.console.api import audit, catalogue, finance, nodes, organisations, workloads
+from apps.console.api import audit, catalogue, environments, finance, nodes, organisations, workloads
 
 _organisation = [
     path("", organisations.OrganisationDetail.as_view()),
@@ -26,6 +26,13 @@ _workload = [
     path("stop/", workloads.WorkloadStop.as_view()),
 ]
 
+_environment = [
+    path("stop/", environments.EnvironmentStop.as_view()),
+    path("recycle/", environments.EnvironmentRecycle.as_view()),
+    path("restore/", environments.EnvironmentRestore.as_view()),
+    path("purge/", environments.EnvironmentPurge.as_view()),
+]
+
 _package = [
     path("", catalogue.PackageDetail.as_view()),
     path("withdraw/", catalogue.PackageWithdraw.as_view()),
@@ -41,6 +48,8 @@ _console: list[URLPattern | URLResolver] = [
     path("nodes/<uuid:node_id>/", include(_node)),
     path("workloads/", workloads.Workloads.as_view()),
     path("workloads/<uuid:workload_id>/", include(_workload)),
+    path("environments/", environments.Environments.as_view()),
+    path("environments/<uuid:environment_id>/", include(_environment)),
     path("packages/", catalogue.Packages.as_view()),
     path("packages/<int:package_id>/", include(_package)),
     path("recharges/", finance.Recharges.as_view()),

@@ -28,6 +28,14 @@ PORTAL = (
     Entry(_("Environments"), "terminal-2", "envs:list", P.ENVIRONMENTS_VIEW),
     Entry(_("Training"), "flask", "training:list", P.TRAINING_VIEW),
     Entry(
+        _("Data"),
+        "database",
+        children=(
+            Entry(_("Volumes"), "", "storage:volumes", P.STORAGE_VIEW),
+            Entry(_("Datasets"), "", "storage:datasets", P.STORAGE_VIEW),
+        ),
+    ),
+    Entry(
         _("Billing"),
         "wallet",
         children=(
@@ -52,6 +60,7 @@ PORTAL = (
 CONSOLE = (
     Entry(pgettext_lazy("console", "Overview"), "layout-dashboard", "console:overview", P.PLATFORM_OVERVIEW),
     Entry(_("Organisations"), "building", "console:organisations", P.PLATFORM_TENANTS_VIEW),
+    Entry(_("Environments"), "terminal-2", "console:environments", P.PLATFORM_WORKLOADS_VIEW),
     Entry(_("Workloads"), "flask", "console:workloads", P.PLATFORM_WORKLOADS_VIEW),
     Entry(
         pgettext_lazy("console", "Resources"),

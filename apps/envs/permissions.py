@@ -8,6 +8,7 @@ from apps.envs.models import Environment
 
 def require_own(actor: Actor, environment: Environment) -> None:
     """To start, open and change it: its owner alone, because it is their money, their files and their name."""
+    _require_inside(actor, environment)
     if actor.platform or environment.owner_id != actor.user_id:
         if not actor.platform and not actor.may(Permission.ENVIRONMENTS_MANAGE_ALL):
             raise NotFound
@@ -17,9 +18,16 @@ def require_own(actor: Actor, environment: Environment) -> None:
 
 def require_manage(actor: Actor, environment: Environment) -> None:
     """To stop, save, recycle, restore and delete it: also who manages the organisation's, and the platform's staff."""
+    _require_inside(actor, environment)
     if actor.platform:
         actor.require(Permission.PLATFORM_WORKLOADS_MANAGE)
     elif environment.owner_id == actor.user_id:
         actor.require(Permission.ENVIRONMENTS_USE)
     elif not actor.may(Permission.ENVIRONMENTS_MANAGE_ALL):
+        raise NotFound
+
+
+def _require_inside(actor: Actor, environment: Environment) -> None:
+    """One person may belong to several organisations; they act in one."""
+    if not actor.platform and environment.organisation_id != actor.organisation_id:
         raise NotFound

@@ -69,12 +69,21 @@ class EnvironmentTable(Table):
             "record": record,
             "shown": shown,
             "actor": actor,
-            "own": showing.is_own(actor, record),
-            "opens": showing.opens(record, shown) if name == "actions" else [],
-            "items": showing.menu(actor, record, shown) if name == "actions" else [],
             "soon": record.expires_at is not None and (record.expires_at - self.now).days < 3,
+            **self.more(name, record, shown),
         }
-        return render_to_string(f"envs/cells/{name}.html", context)
+        # With the request, for the token in the forms of a row.
+        return render_to_string(f"envs/cells/{name}.html", context, request=self.request)
+
+    def more(self, name: str, record: Environment, shown: showing.Shown) -> dict[str, Any]:
+        """What else a cell is given: where the row leads, what can be done and opened."""
+        actor, acts = self.request.actor, name == "actions"
+        return {
+            "own": showing.is_own(actor, record),
+            "opens": showing.opens(record, shown) if acts else [],
+            "items": showing.menu(actor, record, shown) if acts else [],
+            "url": reverse("envs:detail", args=[record.pk]),
+        }
 
     def render_name(self, record: Environment) -> str:
         return self._cell("name", record)

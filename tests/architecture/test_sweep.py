@@ -17,6 +17,8 @@ from apps.billing.models import Transfer
 from apps.common.access import Realm
 from apps.common.clock import db_now
 from apps.common.scoping import TenantModel, acting
+from apps.envs.models import Snapshot
+from apps.envs.services import create as environments
 from apps.notifications.models import Notice, Webhook, WebhookDelivery
 from apps.notifications.services import notify_user
 from apps.tenants.choices import Role
@@ -94,6 +96,7 @@ def _values(world: World, run: Run) -> dict[str, Any]:
     """What stands for each name in a path. A new name has to be taught here."""
     return {
         "run_id": run.pk,
+        **_environment(world),
         "workload_id": run.workload_id,
         "organisation_id": world.organisation.pk,
         "node_id": world.node.pk,
@@ -111,6 +114,20 @@ def _values(world: World, run: Run) -> dict[str, Any]:
         "key": "1-abc",
         "uidb36": "1",
     }
+
+
+def _environment(world: World) -> dict[str, Any]:
+    """An environment of the victim's with a snapshot, and a port by which it is opened."""
+    actor = actor_of(world.alice, world.organisation)
+    request = environments.Request(
+        name=f"{SECRET} notebook", image_id=world.image.pk, package_id=world.package.pk, key=unique("key")
+    )
+    with acting(actor):
+        made = environments.create(actor, request)
+        snapshot = Snapshot.objects.create(
+            organisation=world.organisation, environment=made, kind="manual", made_by=SECRET, note=SECRET
+        )
+    return {"environment_id": made.pk, "snapshot_id": snapshot.pk, "image_id": unknown_id(), "port": "jupyter"}
 
 
 def _credentials(world: World) -> dict[str, Any]:

@@ -22,6 +22,9 @@ from apps.envs.choices import LIVE_STATES, State
 from apps.envs.models import Environment
 from apps.envs.services import tools
 from apps.envs.views.settings import settings_context
+from apps.storage import browser
+from apps.storage.choices import RootKind
+from apps.storage.roots import resolve
 from apps.workloads import faults, startup
 from apps.workloads import selectors as workloads
 from apps.workloads.choices import Status
@@ -149,7 +152,11 @@ def _money(actor: Actor, environment: Environment) -> dict[str, Any]:
 
 
 def _files(request: ActorRequest, environment: Environment, attempt: Attempt | None) -> dict[str, Any]:
-    return {"home": environment.home}
+    if not request.actor.may(Permission.STORAGE_VIEW):
+        return {"files": None}
+    root = resolve(request.actor, RootKind.FOLDER, environment.home_id)
+    empty = _("The home folder: what you save in it stays between starts. Drop files here to bring them in.")
+    return {"files": browser.context(request.actor, root, request.GET, empty_text=empty)}
 
 
 def _snapshots(request: ActorRequest, environment: Environment, attempt: Attempt | None) -> dict[str, Any]:

@@ -1,0 +1,88 @@
+"""When an environment is idle: the pure decision, for whatever is measured."""
+
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from apps.envs import idleness
+from apps.envs.choices import Busy
+from apps.envs.idleness import Seen, Verdict, judge
+
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+moments = st.one_of(st.none(), st.integers(-100_000, 100_000).map(lambda s: NOW + timedelta(seconds=s)))
+seen = st.builds(
+    Seen,
+    now=st.just(NOW),
+    started_at=st.integers(0, 100_000).map(lambda s: NOW - timedelta(seconds=s)),
+    kernels_busy=st.one_of(st.none(), st.integers(0, 3)),
+    cpu_milli=st.one_of(st.none(), st.integers(0, 400)),
+    gpu_pct=st.one_of(st.none(), st.floats(0, 100)),
+    has_gpu=st.booleans(),
+    keep_until=moments,
+    kernel_at=moments,
+    terminal_at=moments,
+    input_at=moments,
+)
+verdicts = st.builds(
+    Verdict,
+    busy_at=st.integers(0, 100_000).map(lambda s: NOW - timedelta(seconds=s)),
+    cause=st.sampled_from(list(Busy)),
+)
+at_leisure = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+rules = st.one_of(st.none(), st.integers(5, 10_000))
+
+
+@at_leisure
+@given(seen, st.one_of(st.none(), verdicts), rules)
+def test_what_is_in_use_or_unseen_is_never_released(look: Seen, before: Verdict | None, rule: int | None) -> None:
+    verdict = judge(look, before)
+    in_use = (
+        bool(look.kernels_busy)
+        or (look.cpu_milli or 0) >= idleness.CPU_BUSY_MILLI
+        or (look.gpu_pct or 0) >= idleness.GPU_BUSY_PCT
+        or (look.keep_until is not None and look.keep_until > NOW)
+    )
+    unseen = look.kernels_busy is None or look.cpu_milli is None or (look.has_gpu and look.gpu_pct is None)
+    if in_use or unseen:
+        assert verdict.busy_at == NOW
+        assert not idleness.is_due(NOW, verdict.busy_at, rule)
+
+
+@at_leisure
+@given(seen, st.one_of(st.none(), verdicts))
+def test_use_is_never_forgotten_nor_foretold(look: Seen, before: Verdict | None) -> None:
+    verdict = judge(look, before)
+    assert look.started_at <= verdict.busy_at <= NOW
+    if before is not None:
+        assert verdict.busy_at >= before.busy_at
+    for moment in (look.kernel_at, look.terminal_at, look.input_at):
+        if moment is not None:
+            assert verdict.busy_at >= min(moment, NOW)
+
+
+@at_leisure
+@given(seen, st.one_of(st.none(), verdicts))
+def test_without_any_use_only_the_past_counts(look: Seen, before: Verdict | None) -> None:
+    quiet = Seen(now=NOW, started_at=look.started_at, kernels_busy=0, cpu_milli=0)
+    expected = max(look.started_at, before.busy_at) if before else look.started_at
+    assert judge(quiet, before).busy_at == expected
+
+
+@at_leisure
+@given(st.integers(0, 20_000), rules)
+def test_it_is_warned_before_it_is_released(idle_s: int, rule: int | None) -> None:
+    busy_at = NOW - timedelta(seconds=idle_s)
+    if idleness.is_due(NOW, busy_at, rule):
+        assert idleness.warn_now(NOW, busy_at, rule)
+    if rule is None:
+        assert not idleness.warn_now(NOW, busy_at, rule)
+    else:
+        assert idleness.is_due(NOW, busy_at, rule) == (idle_s >= rule * 60)
+
+
+def test_a_warning_leaves_time_to_come_back() -> None:
+    assert not idleness.warn_now(NOW, NOW - timedelta(minutes=24), 30)
+    assert idleness.warn_now(NOW, NOW - timedelta(minutes=25), 30)
+    assert not idleness.warn_now(NOW, NOW - timedelta(minutes=2), 6)
+    assert idleness.warn_now(NOW, NOW - timedelta(minutes=3), 6)
