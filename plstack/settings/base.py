@@ -179,6 +179,7 @@ ACCOUNT_RATE_LIMITS = {
     "reset_password": "20/m/ip,5/m/key",
     "reset_password_from_key": "20/m/ip",
     "change_password": "5/m/user",
+    "confirm_email": "3/10m/key",
 }
 # The server that the console's settings name, else the environment's, else files under the installation's home.
 MFA_ADAPTER = "apps.tenants.mfa.MFAAdapter"
