@@ -1,5 +1,6 @@
 """How allauth behaves here."""
 
+import logging
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
@@ -17,12 +18,12 @@ from apps.tenants import registration, second_factor, sessions
 from apps.tenants.actors import personal_actor
 from apps.tenants.models import User
 
+logger = logging.getLogger(__name__)
 UNKNOWN_ADDRESS = "::"
 LOGGED = {
     "mfa/email/totp_activated": "user.second_factor_set_up",
     "mfa/email/totp_deactivated": "user.second_factor_removed",
     "mfa/email/recovery_codes_generated": "user.recovery_codes_made",
-    "account/email/email_confirm": "user.email_confirmed",
     "socialaccount/email/account_connected": "user.sign_in_connected",
     "socialaccount/email/account_disconnected": "user.sign_in_disconnected",
 }
@@ -64,6 +65,8 @@ class AccountAdapter(DefaultAccountAdapter):
         """A proven address may be all that a new person waited for."""
         confirmed = bool(super().confirm_email(request, email_address))
         if confirmed:
+            user = email_address.user
+            record(_actor(request, user), action="user.email_confirmed", target=_target(user))
             registration.settle(email_address.user)
         return confirmed
 
@@ -95,7 +98,12 @@ class AccountAdapter(DefaultAccountAdapter):
         """allauth calls this once after each change of how somebody signs in: the change goes into the log, too."""
         if action := LOGGED.get(template_prefix):
             record(_actor(self.request, user), action=action, target=_target(user))
-        super().send_notification_mail(template_prefix, user, context, email or user.email)
+        try:
+            super().send_notification_mail(
+                template_prefix, user, {**(context or {}), "person": user}, email or user.email
+            )
+        except OSError as error:  # refused, unreachable, timed out: the change itself stands
+            logger.warning("%s was not sent to user %s: %s", template_prefix, user.pk, error)
 
 
 def _actor(request: HttpRequest | None, user: User) -> Actor:

@@ -8,6 +8,7 @@ app_name = "account"
 
 urlpatterns = [
     path("", profile.profile, name="profile"),
+    path("confirm-email/", profile.confirm_email, name="confirm_email"),
     path("security/", security.security, name="security"),
     path("security/sign-out-others/", security.sign_out_others, name="sign_out_others"),
     path("security/sessions/<int:session_id>/end/", security.end_session, name="end_session"),

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from allauth.mfa.models import Authenticator
 from django.conf import LazySettings
+from django.core import mail
 from django.test import Client
 
 from apps.audit.models import Entry
@@ -78,16 +79,15 @@ def actions(user: User) -> list[str]:
         return list(Entry.objects.filter(target_id=str(user.pk)).order_by("pk").values_list("action", flat=True))
 
 
-def test_setting_it_up_asks_for_the_password_first_and_is_logged(
-    alice: User, django_capture_on_commit_callbacks: Any
-) -> None:
+@pytest.mark.django_db(transaction=True)  # what the library does last, it does on commit
+def test_setting_it_up_asks_for_the_password_first_and_is_logged_and_mailed(alice: User) -> None:
     client = sign_in(alice)
     assert client.get(ACTIVATE)["Location"].startswith("/accounts/reauthenticate/")
-    with django_capture_on_commit_callbacks(execute=True):
-        client, secret, codes = set_up(alice)
+    client, secret, codes = set_up(alice)
     assert len(codes) == 10
     assert secret not in client.get("/account/security/").content.decode()
     assert "user.second_factor_set_up" in actions(alice)
+    assert mail.outbox[-1].subject.endswith("The second factor is on")
 
 
 def test_a_wrong_code_switches_nothing_on(alice: User) -> None:

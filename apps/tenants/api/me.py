@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from apps.common.access import SELF
 from apps.common.api import ScopedView
-from apps.tenants import services
+from apps.tenants import emails, services
 from apps.tenants.actors import memberships
 from apps.tenants.choices import Role
 from apps.tenants.models import User
@@ -71,7 +71,8 @@ class MeView(ScopedView):
         asked.is_valid(raise_exception=True)
         user = self._user()
         now = {"name": user.name, "email": user.email, "language": user.language}
-        services.update_profile(self.actor, **{**now, **asked.validated_data})
+        changed = services.update_profile(self.actor, **{**now, **asked.validated_data})
+        emails.tell_former(request._request, changed, now["email"])
         return Response(self._answer())
 
     def _user(self) -> User:

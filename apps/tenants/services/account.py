@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from apps.audit.services import Target, record
 from apps.common.actor import Actor
 from apps.common.errors import Invalid, NotFound
+from apps.tenants.emails import forget_others
 from apps.tenants.models import Membership, User
 
 
@@ -42,6 +43,8 @@ def update_profile(actor: Actor, *, name: str, email: str, language: str) -> Use
                 user.save(update_fields=["name", "email", "language"])
         except IntegrityError as error:  # somebody took the address at this moment
             raise Invalid.field("email", _("Another account uses this already.")) from error
+        if user.email != before["email"]:
+            forget_others(user)
         after = {"name": user.name, "email": user.email, "language": user.language}
         if after != before:
             record(

@@ -6,15 +6,15 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import translation
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from apps.common.access import SELF, requires
 from apps.common.errors import DomainError
 from apps.common.forms import show_error
 from apps.common.requests import ActorRequest
-from apps.tenants import services
+from apps.tenants import emails, services
 from apps.tenants.forms.account import ProfileForm, initial_of
-from apps.tenants.views.shared import page
+from apps.tenants.views.shared import page, user_of
 
 YEAR_S = 365 * 24 * 3600
 
@@ -23,17 +23,25 @@ YEAR_S = 365 * 24 * 3600
 @require_http_methods(["GET", "POST"])
 def profile(request: ActorRequest) -> HttpResponse:
     """Name, e-mail and language; with `X-Validate` the form is checked and nothing is saved."""
-    form = ProfileForm(request.POST or None, initial=initial_of(request.user))  # type: ignore[arg-type]
+    user = user_of(request)
+    form = ProfileForm(request.POST or None, initial=initial_of(user))
     if request.method == "POST" and "X-Validate" not in request.headers:
         if form.is_valid() and _save(request, form):
             return _saved(form.cleaned_data["language"])
-        return render(request, "tenants/profile.html", page("profile", form=form), status=422)
-    return render(request, "tenants/profile.html", page("profile", form=form))
+        return _page(request, form, status=422)
+    return _page(request, form)
+
+
+def _page(request: ActorRequest, form: ProfileForm, status: int = 200) -> HttpResponse:
+    context = page("profile", form=form, confirmed=emails.is_confirmed(user_of(request)))
+    return render(request, "tenants/profile.html", context, status=status)
 
 
 def _save(request: ActorRequest, form: ProfileForm) -> bool:
+    former = user_of(request).email
     try:
-        services.update_profile(request.actor, **form.cleaned_data)
+        user = services.update_profile(request.actor, **form.cleaned_data)
+        emails.tell_former(request, user, former)
     except DomainError as error:
         show_error(form, error)
         return False
@@ -50,3 +58,17 @@ def _saved(language: str) -> HttpResponse:
     else:
         response.delete_cookie(settings.LANGUAGE_COOKIE_NAME, samesite="Lax")
     return response
+
+
+@requires(SELF)
+@require_POST
+def confirm_email(request: ActorRequest) -> HttpResponse:
+    """Send the link that proves the address once more."""
+    user = user_of(request)
+    try:
+        emails.send_link(request, user)
+    except DomainError as error:
+        messages.error(request, str(error.message))
+    else:
+        messages.success(request, _("A link is on its way to %(email)s.") % {"email": user.email})
+    return redirect("account:profile")
