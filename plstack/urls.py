@@ -15,6 +15,7 @@ urlpatterns = [
     path("console/", include("apps.console.urls")),
     path("environments/", include("apps.envs.urls")),
     path("training/", include("apps.training.urls")),
+    path("data/", include("apps.storage.urls")),
     path("billing/", include("apps.billing.urls")),
     path("account/", include("apps.tenants.urls")),
     path("notifications/", include("apps.notifications.urls")),

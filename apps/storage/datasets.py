@@ -6,7 +6,7 @@ from pathlib import Path
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.utils.translation import gettext_lazy as _
 
 from apps.audit.services import Target, record
@@ -80,6 +80,12 @@ def versions(dataset: Dataset) -> QuerySet[DatasetVersion]:
     """Newest first."""
     rows: QuerySet[DatasetVersion] = DatasetVersion.objects.filter(dataset=dataset).select_related("made_by")
     return rows.order_by("-number")
+
+
+def with_newest(rows: QuerySet[Dataset]) -> QuerySet[Dataset]:
+    """Each with `newest_bytes`, the size of its newest version; for lists."""
+    newest = DatasetVersion.objects.filter(dataset=OuterRef("pk"), number=OuterRef("newest"))
+    return rows.annotate(newest_bytes=Subquery(newest.values("total_bytes")[:1]))
 
 
 def choosable(actor: Actor) -> QuerySet[DatasetVersion]:

@@ -27,6 +27,10 @@ class Text:
     encoding: str
     etag: str
 
+    @property
+    def is_crlf(self) -> bool:
+        return "\r\n" in self.text
+
 
 def read_text(root: Root, path: str) -> Text:
     """A text file of at most 1 MiB. `Invalid` for larger ones and for what is no text, `NotFound`."""

@@ -9,8 +9,8 @@ from types import TracebackType
 from typing import Self
 from uuid import UUID
 
-from django.db.models import F, Q
-from django.db.models.functions import Greatest, Now
+from django.db.models import BigIntegerField, F, Q
+from django.db.models.functions import Cast, Greatest, Now
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.clock import db_now
@@ -50,7 +50,7 @@ class Budget:
         self._left += count
 
     def _reserve(self, count: int) -> int:
-        fits = Q(size_mib__isnull=True) | Q(used_bytes__lte=F("size_mib") * MIB - count)
+        fits = Q(size_mib__isnull=True) | Q(used_bytes__lte=Cast("size_mib", BigIntegerField()) * MIB - count)
         taken = self._rows.filter(fits).update(used_bytes=F("used_bytes") + count, touched_at=Now())
         return count if taken else 0
 

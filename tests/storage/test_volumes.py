@@ -165,3 +165,12 @@ def test_what_a_program_wrote_is_found_and_told_once(alice: Actor) -> None:
         volume.refresh_from_db()
     assert volume.over_since is None
     assert not volumes.mount_of(volume, "/volumes/work", read_only=False).read_only
+
+
+def test_a_large_volume_has_room_for_large_files(alice: Actor) -> None:
+    """Beyond what 32 bits count."""
+    volume = make_volume(alice, size_mib=50_000_000)
+    with acting(alice), usage.guard(volume) as budget:
+        budget.take(40_000_000 * MIB)
+        with pytest.raises(QuotaExceeded):
+            budget.take(40_000_000 * MIB)

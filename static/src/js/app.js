@@ -12,6 +12,7 @@ import "./copy.js";
 import "./tables.js";
 import "./rows.js";
 import "./dropzone.js";
+import "./files.js";
 import "./guard.js";
 import "./clock.js";
 import "./nav.js";

@@ -1,0 +1,82 @@
+"""What pages of volumes and of datasets have in common: lists, sharing, and acts that ask first."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+
+from apps.common.actor import Actor
+from apps.common.errors import DomainError
+from apps.common.forms import show_error
+from apps.common.requests import ActorRequest
+from apps.common.tables import Table
+from apps.storage.choices import Right
+from apps.storage.forms import ShareForm
+from apps.storage.sharing import Shared, share
+from apps.storage.tables import StorageFilter
+from apps.storage.views.shared import paged
+
+Rows = Callable[[Actor], QuerySet[Any]]
+
+
+def listing(request: ActorRequest, visible: Rows, binned: Rows, table: type[Table]) -> dict[str, Any]:
+    """The list's context; `?bin=on` chooses what was deleted."""
+    in_bin = request.GET.get("bin") in ("on", "true", "1")
+    filtered = StorageFilter(request.GET, queryset=(binned if in_bin else visible)(request.actor), request=request)
+    rows = paged(request, table(filtered.qs, request=request))
+    return {
+        "table": rows,
+        "filter": filtered,
+        "in_bin": in_bin,
+        "nothing_yet": not filtered.form.has_changed() and not rows.paginator.count,
+    }
+
+
+def filled(
+    request: ActorRequest, form: forms.Form, template: str, context: dict[str, Any], do: Callable[[], HttpResponse]
+) -> HttpResponse:
+    """What `do` gives where the form is good; otherwise the page again with the words beside the fields."""
+    if form.is_valid():
+        try:
+            return do()
+        except DomainError as error:
+            show_error(form, error)
+    return render(request, template, {**context, "form": form}, status=422)
+
+
+def shared(request: ActorRequest, thing: Shared, template: str, context: dict[str, Any], back: str) -> HttpResponse:
+    """Share with the person chosen in the form."""
+    form = ShareForm(request.POST, thing=thing)
+
+    def do() -> HttpResponse:
+        data = form.cleaned_data
+        share(request.actor, thing, user_id=data["user"], right=Right(data["right"]))
+        return redirect(back)
+
+    return filled(request, form, template, context, do)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A dialog before an act: what `components/confirm_body.html` shows, and what is done on POST."""
+
+    words: Callable[[Any], dict[str, Any]]
+    do: Callable[[Actor, Any], None]
+    done: Any
+    back: str
+
+
+def answered(request: ActorRequest, thing: Any, question: Question, back: str) -> HttpResponse:
+    """Carry out; a refusal comes back to the page in words."""
+    try:
+        question.do(request.actor, thing)
+    except DomainError as error:
+        messages.error(request, " ".join(filter(None, (str(error.message), str(error.hint)))))
+    else:
+        messages.success(request, str(question.done))
+    return redirect(back)
