@@ -35,4 +35,5 @@ app.conf.beat_schedule = {
     "files": every(5, "storage.work", "default"),
     "adopt": every(86400, "storage.adopt", "default"),
     "clean": every(300, "storage.clean", "default"),
+    "forget": every(3600, "common.forget", "default"),
 }

@@ -5,22 +5,30 @@ from http import HTTPStatus
 from typing import Any, ClassVar
 
 from django.http import Http404
+from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView, set_rollback
 
+from apps.common import idempotency
 from apps.common.access import Access, Realm, actor_for
 from apps.common.actor import Actor
 from apps.common.errors import DomainError
 from apps.common.scoping import acting
+from apps.common.throttling import Allowance
 
 
 class ScopedView(APIView):
-    """Declares `access` as one `Access` for all methods or as {method or action: Access}."""
+    """Declares `access` as one `Access` for all methods or as {method or action: Access}.
+
+    A POST with an Idempotency-Key runs once in 24 hours; every request counts towards a rate limit.
+    """
 
     access: ClassVar[Access | dict[str, Access]]
+    _scope: ExitStack
+    _once: idempotency.Once | None
 
     def declared_access(self) -> Access | None:
         declared = getattr(self, "access", None)
@@ -37,13 +45,47 @@ class ScopedView(APIView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         access = self.declared_access()
-        if access is not None and access.realm is not Realm.PUBLIC:
-            request._request.user = request.user
-            self._scope.enter_context(acting(actor_for(request._request, access)))
+        if access is None or access.realm is Realm.PUBLIC:
+            return
+        request._request.user = request.user
+        actor = actor_for(request._request, access)
+        self._scope.enter_context(acting(actor))
+        key = idempotency.key_of(request._request) if request.method == "POST" else ""
+        if key:
+            asked = idempotency.asked(request._request, actor, key)
+            self._once = self._scope.enter_context(idempotency.once(asked))
+
+    def perform_authentication(self, request: Request) -> None:
+        try:
+            super().perform_authentication(request)
+        except exceptions.AuthenticationFailed:
+            super().check_throttles(request)
+            raise
+
+    def check_permissions(self, request: Request) -> None:
+        """Refusals count as well, so that guessing is limited."""
+        super().check_throttles(request)
+        super().check_permissions(request)
+
+    def check_throttles(self, request: Request) -> None:
+        """Has been done before the permissions."""
+
+    def handle_exception(self, exc: Exception) -> Any:
+        return exc.response if isinstance(exc, idempotency.Replayed) else super().handle_exception(exc)
+
+    def _remember(self, response: HttpResponseBase) -> None:
+        if self._once is not None:
+            self._once.remember(response)
 
     def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        self._once = None
         with ExitStack() as self._scope:
-            return super().dispatch(request, *args, **kwargs)
+            response = super().dispatch(request, *args, **kwargs)
+            self._remember(response)
+        allowance: Allowance | None = getattr(request, "allowance", None)
+        for name, value in allowance.headers().items() if allowance else ():
+            response.headers[name] = value
+        return response
 
 
 def problem_json(error: Exception, context: dict[str, Any]) -> Response | None:

@@ -18,6 +18,7 @@ from apps.common.access import in_organisation
 from apps.common.api import ScopedView
 from apps.common.errors import Invalid, NotFound
 from apps.common.files import download
+from apps.common.idempotency import key_of
 from apps.common.pagination import CreatedCursor
 from apps.common.permissions import Permission
 from apps.registry import selectors as registry
@@ -36,22 +37,12 @@ from apps.workloads.series import series_of
 VIEW = in_organisation(Permission.TRAINING_VIEW)
 SUBMIT = in_organisation(Permission.TRAINING_SUBMIT)
 MAX_LOG = 1 << 20
-MAX_KEY = 64
-IDEMPOTENCY_KEY = OpenApiParameter(
-    "Idempotency-Key",
-    str,
-    OpenApiParameter.HEADER,
-    description="The same key again returns the run made first, and starts nothing. At most 64 characters.",
-)
 PATH = OpenApiParameter("path", str, description="A path below the run's output folder; empty for the folder itself.")
 
 
 def idempotency_key(request: Request) -> str:
-    """The request's own key, or a new one; `Invalid` for one that is too long."""
-    key = request.headers.get("Idempotency-Key", "").strip()
-    if len(key) > MAX_KEY:
-        raise Invalid.field("Idempotency-Key", _("An Idempotency-Key has at most 64 characters."))
-    return key or new_key()
+    """The request's own key, or a new one: also where a run was started under it long ago it starts nothing again."""
+    return key_of(request._request) or new_key()
 
 
 class RunView(ScopedView):
@@ -88,7 +79,7 @@ class RunList(ScopedView, generics.ListCreateAPIView[Run]):
             return Run.objects.none()
         return selectors.runs(self.actor)
 
-    @extend_schema(request=s.SubmitSerializer, responses={201: s.RunDetailSerializer}, parameters=[IDEMPOTENCY_KEY])
+    @extend_schema(request=s.SubmitSerializer, responses={201: s.RunDetailSerializer})
     def post(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """Start a run: validated, quota reserved, money held, code frozen, queued; or nothing at all."""
         asked = s.SubmitSerializer(data=request.data)
@@ -122,7 +113,7 @@ class RunStop(RunView):
 class RunRerun(RunView):
     access = SUBMIT
 
-    @extend_schema(request=None, responses={201: s.RunDetailSerializer}, parameters=[IDEMPOTENCY_KEY])
+    @extend_schema(request=None, responses={201: s.RunDetailSerializer})
     def post(self, request: Request, run_id: UUID) -> Response:
         """The same again as the next version, at today's price."""
         again = services.rerun(self.actor, self.run(), key=idempotency_key(request))

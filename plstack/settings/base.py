@@ -247,17 +247,14 @@ REST_FRAMEWORK = {
     "DEFAULT_PAGINATION_CLASS": "apps.common.pagination.CreatedCursor",
     "PAGE_SIZE": 50,
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "apps.common.schema.Schema",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser", "rest_framework.parsers.MultiPartParser"],
     "EXCEPTION_HANDLER": "apps.common.api.problem_json",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
-    "DEFAULT_THROTTLE_CLASSES": [
-        "rest_framework.throttling.UserRateThrottle",
-        "rest_framework.throttling.AnonRateThrottle",
-    ],
-    "DEFAULT_THROTTLE_RATES": {"user": "1200/min", "anon": "60/min"},
+    "DEFAULT_THROTTLE_CLASSES": ["apps.common.throttling.RateLimit"],
 }
+API_REQUESTS_PER_MINUTE = {"person": 1200, "token": 1200, "anonymous": 60}
 SPECTACULAR_SETTINGS = {
     "TITLE": "PLStack",
     "DESCRIPTION": "Share GPU servers: submit, watch and pay for work on them.",

@@ -1,0 +1,42 @@
+"""What the API itself remembers between requests. What every route goes through lies in this app, so its rows do too.
+
+They hold ids instead of foreign keys, because people and organisations are known further up only.
+"""
+
+from django.db import models
+from django.db.models.functions import Now
+
+
+class IdempotentAnswer(models.Model):
+    """The first answer to a request that carried an Idempotency-Key, for who sends it again.
+
+    The body is sealed: some answers hold a secret that is shown only once.
+    """
+
+    user_id = models.BigIntegerField()
+    organisation_id = models.UUIDField(null=True)
+    key = models.CharField(max_length=64)
+    path = models.CharField(max_length=64)  # SHA-256 of method, path and query
+    request = models.CharField(max_length=64)  # SHA-256 of what was asked
+    status = models.PositiveSmallIntegerField(null=True)
+    headers = models.JSONField(default=dict)
+    body = models.BinaryField(default=b"")
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["user_id", "organisation_id", "key", "path"],
+                name="idempotent_answer_once",
+                nulls_distinct=False,
+            ),
+        ]
+        indexes = [models.Index(fields=["created_at"], name="idempotent_answer_age")]
+
+
+class RequestCount(models.Model):
+    """How many requests someone made in the present minute; one row each, written over with every new minute."""
+
+    who = models.CharField(primary_key=True, max_length=80)
+    minute = models.BigIntegerField()
+    count = models.PositiveIntegerField()
