@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.billing.views import consumption, export, mine, wallet
+from apps.billing.views import consumption, export, mine, requests, wallet
 
 app_name = "billing"
 
@@ -13,5 +13,7 @@ urlpatterns = [
     path("consumption/days/", consumption.days, name="days"),
     path("consumption/export/", export.export, name="export"),
     path("consumption/mine/", mine.mine, name="mine"),
+    path("packages/<int:package_id>/ask/", requests.ask, name="ask"),
+    path("packages/requests/<uuid:request_id>/withdraw/", requests.withdraw, name="request_withdraw"),
     path("consumption/<uuid:workload_id>/", consumption.run, name="run"),
 ]

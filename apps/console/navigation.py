@@ -51,6 +51,7 @@ PORTAL = (
             Entry(_("Departments"), "", "organisation:departments", P.MEMBERS_MANAGE),
             Entry(_("Quotas"), "", "organisation:quotas", P.QUOTAS_VIEW),
             Entry(_("Roles"), "", "organisation:roles", P.ORGANISATION_MANAGE),
+            Entry(_("Package requests"), "", "organisation:requests", P.PACKAGES_REVIEW),
             Entry(_("Webhooks"), "", "webhooks:list", P.WEBHOOKS_MANAGE),
         ),
     ),
@@ -59,7 +60,15 @@ PORTAL = (
 
 CONSOLE = (
     Entry(pgettext_lazy("console", "Overview"), "layout-dashboard", "console:overview", P.PLATFORM_OVERVIEW),
-    Entry(_("Organisations"), "building", "console:organisations", P.PLATFORM_TENANTS_VIEW),
+    Entry(
+        _("Tenants"),
+        "building",
+        children=(
+            Entry(_("Organisations"), "", "console:organisations", P.PLATFORM_TENANTS_VIEW),
+            Entry(_("People"), "", "console:people", P.PLATFORM_TENANTS_VIEW),
+            Entry(_("Package requests"), "", "console:requests", P.PLATFORM_PACKAGES_REVIEW),
+        ),
+    ),
     Entry(_("Environments"), "terminal-2", "console:environments", P.PLATFORM_WORKLOADS_VIEW),
     Entry(_("Workloads"), "flask", "console:workloads", P.PLATFORM_WORKLOADS_VIEW),
     Entry(
@@ -80,7 +89,15 @@ CONSOLE = (
             Entry(_("Consumption"), "", "console:consumption", P.PLATFORM_FINANCE_VIEW),
         ),
     ),
-    Entry(_("Audit log"), "shield-check", "console:audit", P.PLATFORM_AUDIT_VIEW),
+    Entry(
+        _("Security"),
+        "shield-check",
+        children=(
+            Entry(_("Staff"), "", "console:staff", P.PLATFORM_SECURITY_VIEW),
+            Entry(_("Roles"), "", "console:roles", P.PLATFORM_SECURITY_VIEW),
+            Entry(_("Audit log"), "", "console:audit", P.PLATFORM_AUDIT_VIEW),
+        ),
+    ),
     Entry(_("Settings"), "settings", "console:settings", P.PLATFORM_SETTINGS_VIEW),
 )
 

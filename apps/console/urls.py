@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from apps.console import people_urls
 from apps.console.views import (
     accelerators,
     audit,
@@ -9,6 +10,7 @@ from apps.console.views import (
     environments,
     members,
     node_acts,
+    node_new,
     nodes,
     notices,
     organisations,
@@ -20,12 +22,14 @@ from apps.console.views import (
 )
 from apps.console.views.settings import notifications as settings_notifications
 from apps.console.views.settings import pages as settings_pages
+from apps.console.views.settings import review as settings_review
 from apps.console.views.settings import sign_in as settings_sign_in
 
 app_name = "console"
 
 urlpatterns = [
     path("", overview.page, name="overview"),
+    *people_urls.urlpatterns,
     path("organisations/", organisations.organisation_list, name="organisations"),
     path("organisations/suggestions/", organisations.suggestions, name="organisation_suggestions"),
     path("organisations/new/", organisations.new, name="organisation_new"),
@@ -42,6 +46,7 @@ urlpatterns = [
     path("environments/", environments.environment_list, name="environments"),
     path("environments/<uuid:environment_id>/<slug:name>/", environments.act, name="environment_act"),
     path("nodes/", nodes.node_list, name="nodes"),
+    path("nodes/new/", node_new.page, name="node_new"),
     path("nodes/<uuid:node_id>/", nodes.detail, name="node"),
     path("nodes/<uuid:node_id>/load/<slug:name>/", nodes.load, name="node_load"),
     path("nodes/<uuid:node_id>/cordon/", nodes.cordon, name="node_cordon"),
@@ -51,6 +56,7 @@ urlpatterns = [
     path("nodes/<uuid:node_id>/remove/", node_acts.remove, name="node_remove"),
     path("nodes/<uuid:node_id>/labels/", node_acts.labels, name="node_labels"),
     path("nodes/<uuid:node_id>/mode/", node_acts.mode, name="node_mode"),
+    path("nodes/<uuid:node_id>/strays/<uuid:ref>/stop/", node_acts.stray_stop, name="node_stray_stop"),
     path("accelerators/", accelerators.card_list, name="accelerators"),
     path("accelerators/<uuid:card_id>/mode/", accelerators.mode, name="accelerator_mode"),
     path("zones/", zones.zone_list, name="zones"),
@@ -87,6 +93,7 @@ urlpatterns = [
     path("settings/", settings_pages.first, name="settings"),
     path("settings/registration/", settings_pages.registration, name="settings_registration"),
     path("settings/sign-in/", settings_sign_in.sign_in, name="settings_sign_in"),
+    path("settings/review/", settings_review.review, name="settings_review"),
     path("settings/options/", settings_pages.options, name="settings_options"),
     path("settings/notifications/", settings_notifications.notifications, name="settings_notifications"),
     path("settings/branding/", settings_pages.branding, name="settings_branding"),

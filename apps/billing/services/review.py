@@ -198,7 +198,7 @@ def _tell_approvers(actor: Actor, made: PackageRequest) -> None:
         notify_organisation(
             organisation_id=made.organisation_id,
             kind="package.requested",
-            data={**data, "page": "organisation:package_requests"},
+            data={**data, "page": "organisation:requests"},
             dedup=dedup,
             permission=Permission.PACKAGES_REVIEW,
         )
@@ -206,7 +206,7 @@ def _tell_approvers(actor: Actor, made: PackageRequest) -> None:
     notify_platform(
         permission=Permission.PLATFORM_PACKAGES_REVIEW,
         kind="package.requested",
-        data={**data, "page": "console:package_requests"},
+        data={**data, "page": "console:requests"},
         dedup=dedup,
     )
 

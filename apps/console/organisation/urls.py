@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.console.organisation import departments, invitations, members, quotas, roles
+from apps.console.organisation import departments, invitations, members, quotas, requests, roles
 
 app_name = "organisation"
 
@@ -24,6 +24,9 @@ urlpatterns = [
     path("quotas/holders/", quotas.holders, name="quota_holders"),
     path("quotas/departments/<uuid:department_id>/", quotas.of_department, name="quota_department"),
     path("quotas/people/<int:user_id>/", quotas.of_person, name="quota_person"),
+    path("requests/", requests.request_list, name="requests"),
+    path("requests/act/", requests.act, name="request_act"),
+    path("requests/<uuid:request_id>/deny/", requests.deny, name="request_deny"),
     path("roles/", roles.role_list, name="roles"),
     path("roles/new/", roles.new, name="role_new"),
     path("roles/<uuid:role_id>/", roles.detail, name="role"),

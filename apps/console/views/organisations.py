@@ -89,11 +89,19 @@ def detail(request: StaffRequest, organisation_id: UUID) -> HttpResponse:
 
 def frame(actor: Actor, organisation: Organisation, current: str) -> dict[str, Any]:
     """Header and tabs that every page of one organisation shows."""
-    pages = {"overview": pgettext("tab", "Overview"), "members": _("Members"), "quotas": _("Quotas")}
+    pages = {
+        "overview": pgettext("tab", "Overview"),
+        "members": _("Members"),
+        "quotas": _("Quotas"),
+        "packages": _("Packages"),
+        "terms": _("Terms"),
+    }
     names = {
         "overview": "console:organisation",
         "members": "console:organisation_members",
         "quotas": "console:organisation_quotas",
+        "packages": "console:organisation_packages",
+        "terms": "console:organisation_terms",
     }
     return {
         "organisation": organisation,

@@ -62,5 +62,27 @@ def set_organisation_status(actor: Actor, *, organisation_id: UUID, status: Orga
     return organisation
 
 
+def set_weight(actor: Actor, *, organisation_id: UUID, weight: int) -> None:
+    """Its share of what is free beyond every guarantee, relative to other organisations': 1 to 100."""
+    actor.require(Permission.PLATFORM_TENANTS_MANAGE)
+    if not 1 <= weight <= 100:
+        raise Invalid.field("weight", _("A weight is a number from 1 to 100."))
+    with transaction.atomic():
+        organisation = Organisation.objects.select_for_update(no_key=True).filter(pk=organisation_id).first()
+        if organisation is None:
+            raise NotFound
+        before, organisation.weight = organisation.weight, weight
+        if before != weight:
+            organisation.save(update_fields=["weight"])
+            record(
+                actor,
+                action="organisation.weight",
+                organisation_id=organisation.pk,
+                target=target_of(organisation),
+                before={"weight": before},
+                after={"weight": weight},
+            )
+
+
 def target_of(organisation: Organisation) -> Target:
     return Target("organisation", str(organisation.pk), organisation.name)

@@ -1,0 +1,103 @@
+"""What the platform grants one organisation: its packages, its weight, its credit."""
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST
+
+from apps.billing import selectors as funds
+from apps.billing import services as billing
+from apps.billing.choices import AccountKind
+from apps.billing.models import Account
+from apps.billing.selectors.review import restriction
+from apps.billing.services.review import restrict, set_needs_review
+from apps.common.access import on_platform, requires
+from apps.common.errors import DomainError
+from apps.common.forms import show_error
+from apps.common.money import FEN_PER_YUAN
+from apps.common.permissions import Permission as P
+from apps.console.forms.people import ALL, LISTED, PackagesForm, TermsForm
+from apps.console.requests import StaffRequest
+from apps.console.selectors import organisations as reads
+from apps.console.views.organisations import frame
+from apps.console.views.shared import done, refused
+from apps.tenants.models import Organisation
+from apps.tenants.services.organisations import set_weight
+
+VIEW = on_platform(P.PLATFORM_TENANTS_VIEW)
+PRICES = on_platform(P.PLATFORM_PRICES_MANAGE)
+PACKAGES, TERMS = "console/organisations/packages.html", "console/organisations/terms.html"
+
+
+@requires(VIEW)
+@require_http_methods(["GET", "POST"])
+def packages(request: StaffRequest, organisation_id: UUID) -> HttpResponse:
+    """All packages, or those ticked."""
+    organisation = reads.get(request.actor, organisation_id)
+    listed = restriction(organisation_id)
+    initial = {"which": ALL if listed is None else LISTED, "packages": listed or []}
+    form = PackagesForm(request.POST or None, actor=request.actor, initial=initial)
+    if request.method == "POST":
+        request.actor.require(P.PLATFORM_TENANTS_MANAGE)
+        if form.is_valid():
+            restrict(request.actor, organisation_id=organisation_id, package_ids=form.ids())
+            words = _("The packages of %(name)s were set.") % {"name": organisation.name}
+            return done(request, words, "console:organisation_packages", organisation_id)
+    chosen = {str(value) for value in form["packages"].value() or []}
+    context = {
+        **frame(request.actor, organisation, "packages"),
+        "form": form,
+        "rows": [(package, str(package.pk) in chosen) for package in funds.packages(request.actor)],
+    }
+    return refused(request, PACKAGES, context) if request.method == "POST" else render(request, PACKAGES, context)
+
+
+@requires(VIEW)
+@require_http_methods(["GET", "POST"])
+def terms(request: StaffRequest, organisation_id: UUID) -> HttpResponse:
+    """Weight and, for who may recharge, the credit limit."""
+    organisation = reads.get(request.actor, organisation_id)
+    money = request.actor.may(P.PLATFORM_RECHARGE)
+    form = TermsForm(request.POST or None, money=money, initial=_initial(organisation))
+    if request.method == "POST" and form.is_valid() and _kept(request, organisation, form):
+        words = _("The terms of %(name)s were set.") % {"name": organisation.name}
+        return done(request, words, "console:organisation_terms", organisation_id)
+    context = {**frame(request.actor, organisation, "terms"), "form": form, "may_set_credit": money}
+    return refused(request, TERMS, context) if request.method == "POST" else render(request, TERMS, context)
+
+
+def _kept(request: StaffRequest, organisation: Organisation, form: TermsForm) -> bool:
+    data = form.cleaned_data
+    try:
+        if data["weight"] != organisation.weight:
+            set_weight(request.actor, organisation_id=organisation.pk, weight=data["weight"])
+        if "credit_limit" in data and data["credit_limit"] != _credit_limit(organisation):
+            billing.set_credit_limit(
+                request.actor, organisation_id=organisation.pk, credit_limit_fen=data["credit_limit"]
+            )
+    except DomainError as error:
+        show_error(form, error)
+        return False
+    return True
+
+
+def _initial(organisation: Organisation) -> dict[str, Any]:
+    yuan, rest = divmod(_credit_limit(organisation), FEN_PER_YUAN)
+    return {"weight": organisation.weight, "credit_limit": f"{yuan}.{rest:02d}"}
+
+
+def _credit_limit(organisation: Organisation) -> int:
+    wallet = Account.objects.filter(organisation=organisation, kind=AccountKind.CASH).first()
+    return wallet.credit_limit_fen if wallet else 0
+
+
+@requires(PRICES)
+@require_POST
+def needs_review(request: StaffRequest, package_id: int) -> HttpResponse:
+    wanted = request.POST.get("needs_review") == "yes"
+    set_needs_review(request.actor, package_id=package_id, needs_review=wanted)
+    words = _("People have to ask for it from now on.") if wanted else _("It needs no approval any more.")
+    return done(request, words, "console:package", package_id)
