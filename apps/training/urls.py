@@ -11,6 +11,7 @@ urlpatterns = [
     path("new/", create.new, name="new"),
     path("quote/", create.quote, name="quote"),
     path("code/", code.upload, name="upload"),
+    path("of-workload/<uuid:workload_id>/", detail.of_workload, name="of_workload"),
     path("<uuid:run_id>/", detail.detail, name="detail"),
     path("<uuid:run_id>/part/<slug:name>/", detail.part, name="part"),
     path("<uuid:run_id>/metrics/<slug:name>/", detail.metrics, name="metrics"),

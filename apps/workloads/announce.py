@@ -5,6 +5,8 @@ from typing import Any
 from apps.audit.services import Target, record
 from apps.common.actor import Actor
 from apps.common.live import PLATFORM_GROUP, organisation_group, publish_on_commit, workload_group
+from apps.notifications.services import notify_user
+from apps.workloads.choices import Kind, Status
 from apps.workloads.models import Event, Workload
 
 
@@ -22,6 +24,34 @@ def status_changed(actor: Actor, workload: Workload, before: str) -> None:
         organisation_id=workload.organisation_id,
         before={"status": before},
         after={"status": workload.status, "reason": workload.reason},
+    )
+    _tell_owner(workload)
+
+
+# What is told outside of the pages, by kind of workload: other kinds end for reasons that their own apps tell.
+_NOTICES = {
+    (Kind.TRAINING, Status.SUCCEEDED): "run.finished",
+    (Kind.TRAINING, Status.FAILED): "run.failed",
+}
+
+
+def _tell_owner(workload: Workload) -> None:
+    """In the transaction of the end itself, so it is told exactly once."""
+    notice = _NOTICES.get((Kind(workload.kind), Status(workload.status)))
+    if notice is None:
+        return
+    ran = workload.ended_at - workload.started_at if workload.started_at and workload.ended_at else None
+    notify_user(
+        organisation_id=workload.organisation_id,
+        user_id=workload.owner_id,
+        kind=notice,
+        data={
+            "workload_id": str(workload.pk),
+            "name": workload.name,
+            "seconds": round(ran.total_seconds()) if ran else 0,
+            "reason": workload.reason,
+        },
+        dedup=f"{notice}:{workload.pk}:{workload.attempt_number}",
     )
 
 

@@ -4,6 +4,7 @@ import pytest
 from django.utils import translation
 
 from apps.billing.states import NOTICES
+from apps.notifications.kinds import KINDS
 from apps.notifications.models import Notice
 from apps.notifications.words import words
 
@@ -29,6 +30,20 @@ def test_the_grace_period_says_when_it_ends() -> None:
 def test_every_kind_that_billing_sends_has_words(kind: str, data: dict[str, object]) -> None:
     assert kind not in said(kind, **data)
     assert len(said(kind, **data)) > 20
+
+
+@pytest.mark.parametrize("kind", [kind.name for kind in KINDS])
+@pytest.mark.parametrize("data", [{}, {"name": 7, "at": "soon", "seconds": "x", "used": None, "node_id": ["?"]}])
+def test_every_kind_has_words_whatever_its_data_looks_like(kind: str, data: dict[str, object]) -> None:
+    assert kind not in said(kind, **data) or kind == "test"
+    assert "%(" not in said(kind, **data)
+
+
+def test_a_notice_leads_to_what_it_speaks_of() -> None:
+    run = "5b1d43ad-6f0e-4f4c-9b6e-0d5a6c4c0001"
+    found = words(Notice(kind="run.failed", data={"name": "digits", "workload_id": run}))
+    assert found.url == f"/training/of-workload/{run}/"
+    assert words(Notice(kind="run.failed", data={"workload_id": "no id"})).url == ""
 
 
 def test_an_unknown_kind_is_named_honestly() -> None:

@@ -1,4 +1,4 @@
-"""Words about training runs. Data: `run_id`, `name`, `seconds` of running, `cost_fen`, `reason` (the kernel's code)."""
+"""Words about training runs. Data: `workload_id`, `name`, `seconds` of running, `cost_fen`, `reason` (a code)."""
 
 from collections.abc import Mapping
 
@@ -18,15 +18,15 @@ def _finished(data: Data) -> Words:
             "time": duration(number_in(data, "seconds")),
             "cost": yuan(int(number_in(data, "cost_fen"))),
         }
-    return Words(title, text, Tone.RUN, "circle-check", action=_("See the result"), **link(data, _PAGE, "run_id"))
+    return Words(title, text, Tone.RUN, "circle-check", action=_("See the result"), **link(data, _PAGE, "workload_id"))
 
 
 def _failed(data: Data) -> Words:
     title = _("%(name)s has failed") % {"name": name_in(data, "name")}
     text = _("Its page says why, whose fault it was and what to do.")
-    return Words(title, text, Tone.FAIL, "circle-x", action=_("See why"), **link(data, _PAGE, "run_id"))
+    return Words(title, text, Tone.FAIL, "circle-x", action=_("See why"), **link(data, _PAGE, "workload_id"))
 
 
-_PAGE = "training:detail"
+_PAGE = "training:of_workload"
 
 KINDS: Mapping[str, Speaker] = {"run.finished": _finished, "run.failed": _failed}

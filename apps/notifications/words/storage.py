@@ -1,10 +1,11 @@
-"""Words about stored data. Data: `volume_id` or `dataset_id`, `name`, `number` of the version, `by`, `text`."""
+"""Words about stored data. Data: `id`, `used`, `limit` (bytes), or `volume_id`, `dataset_id`; `name`, `number`."""
 
 from collections.abc import Mapping
 
 from django.utils.translation import gettext as _
 
 from apps.common.badges import Tone
+from apps.common.formatting import file_size
 from apps.notifications.words.base import Data, Speaker, Words, link, name_in, number_in
 
 VOLUME, DATASET = "storage:volume", "storage:dataset"
@@ -12,8 +13,26 @@ VOLUME, DATASET = "storage:volume", "storage:dataset"
 
 def _full(data: Data) -> Words:
     title = _("The volume %(name)s is over its limit") % {"name": name_in(data, "name")}
-    text = _("New runs can only read it until it is below its limit. Delete files, or expand it.")
-    return Words(title, text, Tone.FAIL, "database", action=_("Open"), **link(data, VOLUME, "volume_id"))
+    text = _("%(amounts)s New runs can only read it until it is below its limit. Delete files, or expand it.")
+    text %= {"amounts": _amounts(data)}
+    return Words(title, text, Tone.FAIL, "database", action=_("Open"), **link(data, VOLUME, "id"))
+
+
+def _home_full(data: Data) -> Words:
+    text = _("%(amounts)s Delete what is not needed, or move it to a volume.") % {"amounts": _amounts(data)}
+    return Words(
+        _("The files of an environment are over their limit"),
+        text,
+        Tone.FAIL,
+        "folder",
+        page="envs:list",
+        action=_("Open"),
+    )
+
+
+def _amounts(data: Data) -> str:
+    used, most = file_size(int(number_in(data, "used"))), file_size(int(number_in(data, "limit")))
+    return _("%(used)s are in use of %(limit)s.") % {"used": used, "limit": most}
 
 
 def _shared(data: Data) -> Words:
@@ -45,7 +64,8 @@ def _open(data: Data) -> dict[str, object]:
 
 
 KINDS: Mapping[str, Speaker] = {
-    "volume.full": _full,
+    "storage.volume_over_limit": _full,
+    "storage.home_over_limit": _home_full,
     "volume.shared": _shared,
     "dataset.ready": _ready,
     "dataset.failed": _failed,

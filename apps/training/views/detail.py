@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpResponse, JsonResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 from django.views.decorators.http import require_GET
@@ -15,6 +15,7 @@ from apps.billing import selectors as funds
 from apps.billing.arithmetic import hour_price
 from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
+from apps.common.errors import NotFound
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.storage import services as storage
@@ -33,6 +34,16 @@ VIEW = in_organisation(Permission.TRAINING_VIEW)
 TABS = ("overview", "log", "output", "events", "cost", "settings")
 MAX_CHARGES = 200
 STOP_POLLING = 286  # htmx: take this answer and do not ask again by yourself
+
+
+@requires(VIEW)
+@require_GET
+def of_workload(request: ActorRequest, workload_id: UUID) -> HttpResponse:
+    """The page of the run that a workload belongs to, for links that know the workload alone."""
+    run = selectors.runs(request.actor).filter(workload_id=workload_id).first()
+    if run is None:
+        raise NotFound
+    return redirect("training:detail", run.pk)
 
 
 @requires(VIEW)
