@@ -1,0 +1,55 @@
+"""Staff and other people's accounts: what was done is told to whom it happened."""
+
+import pytest
+from django.test import Client
+
+from apps.common.scoping import acting
+from apps.console.services import accounts
+from apps.notifications.models import Notice
+from apps.tenants.actors import platform_actor
+from apps.tenants.choices import PlatformRole
+from apps.tenants.models import User
+from tests.builders import PASSWORD, make_member, make_organisation, make_staff, platform
+from tests.tenants.test_second_factor import is_in, set_up, sign_in
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def alice() -> User:
+    with acting(platform()):
+        return make_member(make_organisation(), "alice")
+
+
+@pytest.fixture
+def business() -> User:
+    with acting(platform()):
+        return make_staff(PlatformRole.BUSINESS, "biz")
+
+
+def kinds_of(user: User) -> list[str]:
+    with acting(platform()):
+        return list(Notice.objects.filter(user=user).values_list("kind", flat=True))
+
+
+def test_a_reset_second_factor_is_told(alice: User, business: User) -> None:
+    set_up(alice)
+    actor = platform_actor(business)
+    with acting(actor):
+        accounts.reset_second_factor(actor, user_id=alice.pk)
+    assert kinds_of(alice) == ["security.second_factor_reset"]
+    assert is_in(sign_in(alice))
+
+
+def test_a_new_password_is_told_and_ends_every_sign_in(alice: User, business: User) -> None:
+    there = sign_in(alice)
+    actor = platform_actor(business)
+    with acting(actor):
+        password = accounts.reset_password(actor, user_id=alice.pk)
+    assert there.get("/account/").status_code == 302
+    assert kinds_of(alice) == ["security.password_reset"]
+    client = Client()
+    client.post("/accounts/login/", {"login": alice.username, "password": PASSWORD})
+    assert not is_in(client)
+    client.post("/accounts/login/", {"login": alice.username, "password": password})
+    assert is_in(client)
