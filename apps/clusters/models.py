@@ -16,12 +16,17 @@ PRESENT = Q(removed_at__isnull=True)
 class Present(models.Manager[Any]):
     """The rows that are there. Removed hardware keeps its rows, because past runs name them."""
 
-    def __init__(self, path: str = "removed_at") -> None:
-        super().__init__()
-        self._path = path
+    # Django makes managers of relations out of this class, without arguments: so the path is the class's.
+    path = "removed_at"
 
     def get_queryset(self) -> models.QuerySet[Any]:
-        return super().get_queryset().filter(**{f"{self._path}__isnull": True})
+        return super().get_queryset().filter(**{f"{self.path}__isnull": True})
+
+
+class PresentOnNode(Present):
+    """Of what is there once its node is."""
+
+    path = "node__removed_at"
 
 
 class Zone(models.Model):
@@ -163,7 +168,7 @@ class Accelerator(models.Model):
     power_w = models.FloatField(null=True)
 
     everything = models.Manager()
-    objects = Present("node__removed_at")
+    objects = PresentOnNode()
 
     class Meta:
         ordering = ["node", "index"]

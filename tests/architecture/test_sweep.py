@@ -26,6 +26,7 @@ from apps.tenants.models import ApiToken, Membership, Organisation, SshKey
 from apps.training import services as training
 from apps.training.models import Entry, Run
 from apps.workloads.models import Event
+from tests.architecture.people import people_values
 from tests.architecture.routes import Route, own_routes
 from tests.architecture.test_access import declared
 from tests.builders import (
@@ -103,12 +104,14 @@ def _values(world: World, run: Run) -> dict[str, Any]:
         "zone_id": world.node.cluster.zone_id,
         "cluster_id": world.node.cluster_id,
         "card_id": unknown_id(),
+        "ref": unknown_id(),
         "package_id": world.package.pk,
         "user_id": world.alice.pk,
         "notice_id": _notice(world).pk,
         "transfer_id": _top_up(world).pk,
         **_credentials(world),
         **_webhook(world),
+        **people_values(world, SECRET),
         "name": "cpu",
         "port": "lab",
         "key": "1-abc",

@@ -18,7 +18,7 @@ from apps.common.permissions import Permission as P
 from apps.console.forms.hardware import DrainForm, ModeForm
 from apps.console.requests import StaffRequest
 from apps.console.views.shared import done, say_refusal
-from apps.workloads.hardware import drains, modes, removal
+from apps.workloads.hardware import drains, modes, removal, strays
 
 MANAGE = on_platform(P.PLATFORM_NODES_MANAGE)
 
@@ -82,6 +82,16 @@ def mode(request: StaffRequest, node_id: UUID) -> HttpResponse:
         return _refused(request, error, node_id)
     words = ngettext("%(count)s card switched.", "%(count)s cards switched.", count) % {"count": count}
     return done(request, words, "console:node", node_id)
+
+
+@requires(MANAGE)
+@require_POST
+def stray_stop(request: StaffRequest, node_id: UUID, ref: UUID) -> HttpResponse:
+    try:
+        strays.stop(request.actor, node_id=node_id, ref=ref)
+    except DomainError as error:
+        return _refused(request, error, node_id)
+    return done(request, _("It was asked to end."), "console:node", node_id)
 
 
 def _refused(request: StaffRequest, error: DomainError, node_id: UUID) -> HttpResponse:

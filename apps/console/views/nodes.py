@@ -53,6 +53,7 @@ def detail(request: StaffRequest, node_id: UUID) -> HttpResponse:
         "closed": node.status in CLOSED,
         "draining": node.status == NodeStatus.DRAINING,
         "simulated": node.cluster.zone.simulated,
+        "strays": node.strays.order_by("first_seen_at"),
         "labels": sorted(node.labels.items()),
         "drain_form": DrainForm(),
         "mode_form": ModeForm(),

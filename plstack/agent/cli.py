@@ -1,0 +1,129 @@
+"""Add this machine to the platform with a token from its console, and serve it from then on."""
+
+import argparse
+import hashlib
+import logging
+import ssl
+import threading
+import time
+from pathlib import Path
+
+from apps.workloads.drivers.local.driver import LocalDriver
+from plstack.agent import platform
+from plstack.agent.calls import Calls
+from plstack.agent.identity import Identity, Unfit, load, machine_id, read_marker, save
+from plstack.agent.server import Server
+
+log = logging.getLogger("plstack.agent")
+BEAT_S = 10.0
+PORT = 8765
+
+
+def main(words: list[str] | None = None) -> int:
+    arguments = _parser().parse_args(words)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    try:
+        if arguments.command == "join":
+            _join(arguments)
+        if arguments.command == "run" or arguments.run:
+            _run(arguments.home.resolve())
+    except Unfit as error:
+        log.error("%s", error)
+        return 1
+    except KeyboardInterrupt:
+        return 0
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="plstack.agent", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    join = commands.add_parser("join", help="add this machine with a token from the console, then serve")
+    join.add_argument("--server", required=True, help="the platform's address, as a browser opens it")
+    join.add_argument("--token", required=True)
+    join.add_argument("--data", type=Path, help="where the platform's data folder is mounted (default: HOME/data)")
+    join.add_argument("--name", default="", help="the node's name (default: the host's)")
+    join.add_argument("--host", default="0.0.0.0", help="the address to listen on")  # noqa: S104 - requests are signed
+    join.add_argument("--port", type=int, default=PORT)
+    join.add_argument(
+        "--address", default="", help="where the platform reaches this agent, if not at this machine's own address"
+    )
+    join.add_argument("--certificate", type=Path, help="a TLS certificate (PEM): the platform pins it")
+    join.add_argument("--key", type=Path, help="its private key (PEM)")
+    join.add_argument("--no-run", dest="run", action="store_false", help="only join")
+    run = commands.add_parser("run", help="serve, after a join")
+    for command in (join, run):
+        command.add_argument("--home", type=Path, default=Path("/var/lib/plstack-agent"))
+    return parser
+
+
+def _join(arguments: argparse.Namespace) -> None:
+    home: Path = arguments.home.resolve()
+    data: Path = (arguments.data or home / "data").resolve()
+    driver = LocalDriver(home)
+    answer = platform.join(
+        arguments.server,
+        {
+            "token": arguments.token,
+            "name": arguments.name,
+            "machine_id": machine_id(home),
+            "marker": read_marker(data),
+            "port": arguments.port,
+            "address": arguments.address,
+            "certificate": _fingerprint(arguments.certificate),
+            **platform.described(data, driver),
+        },
+    )
+    identity = Identity(
+        server=arguments.server,
+        node_id=answer["node_id"],
+        name=answer["name"],
+        secret=answer["secret"],
+        data=str(data),
+        platform_data=answer["data_root"],
+        host=arguments.host,
+        port=arguments.port,
+        certificate=str(arguments.certificate or ""),
+        key=str(arguments.key or ""),
+    )
+    save(home, identity)
+    log.info("joined %s as %s", arguments.server, identity.name)
+
+
+def _fingerprint(certificate: Path | None) -> str:
+    if certificate is None:
+        return ""
+    try:
+        shown = ssl.PEM_cert_to_DER_cert(certificate.read_text())
+    except (OSError, ValueError) as error:
+        raise Unfit(f"{certificate} is not a certificate: {error}") from error
+    return hashlib.sha256(shown).hexdigest()
+
+
+def _run(home: Path) -> None:
+    """Serve until killed. Work belongs to its shims: it goes on whatever happens to this process."""
+    identity = load(home)
+    read_marker(Path(identity.data))
+    driver = LocalDriver(home)
+    calls = Calls(home, driver, Path(identity.data), Path(identity.platform_data))
+    try:
+        server = Server(identity, driver, calls)
+    except OSError as error:
+        raise Unfit(f"Cannot listen on {identity.host}:{identity.port}: {error.strerror or error}") from error
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    log.info("serving %s on port %s", identity.name, identity.port)
+    while True:
+        _beat(identity, home, driver)
+        time.sleep(BEAT_S)
+
+
+def _beat(identity: Identity, home: Path, driver: LocalDriver) -> None:
+    """A platform that cannot be reached, or refuses, changes nothing here: work is not this process's to end."""
+    try:
+        platform.beat(identity, home, driver)
+    except platform.Refused as error:
+        log.error("the platform refuses this machine: %s", error)
+    except Unfit as error:
+        log.warning("%s", error)
+    except Exception:
+        log.exception("a heartbeat failed")
