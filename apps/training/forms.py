@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.common.errors import Invalid
 from apps.common.forms import rows
+from apps.storage.choosing import Chosen, chosen_of, posted
 from apps.training import command
 from apps.training.models import Entry, Run
 from apps.training.selectors import code_text
@@ -57,6 +58,7 @@ class RunForm(forms.Form):
     # No inputs of their own: they carry what is wrong with the tables.
     arguments = forms.CharField(label=_("Arguments"), required=False)
     environment = forms.CharField(label=_("Environment variables"), required=False)
+    mounts = forms.CharField(label=_("Volumes and datasets"), required=False)
 
     def clean_name(self) -> str:
         try:
@@ -101,7 +103,12 @@ class RunForm(forms.Form):
             environment=rows(self.data, "environment"),  # type: ignore[arg-type]
             parent_id=data["parent"],
             note=data["note"],
+            mounts=self.chosen(),
         )
+
+    def chosen(self) -> tuple[Chosen, ...]:
+        """Volumes and datasets to mount: as chosen in the page, or as they were set at first."""
+        return posted(self.data) if self.is_bound else tuple(self.initial.get("mounts", ()))
 
     def argument_rows(self) -> list[tuple[str, str]]:
         """Rows to show: as typed, or as they were set at first."""
@@ -130,6 +137,7 @@ def initial_of(run: Run, *, as_version: bool) -> dict[str, object]:
         "script": run.script,
         "arguments": run.arguments,
         "environment": run.environment,
+        "mounts": chosen_of(run.workload.frozen_spec.mounts),
         "parent": run.pk if as_version or text is None else None,
         "key": new_key(),
     }

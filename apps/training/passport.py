@@ -6,6 +6,7 @@ from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
 
 from apps.common.money import yuan_rate
+from apps.storage.choosing import DATASETS, VOLUMES
 from apps.storage.services import file_names
 from apps.training.models import Run
 
@@ -19,6 +20,7 @@ def rows_of(run: Run) -> list[dict[str, Any]]:
         {"label": _("Code"), "value": _files(run), "sub": str(run.code_id)[:8]},
         {"label": _("Entry"), "value": run.script, "sub": run.get_entry_display()},
         {"label": _("Arguments"), "value": _arguments(run)},
+        {"label": _("Data"), "value": _data(run)},
         {"label": _("Package"), "value": workload.package.name(get_language() or "")},
         {"label": _("Price"), "value": yuan_rate(price.rate_fen_per_hour), "sub": f"v{price.number}", "icon": "lock"},
     ]
@@ -34,3 +36,9 @@ def _arguments(run: Run) -> str:
     """The first few as typed; the settings tab has them all."""
     shown = [f"{name} {value}".strip() for name, value in run.arguments[:4]]
     return " ".join([*shown, "…"] if len(run.arguments) > len(shown) else shown)
+
+
+def _data(run: Run) -> str:
+    """Where volumes and datasets were mounted; dataset versions are frozen, volumes are not."""
+    mounts = run.workload.frozen_spec.mounts
+    return ", ".join(mount.target for mount in mounts if mount.target.startswith((VOLUMES, DATASETS)))

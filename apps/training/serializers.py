@@ -7,6 +7,8 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apps.registry.models import Image
+from apps.storage.choices import RootKind
+from apps.storage.choosing import Chosen
 from apps.training.models import Entry, Run
 from apps.training.services import Request
 from apps.workloads.choices import Fault, Status
@@ -153,6 +155,14 @@ class RunDetailSerializer(RunSerializer):
         return AttemptSerializer(self.context["attempts"], many=True).data
 
 
+class DataMountSerializer(serializers.Serializer[Any]):
+    """A volume at `/volumes/<name>` or a dataset version (always read-only) at `/datasets/<name>`."""
+
+    kind = serializers.ChoiceField(choices=[RootKind.VOLUME, RootKind.VERSION])
+    id = serializers.UUIDField()
+    read_only = serializers.BooleanField(default=True)  # type: ignore[assignment]
+
+
 class SubmitSerializer(serializers.Serializer[Any]):
     """A run to start. Its code: `text` (saved as `script`), `code` (from /training/code/), or the `parent`'s own."""
 
@@ -167,6 +177,7 @@ class SubmitSerializer(serializers.Serializer[Any]):
     environment = PairsField(required=False, max_length=100)
     parent = serializers.UUIDField(required=False)  # type: ignore[assignment]
     note = serializers.CharField(required=False, allow_blank=True, max_length=200)
+    mounts = DataMountSerializer(many=True, required=False, max_length=20)  # type: ignore[call-arg]
 
     def as_request(self, key: str) -> Request:
         """The service's request; the serializer must be valid."""
@@ -184,6 +195,7 @@ class SubmitSerializer(serializers.Serializer[Any]):
             environment=tuple((name, value) for name, value in data.get("environment", [])),
             parent_id=data.get("parent"),
             note=data.get("note", ""),
+            mounts=tuple(Chosen(RootKind(row["kind"]), row["id"], row["read_only"]) for row in data.get("mounts", [])),
         )
 
 

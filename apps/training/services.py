@@ -18,6 +18,7 @@ from apps.registry import selectors as registry
 from apps.registry.models import Image
 from apps.storage import services as storage
 from apps.storage.beneath import open_file
+from apps.storage.choosing import Chosen, chosen_of, mounts_of
 from apps.storage.models import Folder, FolderKind
 from apps.training import command, selectors
 from apps.training.models import Entry, Run
@@ -51,6 +52,7 @@ class Request:
     environment: tuple[tuple[str, str], ...] = ()
     parent_id: UUID | None = None
     note: str = ""
+    mounts: tuple[Chosen, ...] = ()
 
 
 def submit(actor: Actor, request: Request) -> Run:
@@ -104,7 +106,8 @@ def _submit(
     argv: tuple[str, ...],
 ) -> Run:
     environment = command.clean_environment(request.environment)
-    spec = spec_of(package, image, argv=argv, code=code, output=output, environment=tuple(environment))
+    data = mounts_of(actor, request.mounts)
+    spec = spec_of(package, image, argv=argv, code=code, output=output, environment=tuple(environment), data=data)
     workload = workloads.submit(actor, _submission(request, name, spec, package, actor))
     storage.seal(code)
     existing: Run | None = Run.objects.filter(workload=workload).first()
@@ -153,6 +156,7 @@ def spec_of(
     code: Folder | None = None,
     output: Folder | None = None,
     environment: command.Pairs = (),
+    data: tuple[DataMount, ...] = (),
 ) -> Spec:
     """The kernel's spec of a run on `package`; code is mounted read-only, only the output folder is written to."""
     mounts = [DataMount(code.relative_path, command.CODE, True)] if code else []
@@ -162,7 +166,7 @@ def spec_of(
         image=SpecImage(image.key, tuple(image.requirements)),
         argv=argv,
         env={**dict(environment), "PLSTACK_CODE": command.CODE, "PLSTACK_OUTPUT": command.OUTPUT},
-        mounts=tuple(mounts),
+        mounts=(*mounts, *data),
         workdir=command.CODE,
     )
 
@@ -254,6 +258,7 @@ def request_of(run: Run, *, key: str) -> Request:
         environment=tuple((name, value) for name, value in run.environment),
         parent_id=run.pk,
         note=run.note,
+        mounts=chosen_of(run.workload.frozen_spec.mounts),
     )
 
 

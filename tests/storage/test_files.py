@@ -3,6 +3,7 @@
 import io
 import os
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -79,7 +80,7 @@ def test_folders_stand_first_and_links_are_not_shown(root: Root) -> None:
 @pytest.mark.parametrize("trap", TRAPS)
 def test_no_operation_follows_a_trap(root: Root, alice: Actor, trap: str, tmp_path: Path) -> None:
     with acting(alice):
-        acts = [
+        acts: list[Callable[[], object]] = [
             lambda: listing.page_of(root.path, trap),
             lambda: operations.create_folder(root, trap, "new"),
             lambda: operations.rename(root, "notes.txt", trap),

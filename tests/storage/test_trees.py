@@ -69,9 +69,14 @@ def test_what_did_not_change_is_not_read_again(
 ) -> None:
     read: list[int] = []
     stage = objects.stage
+
+    def counted(organisation: UUID, source: int) -> objects.Staged:
+        read.append(source)
+        return stage(organisation, source)
+
     with acting(platform()):
         first = trees.capture(organisation_id=organisation_id, root=tree)
-        monkeypatch.setattr(objects, "stage", lambda *a: read.append(1) or stage(*a))
+        monkeypatch.setattr(objects, "stage", counted)
         (tree / "a.txt").write_text("new!")
         second = trees.capture(organisation_id=organisation_id, root=tree, base=first)
     assert len(read) == 1

@@ -32,7 +32,9 @@ def files(request: ActorRequest, kind: str, root_id: UUID) -> HttpResponse:
         return render(request, "storage/files/page.html", {"files": found})
     response = render(request, "storage/files/list.html", {"files": found})
     if current := request.headers.get("HX-Current-URL"):
-        response.headers["HX-Replace-Url" if found.search else "HX-Push-Url"] = _pushed(current, request)
+        here, there = urlsplit(current), _pushed(current, request)
+        if there != here._replace(scheme="", netloc="", fragment="").geturl():  # a mere refresh is no step to go back
+            response.headers["HX-Replace-Url" if found.search else "HX-Push-Url"] = there
     return response
 
 

@@ -20,6 +20,7 @@ from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.registry import selectors as registry
 from apps.registry.picker import image_choices
+from apps.storage import choosing
 from apps.storage import services as storage
 from apps.training import command, selectors, services
 from apps.training.forms import RunForm, Source, initial_of, initial_of_example, initial_of_nothing
@@ -103,6 +104,7 @@ def _page(actor: Actor, form: RunForm) -> dict[str, Any]:
         "packages": choices,
         "package": str(form["package"].value() or ""),
         "source": form["source"].value() or "write",
+        "mountable": choosing.rows(actor, form.chosen()),
         "parent_files": storage.file_names(parent.code) if parent else [],
         "errors": _errors(form),
         **box_context(uploaded(actor, form["code"].value()), script=str(form["script"].value() or "")),
