@@ -18,16 +18,16 @@ from apps.envs.services.create import Request
 from apps.envs.services.mounts import DATASET, VOLUME, MountChoice
 from apps.envs.services.shared import clean_name
 
-NEVER = ""
+NEVER = "never"
 IDLE_MINUTES = (15, 30, 60, 120, 240, 480, 1440)
 SNAPSHOT_MINUTES = (30, 60, 180, 360, 720, 1440)
 
 
 class Whole(forms.TypedChoiceField):
-    """A choice among numbers, of which the empty one is None."""
+    """A choice among numbers, or never (None)."""
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(coerce=int, empty_value=None, required=False, **kwargs)
+        super().__init__(coerce=lambda value: None if value == NEVER else int(value), **kwargs)
 
 
 class SettingsForm(forms.Form):
@@ -66,7 +66,9 @@ class SettingsForm(forms.Form):
         field: Any = self.fields[name]
         current = self.initial.get(name)
         known = {str(value) for value, _label in choices}
-        if current not in (None, "") and str(current) not in known:  # set through the API, or before the rules changed
+        if (
+            current not in (None, NEVER) and str(current) not in known
+        ):  # set through the API, or before the rules changed
             choices = [*choices, (current, after(int(current)) if name == "idle" else str(current))]
         field.choices = choices
 
@@ -161,7 +163,7 @@ def initial_of(environment: Environment) -> dict[str, Any]:
         "note": environment.note,
         "image": environment.image_id,
         "package": environment.package_id,
-        "cpu_package": environment.cpu_package_id,
+        "cpu_package": environment.cpu_package_id or NEVER,
         "without_gpu": environment.without_gpu,
         "vscode": environment.vscode,
         "idle": environment.idle_minutes if environment.idle_minutes is not None else NEVER,

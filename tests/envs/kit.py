@@ -46,9 +46,9 @@ def form_for(world: World, **changes: Any) -> dict[str, Any]:
         "note": "",
         "image": str(world.image.pk),
         "package": str(world.package.pk),
-        "cpu_package": "",
+        "cpu_package": "never",
         "idle": "30",
-        "snapshot_minutes": "",
+        "snapshot_minutes": "never",
         "duration_days": "30",
         "key": uuid4().hex,
     }

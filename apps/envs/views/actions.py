@@ -12,12 +12,12 @@ from django.views.decorators.http import require_GET, require_POST
 
 from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
-from apps.common.errors import DomainError
+from apps.common.errors import DomainError, Invalid, NotFound
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.envs import program, selectors
 from apps.envs.forms import RenewForm
-from apps.envs.models import Environment
+from apps.envs.models import Environment, Snapshot
 from apps.envs.policy import EnvironmentSettings
 from apps.envs.services import binning, changing, expiry, images, running, snapshots, tools
 from apps.envs.views import questions
@@ -87,20 +87,28 @@ def _snapshot(actor: Actor, environment: Environment, request: ActorRequest) -> 
 
 def _rollback(actor: Actor, environment: Environment, request: ActorRequest) -> str:
     chosen = request.POST.get("snapshot", "")
-    snapshot = snapshots.get(environment, UUID(chosen)) if chosen else None
+    snapshot = _snapshot_named(environment, chosen) if chosen else None
     snapshots.restore(actor, environment, snapshot)
     return _("The files are being restored; as they are now, they are saved first.")
 
 
+def _snapshot_named(environment: Environment, text: str) -> Snapshot:
+    try:
+        return snapshots.get(environment, UUID(text))
+    except ValueError as error:
+        raise NotFound from error
+
+
 def _drop(actor: Actor, environment: Environment, request: ActorRequest) -> str:
-    snapshots.drop(actor, snapshots.get(environment, UUID(request.POST.get("snapshot", ""))))
+    snapshots.drop(actor, _snapshot_named(environment, request.POST.get("snapshot", "")))
     return _("The snapshot is gone.")
 
 
 def _renew(actor: Actor, environment: Environment, request: ActorRequest) -> str:
     form = RenewForm(request.POST, rules=settings.get(EnvironmentSettings))
-    form.is_valid()
-    end = expiry.renew(actor, environment, days=form.cleaned_data.get("duration_days"))
+    if not form.is_valid():
+        raise Invalid.field("duration_days", _("Choose one of the durations."))
+    end = expiry.renew(actor, environment, days=form.cleaned_data["duration_days"])
     return _("Renewed.") if end else _("It has no end now.")
 
 

@@ -183,7 +183,8 @@ def quote_context(actor: Actor, form: NewForm, choices: Sequence[PackageChoice] 
 
 def _offer(actor: Actor, form: NewForm, choices: Sequence[PackageChoice]) -> Offer | None:
     """Of the package that the first start takes: the one without a GPU where that is asked for."""
-    name = "cpu_package" if form["without_gpu"].value() and form["cpu_package"].value() else "package"
+    without = form["without_gpu"].value() and form["cpu_package"].value() not in (None, "", NEVER)
+    name = "cpu_package" if without else "package"
     package = _chosen(form[name].value(), funds.packages(actor))
     if package is None or package.price is None:
         return None
