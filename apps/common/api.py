@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView, set_rollback
 
-from apps.common import idempotency
+from apps.common import idempotency, queries
 from apps.common.access import Access, Realm, actor_for
 from apps.common.actor import Actor
 from apps.common.errors import DomainError
@@ -50,6 +50,7 @@ class ScopedView(APIView):
         request._request.user = request.user
         actor = actor_for(request._request, access)
         self._scope.enter_context(acting(actor))
+        queries.check(self, request)
         key = idempotency.key_of(request._request) if request.method == "POST" else ""
         if key:
             asked = idempotency.asked(request._request, actor, key)
