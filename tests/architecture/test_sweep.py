@@ -104,7 +104,6 @@ def _values(world: World, run: Run) -> dict[str, Any]:
         "zone_id": world.node.cluster.zone_id,
         "cluster_id": world.node.cluster_id,
         "card_id": unknown_id(),
-        "ref": unknown_id(),
         "package_id": world.package.pk,
         "user_id": world.alice.pk,
         "notice_id": _notice(world).pk,

@@ -53,7 +53,7 @@ def new(request: ActorRequest) -> HttpResponse:
         return render(request, NEW, {"form": form})
     if form.is_valid():
         try:
-            made = [services.invite(request.actor, offer=offer) for offer in form.offers()]
+            made = services.invite_all(request.actor, offers=form.offers())
         except DomainError as error:
             show_error(form, error)
         else:

@@ -2,6 +2,7 @@
 
 import hashlib
 import secrets
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
@@ -64,6 +65,12 @@ def invite(actor: Actor, *, offer: Offer, organisation_id: UUID | None = None) -
         )
         _log(actor, invitation, "created", after=_words(invitation))
     return invitation, token
+
+
+def invite_all(actor: Actor, *, offers: Iterable[Offer]) -> list[tuple[Invitation, str]]:
+    """Several invitations, or none where one of them is refused."""
+    with transaction.atomic():
+        return [invite(actor, offer=offer) for offer in offers]
 
 
 def renew(
