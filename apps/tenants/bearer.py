@@ -67,7 +67,7 @@ class BearerToken(BaseAuthentication):
         return 'Bearer realm="PLStack", error="invalid_token"' if sent else 'Bearer realm="PLStack"'
 
 
-class BearerTokenScheme(OpenApiAuthenticationExtension):
+class BearerTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
     """How the API's description names it."""
 
     target_class = BearerToken

@@ -71,11 +71,11 @@ class CodesWorkOnce(forms.Form):
         return code
 
 
-class SignInCodeForm(CodesWorkOnce, AuthenticateForm):  # type: ignore[misc]
+class SignInCodeForm(CodesWorkOnce, AuthenticateForm):
     """The second step of signing in."""
 
 
-class ConfirmCodeForm(CodesWorkOnce, ReauthenticateForm):  # type: ignore[misc]
+class ConfirmCodeForm(CodesWorkOnce, ReauthenticateForm):
     """Before something grave, instead of the password."""
 
 

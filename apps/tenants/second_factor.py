@@ -61,7 +61,7 @@ def is_sensitive(permissions: frozenset[Permission]) -> bool:
 
 
 def has_one(user_id: int) -> bool:
-    return Authenticator.objects.filter(user_id=user_id, type=Authenticator.Type.TOTP).exists()
+    return bool(Authenticator.objects.filter(user_id=user_id, type=Authenticator.Type.TOTP).exists())
 
 
 def admit(actor: Actor) -> None:

@@ -3,7 +3,7 @@
 import hashlib
 import secrets
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from uuid import UUID
 
@@ -181,7 +181,7 @@ def digest_of(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-def _end(lifetime: Lifetime) -> object:
+def _end(lifetime: Lifetime) -> datetime | None:
     return None if lifetime is Lifetime.NEVER else db_now() + timedelta(days=int(lifetime))
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from django.conf import LazySettings
 from django.core.exceptions import ImproperlyConfigured
 from hypothesis import given
@@ -83,7 +84,7 @@ def test_a_key_that_another_process_added_is_found(home: Path) -> None:
     assert sorted(elsewhere) == [1, 7]
     nonce = b"0" * 12
     head = b"\x01\x00\x07"
-    sealed = head + nonce + sealing.AESGCM(elsewhere[7]).encrypt(nonce, b"theirs", head + HERE.encode())
+    sealed = head + nonce + AESGCM(elsewhere[7]).encrypt(nonce, b"theirs", head + HERE.encode())
     assert unseal(sealed, purpose=HERE) == b"theirs"
 
 

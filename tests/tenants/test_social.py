@@ -115,7 +115,8 @@ def test_a_connected_account_lets_its_person_in(provider: Provider, alice: User,
 def test_the_sign_in_page_offers_what_is_on_and_nothing_else(provider: Provider, which: str) -> None:
     button = f'action="/accounts/{which}/login/"'
     assert button in Client().get("/accounts/login/").content.decode()
-    keep(replace(ON, **{f"{which}_on": False}))
+    off: dict[str, Any] = {f"{which}_on": False}
+    keep(replace(ON, **off))
     assert button not in Client().get("/accounts/login/").content.decode()
     assert Client().post(f"/accounts/{which}/login/").status_code == 404
     assert Client().get(f"/accounts/{which}/login/callback/?code=x&state=y").status_code == 404
@@ -207,7 +208,8 @@ def test_an_error_instead_of_facts_lets_nobody_in(provider: Provider, alice: Use
 
 @pytest.mark.parametrize("which", BOTH)
 def test_a_wrong_secret_of_ours_is_a_page_and_not_a_crash(provider: Provider, which: str) -> None:
-    keep(replace(ON, **{f"{which}_secret": "wrong"}))
+    wrong: dict[str, Any] = {f"{which}_secret": "wrong"}
+    keep(replace(ON, **wrong))
     answer = through(Client(), which)
     assert answer.status_code == 401
     assert "wrong" not in answer.content.decode()

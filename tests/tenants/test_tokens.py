@@ -43,7 +43,7 @@ def make(user: User, organisation: Organisation | None, *permissions: P, **optio
     chosen = frozenset(permissions or {P.TRAINING_VIEW})
     draft = Draft(
         options.get("name", "laptop"),
-        organisation and organisation.pk,
+        organisation.pk if organisation else None,
         chosen,
         options.get("lifetime", Lifetime.QUARTER),
     )

@@ -46,15 +46,19 @@ class TokenForm(forms.Form):
         places = places_of(user)
         self.fields["place"].choices = places  # type: ignore[attr-defined]
         known = [value for value, _label in places]
-        asked = (data.get("place") if data else place) or ""
-        self.place = asked if asked in known else next(iter(known), CONSOLE)
-        self.fields["place"].initial = self.place
-        self.held = grantable(user, organisation_of(self.place)) if known else frozenset()
+        asked = str((data.get("place") if data else place) or "")
+        self.chosen_place: str = asked if asked in known else next(iter(known), CONSOLE)
+        self.fields["place"].initial = self.chosen_place
+        self.held = grantable(user, organisation_of(self.chosen_place)) if known else frozenset()
         self.fields["permissions"].choices = [(p.value, words_for(p)) for p in self.held]  # type: ignore[attr-defined]
 
     def groups(self) -> list[dict[str, Any]]:
         """Headings with their check boxes; at first what only reads is chosen."""
-        chosen = set(self["permissions"].value() or ()) if self.is_bound else {p for p in self.held if p.rpartition(".")[2].startswith("view")}
+        chosen = (
+            set(self["permissions"].value() or ())
+            if self.is_bound
+            else {p for p in self.held if p.rpartition(".")[2].startswith("view")}
+        )
         return [
             {
                 "label": group.label,

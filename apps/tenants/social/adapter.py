@@ -25,7 +25,7 @@ from apps.tenants.social.settings import SignInSettings
 log = logging.getLogger(__name__)
 
 
-class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
+class SocialAdapter(DefaultSocialAccountAdapter):
     error_messages = {
         **DefaultSocialAccountAdapter.error_messages,
         "no_password": _("Set a password first: without it, nothing would let you in any more."),

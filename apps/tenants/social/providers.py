@@ -31,7 +31,7 @@ CLOUDS = {
 }
 
 
-class WeChatAdapter(WeixinOAuth2Adapter):  # type: ignore[misc]
+class WeChatAdapter(WeixinOAuth2Adapter):
     """WeChat says `{"errcode": …}` with status 200, and sends UTF-8 without saying so."""
 
     access_token_method = "GET"  # as its documents have it  # noqa: S105  a verb, no secret
@@ -48,7 +48,7 @@ class WeChatAdapter(WeixinOAuth2Adapter):  # type: ignore[misc]
         return self.get_provider().sociallogin_from_response(request, facts)
 
 
-class WeChatProvider(WeixinProvider):  # type: ignore[misc]
+class WeChatProvider(WeixinProvider):
     name = _("WeChat")
     icon = "brand-wechat"
     oauth2_adapter_class = WeChatAdapter
@@ -65,11 +65,11 @@ class WeChatProvider(WeixinProvider):  # type: ignore[misc]
         return {"name": data.get("nickname", "")}
 
 
-class MicrosoftAdapter(MicrosoftGraphOAuth2Adapter):  # type: ignore[misc]
+class MicrosoftAdapter(MicrosoftGraphOAuth2Adapter):
     """As the library has it."""
 
 
-class MicrosoftProvider(MicrosoftGraphProvider):  # type: ignore[misc]
+class MicrosoftProvider(MicrosoftGraphProvider):
     icon = "brand-windows"
     oauth2_adapter_class = MicrosoftAdapter
 

@@ -13,7 +13,7 @@ from apps.tenants.social.providers import PROVIDERS
 View = Callable[..., HttpResponse]
 
 
-class LeavingView(OAuth2LoginView):  # type: ignore[misc]
+class LeavingView(OAuth2LoginView):
     """Leads away by a page instead of a redirect: a form here may only be answered by this site (`form-action`)."""
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
