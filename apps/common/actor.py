@@ -15,6 +15,7 @@ class Channel(StrEnum):
     API = "api"
     TASK = "task"
     COMMAND = "command"
+    SSH = "ssh"
 
 
 @dataclass(frozen=True, slots=True)

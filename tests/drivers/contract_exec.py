@@ -76,6 +76,12 @@ class ExecContract:
         assert stream.wait(10) == 4
         stream.close()
 
+    def test_output_that_it_closes_ends_while_it_lives(self, kit: Kit, host: Handle) -> None:
+        stream = kit.driver.exec(host, ["sh", "-c", "echo all; exec >&-; sleep 30"])
+        assert b"".join(iter(stream.read, b"")) == b"all\n"
+        assert stream.wait(0) is None
+        stream.close()
+
     def test_a_terminals_input_ends_with_its_character(self, kit: Kit, host: Handle) -> None:
         stream = kit.driver.exec(host, ["cat"], tty=True)
         stream.write(b"line\n")

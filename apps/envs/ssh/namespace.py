@@ -8,9 +8,9 @@ import errno
 import os
 import posixpath
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from apps.common.actor import Actor
@@ -47,7 +47,7 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Namespace:
-    """`start`: where a client begins. Paths are absolute names; those between the places are folders only to look at."""
+    """`start`: where a client begins. Paths are absolute names; between the places are folders only to look at."""
 
     start: Names
     places: tuple[Place, ...]
@@ -77,21 +77,21 @@ class Namespace:
 
     def resolved(self, path: str, *, last: bool = True) -> Names:
         """Names without a link among them; with `last` False a link at the end is left. It need not exist."""
-        todo, done = list(self.absolute(path)), ()
+        names = self.absolute(path)
         for _turn in range(MAX_LINKS):
-            step = self._walk(todo, last)
-            if step is None:
-                return (*done, *todo)
-            text, parent, rest = step
-            todo = [*self.absolute(text, parent), *rest]
+            found = self._first_link(names if last else names[:-1])
+            if found is None:
+                return names
+            count, text = found
+            names = self.absolute(posixpath.join(text, *names[count:]), names[: count - 1])
         raise _error(errno.ELOOP)
 
-    def _walk(self, names: Sequence[str], last: bool) -> tuple[str, Names, Sequence[str]] | None:
-        """The first link along the names: its text, its folder's names, what follows. None where there is none."""
-        for count in range(1, len(names) + (1 if last else 0)):
-            text = self._link(tuple(names[:count]))
+    def _first_link(self, names: Names) -> tuple[int, str] | None:
+        """Which of the names is a link, counted from one, and its text."""
+        for count in range(1, len(names) + 1):
+            text = self._link(names[:count])
             if text is not None:
-                return text, tuple(names[: count - 1]), names[count:]
+                return count, text
         return None
 
     def _link(self, names: Names) -> str | None:
@@ -166,21 +166,7 @@ def _mounted(actor: Actor, environment: Environment) -> Iterator[Place]:
             root = roots.resolve(actor, kind, UUID(row["id"]))
         except DomainError:
             continue
-        yield Place(_names(row["target"]), _read_only(root) if row["read_only"] else root)
-
-
-def _read_only(root: Root) -> Root:
-    return Root(
-        kind=root.kind,
-        id=root.id,
-        organisation_id=root.organisation_id,
-        path=root.path,
-        relative_path=root.relative_path,
-        title=root.title,
-        writable=False,
-        used=root.used,
-        limit=root.limit,
-    )
+        yield Place(_names(row["target"]), replace(root, writable=False) if row["read_only"] else root)
 
 
 def _names(path: str) -> Names:

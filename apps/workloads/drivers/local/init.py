@@ -110,10 +110,12 @@ class Init:
         connection, _ = self.listener.accept()
         connection.settimeout(2)
         try:
-            data, descriptors, _, _ = socket.recv_fds(connection, MAX_MESSAGE, 3, socket.MSG_CMSG_CLOEXEC)
+            data, descriptors, _, _ = socket.recv_fds(connection, MAX_MESSAGE, 3)
         except OSError:
             connection.close()
             return
+        for descriptor in descriptors:  # Python's recv_fds drops the flag that would have said so
+            os.set_inheritable(descriptor, False)
         try:
             error = self.admit(connection, data, descriptors)
         finally:

@@ -1,0 +1,195 @@
+"""Files open for writing over SFTP, each byte counted against the limit of the volume or home that it goes into."""
+
+import errno
+import os
+import stat
+import threading
+from dataclasses import dataclass, field
+
+from apps.common.actor import system_actor
+from apps.common.errors import QuotaExceeded, Unavailable
+from apps.common.scoping import acting
+from apps.envs.ssh.namespace import Spot, opened_parent, require_writable
+from apps.storage.beneath import give_like, make_folder
+from apps.storage.operations import rename_new
+from apps.storage.roots import Root, row_of
+from apps.storage.usage import Budget, guard
+
+PERMISSIONS = 0o777
+
+
+class Full(OSError):
+    """No more fits in; the text says how much would."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(errno.ENOSPC, text)
+
+
+@dataclass(slots=True)
+class Account:
+    """The budget of one root, shared by all files that a session has open in it. Used from several threads."""
+
+    root: Root
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    budget: Budget | None = None
+
+    def take(self, count: int) -> None:
+        """Raises `Full`."""
+        with self.lock, acting(system_actor()):
+            self.budget = self.budget or guard(row_of(self.root))
+            try:
+                self.budget.take(count)
+            except (QuotaExceeded, Unavailable) as error:
+                raise Full(str(error.message)) from error
+
+    def give(self, count: int) -> None:
+        """Freed at once, for whoever else writes there."""
+        if count > 0:
+            with acting(system_actor()), guard(row_of(self.root)) as budget:
+                budget.give(count)
+
+    def settle(self) -> None:
+        """Gives back what was reserved ahead and not written."""
+        with self.lock, acting(system_actor()):
+            if self.budget is not None:
+                self.budget.__exit__(None, None, None)
+                self.budget = None
+
+
+@dataclass(slots=True)
+class OpenFile:
+    """`account` None: open for reading only. `append`: each write goes to the end, wherever the client says."""
+
+    descriptor: int
+    account: Account | None
+    append: bool = False
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def read(self, offset: int, size: int) -> bytes:
+        return os.pread(self.descriptor, size, offset)
+
+    def write(self, offset: int, data: bytes) -> int:
+        """Raises `Full`; then nothing of `data` is written."""
+        if self.account is None:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        with self.lock:  # of two writes that make the file longer, each counts its own part
+            size = os.fstat(self.descriptor).st_size
+            at = size if self.append else offset
+            grown = max(0, at + len(data) - max(size, at))
+            if grown:
+                self.account.take(grown)
+            view = memoryview(data)
+            while view:
+                written = os.pwrite(self.descriptor, view, at + len(data) - len(view))
+                view = view[written:]
+        return len(data)
+
+    def resize(self, size: int) -> None:
+        """Raises `Full`. A longer file has a hole, which is counted as if it were written."""
+        if self.account is None:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        with self.lock:
+            before = os.fstat(self.descriptor).st_size
+            if size > before:
+                self.account.take(size - before)
+            os.ftruncate(self.descriptor, size)
+        self.account.give(before - size)
+
+    def close(self) -> None:
+        os.close(self.descriptor)
+
+
+def open_file(spot: Spot, flags: int, mode: int, account: Account) -> OpenFile:
+    """A regular file. `flags`: those of os.open. Raises OSError."""
+    writes = flags & os.O_ACCMODE != os.O_RDONLY
+    if writes or flags & (os.O_CREAT | os.O_TRUNC):
+        require_writable(spot)
+    append, empty = bool(flags & os.O_APPEND), bool(flags & os.O_TRUNC)
+    flags &= ~(os.O_APPEND | os.O_TRUNC)
+    with opened_parent(spot) as (parent, name):
+        descriptor, made = _open(parent, name, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, mode)
+        if made:
+            give_like(parent, name)
+    file = OpenFile(descriptor, account if writes else None, append)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EACCES, "Not a regular file")
+        if empty and writes and not made:
+            file.resize(0)
+    except OSError:
+        file.close()
+        raise
+    return file
+
+
+def _open(parent: int, name: str, flags: int, mode: int) -> tuple[int, bool]:
+    """The descriptor, and whether the file was made: only then is it given to the tenant's user id."""
+    if not flags & os.O_CREAT:
+        return os.open(name, flags, dir_fd=parent), False
+    try:
+        return os.open(name, flags | os.O_EXCL, mode & PERMISSIONS, dir_fd=parent), True
+    except FileExistsError:
+        if flags & os.O_EXCL:
+            raise
+        return os.open(name, flags & ~os.O_CREAT, dir_fd=parent), False
+
+
+def remove(spot: Spot, account: Account) -> None:
+    """One file or link. Raises OSError; IsADirectoryError for a folder."""
+    require_writable(spot)
+    with opened_parent(spot) as (parent, name):
+        status = os.stat(name, dir_fd=parent, follow_symlinks=False)
+        os.unlink(name, dir_fd=parent)
+    if stat.S_ISREG(status.st_mode) and status.st_nlink == 1:
+        account.give(min(status.st_size, status.st_blocks * 512))
+
+
+def create_folder(spot: Spot) -> None:
+    require_writable(spot)
+    with opened_parent(spot) as (parent, name):
+        make_folder(parent, name)
+
+
+def remove_folder(spot: Spot) -> None:
+    """An empty one. Raises OSError."""
+    require_writable(spot)
+    with opened_parent(spot) as (parent, name):
+        os.rmdir(name, dir_fd=parent)
+
+
+def rename(old: Spot, new: Spot, account: Account, *, replace: bool) -> None:
+    """Within one place: between two, EXDEV makes clients copy, which counts what arrives."""
+    require_writable(old)
+    require_writable(new)
+    if old.place != new.place:
+        raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+    with opened_parent(old) as (source, name), opened_parent(new) as (target, wanted):
+        if not replace:
+            return rename_new(source, name, target, wanted)
+        freed = _size(target, wanted)
+        os.rename(name, wanted, src_dir_fd=source, dst_dir_fd=target)
+    account.give(freed)
+    return None
+
+
+def _size(parent: int, name: str) -> int:
+    """Bytes that go with a file when another takes its name."""
+    try:
+        status = os.stat(name, dir_fd=parent, follow_symlinks=False)
+    except FileNotFoundError:
+        return 0
+    counted = stat.S_ISREG(status.st_mode) and status.st_nlink == 1
+    return min(status.st_size, status.st_blocks * 512) if counted else 0
+
+
+def link(spot: Spot, text: str) -> None:
+    """A symbolic link; nothing of the platform ever follows it."""
+    require_writable(spot)
+    with opened_parent(spot) as (parent, name):
+        os.symlink(text, name, dir_fd=parent)
+        give_like(parent, name)
+
+
+def set_mode(descriptor: int, mode: int) -> None:
+    """Permissions only: no set-user-id and the like from outside."""
+    os.fchmod(descriptor, mode & PERMISSIONS)

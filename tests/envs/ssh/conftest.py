@@ -1,0 +1,56 @@
+"""The front door's tests: a real OpenSSH client, a real environment of the local driver."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.conf import LazySettings
+
+from apps.common.scoping import acting
+from apps.envs.models import Environment
+from apps.workloads import nodes
+from tests.builders import World, make_world, platform
+from tests.envs.ssh.kit import Client, Desk, end_all, make_environment, open_door, run_environment
+
+
+@pytest.fixture(scope="session")
+def shared_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One home for all, so that the runtime is built once."""
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(autouse=True)
+def home(shared_home: Path, settings: LazySettings) -> Iterator[Path]:
+    settings.PLSTACK_HOME = shared_home
+    nodes.local_driver.cache_clear()
+    yield shared_home
+    nodes.local_driver.cache_clear()
+
+
+@pytest.fixture
+def world(transactional_db: None) -> Iterator[World]:
+    with acting(platform()):
+        yield make_world()
+
+
+@pytest.fixture
+def stopped(world: World) -> Environment:
+    return make_environment(world)
+
+
+@pytest.fixture
+def running(world: World, stopped: Environment) -> Iterator[Environment]:
+    yield run_environment(world, stopped)
+    end_all(stopped)
+
+
+@pytest.fixture
+def desk(world: World, home: Path, tmp_path: Path) -> Iterator[Desk]:
+    """A door that is open, and a place to keep keys and files."""
+    with open_door(home) as (port, house):
+        yield Desk(port, tmp_path, house)
+
+
+@pytest.fixture
+def alice(desk: Desk, world: World) -> Client:
+    return desk.client(world.alice)
