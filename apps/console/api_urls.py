@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from apps.console.api import audit, catalogue, environments, finance, nodes, organisations, workloads
+from apps.console.api import audit, catalogue, environments, finance, nodes, organisations, settings, workloads
 
 _organisation = [
     path("", organisations.OrganisationDetail.as_view()),
@@ -40,6 +40,17 @@ _package = [
     path("prices/", catalogue.Prices.as_view()),
 ]
 
+_settings = [
+    path("mail/", settings.Mail.as_view()),
+    path("mail/test/", settings.MailTest.as_view()),
+    path("sms/", settings.Sms.as_view()),
+    path("sms/test/", settings.SmsTest.as_view()),
+    path("branding/", settings.Branding.as_view()),
+    path("registration/", settings.Registration.as_view()),
+    path("environments/", settings.Environments.as_view()),
+    path("review/", settings.Review.as_view()),
+]
+
 _console: list[URLPattern | URLResolver] = [
     path("overview/", audit.Overview.as_view()),
     path("organisations/", organisations.Organisations.as_view()),
@@ -57,6 +68,7 @@ _console: list[URLPattern | URLResolver] = [
     path("consumption/", finance.OrganisationTotals.as_view()),
     path("charges/", finance.Charges.as_view()),
     path("audit/", audit.Entries.as_view()),
+    path("settings/", include(_settings)),
 ]
 
 urlpatterns = [path("console/", include(_console))]

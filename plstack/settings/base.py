@@ -265,6 +265,9 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_NAME_OVERRIDES": {
+        "DeliveryStateEnum": "apps.notifications.choices.DeliveryState",
+        "HookFaultEnum": "apps.notifications.choices.HookFault",
+        "FaultEnum": "apps.workloads.choices.Fault",
         "WorkloadStatusEnum": "apps.workloads.choices.Status",
         "NodeStatusEnum": "apps.clusters.choices.NodeStatus",
         "OrganisationStatusEnum": "apps.tenants.choices.OrganisationStatus",
