@@ -13,6 +13,7 @@ urlpatterns = [
     path("people/<int:user_id>/enable/", people.enable, name="people_enable"),
     path("people/<int:user_id>/password/", people.reset_password, name="people_password"),
     path("people/<int:user_id>/second-factor/", people.reset_second_factor, name="people_second_factor"),
+    path("people/<int:user_id>/sign-out/", people.sign_out, name="people_sign_out"),
     path("people/<int:user_id>/roles/", people.give_role, name="people_give_role"),
     path("staff/", people.staff, name="staff"),
     path("staff/new/", people.staff_new, name="staff_new"),

@@ -53,3 +53,21 @@ def test_a_new_password_is_told_and_ends_every_sign_in(alice: User, business: Us
     assert not is_in(client)
     client.post("/accounts/login/", {"login": alice.username, "password": password})
     assert is_in(client)
+
+
+def test_the_page_signs_out_everywhere_and_refuses_in_words(alice: User, business: User) -> None:
+    there, staff = sign_in(alice), sign_in(business)
+    answer = staff.post(f"/console/people/{alice.pk}/sign-out/", follow=True)
+    assert "1 sign-in has been ended." in answer.content.decode()
+    assert there.get("/account/").status_code == 302
+    answer = staff.post(f"/console/people/{business.pk}/sign-out/", follow=True)
+    assert staff.get("/account/").status_code == 200
+    assert "has been ended" not in answer.content.decode()
+
+
+def test_the_pages_acts_tell_the_person(alice: User, business: User) -> None:
+    set_up(alice)
+    staff = sign_in(business)
+    staff.post(f"/console/people/{alice.pk}/second-factor/")
+    assert "no-store" in staff.post(f"/console/people/{alice.pk}/password/")["Cache-Control"]
+    assert kinds_of(alice) == ["security.password_reset", "security.second_factor_reset"]

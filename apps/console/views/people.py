@@ -7,7 +7,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from apps.common.access import Access, on_platform, requires
@@ -19,10 +19,11 @@ from apps.console.filters import OrganisationFilter, search_box
 from apps.console.forms.people import GiveRoleForm, StaffForm, chosen_role
 from apps.console.requests import StaffRequest
 from apps.console.selectors import people as reads
+from apps.console.services import accounts as told
 from apps.console.services import staff as services
 from apps.console.tables.people import PersonTable
 from apps.console.views.shared import done, paged, refused, say_refusal
-from apps.tenants import second_factor
+from apps.tenants import second_factor, sessions
 from apps.tenants.models import Membership, PlatformAssignment, User
 from apps.tenants.services import accounts
 from apps.tenants.services.staff import assign_platform_role, withdraw_platform_role
@@ -152,7 +153,7 @@ def _switch(request: StaffRequest, user_id: int, *, active: bool) -> HttpRespons
 @require_POST
 def reset_password(request: StaffRequest, user_id: int) -> HttpResponse:
     try:
-        password = accounts.reset_password(request.actor, user_id=user_id)
+        password = told.reset_password(request.actor, user_id=user_id)
     except DomainError as error:
         say_refusal(request, error)
         return redirect("console:people_detail", user_id)
@@ -170,12 +171,25 @@ def _show_password(request: HttpRequest, person: User, password: str) -> HttpRes
 @require_POST
 def reset_second_factor(request: StaffRequest, user_id: int) -> HttpResponse:
     try:
-        user = second_factor.reset(request.actor, user_id=user_id)
+        user = told.reset_second_factor(request.actor, user_id=user_id)
     except DomainError as error:
         say_refusal(request, error)
         return redirect("console:people_detail", user_id)
     words = _("%(name)s signs in without a second factor until they set up a new one.") % _name(user)
     return done(request, words, "console:people_detail", user_id)
+
+
+@requires(ANY_STAFF)
+@require_POST
+def sign_out(request: StaffRequest, user_id: int) -> HttpResponse:
+    """End every session of somebody; their tokens and keys stay."""
+    try:
+        count = sessions.end_all_of(request.actor, user_id=user_id)
+    except DomainError as error:
+        say_refusal(request, error)
+        return redirect("console:people_detail", user_id)
+    words = ngettext("%(count)s sign-in has been ended.", "%(count)s sign-ins have been ended.", count)
+    return done(request, words % {"count": count}, "console:people_detail", user_id)
 
 
 @requires(ROLES)
