@@ -28,6 +28,7 @@ from apps.training.models import Entry, Run
 from apps.workloads.models import Event
 from tests.architecture.people import people_values
 from tests.architecture.routes import Route, own_routes
+from tests.architecture.storage import storage_values
 from tests.architecture.test_access import declared
 from tests.builders import (
     World,
@@ -104,6 +105,7 @@ def _values(world: World, run: Run) -> dict[str, Any]:
         "zone_id": world.node.cluster.zone_id,
         "cluster_id": world.node.cluster_id,
         "card_id": unknown_id(),
+        "ref": unknown_id(),
         "package_id": world.package.pk,
         "user_id": world.alice.pk,
         "notice_id": _notice(world).pk,
@@ -111,8 +113,8 @@ def _values(world: World, run: Run) -> dict[str, Any]:
         **_credentials(world),
         **_webhook(world),
         **people_values(world, SECRET),
+        **storage_values(world, SECRET),
         "name": "cpu",
-        "port": "lab",
         "key": "1-abc",
         "uidb36": "1",
     }
@@ -139,7 +141,7 @@ def _credentials(world: World) -> dict[str, Any]:
     session = UserSession.objects.create(
         user=world.alice, ip="192.0.2.1", session_key=unique("session"), user_agent=SECRET
     )
-    account = SocialAccount.objects.create(user=world.alice, provider="weixin", uid=SECRET)
+    account = SocialAccount.objects.create(user=world.alice, provider="weixin", uid=unique(SECRET))
     return {"token_id": token.pk, "ssh_key_id": key.pk, "session_id": session.pk, "account_id": account.pk}
 
 
