@@ -2,7 +2,17 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from apps.console.api import audit, catalogue, environments, finance, nodes, organisations, settings, workloads
+from apps.console.api import (
+    audit,
+    catalogue,
+    environments,
+    finance,
+    hardware,
+    nodes,
+    organisations,
+    settings,
+    workloads,
+)
 
 _organisation = [
     path("", organisations.OrganisationDetail.as_view()),
@@ -18,6 +28,9 @@ _node = [
     path("samples/", nodes.NodeSamples.as_view()),
     path("cordon/", nodes.NodeCordon.as_view()),
     path("uncordon/", nodes.NodeUncordon.as_view()),
+    path("drain/", hardware.NodeDrain.as_view()),
+    path("remove/", hardware.NodeRemove.as_view()),
+    path("labels/", hardware.NodeLabels.as_view()),
 ]
 
 _workload = [
@@ -56,7 +69,14 @@ _console: list[URLPattern | URLResolver] = [
     path("organisations/", organisations.Organisations.as_view()),
     path("organisations/<uuid:organisation_id>/", include(_organisation)),
     path("nodes/", nodes.Nodes.as_view()),
+    path("nodes/tokens/", hardware.NodeTokens.as_view()),
     path("nodes/<uuid:node_id>/", include(_node)),
+    path("accelerators/", hardware.Accelerators.as_view()),
+    path("accelerators/<uuid:card_id>/mode/", hardware.AcceleratorSwitch.as_view()),
+    path("zones/", hardware.Zones.as_view()),
+    path("zones/simulated/", hardware.SimulatedZone.as_view()),
+    path("zones/<uuid:zone_id>/", hardware.ZoneDetail.as_view()),
+    path("zones/<uuid:zone_id>/clusters/", hardware.ZoneClusters.as_view()),
     path("workloads/", workloads.Workloads.as_view()),
     path("workloads/<uuid:workload_id>/", include(_workload)),
     path("environments/", environments.Environments.as_view()),
