@@ -6,7 +6,7 @@ from django.urls import include, path
 from apps.common.styleguide import views as styleguide
 from apps.common.views import health, set_theme
 from apps.notifications.views.brand import picture
-from apps.tenants.views import connected, security
+from apps.tenants.views import connected, profile, security
 from apps.tenants.views.organisations import switch_organisation
 from plstack import api_urls
 
@@ -21,6 +21,8 @@ urlpatterns = [
     path("notifications/", include("apps.notifications.urls")),
     path("webhooks/", include("apps.notifications.hook_urls")),
     path("brand/<str:name>", picture, name="brand_picture"),
+    # One address for each account, changed in the profile: the library's own page of several is not offered.
+    path("accounts/email/", profile.to_profile, name="account_email"),
     path("accounts/", include("allauth.account.urls")),
     # The library's own overview of second factors is a part of the security page here.
     path("accounts/2fa/", security.to_security, name="mfa_index"),

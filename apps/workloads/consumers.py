@@ -15,6 +15,7 @@ from apps.common.clock import db_now
 from apps.common.errors import DomainError
 from apps.common.live import PLATFORM_GROUP, organisation_group, person_group, workload_group
 from apps.common.scoping import acting
+from apps.tenants import second_factor
 from apps.tenants.actors import organisation_actor, platform_actor
 from apps.workloads import selectors
 from apps.workloads.drivers.base import DriverError, LogChunk
@@ -30,10 +31,15 @@ MAX_REPLAY = 500
 
 
 def actor_of(scope: dict[str, Any]) -> Actor:
-    """The actor behind a connection; `Denied` for anonymous and outsiders. `?portal=console` asks as staff."""
+    """The actor behind a connection; `?portal=console` asks as staff.
+
+    Raises `Denied` for anonymous and outsiders, `SecondFactorMissing` where pages would lead to setting one up.
+    """
     user = scope["user"]
     build = platform_actor if b"portal=console" in scope.get("query_string", b"") else organisation_actor
-    return build(user)
+    actor = build(user)
+    second_factor.admit(actor)
+    return actor
 
 
 class LiveConsumer(AsyncJsonWebsocketConsumer):

@@ -6,6 +6,7 @@ import pytest
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from django.conf import LazySettings
 from django.core.exceptions import ImproperlyConfigured
+from django.core.management import CommandError, call_command
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -107,3 +108,12 @@ def test_keys_that_are_none_are_refused_in_words(settings: LazySettings, keys: l
     settings.SEALING_KEYS = keys
     with pytest.raises(ImproperlyConfigured, match="Sealing keys"):
         seal(b"x", purpose=HERE)
+
+
+def test_the_command_adds_a_key(capsys: pytest.CaptureFixture[str], settings: LazySettings) -> None:
+    seal(b"x", purpose=HERE)
+    call_command("rotate_sealing_key")
+    assert "key 2" in capsys.readouterr().out
+    settings.SEALING_KEYS = ["1:" + "11" * 32]
+    with pytest.raises(CommandError, match="PLSTACK_SEALING_KEYS"):
+        call_command("rotate_sealing_key")

@@ -126,3 +126,10 @@ def test_every_change_of_how_one_signs_in_is_told_by_mail(alice: User) -> None:
     assert mail.outbox[-1].to == [alice.email]
     assert "password" in mail.outbox[-1].body
     assert "127.0.0.1" in mail.outbox[-1].body
+
+
+def test_the_librarys_page_of_several_addresses_is_not_offered(alice: User) -> None:
+    client = signed_in(alice)
+    assert client.get("/accounts/email/")["Location"] == "/account/"
+    client.post("/accounts/email/", {"action_add": "", "email": "second@example.com"})
+    assert not EmailAddress.objects.filter(email="second@example.com").exists()

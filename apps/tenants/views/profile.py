@@ -6,7 +6,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import translation
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from apps.common.access import SELF, requires
 from apps.common.errors import DomainError
@@ -71,4 +71,11 @@ def confirm_email(request: ActorRequest) -> HttpResponse:
         messages.error(request, str(error.message))
     else:
         messages.success(request, _("A link is on its way to %(email)s.") % {"email": user.email})
+    return redirect("account:profile")
+
+
+@requires(SELF)
+@require_GET
+def to_profile(request: ActorRequest) -> HttpResponse:
+    """Where allauth keeps several addresses, and goes after some of its acts."""
     return redirect("account:profile")
