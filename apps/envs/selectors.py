@@ -107,6 +107,8 @@ def operation(environment: Environment) -> Operation | None:
 
 def watch(environment: Environment) -> Watch | None:
     """What the idle detector saw of the workload that is the newest now."""
+    if environment.workload_id is None:
+        return None
     rows: QuerySet[Watch] = Watch.objects.filter(environment=environment, workload_id=environment.workload_id)
     return rows.first()
 

@@ -22,7 +22,7 @@ class MountSerializer(serializers.Serializer[Any]):
 
     kind = serializers.ChoiceField(choices=[VOLUME, DATASET])
     id = serializers.UUIDField()
-    read_only = serializers.BooleanField(default=False)
+    read_only = serializers.BooleanField(default=False)  # type: ignore[assignment]
     name = serializers.CharField(read_only=True)
     target = serializers.CharField(read_only=True)
 
@@ -98,7 +98,7 @@ class _Settings(serializers.Serializer[Any]):
     vscode = serializers.BooleanField(required=False)
     idle_minutes = serializers.IntegerField(required=False, allow_null=True, min_value=5, max_value=527040)
     snapshot_minutes = serializers.IntegerField(required=False, allow_null=True, min_value=10, max_value=44640)
-    mounts = MountSerializer(many=True, required=False, max_length=20)
+    mounts = MountSerializer(many=True, required=False, max_length=20)  # type: ignore[call-arg]
 
     def chosen_mounts(self) -> tuple[MountChoice, ...]:
         rows = self.validated_data.get("mounts", [])
@@ -198,6 +198,15 @@ class ServicesSerializer(serializers.Serializer[Any]):
     jupyter = serializers.BooleanField()
     vscode = serializers.BooleanField()
     tensorboard = serializers.BooleanField()
+
+
+class PointsSerializer(serializers.Serializer[Any]):
+    """Points are [Unix seconds, value]."""
+
+    name = serializers.CharField()
+    unit = serializers.CharField()
+    limit = serializers.FloatField(allow_null=True)
+    points = serializers.ListField(child=serializers.ListField(child=serializers.FloatField()))
 
 
 class FolderSerializer(serializers.Serializer[Any]):

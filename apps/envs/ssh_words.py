@@ -31,7 +31,7 @@ def access(actor: Actor, environment: Environment, host: str) -> Access:
         command=f"ssh {environment.code}@{name} -p {port}",
         copy=f"scp -P {port} results.csv {environment.code}@{name}:",
         config=f"Host {environment.code}\n    HostName {name}\n    Port {port}\n    User {environment.code}\n",
-        has_key=SshKey.objects.filter(user_id=actor.user_id).exists(),
+        has_key=SshKey.objects.filter(user_id=actor.person()).exists(),
     )
 
 

@@ -1,6 +1,7 @@
 """What an environment shows as its state, and the only place that writes the status of an operation."""
 
 from datetime import datetime, timedelta
+from uuid import UUID
 
 from django.db import IntegrityError, transaction
 from django.db.models import F, QuerySet
@@ -71,7 +72,7 @@ def begin(
     return operation
 
 
-def claim(operation_id: object) -> Operation | None:
+def claim(operation_id: UUID) -> Operation | None:
     """Take a due operation for `LEASE`; None where somebody else has it or it has ended."""
     now = db_now()
     rows = Operation.objects.filter(pk=operation_id, status=StepStatus.WAITING, due_at__lte=now)

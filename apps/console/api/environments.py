@@ -44,8 +44,8 @@ class Environments(ScopedView, generics.ListAPIView[Environment]):
         return selectors.in_list(self.actor)
 
     def get_serializer_context(self) -> dict[str, Any]:
-        context = super().get_serializer_context()
-        return context if getattr(self, "swagger_fake_view", False) else {**context, "now": db_now()}
+        drawn = getattr(self, "swagger_fake_view", False)
+        return {**super().get_serializer_context(), "now": None if drawn else db_now()}
 
 
 class _Act(ScopedView):

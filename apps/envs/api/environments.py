@@ -1,6 +1,6 @@
 """The API of environments: the same services and permissions as the pages."""
 
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -9,7 +9,7 @@ from rest_framework import generics, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.common.access import in_organisation
+from apps.common.access import Access, in_organisation
 from apps.common.api import ScopedView
 from apps.common.clock import db_now
 from apps.common.errors import Invalid
@@ -38,7 +38,7 @@ IDEMPOTENCY_KEY = OpenApiParameter(
 class EnvironmentView(ScopedView):
     """Base of everything about one environment, which must be visible to the actor."""
 
-    access = USE
+    access: ClassVar[Access | dict[str, Access]] = USE
 
     def environment(self) -> Environment:
         return selectors.get(self.actor, self.kwargs["environment_id"])
@@ -64,8 +64,8 @@ class EnvironmentList(ScopedView, generics.ListCreateAPIView[Environment]):
         return selectors.in_list(self.actor)
 
     def get_serializer_context(self) -> dict[str, Any]:
-        context = super().get_serializer_context()
-        return context if getattr(self, "swagger_fake_view", False) else {**context, "now": db_now()}
+        drawn = getattr(self, "swagger_fake_view", False)
+        return {**super().get_serializer_context(), "now": None if drawn else db_now()}
 
     @extend_schema(request=s.CreateSerializer, responses={201: s.EnvironmentSerializer}, parameters=[IDEMPOTENCY_KEY])
     def post(self, request: Request, *args: Any, **kwargs: Any) -> Response:

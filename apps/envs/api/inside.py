@@ -114,21 +114,12 @@ class TensorBoard(EnvironmentView):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class PointsSerializer(s.serializers.Serializer[Any]):
-    """Points are [Unix seconds, value]."""
-
-    name = s.serializers.CharField()
-    unit = s.serializers.CharField()
-    limit = s.serializers.FloatField(allow_null=True)
-    points = s.serializers.ListField(child=s.serializers.ListField(child=s.serializers.FloatField()))
-
-
 class Metrics(EnvironmentView):
     access = VIEW
 
     @extend_schema(
         parameters=[OpenApiParameter("since", float, description="Only points after this time, in Unix seconds.")],
-        responses=PointsSerializer(many=True),
+        responses=s.PointsSerializer(many=True),
     )
     def get(self, request: Request, environment_id: UUID, name: str) -> Response:
         """Measurements of the newest start: cpu, memory, gpu, gpu_memory."""
@@ -140,7 +131,7 @@ class Metrics(EnvironmentView):
         series = series_of(workload, name, since) if workload else None
         if series is None:
             raise NotFound
-        return Response(PointsSerializer(series, many=True).data)
+        return Response(s.PointsSerializer(series, many=True).data)
 
 
 class SaveImage(EnvironmentView):

@@ -8,7 +8,7 @@ if __name__ == "__main__":
         sys.path.pop(0)
     tool = os.environ["PLSTACK_TOOL_JUPYTERLAB"]
     sys.path.append(f"{tool}/lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages")
-    from ipykernel import kernelapp
+    from ipykernel import kernelapp  # type: ignore[import-not-found]
 
     sys.path.insert(0, "")
     kernelapp.launch_new_instance()

@@ -1,6 +1,7 @@
 """Operations carried out: a loop finds those that are due, claims each, and does its next step."""
 
 import logging
+from uuid import UUID
 
 from django.db import transaction
 
@@ -39,7 +40,7 @@ def advance_due(actor: Actor) -> int:
     return sum(advance(actor, pk) for pk in due.values_list("pk", flat=True)[:AT_ONCE])
 
 
-def advance(actor: Actor, operation_id: object) -> bool:
+def advance(actor: Actor, operation_id: UUID) -> bool:
     operation = states.claim(operation_id)
     if operation is None:
         return False
