@@ -89,6 +89,7 @@ def start(home: Path, port: int | None = None) -> Stack:
         "PLSTACK_HOME": str(home),
         "PLSTACK_PORT": str(port),
         "PLSTACK_GATEWAY_PORT": str(gateway_port),
+        "PLSTACK_SSH_PORT": str(free_port()),
         "PLSTACK_VENV": env.get("PLSTACK_VENV") or str(Path(sys.prefix)),
         "PLSTACK_ADMIN_PASSWORD": PASSWORD,
     }

@@ -23,6 +23,8 @@ class Layout:
     database_url: str = ""
     database_owner_url: str = ""
     redis_url: str = ""
+    ssh_port: int = 0
+    """0: the front door for SSH stays shut."""
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str] | None = None) -> "Layout":
@@ -44,6 +46,7 @@ class Layout:
             database_url=database_url,
             database_owner_url=env.get("DATABASE_OWNER_URL") or database_url,
             redis_url=env.get("REDIS_URL", ""),
+            ssh_port=_ssh_port(env.get("PLSTACK_SSH_PORT") or str(port + 2)),
         )
 
     @property
@@ -72,6 +75,10 @@ class Layout:
     def address(self) -> str:
         host = "127.0.0.1" if self.host in {"0.0.0.0", "::"} else self.host  # noqa: S104  compared, not bound
         return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
+
+
+def _ssh_port(text: str) -> int:
+    return 0 if text == "0" else _port("PLSTACK_SSH_PORT", text)
 
 
 def _port(name: str, text: str) -> int:

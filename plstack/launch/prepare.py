@@ -50,6 +50,7 @@ def process_environment(layout: Layout, services: Services) -> dict[str, str]:
         "PLSTACK_HOST": layout.host,
         "PLSTACK_PORT": str(layout.port),
         "PLSTACK_GATEWAY_PORT": str(layout.gateway_port),
+        "PLSTACK_SSH_PORT": str(layout.ssh_port),
         "DATABASE_URL": services.database_url,
         "REDIS_URL": services.redis_url,
         # Linear algebra here is small; idle thread pools would cost memory in every process.

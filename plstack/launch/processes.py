@@ -3,6 +3,7 @@
 In two stages, because the pages need no Celery worker to be loaded and people wait for the pages.
 """
 
+import importlib
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -63,6 +64,11 @@ def beat() -> None:
     celery_app.Beat(schedule=str(schedule), loglevel="INFO", quiet=True).run()
 
 
+def ssh() -> None:
+    """The front door for SSH clients. By name: it is loaded with the task workers, after the pages are there."""
+    importlib.import_module("plstack.ssh").main()
+
+
 def _work(name: str, queues: list[str], pool: str, concurrency: int) -> None:
     """Straight to the worker: Celery's command line would load a shell's worth of modules into each process."""
     node = celery_app.Worker(
@@ -82,3 +88,5 @@ def _work(name: str, queues: list[str], pool: str, concurrency: int) -> None:
 
 PAGES: dict[str, Callable[[], None]] = {"web": web, "gateway": gateway}
 TASKS: dict[str, Callable[[], None]] = {"worker": worker, "scheduler": scheduler, "beat": beat}
+if os.environ.get("PLSTACK_SSH_PORT") != "0":
+    TASKS["ssh"] = ssh

@@ -114,7 +114,7 @@ class _Start:
         with self.reporter.step("Processes") as step:
             supervisor.await_loaded()
             _await_answer(supervisor)
-            step.outcome = "web, gateway, worker, scheduler, beat"
+            step.outcome = "web, gateway, worker, scheduler, beat" + (", ssh" if self.layout.ssh_port else "")
         self._welcome(admin)
         return supervisor
 
@@ -125,6 +125,8 @@ class _Start:
             self.cleanup.callback(os.close, preflight.take_lock(self.layout))
             preflight.check_port(self.layout.host, self.layout.port)
             preflight.check_port(self.layout.host, self.layout.gateway_port, "PLSTACK_GATEWAY_PORT")
+            if self.layout.ssh_port:
+                preflight.check_port(self.layout.host, self.layout.ssh_port, "PLSTACK_SSH_PORT")
             preflight.check_disk(self.layout.home, first=not environment.is_ready(self.layout, "quickstart"))
             self.layout.logs.mkdir(mode=0o700, exist_ok=True)
             step.outcome = f"Python, {self.layout.home}, ports {self.layout.port} and {self.layout.gateway_port}"

@@ -137,6 +137,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
 CELERY_TASK_PUBLISH_RETRY = False
 
 # Services that people run have an origin of their own, below this domain and never on the portal's.
+PLSTACK_SSH_PORT = env.ssh_port(PLSTACK_PORT)
 GATEWAY_PORT = env.gateway_port(PLSTACK_PORT)
 GATEWAY_ORIGIN = env.gateway_origin(GATEWAY_PORT)
 PORTAL_ORIGIN = next(iter(CSRF_TRUSTED_ORIGINS), f"http://localhost:{PLSTACK_PORT}")

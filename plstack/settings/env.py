@@ -40,6 +40,11 @@ def number(name: str, default: int) -> int:
     return int(text)
 
 
+def ssh_port(web_port: int) -> int:
+    """0: no front door for SSH."""
+    return 0 if value("PLSTACK_SSH_PORT", "") == "0" else port("PLSTACK_SSH_PORT", web_port + 2)
+
+
 def gateway_port(web_port: int) -> int:
     return port("PLSTACK_GATEWAY_PORT", web_port + 1)
 

@@ -76,7 +76,7 @@ def settled(api: Api, run: dict[str, Any]) -> dict[str, Any] | None:
 
 
 @pytest.mark.parametrize(
-    "victim", ["plstack-web", "plstack-gateway", "plstack-worker", "plstack-schedul", "plstack-beat"]
+    "victim", ["plstack-web", "plstack-gateway", "plstack-ssh", "plstack-worker", "plstack-schedul", "plstack-beat"]
 )
 def test_a_killed_process_comes_back_and_disturbs_nothing(stack: Stack, api: Api, victim: str) -> None:
     run = submit(api)

@@ -52,5 +52,5 @@ def layout(home: Path, port: int, gateway_port: int) -> Layout:
 def shell(home: Path, port: int, gateway_port: int) -> dict[str, str]:
     """The environment of someone who types `make run` for a copy of their own."""
     env = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
-    ports = {"PLSTACK_PORT": str(port), "PLSTACK_GATEWAY_PORT": str(gateway_port)}
+    ports = {"PLSTACK_PORT": str(port), "PLSTACK_GATEWAY_PORT": str(gateway_port), "PLSTACK_SSH_PORT": str(free_port())}
     return env | ports | {"PLSTACK_HOME": str(home), "PLSTACK_VENV": sys.prefix}
