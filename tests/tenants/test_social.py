@@ -263,7 +263,9 @@ def test_somebody_elses_connection_is_not_taken(provider: Provider, alice: User)
 def test_disconnecting_ends_it(provider: Provider, alice: User) -> None:
     client = connect(alice, "microsoft")
     row = SocialAccount.objects.get()
-    assert "lin@contoso.example" in client.get("/account/connected/").content.decode()
+    page = client.get("/account/connected/").content.decode()
+    assert "lin@contoso.example" in page
+    assert "Disconnect Microsoft?" in page
     client.post(f"/account/connected/{row.pk}/disconnect/")
     assert not SocialAccount.objects.exists()
     visitor = Client()

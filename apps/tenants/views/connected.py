@@ -1,5 +1,7 @@
 """Other accounts that a person signs in with."""
 
+from typing import Any
+
 from allauth.socialaccount.adapter import get_adapter
 from allauth.socialaccount.internal.flows.connect import validate_disconnect
 from allauth.socialaccount.models import SocialAccount
@@ -22,15 +24,17 @@ from apps.tenants.views.shared import page
 def connected(request: ActorRequest) -> HttpResponse:
     """What is connected, also by a provider that is off now, and what could be."""
     mine = SocialAccount.objects.filter(user_id=request.actor.person()).order_by("provider", "pk")
-    rows = [{"account": each, "provider": PROVIDERS[each.provider], "words": _words(each)} for each in mine]
+    rows = [_row(each) for each in mine]
     taken = {each.provider for each in mine}
     offered = [each for each in get_adapter().list_providers(request) if each.id not in taken]
     return render(request, "tenants/connected.html", page("connected", rows=rows, offered=offered))
 
 
-def _words(account: SocialAccount) -> str:
-    told = account.extra_data
-    return str(told.get("account") or told.get("name") or told.get("nickname") or account.uid)
+def _row(account: SocialAccount) -> dict[str, Any]:
+    """By name and icon: a template would call the provider's class."""
+    told, provider = account.extra_data, PROVIDERS[account.provider]
+    words = told.get("account") or told.get("name") or told.get("nickname") or account.uid
+    return {"account": account, "name": provider.name, "icon": provider.icon, "words": words}
 
 
 @requires(IN_PERSON)
