@@ -14,10 +14,9 @@ import threading
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-import home
-import services
+# Beside this file, wherever it is mounted.
+import home  # type: ignore[import-not-found]
+import services  # type: ignore[import-not-found]
 
 CONTROL_PORT = 8800
 MAX_BODY = 64 * 1024
