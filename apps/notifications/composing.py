@@ -9,7 +9,9 @@ from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import ngettext
 
+from apps.common.errors import NotFound
 from apps.common.formatting import exact_moment
+from apps.notifications import pictures
 from apps.notifications.branding import BrandingSettings
 from apps.notifications.choices import Channel
 from apps.notifications.gateways.base import Message
@@ -73,7 +75,9 @@ def _mail(head: Delivery, said: list[Said], count: int) -> Message:
     brand = settings.get(BrandingSettings)
     portal = brand.portal if head.organisation_id else brand.console
     title = said[0].title if count == 1 else _title_of_many(said, count)
+    logo = _raster(brand.portal_logo if head.organisation_id else brand.console_logo or brand.portal_logo)
     context: dict[str, Any] = {
+        "has_logo": bool(logo),
         "title": title,
         "said": said,
         "more": count - len(said),
@@ -88,7 +92,16 @@ def _mail(head: Delivery, said: list[Said], count: int) -> Message:
         text=render_to_string("notifications/mail/notice.txt", context).strip() + "\n",
         html=render_to_string("notifications/mail/notice.html", context),
         key=str(head.pk),
+        logo=logo,
     )
+
+
+def _raster(name: str) -> bytes:
+    """The logo where mail programs can show it: few show SVG."""
+    try:
+        return pictures.read(name)[0] if name.endswith(".png") else b""
+    except NotFound:
+        return b""
 
 
 def _title_of_many(said: list[Said], count: int) -> str:

@@ -2,19 +2,24 @@
 
 import hashlib
 import hmac
+import io
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
 from django.conf import LazySettings
 from django.core.mail import send_mail
+from PIL import Image
 
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Invalid
+from apps.notifications import pictures
+from apps.notifications.branding import BrandingSettings
 from apps.notifications.choices import Channel
 from apps.notifications.gateways.base import Message, Outcome, Unreachable
 from apps.notifications.gateways.mail import ChosenBackend, MailGateway, connection_for
@@ -23,7 +28,7 @@ from apps.notifications.models import Delivery, Phone
 from apps.notifications.outbox import send_due
 from apps.notifications.services import notify_user
 from apps.notifications.settings import BodyFormat, MailSecurity, MailSettings, SmsSettings
-from apps.tenants import settings
+from apps.tenants import settings as store
 from apps.tenants.models import Organisation, User
 from tests.notifications.servers import MailBox, Receiver, http_server, smtp_server
 
@@ -104,9 +109,15 @@ def test_a_server_that_is_not_there_is_unreachable() -> None:
 def test_all_mail_of_the_site_follows_the_settings_of_the_moment(
     system: Actor, box: MailBox, settings_file_mail: None
 ) -> None:
-    settings.put(system, mail_settings(box))
+    store.put(system, mail_settings(box))
     send_mail("Password", "A link", None, ["bob@example.com"])
     assert box.mails[0]["From"] == "GPU 组 <gpu@lab.example>"
+
+
+@pytest.fixture
+def media(settings: LazySettings, tmp_path: Path) -> Path:
+    settings.MEDIA_ROOT = tmp_path
+    return tmp_path
 
 
 @pytest.fixture
@@ -121,11 +132,34 @@ def test_without_settings_the_environment_decides(system: Actor, settings_file_m
 def test_a_notice_goes_through_the_whole_house(
     system: Actor, lab: Organisation, bob: User, box: MailBox, settings_file_mail: None
 ) -> None:
-    settings.put(system, mail_settings(box))
+    store.put(system, mail_settings(box))
     notify_user(organisation_id=lab.pk, user_id=bob.pk, kind="run.failed", data={"name": "digits"})
     assert send_due(Channel.EMAIL) == 1
     assert box.mails[0]["Subject"] == "[PLStack] digits has failed"
     assert str(Delivery.objects.get().pk) in box.mails[0]["Message-ID"]
+
+
+def test_mails_carry_the_installations_logo_and_name(
+    system: Actor,
+    lab: Organisation,
+    bob: User,
+    box: MailBox,
+    settings_file_mail: None,
+    settings: LazySettings,
+    tmp_path: Path,
+) -> None:
+    settings.MEDIA_ROOT = tmp_path
+    out = io.BytesIO()
+    Image.new("RGB", (64, 64), "teal").save(out, "PNG")
+    store.put(system, BrandingSettings(portal_name="Campus GPU", portal_logo=pictures.keep(out.getvalue())))
+    store.put(system, mail_settings(box))
+    notify_user(organisation_id=lab.pk, user_id=bob.pk, kind="run.failed", data={"name": "digits"})
+    send_due(Channel.EMAIL)
+    mail = box.mails[0]
+    assert mail["Subject"] == "[Campus GPU] digits has failed"
+    parts = {part.get_content_type(): part for part in mail.walk()}
+    assert parts["image/png"]["Content-ID"] == "<logo>"
+    assert "cid:logo" in parts["text/html"].get_content()
 
 
 def sms_settings(receiver: Receiver, **changes: Any) -> SmsSettings:
@@ -189,7 +223,7 @@ def test_sms_need_a_gateway_a_proved_number_and_the_wish(
         "kind": "environment.expired",
         "data": {"name": "one"},
     }
-    settings.put(system, sms_settings(receiver))
+    store.put(system, sms_settings(receiver))
     notify_user(**told)
     assert not Delivery.objects.filter(channel=Channel.SMS).exists()
     bob.notice_preferences.create(topic="environments", channel=Channel.SMS, on=True)

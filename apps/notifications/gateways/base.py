@@ -16,6 +16,7 @@ class Message:
     text: str
     html: str = ""
     key: str = ""
+    logo: bytes = b""  # a PNG that the HTML shows as `cid:logo`
 
 
 class Outcome(StrEnum):

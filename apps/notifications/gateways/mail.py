@@ -1,6 +1,7 @@
 """Mail: by the server that the settings name, else by the one that the installation's environment names."""
 
 import smtplib
+from email.mime.image import MIMEImage
 from email.utils import formataddr, make_msgid
 from typing import Any
 
@@ -96,7 +97,17 @@ class MailGateway:
         mail = EmailMultiAlternatives(message.subject, message.text, source, [message.to], headers=headers)
         if message.html:
             mail.attach_alternative(message.html, "text/html")
+        if message.logo:
+            mail.mixed_subtype = "related"
+            mail.attach(_logo(message.logo))
         return mail
+
+
+def _logo(content: bytes) -> MIMEImage:
+    part = MIMEImage(content, "png")
+    part.add_header("Content-ID", "<logo>")
+    part.add_header("Content-Disposition", "inline", filename="logo.png")
+    return part
 
 
 def _result(error: smtplib.SMTPException) -> Result:
