@@ -268,8 +268,12 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "DeliveryStateEnum": "apps.notifications.choices.DeliveryState",
         "HookFaultEnum": "apps.notifications.choices.HookFault",
+        "RequestStateEnum": "apps.billing.choices.RequestState",
         "FaultEnum": "apps.workloads.choices.Fault",
         "WorkloadStatusEnum": "apps.workloads.choices.Status",
+        "EnvironmentStateEnum": "apps.envs.choices.State",
+        "EnvironmentStepEnum": "apps.envs.choices.Step",
+        "EnvironmentStepStatusEnum": "apps.envs.choices.StepStatus",
         "NodeStatusEnum": "apps.clusters.choices.NodeStatus",
         "OrganisationStatusEnum": "apps.tenants.choices.OrganisationStatus",
     },
