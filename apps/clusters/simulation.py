@@ -81,8 +81,6 @@ def _listed(
     spec = PackageSpec(
         name_en=f"{model.name} {kind_en} (simulated)",
         name_zh=f"{model.name} {kind_zh}（模拟）",
-        description_en="Hardware that does not exist, for trying things out",
-        description_zh="并不存在的硬件，供试用",
         cpu_milli=CPU_MILLI // CARDS * core_milli // 1000,
         memory_mib=MEMORY_MIB // CARDS // 2 * core_milli // 1000,
         gpu_count=1,

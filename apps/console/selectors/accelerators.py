@@ -148,6 +148,7 @@ class ModelUse:
     """Cards of one model, in whole cards: all there are, what is given out, what cannot be told."""
 
     model: str
+    simulated: bool
     total: int
     used: float
     lost: int
@@ -158,21 +159,30 @@ class ModelUse:
 
 
 def use_by_model(rows: QuerySet[Accelerator]) -> list[ModelUse]:
-    """The models with most cards, of real hardware and simulated alike as `rows` has them. Two queries."""
+    """The models with most cards, real and simulated ones apart. Two queries."""
     counted = (
         rows.order_by()
-        .values("model")
+        .values("model", simulated=F("node__cluster__zone__simulated"))
         .annotate(total=Count("pk"), lost=Count("pk", filter=Q(healthy=False) | silent("node__")))
-        .order_by("-total", "model")[:MODELS_SHOWN]
+        .order_by("simulated", "-total", "model")[:MODELS_SHOWN]
     )
     held = (
         Placement.objects.filter(accelerator__in=rows.order_by().values("pk"), released_at__isnull=True)
         .order_by()
-        .values(model=F("accelerator__model"))
+        .values(model=F("accelerator__model"), simulated=F("node__cluster__zone__simulated"))
         .annotate(milli=Sum(Least("core_milli", 1000)))
     )
-    used = {row["model"]: row["milli"] / 1000 for row in held}
-    return [ModelUse(row["model"], row["total"], used.get(row["model"], 0.0), row["lost"]) for row in counted]
+    used = {(row["model"], row["simulated"]): row["milli"] / 1000 for row in held}
+    return [
+        ModelUse(
+            model=row["model"],
+            simulated=row["simulated"],
+            total=row["total"],
+            used=used.get((row["model"], row["simulated"]), 0.0),
+            lost=row["lost"],
+        )
+        for row in counted
+    ]
 
 
 def counts(actor: Actor) -> dict[str, int]:

@@ -26,6 +26,12 @@ from apps.workloads.hardware import modes
 VIEW = on_platform(P.PLATFORM_NODES_VIEW)
 MANAGE = on_platform(P.PLATFORM_NODES_MANAGE)
 CARDS_PER_PAGE = 160
+NAMES = {
+    AcceleratorMode.WHOLE: gettext_lazy("Whole card"),
+    AcceleratorMode.MIG: "MIG",
+    AcceleratorMode.VGPU: "vGPU",
+    AcceleratorMode.SHARED: gettext_lazy("Shared"),
+}
 # What each mode means, beside its name.
 MEANING = {
     AcceleratorMode.WHOLE: gettext_lazy("one task at a time"),
@@ -72,12 +78,12 @@ def _modes(chosen: reads.CardView) -> list[dict[str, Any]]:
     return [
         {
             "value": mode.value,
-            "label": mode.label,
+            "label": NAMES[mode],
             "meaning": MEANING[mode],
             "current": mode == chosen.card.mode,
             "possible": mode in possible,
         }
-        for mode in AcceleratorMode
+        for mode in NAMES
     ]
 
 

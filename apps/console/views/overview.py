@@ -83,10 +83,16 @@ def _nodes_cell(actor: Actor) -> dict[str, Any]:
         "label": _("Nodes taking work"),
         "value": found["ready"],
         "unit": _("of %(total)s") % {"total": found["total"]},
-        "sub": _("%(silent)s not heard from, %(cordoned)s cordoned") % found,
+        "sub": _nodes_note(found),
         "tone": "warn" if found["silent"] or not found["ready"] else "",
         "url": _link(actor, P.PLATFORM_NODES_VIEW, "console:nodes"),
     }
+
+
+def _nodes_note(found: dict[str, int]) -> str:
+    if found["simulated"]:
+        return _("%(silent)s not heard from, %(cordoned)s closed; %(simulated)s simulated, not counted") % found
+    return _("%(silent)s not heard from, %(cordoned)s cordoned") % found
 
 
 def _link(actor: Actor, permission: P, name: str) -> str:
