@@ -2,6 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
+from apps.console import people_api_urls
 from apps.console.api import (
     audit,
     catalogue,
@@ -91,4 +92,8 @@ _console: list[URLPattern | URLResolver] = [
     path("settings/", include(_settings)),
 ]
 
-urlpatterns = [path("console/", include(_console))]
+urlpatterns = [
+    path("console/", include([*_console, *people_api_urls.console])),
+    path("organisation/", include(people_api_urls.organisation)),
+    path("package-requests/", include(people_api_urls.package_requests)),
+]

@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from apps.common.access import in_organisation, requires
-from apps.common.errors import DomainError
+from apps.common.errors import Conflict, DomainError, Invalid
 from apps.common.forms import show_error
 from apps.common.permissions import Permission as P
 from apps.common.requests import ActorRequest
@@ -83,7 +83,7 @@ def resend(request: ActorRequest, invitation_id: UUID) -> HttpResponse:
     """A new link in place of the old one: sent again, or shown once."""
     try:
         invitation, token = services.renew(request.actor, invitation_id=invitation_id)
-    except DomainError as error:
+    except (Conflict, Invalid) as error:
         say_refusal(request, error)
         return redirect("organisation:member_invitations")
     return _made(request, [(invitation, token)])

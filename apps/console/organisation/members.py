@@ -120,7 +120,7 @@ def remove(request: ActorRequest, user_id: int) -> HttpResponse:
     stop = request.POST.get("running") == "stop"
     try:
         stopped = services.remove(request.actor, user_id=user_id, stop_running=stop)
-    except DomainError as error:
+    except Conflict as error:
         say_refusal(request, error)
         return redirect("organisation:member", user_id)
     words = _("%(name)s is no longer a member.") % {"name": member.user.display_name}

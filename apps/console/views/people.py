@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from apps.common.access import Access, on_platform, requires
 from apps.common.actor import Actor
-from apps.common.errors import DomainError
+from apps.common.errors import Conflict, DomainError
 from apps.common.forms import show_error
 from apps.common.permissions import Permission as P
 from apps.console.filters import OrganisationFilter, search_box
@@ -143,7 +143,7 @@ def _switch(request: StaffRequest, user_id: int, *, active: bool) -> HttpRespons
     words = _("%(name)s can sign in again.") if active else _("%(name)s is disabled and signed out everywhere.")
     try:
         user = accounts.set_active(request.actor, user_id=user_id, active=active)
-    except DomainError as error:
+    except Conflict as error:
         say_refusal(request, error)
         return redirect("console:people_detail", user_id)
     return done(request, words % _name(user), "console:people_detail", user_id)
@@ -154,7 +154,7 @@ def _switch(request: StaffRequest, user_id: int, *, active: bool) -> HttpRespons
 def reset_password(request: StaffRequest, user_id: int) -> HttpResponse:
     try:
         password = told.reset_password(request.actor, user_id=user_id)
-    except DomainError as error:
+    except Conflict as error:
         say_refusal(request, error)
         return redirect("console:people_detail", user_id)
     return _show_password(request, User.objects.get(pk=user_id), password)
@@ -172,7 +172,7 @@ def _show_password(request: HttpRequest, person: User, password: str) -> HttpRes
 def reset_second_factor(request: StaffRequest, user_id: int) -> HttpResponse:
     try:
         user = told.reset_second_factor(request.actor, user_id=user_id)
-    except DomainError as error:
+    except Conflict as error:
         say_refusal(request, error)
         return redirect("console:people_detail", user_id)
     words = _("%(name)s signs in without a second factor until they set up a new one.") % _name(user)
@@ -185,7 +185,7 @@ def sign_out(request: StaffRequest, user_id: int) -> HttpResponse:
     """End every session of somebody; their tokens and keys stay."""
     try:
         count = sessions.end_all_of(request.actor, user_id=user_id)
-    except DomainError as error:
+    except Conflict as error:
         say_refusal(request, error)
         return redirect("console:people_detail", user_id)
     words = ngettext("%(count)s sign-in has been ended.", "%(count)s sign-ins have been ended.", count)
@@ -214,7 +214,7 @@ def take_role(request: StaffRequest, assignment_id: int) -> HttpResponse:
     back = ("console:people_detail", found.user_id) if found else ("console:staff",)
     try:
         withdraw_platform_role(request.actor, assignment_id=assignment_id)
-    except DomainError as error:
+    except Conflict as error:
         say_refusal(request, error)
         return redirect(*back)
     return done(request, _("The role was taken away. It counts at the next click."), *back)
