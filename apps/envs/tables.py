@@ -33,7 +33,7 @@ class EnvironmentTable(Table):
         accessor="package__pk", verbose_name=_("Package and isolation"), orderable=False, attrs=column(width=FULL)
     )
     use = tables.Column(
-        accessor="pk", verbose_name=_("In use now"), orderable=False, attrs=column(fold=_("In use now"))
+        accessor="pk", verbose_name=_("In use now"), orderable=False, attrs=column(fold=_("In use now"), width=FULL)
     )
     snapshot_at = tables.Column(verbose_name=_("Last snapshot"), attrs=column("pl-roomy", fold=_("Last snapshot")))
     expires_at = tables.Column(verbose_name=_("Ends"), attrs=column("pl-roomy", fold=_("Ends")), empty_values=())

@@ -33,24 +33,31 @@ CHARTS = {
         lambda use: None if use.gpu_memory_mib is None else use.gpu_memory_mib / 1024,
         lambda spec: spec.gpu.memory_mib / 1024 if spec.gpu and spec.gpu.memory_mib else None,
     ),
+    "temperature": Chart("°C", lambda use: use.gpu_temperature_c, lambda spec: None),
 }
 
 
 def charts_of(workload: Workload) -> list[dict[str, Any]]:
     """The charts that a workload of this package has: those of the GPU only where there is one."""
     spec = workload.frozen_spec
-    shown = ("gpu", "gpu_memory", "cpu", "memory") if spec.gpu else ("cpu", "memory")
+    shown = ("gpu", "gpu_memory", "temperature", "cpu", "memory") if spec.gpu else ("cpu", "memory")
     return [{"name": name, "title": _titles()[name], "limit": _limit_text(name, spec)} for name in shown]
 
 
 def _titles() -> dict[str, str]:
-    return {"cpu": _("CPU"), "memory": _("Memory"), "gpu": _("GPU utilisation"), "gpu_memory": _("GPU memory")}
+    return {
+        "cpu": _("CPU"),
+        "memory": _("Memory"),
+        "gpu": _("GPU utilisation"),
+        "gpu_memory": _("GPU memory"),
+        "temperature": _("GPU temperature"),
+    }
 
 
 def _limit_text(name: str, spec: Spec) -> str:
     """What stands after the newest value: how much there is in all."""
-    if name == "gpu":
-        return "%"
+    if name in ("gpu", "temperature"):
+        return "%" if name == "gpu" else "°C"
     limit = CHARTS[name].limit(spec)
     if name == "cpu":
         return _("of %(cores)s CPU") % {"cores": cores(spec.cpu_milli)}

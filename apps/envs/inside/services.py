@@ -138,10 +138,12 @@ class Keeper:
         if tool is None:
             raise ValueError("VS Code is not part of this environment")
         data = self.home / ".local" / "share" / "code-server"
+        _write_editor_settings(data / "User" / "settings.json")
         command = [
             *_code_server(Path(tool)),
             *("--socket", str(self._fresh(VSCODE)), "--socket-mode", "666", "--auth", "none"),
             *("--disable-telemetry", "--disable-update-check", "--disable-workspace-trust"),
+            "--disable-getting-started-override",
             *("--user-data-dir", str(data), "--extensions-dir", str(data / "extensions"), str(self.home)),
         ]
         return Service(_spawn(command, self.home, dict(os.environ)), settings)
@@ -178,6 +180,20 @@ def _write_kernel(folder: Path) -> None:
         "metadata": {"debugger": True},
     }
     (folder / "kernel.json").write_text(json.dumps(spec))
+
+
+def _write_editor_settings(path: Path) -> None:
+    """What VS Code starts with; from then on the file is its user's."""
+    if path.exists():
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    settings = {
+        "files.autoSave": "afterDelay",
+        "telemetry.telemetryLevel": "off",
+        "chat.disableAIFeatures": True,
+        "python.defaultInterpreterPath": f"{os.environ['VIRTUAL_ENV']}/bin/python",
+    }
+    path.write_text(json.dumps(settings, indent=2))
 
 
 def _code_server(tool: Path) -> list[str]:
