@@ -13,8 +13,45 @@ from apps.common.errors import NotFound
 from apps.storage.beneath import folder_of_names, open_names, parts_of
 from apps.storage.listing import HIDDEN, readable
 
-CHUNK = 256 * 1024
+CHUNK = 1 << 20
 FAST = 1  # of zlib's levels: the network waits for us, not we for it
+# What is packed already, or is numbers that do not pack: only its checksum is worth the time.
+PACKED = frozenset(
+    {
+        "7z",
+        "avi",
+        "bin",
+        "bz2",
+        "ckpt",
+        "gif",
+        "gz",
+        "h5",
+        "hdf5",
+        "jpeg",
+        "jpg",
+        "mkv",
+        "mov",
+        "mp3",
+        "mp4",
+        "npy",
+        "npz",
+        "onnx",
+        "parquet",
+        "pdf",
+        "png",
+        "pt",
+        "pth",
+        "rar",
+        "safetensors",
+        "tgz",
+        "webm",
+        "webp",
+        "whl",
+        "xz",
+        "zip",
+        "zst",
+    }
+)
 
 
 class _Sink:
@@ -80,7 +117,9 @@ def _packed(archive: zipfile.ZipFile, sink: _Sink, root: Path, names: tuple[str,
         status = os.fstat(descriptor)
         changed = localtime(max(status.st_mtime, 315_619_200))  # zip's calendar begins in 1980
         info = zipfile.ZipInfo(readable(shown), changed[:6])
-        info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, (status.st_mode & 0o777) << 16
+        packed = shown.rpartition(".")[2].lower() in PACKED
+        info.compress_type = zipfile.ZIP_STORED if packed else zipfile.ZIP_DEFLATED
+        info.external_attr = (status.st_mode & 0o777) << 16
         with archive.open(info, "w", force_zip64=True) as target:
             while chunk := os.read(descriptor, CHUNK):
                 target.write(chunk)
