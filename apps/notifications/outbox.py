@@ -99,13 +99,14 @@ def _free_at(delivery: Delivery, now: datetime) -> datetime | None:
 def _waiting_with(head: Delivery, now: datetime) -> list[Delivery]:
     if not head.put_off:
         return []
+    same = Q(organisation_id=head.organisation_id) if head.organisation_id else Q(organisation__isnull=True)
     rows = Delivery.objects.select_for_update(skip_locked=True).filter(
         Q(lease_until__isnull=True) | Q(lease_until__lt=now),
+        same,
         user_id=head.user_id,
         channel=head.channel,
         kind=head.kind,
         address=head.address,
-        organisation_id=head.organisation_id,
         state=S.QUEUED,
         put_off=True,
     )

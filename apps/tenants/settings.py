@@ -112,11 +112,11 @@ def _encoded(value: Group) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _flat(value: Group) -> dict[str, Any]:
-    return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}  # type: ignore[arg-type]
+    return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
 
 
 def _secrets(group: type[Group]) -> list[str]:
-    return [field.name for field in dataclasses.fields(group) if field.metadata.get("secret")]  # type: ignore[arg-type]
+    return [field.name for field in dataclasses.fields(group) if field.metadata.get("secret")]
 
 
 def _decoded(group: type[G], row: PlatformSetting | None) -> G:
@@ -126,7 +126,7 @@ def _decoded(group: type[G], row: PlatformSetting | None) -> G:
         stored |= _opened(row)
     hints = get_type_hints(group)
     readable = {}
-    for field in dataclasses.fields(group):  # type: ignore[arg-type]
+    for field in dataclasses.fields(group):
         try:
             readable[field.name] = _typed(hints[field.name], stored[field.name])
         except (KeyError, ValueError, TypeError):

@@ -5,6 +5,7 @@ from pathlib import Path
 from django.utils.translation import gettext_lazy as _
 
 from plstack.settings import env
+from plstack.settings.mail import *  # noqa: F403
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 PLSTACK_HOME = env.home(BASE_DIR)
@@ -184,7 +185,6 @@ ACCOUNT_RATE_LIMITS = {
     "change_password": "5/m/user",
     "confirm_email": "3/10m/key",
 }
-# The server that the console's settings name, else the environment's, else files under the installation's home.
 MFA_ADAPTER = "apps.tenants.mfa.MFAAdapter"
 MFA_FORMS = {"authenticate": "apps.tenants.mfa.SignInCodeForm", "reauthenticate": "apps.tenants.mfa.ConfirmCodeForm"}
 MFA_TOTP_ISSUER = "PLStack"
@@ -200,16 +200,7 @@ SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
 SOCIALACCOUNT_REQUESTS_TIMEOUT = 10
 # Whether people of rank need a second factor where the console's settings leave it open.
 SECOND_FACTOR_BY_DEFAULT = False
-EMAIL_BACKEND = "apps.notifications.gateways.mail.ChosenBackend"
-EMAIL_HOST = env.value("PLSTACK_SMTP_HOST", "")
-EMAIL_PORT = env.port("PLSTACK_SMTP_PORT", 587)
-EMAIL_HOST_USER = env.value("PLSTACK_SMTP_USER", "")
-EMAIL_HOST_PASSWORD = env.value("PLSTACK_SMTP_PASSWORD", "")
-EMAIL_USE_SSL = env.value("PLSTACK_SMTP_SECURITY", "starttls") == "tls"
-EMAIL_USE_TLS = env.value("PLSTACK_SMTP_SECURITY", "starttls") == "starttls"
-EMAIL_TIMEOUT = 10
 EMAIL_FILE_PATH = PLSTACK_HOME / "mail"
-MAIL_WITHOUT_SETTINGS = f"django.core.mail.backends.{'smtp' if EMAIL_HOST else 'filebased'}.EmailBackend"
 # Receivers of webhooks that may be reached although they are not on the open internet: hosts, host:port or networks.
 WEBHOOK_ALLOW = env.names("PLSTACK_WEBHOOK_ALLOW", "")
 DEFAULT_FROM_EMAIL = env.value("PLSTACK_FROM_EMAIL", "PLStack <noreply@localhost>")

@@ -50,7 +50,7 @@ class MailHandler(socketserver.StreamRequestHandler):
             lines.append(raw)
         answer = self.box.answers.get("BODY", "250 taken")
         if answer.startswith("250"):
-            self.box.mails.append(message_from_bytes(b"".join(lines), policy=policy.default))  # type: ignore[arg-type]
+            self.box.mails.append(message_from_bytes(b"".join(lines), policy=policy.default))
         if answer:
             self.reply(answer)
         return bool(answer)

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 from django.core import mail
+from django.core.mail import EmailMessage, EmailMultiAlternatives
 from django.db import transaction
 
 from apps.common.actor import Actor
@@ -63,6 +64,13 @@ def due_now() -> None:
     Delivery.objects.filter(state=S.QUEUED).update(next_try_at=db_now())
 
 
+def html_of(sent: EmailMessage) -> str:
+    assert isinstance(sent, EmailMultiAlternatives)
+    html, kind = sent.alternatives[0]
+    assert kind == "text/html"
+    return str(html)
+
+
 def test_a_notice_leaves_by_mail_in_words_with_a_link(system: Actor, lab: Organisation, bob: User) -> None:
     notify_user(organisation_id=lab.pk, user_id=bob.pk, kind="environment.expired", data={"name": "lab one"})
     assert send_due(Channel.EMAIL) == 1
@@ -71,9 +79,7 @@ def test_a_notice_leaves_by_mail_in_words_with_a_link(system: Actor, lab: Organi
     assert sent.subject == "[PLStack] lab one has expired"
     assert "renew it" in sent.body
     assert lab.name in sent.body
-    html, kind = sent.alternatives[0]
-    assert kind == "text/html"
-    assert "lab one has expired" in str(html)
+    assert "lab one has expired" in html_of(sent)
     assert only().state == S.SENT
 
 
@@ -81,14 +87,14 @@ def test_mails_speak_the_readers_language(system: Actor, lab: Organisation, bob:
     User.objects.filter(pk=bob.pk).update(language="zh-hans")
     tell(lab, bob)
     send_due(Channel.EMAIL)
-    assert 'lang="zh-hans"' in str(mail.outbox[0].alternatives[0][0])
+    assert 'lang="zh-hans"' in html_of(mail.outbox[0])
 
 
 def test_names_are_escaped_in_html_and_not_in_text(system: Actor, lab: Organisation, bob: User) -> None:
     notify_user(organisation_id=lab.pk, user_id=bob.pk, kind="run.failed", data={"name": "<b>a & b</b>"})
     send_due(Channel.EMAIL)
     assert "<b>a & b</b>" in mail.outbox[0].body
-    assert "<b>a" not in str(mail.outbox[0].alternatives[0][0])
+    assert "<b>a" not in html_of(mail.outbox[0])
 
 
 def test_a_line_break_in_a_name_makes_no_header(system: Actor, lab: Organisation, bob: User) -> None:

@@ -20,4 +20,6 @@ def gateway(channel: Channel) -> Gateway | None:
 
 
 def hourly_limit(channel: Channel) -> int:
-    return settings.get(SmsSettings if channel is Channel.SMS else MailSettings).hourly_limit
+    if channel is Channel.SMS:
+        return settings.get(SmsSettings).hourly_limit
+    return settings.get(MailSettings).hourly_limit

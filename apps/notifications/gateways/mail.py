@@ -98,7 +98,7 @@ class MailGateway:
         if message.html:
             mail.attach_alternative(message.html, "text/html")
         if message.logo:
-            mail.mixed_subtype = "related"
+            mail.mixed_subtype = "related"  # type: ignore[attr-defined]
             mail.attach(_logo(message.logo))
         return mail
 

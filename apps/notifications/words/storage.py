@@ -1,6 +1,7 @@
 """Words about stored data. Data: `id`, `used`, `limit` (bytes), or `volume_id`, `dataset_id`; `name`, `number`."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from django.utils.translation import gettext as _
 
@@ -59,7 +60,7 @@ def _version(data: Data, title: str) -> str:
     return title % {"name": name_in(data, "name"), "number": int(number_in(data, "number"))}
 
 
-def _open(data: Data) -> dict[str, object]:
+def _open(data: Data) -> dict[str, Any]:
     return {"action": _("Open"), **link(data, DATASET, "dataset_id")}
 
 

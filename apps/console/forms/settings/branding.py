@@ -7,7 +7,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.errors import DomainError
-from apps.console.settings.editing import SettingsForm
+from apps.console.forms.settings.base import SettingsForm
 from apps.notifications import pictures
 from apps.notifications.branding import LONGEST_NAME, PRODUCT, BrandingSettings
 

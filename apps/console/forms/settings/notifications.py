@@ -4,7 +4,7 @@ from django import forms
 from django.conf import settings as installation
 from django.utils.translation import gettext_lazy as _
 
-from apps.console.settings.editing import SecretField, SettingsForm
+from apps.console.forms.settings.base import SecretField, SettingsForm
 from apps.notifications.settings import BodyFormat, MailSecurity, MailSettings, SmsSettings
 from apps.tenants.forms.account import own_names
 

@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from apps.console.settings.editing import DaysField, SettingsForm
+from apps.console.forms.settings.base import DaysField, SettingsForm
 from apps.envs.policy import EnvironmentSettings
 from apps.tenants.registration import RegistrationSettings
 

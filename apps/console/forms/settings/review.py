@@ -6,7 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from apps.billing.review_settings import Approvers, ReviewSettings
-from apps.console.settings.editing import SettingsForm
+from apps.console.forms.settings.base import SettingsForm
 
 
 class ReviewForm(SettingsForm):

@@ -3,7 +3,7 @@
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from apps.console.settings.editing import SecretField, SettingsForm
+from apps.console.forms.settings.base import SecretField, SettingsForm
 from apps.tenants.second_factor import Rule, SecuritySettings
 from apps.tenants.social.settings import Cloud, SignInSettings
 
