@@ -4,16 +4,13 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
-import django_filters
 from django import forms
 from django.contrib import messages
-from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from apps.billing.choices import RequestState
 from apps.billing.models import PackageRequest
 from apps.billing.review_settings import Approvers, ReviewSettings
 from apps.billing.selectors import review as reads
@@ -22,33 +19,13 @@ from apps.common.actor import Actor
 from apps.common.errors import Conflict, DomainError, NotFound
 from apps.common.forms import show_error
 from apps.common.permissions import Permission as P
-from apps.console.filters import OrganisationFilter, search_box
+from apps.console.people_filters import PlatformRequestFilter, RequestFilter
 from apps.console.tables.requests import RequestTable
 from apps.console.views.shared import REFUSED, paged, say_refusal
 from apps.tenants import settings
 
 BULK_MAX = 200
 PAGE = "console/requests/list.html"
-
-
-class RequestFilter(django_filters.FilterSet):
-    q = django_filters.CharFilter(method="search", label=gettext_lazy("Person, package or reason"), widget=search_box())
-    state = django_filters.ChoiceFilter(
-        choices=RequestState.choices, label=gettext_lazy("State"), empty_label=gettext_lazy("Any state")
-    )
-
-    class Meta:
-        model = PackageRequest
-        fields: tuple[str, ...] = ()
-
-    def search(self, rows: QuerySet[PackageRequest], name: str, value: str) -> QuerySet[PackageRequest]:
-        by_person = Q(user__username__icontains=value) | Q(user__name__icontains=value)
-        by_package = Q(package__name_en__icontains=value) | Q(package__name_zh__icontains=value)
-        return rows.filter(by_person | by_package | Q(reason__icontains=value))
-
-
-class PlatformRequestFilter(RequestFilter):
-    organisation = OrganisationFilter()
 
 
 class DenyForm(forms.Form):

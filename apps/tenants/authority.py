@@ -34,7 +34,7 @@ def organisation_for(
 def rank_of(actor: Actor, organisation_id: UUID) -> int:
     if actor.platform:
         return STAFF_RANK
-    mine = Membership.objects.filter(organisation_id=organisation_id, user_id=actor.user_id)
+    mine = Membership.objects.filter(organisation_id=organisation_id, user_id=actor.person())
     role = mine.values_list("role", flat=True).first()
     return RANKS[role] if role else 0
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
@@ -80,7 +81,8 @@ def level_lines(
     models: Iterable[str] = (),
 ) -> list[LevelLine]:
     """The books of one level: every resource, then accelerator models (of `models`, and those with a row)."""
-    rows = Quota.objects.filter(organisation_id=organisation_id, department_id=department_id, user_id=user_id)
+    level: dict[str, Any] = {"department_id": department_id, "user_id": user_id}
+    rows = Quota.objects.filter(organisation_id=organisation_id, **level)
     found = {(Resource(row.resource), row.model): row for row in rows}
     models = sorted({*models, *(model for _resource, model in found)} - {""})
     lines = [(resource, "") for resource in Resource]

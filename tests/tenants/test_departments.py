@@ -29,7 +29,7 @@ from apps.tenants.services.departments import (
 from apps.tenants.services.members import Place, change_member
 from tests.builders import actor_of, make_member, make_organisation, platform
 
-GPU = {(Resource.GPU_MILLI, "A100"): 1000, Resource.RUNS: 1}
+GPU: dict[Resource | tuple[Resource, str], int] = {(Resource.GPU_MILLI, "A100"): 1000, Resource.RUNS: 1}
 
 
 @pytest.fixture

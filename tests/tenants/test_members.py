@@ -56,7 +56,7 @@ def test_the_last_administrator_stays(admin: Actor, organisation: Organisation) 
         change_member(platform(), user_id=admin.person(), place=Place(), organisation_id=organisation.pk)
     make_member(organisation, "bob", Role.ADMIN)
     leave_organisation(admin, organisation_id=organisation.pk)
-    assert not Membership.objects.filter(user_id=admin.user_id).exists()
+    assert not Membership.objects.filter(user_id=admin.person()).exists()
 
 
 def test_a_disabled_administrator_does_not_count(admin: Actor, organisation: Organisation) -> None:

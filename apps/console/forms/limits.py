@@ -44,7 +44,7 @@ class LimitsForm(forms.Form):
         super().__init__(data, initial={field_name(line): shown(line.resource, line.limit) for line in lines})
         for line in lines:
             self.fields[field_name(line)] = forms.DecimalField(
-                label=line_words(line.resource, line.model),
+                label=str(line_words(line.resource, line.model)),
                 required=False,
                 min_value=0,
                 max_digits=10,

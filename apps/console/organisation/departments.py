@@ -92,7 +92,8 @@ def _books(ids: list[UUID]) -> dict[UUID, dict[str, str]]:
         words = shown(resource, row.used)
         if row.limit is not None:
             words = _("%(used)s of %(limit)s") % {"used": words, "limit": shown(resource, row.limit)}
-        books.setdefault(row.department_id, {})[row.resource] = words
+        if row.department_id is not None:
+            books.setdefault(row.department_id, {})[row.resource] = words
     return books
 
 

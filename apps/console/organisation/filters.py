@@ -8,7 +8,8 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from apps.console.filters import search_box
-from apps.console.organisation.forms import PRIORITIES, department_choices
+from apps.console.forms.organisations import PRIORITIES
+from apps.console.organisation.forms import department_choices
 from apps.tenants import tree
 from apps.tenants.choices import Role
 from apps.tenants.models import Department, Invitation, Membership

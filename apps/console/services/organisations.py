@@ -1,6 +1,7 @@
 """Acts of the console on organisations that take several services, in one transaction each."""
 
 from collections.abc import Mapping
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -51,8 +52,9 @@ def set_limits(
     user_id: int | None = None,
 ) -> int:
     """Set the limits of one level; only those that differ are written and logged. How many did."""
+    level: dict[str, Any] = {"department_id": department_id, "user_id": user_id}
     with transaction.atomic():
-        rows = Quota.objects.filter(organisation_id=organisation_id, department_id=department_id, user_id=user_id)
+        rows = Quota.objects.filter(organisation_id=organisation_id, **level)
         before = {(resource, model): limit for resource, model, limit in rows.values_list("resource", "model", "limit")}
         changed = {line: limit for line, limit in limits.items() if before.get(line) != limit}
         for (resource, model), limit in changed.items():
@@ -62,8 +64,7 @@ def set_limits(
                 resource=resource,
                 model=model,
                 limit=limit,
-                department_id=department_id,
-                user_id=user_id,
+                **level,
             )
     return len(changed)
 

@@ -2,12 +2,10 @@
 
 from typing import Any
 
-import django_filters
-from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from apps.common.access import Access, on_platform, requires
@@ -15,8 +13,8 @@ from apps.common.actor import Actor
 from apps.common.errors import Conflict, DomainError
 from apps.common.forms import show_error
 from apps.common.permissions import Permission as P
-from apps.console.filters import OrganisationFilter, search_box
 from apps.console.forms.people import GiveRoleForm, StaffForm, chosen_role
+from apps.console.people_filters import PeopleFilter, PersonFilter
 from apps.console.requests import StaffRequest
 from apps.console.selectors import people as reads
 from apps.console.services import accounts as told
@@ -24,7 +22,7 @@ from apps.console.services import staff as services
 from apps.console.tables.people import PersonTable
 from apps.console.views.shared import done, paged, refused, say_refusal
 from apps.tenants import second_factor, sessions
-from apps.tenants.models import Membership, PlatformAssignment, User
+from apps.tenants.models import PlatformAssignment, User
 from apps.tenants.services import accounts
 from apps.tenants.services.staff import assign_platform_role, withdraw_platform_role
 
@@ -34,41 +32,6 @@ ROLES = on_platform(P.PLATFORM_ROLES_MANAGE)
 # What each act needs depends on whose account it is: the services decide.
 ANY_STAFF: Access = on_platform(P.PLATFORM_OVERVIEW)
 DETAIL = "console/people/detail.html"
-
-
-class PersonFilter(django_filters.FilterSet):
-    q = django_filters.CharFilter(method="search", label=gettext_lazy("Name, user name or e-mail"), widget=search_box())
-    state = django_filters.ChoiceFilter(
-        method="by_state",
-        choices=[("usable", gettext_lazy("Usable")), ("disabled", gettext_lazy("Disabled"))],
-        label=gettext_lazy("Account"),
-        empty_label=gettext_lazy("Any account"),
-    )
-
-    class Meta:
-        model = User
-        fields: tuple[str, ...] = ()
-
-    def search(self, rows: QuerySet[User], name: str, value: str) -> QuerySet[User]:
-        by_name = Q(username__icontains=value) | Q(name__icontains=value)
-        return rows.filter(by_name | Q(email__icontains=value))
-
-    def by_state(self, rows: QuerySet[User], name: str, value: str) -> QuerySet[User]:
-        return rows.filter(is_active=value == "usable")
-
-
-class _OfOrganisation(OrganisationFilter):
-    """People by an organisation that they belong to."""
-
-    def filter(self, qs: QuerySet[Any], value: str) -> QuerySet[Any]:
-        if not value:
-            return qs
-        members = super().filter(Membership.objects.filter(user=OuterRef("pk")), value)
-        return qs.filter(Exists(members))
-
-
-class PeopleFilter(PersonFilter):
-    organisation = _OfOrganisation()
 
 
 @requires(VIEW)

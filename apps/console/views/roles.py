@@ -44,7 +44,7 @@ def role_list(request: StaffRequest) -> HttpResponse:
 
 def _matrix(defined: list[DefinedPlatformRole]) -> dict[str, Any]:
     """Roles as columns, permissions as rows."""
-    columns = [(role.label, PLATFORM_ROLES[role]) for role in PlatformRole]
+    columns: list[tuple[Any, frozenset[P]]] = [(role.label, PLATFORM_ROLES[role]) for role in PlatformRole]
     columns += [(role.name, platform_names(role.permissions)) for role in defined]
     return {
         "columns": [label for label, _allowed in columns],

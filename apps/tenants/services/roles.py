@@ -63,7 +63,7 @@ def delete_role(actor: Actor, *, role_id: UUID, organisation_id: UUID | None = N
 
 
 def _not_ones_own(actor: Actor, role: OrganisationRole) -> None:
-    if not actor.platform and Membership.objects.filter(own_role=role, user_id=actor.user_id).exists():
+    if not actor.platform and Membership.objects.filter(own_role=role, user_id=actor.person()).exists():
         raise Conflict(_("This is your own role."), hint=_("Somebody else who manages roles can change it."))
 
 
