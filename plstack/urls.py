@@ -14,6 +14,7 @@ urlpatterns = [
     path("", include("apps.console.portal_urls")),
     path("console/", include("apps.console.urls")),
     path("environments/", include("apps.envs.urls")),
+    path("images/", include("apps.registry.urls")),
     path("training/", include("apps.training.urls")),
     path("data/", include("apps.storage.urls")),
     path("billing/", include("apps.billing.urls")),

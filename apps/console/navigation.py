@@ -35,6 +35,7 @@ PORTAL = (
             Entry(_("Datasets"), "", "storage:datasets", P.STORAGE_VIEW),
         ),
     ),
+    Entry(_("Images"), "stack-2", "registry:list", P.IMAGES_USE),
     Entry(
         _("Billing"),
         "wallet",

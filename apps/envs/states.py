@@ -14,7 +14,7 @@ from apps.envs.choices import State, Step, StepStatus
 from apps.envs.models import Environment, Operation, Snapshot
 from apps.workloads.choices import Reason, Status
 
-LEASE = timedelta(minutes=5)
+LEASE = timedelta(minutes=2)
 
 _OF_WORKLOAD = {
     Status.QUEUED: State.QUEUED,
@@ -103,6 +103,12 @@ def finish(operation: Operation) -> bool:
 
 def fail(operation: Operation, error: str) -> bool:
     return bool(_mine(operation).update(status=StepStatus.FAILED, ended_at=Now(), error=error[:500]))
+
+
+def give_up(environment: Environment, error: str) -> int:
+    """End whatever is under way: the environment is no longer there to be worked on."""
+    waiting = Operation.objects.filter(environment=environment, status=StepStatus.WAITING)
+    return waiting.update(status=StepStatus.FAILED, ended_at=Now(), error=error[:500], fence=F("fence") + 1)
 
 
 def _mine(operation: Operation) -> QuerySet[Operation]:

@@ -21,6 +21,7 @@ from apps.envs.models import Snapshot
 from apps.envs.services import create as environments
 from apps.notifications.models import Notice, Webhook, WebhookDelivery
 from apps.notifications.services import notify_user
+from apps.registry.models import Image
 from apps.tenants.choices import Role
 from apps.tenants.models import ApiToken, Membership, Organisation, SshKey
 from apps.training import services as training
@@ -120,6 +121,13 @@ def _values(world: World, run: Run) -> dict[str, Any]:
     }
 
 
+def _image(world: World) -> Image:
+    """One that the victim has saved."""
+    return Image.objects.create(
+        key=unique("own"), name=f"{SECRET} image", organisation=world.organisation, owner=world.alice
+    )
+
+
 def _environment(world: World) -> dict[str, Any]:
     """An environment of the victim's with a snapshot, and a port by which it is opened."""
     actor = actor_of(world.alice, world.organisation)
@@ -131,7 +139,7 @@ def _environment(world: World) -> dict[str, Any]:
         snapshot = Snapshot.objects.create(
             organisation=world.organisation, environment=made, kind="manual", made_by=SECRET, note=SECRET
         )
-    return {"environment_id": made.pk, "snapshot_id": snapshot.pk, "image_id": unknown_id(), "port": "jupyter"}
+    return {"environment_id": made.pk, "snapshot_id": snapshot.pk, "image_id": _image(world).pk, "port": "jupyter"}
 
 
 def _credentials(world: World) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from apps.common.scoping import acting
 from apps.envs.models import Environment, Operation
 from apps.envs.views.detail import TABS
 from apps.envs.views.questions import QUESTIONS
+from apps.registry import services as registry
 from apps.storage import volumes
 from apps.workloads.choices import Reason, Status
 from tests.builders import World, make_package, platform
@@ -217,3 +218,44 @@ def test_a_list_asks_the_same_however_long(alice: Client, world: World, django_a
         kit.idle_for(made, 3)
     with django_assert_max_num_queries(40):
         alice.get("/environments/")
+
+
+def test_images_of_ones_own_are_shared_and_removed(alice: Client, bob: Client, world: World) -> None:
+    with acting(world.actor):
+        image = registry.keep(world.actor, name="my-stack", base=world.image, added=["six==1.17.0"])
+    assert "my-stack" in text(alice.get("/images/"))
+    assert "my-stack" not in text(bob.get("/images/"))
+    assert bob.post(f"/images/{image.pk}/share/", {"shared": "1"}).status_code == 404
+    alice.post(f"/images/{image.pk}/share/", {"shared": "1"})
+    assert "my-stack" in text(bob.get("/images/"))
+    assert "Remove the image my-stack?" in text(alice.get(f"/images/{image.pk}/remove/"))
+    alice.post(f"/images/{image.pk}/remove/")
+    assert "my-stack" not in text(bob.get("/images/"))
+
+
+def test_the_bin_ends_what_is_under_way(alice: Client, world: World) -> None:
+    made = kit.running(kit.make(world))
+    do(alice, made, "snapshot")
+    do(alice, made, "delete")
+    with acting(world.actor):
+        assert Operation.objects.get().status == "failed"
+
+
+def test_staff_rule_but_do_not_look_inside(staff: Client, alice: Client, world: World) -> None:
+    made = kit.running(kit.make(world, name="ruled"))
+    shown = text(staff.get("/console/environments/"))
+    assert "ruled" in shown
+    assert f"/open/{made.workload_id}" not in shown
+    act = f"/console/environments/{made.pk}"
+    assert "Stop ruled?" in text(staff.get(f"{act}/stop/"))
+    staff.post(f"{act}/stop/")
+    assert kit.again(made).workload.status == Status.STOPPING  # type: ignore[union-attr]
+    kit.stopped(made)
+    staff.post(f"{act}/delete/")
+    staff.post(f"{act}/restore/")
+    assert kit.again(made).deleted_at is None
+    assert alice.get("/console/environments/").status_code == 403
+    rows = staff.get("/api/v1/console/environments/").json()["results"]
+    assert [row["organisation"]["name"] for row in rows] == [world.organisation.name]
+    assert staff.post(f"/api/v1/console/environments/{made.pk}/recycle/").json()["state"] == "binned"
+    assert staff.post(f"/api/v1/console/environments/{made.pk}/purge/").status_code == 204

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict
+from apps.envs import states
 from apps.envs.models import Environment, Operation, Snapshot
 from apps.envs.permissions import require_manage
 from apps.envs.policy import EnvironmentSettings
@@ -28,6 +29,7 @@ def delete(actor: Actor, environment: Environment) -> None:
         row = locked(environment)
         if row.deleted_at is not None:
             return
+        states.give_up(row, str(_("It was moved to the recycle bin.")))
         stop_workload(actor, row, Reason.RECYCLED)
         now = db_now()
         days = settings.get(EnvironmentSettings).bin_days

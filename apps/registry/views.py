@@ -1,0 +1,61 @@
+"""Images: the platform's, those that colleagues share, and one's own, which can be shared and removed."""
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from apps.common.access import in_organisation, requires
+from apps.common.permissions import Permission
+from apps.common.requests import ActorRequest
+from apps.registry import selectors, services
+from apps.registry.picker import image_choices
+
+USE = in_organisation(Permission.IMAGES_USE)
+
+
+@requires(USE)
+@require_GET
+def image_list(request: ActorRequest) -> HttpResponse:
+    choices = image_choices(list(selectors.images(request.actor)))
+    mine = [choice for choice in choices if choice.image.owner_id == request.actor.user_id]
+    others = [choice for choice in choices if choice not in mine]
+    return render(request, "registry/list.html", {"mine": mine, "others": others})
+
+
+@requires(USE)
+@require_POST
+def share(request: ActorRequest, image_id: UUID) -> HttpResponse:
+    """`shared=1`: with everybody in the organisation; otherwise with nobody any more."""
+    image = services.get_own(request.actor, image_id)
+    shared = request.POST.get("shared") == "1"
+    services.share(request.actor, image, shared=shared)
+    told = (
+        _("%(name)s can be used by everybody in the organisation.") if shared else _("%(name)s is yours alone again.")
+    )
+    messages.success(request, told % {"name": image.name})
+    return redirect("registry:list")
+
+
+@requires(USE)
+@require_http_methods(["GET", "POST"])
+def remove(request: ActorRequest, image_id: UUID) -> HttpResponse:
+    """GET: the question for the dialog. POST: out of the picker."""
+    image = services.get_own(request.actor, image_id)
+    if request.method == "POST":
+        services.remove(request.actor, image)
+        messages.success(request, _("%(name)s is gone from the images.") % {"name": image.name})
+        return redirect("registry:list")
+    context = {
+        "title": _("Remove the image %(name)s?") % {"name": image.name},
+        "text": _("It can no longer be chosen."),
+        "kept": _("Environments and runs that use it already go on with it"),
+        "undo": _("No; it can be saved again from an environment"),
+        "action": reverse("registry:remove", args=[image.pk]),
+        "button": _("Remove"),
+    }
+    return render(request, "components/confirm_body.html", context)
