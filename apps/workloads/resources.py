@@ -13,12 +13,13 @@ _COUNTED_AS = {Kind.TRAINING: Resource.RUNS, Kind.ENVIRONMENT: Resource.ENVIRONM
 def quota_amounts(spec: Spec, kind: Kind = Kind.TRAINING) -> Amounts:
     """Amounts that one live workload of this kind counts against each level's quota."""
     model = (spec.gpu.model if spec.gpu else None) or ""
-    return {
+    amounts: dict[Resource | tuple[Resource, str], int] = {
         Resource.CPU_MILLI: spec.cpu_milli,
         Resource.MEMORY_MIB: spec.memory_mib,
         (Resource.GPU_MILLI, model): spec.gpu_milli,
         _COUNTED_AS[kind]: 1,
     }
+    return amounts
 
 
 def holder_of(workload_id: UUID) -> Holder:

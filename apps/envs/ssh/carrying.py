@@ -145,7 +145,12 @@ async def writable(descriptor: int) -> None:
 
 async def _ready(descriptor: int, add: Callable[..., Any], remove: Callable[[int], Any]) -> None:
     future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    add(descriptor, lambda: future.done() or future.set_result(None))
+
+    def ready() -> None:
+        if not future.done():
+            future.set_result(None)
+
+    add(descriptor, ready)
     try:
         await future
     finally:

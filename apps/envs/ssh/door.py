@@ -30,6 +30,7 @@ KEEPALIVE_S = 30
 MAX_CONNECTIONS = 500
 MAX_PER_ADDRESS = 50
 MAX_FORWARDS = 32
+MAX_KEYS = 12
 
 asyncssh.set_log_level(logging.WARNING)  # below that it writes people's commands into the log
 
@@ -73,6 +74,7 @@ class Door(asyncssh.SSHServer):
         self.guest: Guest | None = None
         self.is_in = False
         self.tried = False
+        self.rejected = 0
         self.forwards = 0
 
     def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
@@ -97,7 +99,7 @@ class Door(asyncssh.SSHServer):
     def public_key_auth_supported(self) -> bool:
         return True
 
-    async def validate_public_key(self, username: str, key: asyncssh.SSHKey) -> bool:  # type: ignore[override]
+    async def validate_public_key(self, username: str, key: asyncssh.SSHKey) -> bool:
         """Whether the key opens anything here; that the client holds it is proved after this, and only then counts."""
         self.tried = True
         self.guest = None
@@ -105,9 +107,13 @@ class Door(asyncssh.SSHServer):
             self.guest = await in_thread(guests.admit, username, key.get_fingerprint(), self.address)
         except DatabaseError:
             log.exception("the front door cannot ask the database")
+        if self.guest is None:
+            self.rejected += 1
+            if self.rejected >= MAX_KEYS:
+                self.connection.disconnect(asyncssh.DISC_NO_MORE_AUTH_METHODS_AVAILABLE, "Too many keys were offered")
         return self.guest is not None
 
-    async def auth_completed(self) -> None:  # type: ignore[override]
+    async def auth_completed(self) -> None:
         self.is_in = True
         self.house.bans.succeeded(self.address)
         if self.guest is not None:

@@ -13,14 +13,16 @@ from apps.envs.ssh.workers import in_thread
 from apps.workloads.activity import Recorder
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
-# Standard input and output to and from a port of the loopback, each half ending for itself.
+# Standard input and output to and from a port of the loopback, or where nothing listens there of the socket that
+# stands for it, as JupyterLab's does. Each half ends for itself.
 RELAY = """
 import os, socket, sys, threading
 try:
     peer = socket.create_connection(("localhost", int(sys.argv[1])), 10)
-except OSError as error:
-    sys.exit(f"{error}")
-peer.settimeout(None)
+    peer.settimeout(None)
+except OSError:
+    peer = socket.socket(socket.AF_UNIX)
+    peer.connect(f"{os.environ['PLSTACK_PORTS']}/{sys.argv[1]}.sock")
 def inward():
     while data := os.read(0, 65536):
         peer.sendall(data)

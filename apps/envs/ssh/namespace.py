@@ -17,7 +17,6 @@ from apps.common.actor import Actor
 from apps.common.errors import DomainError
 from apps.envs.models import Environment
 from apps.envs.program import HOME
-from apps.envs.services.mounts import DATASET
 from apps.envs.ssh.guests import Guest, Kind
 from apps.storage import roots
 from apps.storage.choices import RootKind
@@ -161,7 +160,7 @@ def namespace_of(guest: Guest, actor: Actor) -> Namespace:
 
 def _mounted(actor: Actor, environment: Environment) -> Iterator[Place]:
     for row in environment.mounts:
-        kind = RootKind.VERSION if row["kind"] == DATASET else RootKind.VOLUME
+        kind = RootKind(row["kind"])
         try:
             root = roots.resolve(actor, kind, UUID(row["id"]))
         except DomainError:

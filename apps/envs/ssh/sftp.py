@@ -75,16 +75,16 @@ class Files(asyncssh.SFTPServer):
     def _account(self, spot: Spot) -> Account:
         return self._accounts.setdefault(spot.place.root.id, Account(spot.place.root))
 
-    async def realpath(self, path: bytes) -> bytes:  # type: ignore[override]
+    async def realpath(self, path: bytes) -> bytes:
         names = (await self._namespace()).absolute(_text(path))
         return os.fsencode("/" + "/".join(names))
 
     # Looking
 
-    async def lstat(self, path: bytes) -> SFTPAttrs:  # type: ignore[override]
+    async def lstat(self, path: bytes) -> SFTPAttrs:
         return await self._look(path, last=False)
 
-    async def stat(self, path: bytes) -> SFTPAttrs:  # type: ignore[override]
+    async def stat(self, path: bytes) -> SFTPAttrs:
         return await self._look(path, last=True)
 
     async def _look(self, path: bytes, *, last: bool) -> SFTPAttrs:
@@ -99,8 +99,8 @@ class Files(asyncssh.SFTPServer):
     async def scandir(self, path: bytes) -> AsyncIterator[SFTPName]:
         space = await self._namespace()
         names = await on_disk(space.resolved, _text(path))
-        for name in (b".", b".."):
-            yield SFTPName(name, attrs=_folder_between())
+        for dots in (b".", b".."):
+            yield SFTPName(dots, attrs=_folder_between())
         for name in space.between(names):
             yield SFTPName(os.fsencode(name), attrs=_folder_between())
         spot = space.spot(names)
@@ -115,7 +115,7 @@ class Files(asyncssh.SFTPServer):
         finally:
             os.close(folder)
 
-    async def readlink(self, path: bytes) -> bytes:  # type: ignore[override]
+    async def readlink(self, path: bytes) -> bytes:
         def read(spot: Spot) -> bytes:
             with opened_parent(spot) as (parent, name):
                 return os.fsencode(os.readlink(name, dir_fd=parent))
@@ -124,22 +124,22 @@ class Files(asyncssh.SFTPServer):
 
     # Files
 
-    async def open(self, path: bytes, pflags: int, attrs: SFTPAttrs) -> OpenFile:  # type: ignore[override]
+    async def open(self, path: bytes, pflags: int, attrs: SFTPAttrs) -> OpenFile:
         mode = FILE_MODE if attrs.permissions is None else attrs.permissions
         return await self._behind(path, lambda spot: writing.open_file(spot, _flags(pflags), mode, self._account(spot)))
 
-    async def close(self, file_obj: object) -> None:  # type: ignore[override]
+    async def close(self, file_obj: object) -> None:
         await on_disk(_file(file_obj).close)
 
-    async def read(self, file_obj: object, offset: int, size: int) -> bytes:  # type: ignore[override]
+    async def read(self, file_obj: object, offset: int, size: int) -> bytes:
         return await on_disk(_file(file_obj).read, offset, size)
 
-    async def write(self, file_obj: object, offset: int, data: bytes) -> int:  # type: ignore[override]
+    async def write(self, file_obj: object, offset: int, data: bytes) -> int:
         try:
             return await in_thread(_file(file_obj).write, offset, data)
         except writing.Full as error:
-            self._say(error.strerror)
-            raise asyncssh.SFTPQuotaExceeded(error.strerror) from error
+            self._say(error.text)
+            raise asyncssh.SFTPQuotaExceeded(error.text) from error
 
     def _say(self, text: str) -> None:
         """Beside the protocol, whose third version knows no words for it: people's clients show it on the terminal."""
@@ -147,22 +147,22 @@ class Files(asyncssh.SFTPServer):
             self._said.add(text)
             self.channel.write_stderr(text.encode() + b"\r\n")
 
-    async def fstat(self, file_obj: object) -> SFTPAttrs:  # type: ignore[override]
+    async def fstat(self, file_obj: object) -> SFTPAttrs:
         return _attributes(os.fstat(_file(file_obj).descriptor))
 
-    async def fsync(self, file_obj: object) -> None:  # type: ignore[override]
+    async def fsync(self, file_obj: object) -> None:
         await on_disk(os.fsync, _file(file_obj).descriptor)
 
-    async def fsetstat(self, file_obj: object, attrs: SFTPAttrs) -> None:  # type: ignore[override]
+    async def fsetstat(self, file_obj: object, attrs: SFTPAttrs) -> None:
         file = _file(file_obj)
         if file.account is None:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         await in_thread(_set, file, attrs)
 
-    async def setstat(self, path: bytes, attrs: SFTPAttrs) -> None:  # type: ignore[override]
+    async def setstat(self, path: bytes, attrs: SFTPAttrs) -> None:
         await self._behind(path, self._set_entry, attrs)
 
-    async def lsetstat(self, path: bytes, attrs: SFTPAttrs) -> None:  # type: ignore[override]
+    async def lsetstat(self, path: bytes, attrs: SFTPAttrs) -> None:
         await self._at(path, self._set_entry, attrs)
 
     def _set_entry(self, spot: Spot, attrs: SFTPAttrs) -> None:
@@ -182,19 +182,19 @@ class Files(asyncssh.SFTPServer):
 
     # Entries
 
-    async def remove(self, path: bytes) -> None:  # type: ignore[override]
+    async def remove(self, path: bytes) -> None:
         await self._at(path, lambda spot: writing.remove(spot, self._account(spot)))
 
-    async def mkdir(self, path: bytes, attrs: SFTPAttrs) -> None:  # type: ignore[override]
+    async def mkdir(self, path: bytes, attrs: SFTPAttrs) -> None:
         await self._at(path, writing.create_folder)
 
-    async def rmdir(self, path: bytes) -> None:  # type: ignore[override]
+    async def rmdir(self, path: bytes) -> None:
         await self._at(path, writing.remove_folder)
 
-    async def rename(self, oldpath: bytes, newpath: bytes) -> None:  # type: ignore[override]
+    async def rename(self, oldpath: bytes, newpath: bytes) -> None:
         await self._rename(oldpath, newpath, replace=False)
 
-    async def posix_rename(self, oldpath: bytes, newpath: bytes) -> None:  # type: ignore[override]
+    async def posix_rename(self, oldpath: bytes, newpath: bytes) -> None:
         await self._rename(oldpath, newpath, replace=True)
 
     async def _rename(self, oldpath: bytes, newpath: bytes, *, replace: bool) -> None:
@@ -206,10 +206,10 @@ class Files(asyncssh.SFTPServer):
 
         await in_thread(rename)
 
-    async def symlink(self, oldpath: bytes, newpath: bytes) -> None:  # type: ignore[override]
+    async def symlink(self, oldpath: bytes, newpath: bytes) -> None:
         await self._at(newpath, writing.link, _text(oldpath))
 
-    async def exit(self) -> None:  # type: ignore[override]
+    async def exit(self) -> None:
         for account in self._accounts.values():
             await in_thread(account.settle)
         if self.channel.get_subsystem() == "sftp":

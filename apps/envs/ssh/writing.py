@@ -23,6 +23,7 @@ class Full(OSError):
 
     def __init__(self, text: str) -> None:
         super().__init__(errno.ENOSPC, text)
+        self.text = text
 
 
 @dataclass(slots=True)

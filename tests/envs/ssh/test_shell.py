@@ -99,6 +99,35 @@ def test_a_port_of_the_environment_is_forwarded_and_no_other_host(
         client.wait(20)
 
 
+def test_a_socket_that_stands_for_a_port_is_forwarded(alice: Client, running: Environment) -> None:
+    serve = (
+        "import os, socket; s = socket.socket(socket.AF_UNIX); s.bind(os.environ['PLSTACK_PORTS'] + '/7000.sock'); "
+        "s.listen(); print('up', flush=True); p = s.accept()[0]; p.sendall(b'by socket'); p.close()"
+    )
+    server = subprocess.Popen(
+        ["ssh", *alice.options(), f"{running.code}@127.0.0.1", f'python -c "{serve}"'], stdout=subprocess.PIPE
+    )
+    assert server.stdout is not None
+    assert server.stdout.readline() == b"up\n"
+    done = alice.ssh(running.code, before=("-W", "localhost:7000"))
+    assert done.output == b"by socket"
+    server.wait(20)
+
+
+def test_a_client_that_hangs_up_ends_what_it_ran(alice: Client, running: Environment) -> None:
+    argv = ["ssh", *alice.options(), f"{running.code}@127.0.0.1", "echo up; sleep 54321"]
+    client = subprocess.Popen(argv, stdout=subprocess.PIPE)
+    assert client.stdout is not None
+    assert client.stdout.readline() == b"up\n"
+    assert b"54321" in alice.ssh(running.code, "cat /proc/[0-9]*/cmdline | tr '\\0' ' '; true; #").output
+    client.kill()
+    client.wait(20)
+    eventually(
+        lambda: alice.ssh(running.code, "cat /proc/[0-9]*/cmdline | tr '\\0' ' '; true; #").output,
+        lambda found: b"sleep 54321" not in found,
+    )
+
+
 def fetch(port: int) -> bytes:
     try:
         with socket.create_connection(("127.0.0.1", port), 10) as connection:

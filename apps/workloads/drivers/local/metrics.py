@@ -33,7 +33,12 @@ def _with_card(sample: Usage, cards: list[dict[str, Any]], position: int) -> Usa
     if position < 0 or sample.at_s - cards[position]["at_s"] > GPU_SAMPLE_VALID_S:
         return sample
     found = cards[position]
-    return replace(sample, **{name: found.get(name) for name in _CARD})
+    return replace(
+        sample,
+        gpu_util_pct=found["gpu_util_pct"],
+        gpu_memory_mib=found["gpu_memory_mib"],
+        gpu_temperature_c=found.get("gpu_temperature_c"),
+    )
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
