@@ -11,7 +11,8 @@ from apps.common.clock import db_now
 from apps.common.errors import NotFound
 from apps.common.permissions import Permission
 from apps.workloads.choices import PLACED, Kind, Status
-from apps.workloads.drivers.base import Handle, LogChunk, MetricsMixin, Usage
+from apps.workloads.drivers.base import Handle, LogChunk, Usage
+from apps.workloads.drivers.capabilities import MetricsMixin
 from apps.workloads.models import Attempt, Event, SchedulerEpoch, Workload
 from apps.workloads.nodes import driver_named
 from apps.workloads.permissions import RIGHTS

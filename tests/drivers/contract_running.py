@@ -5,15 +5,14 @@ import signal
 import time
 
 from apps.workloads.drivers.base import (
-    CleanupMixin,
     Driver,
     Exit,
     ExitReason,
     Handle,
-    MetricsMixin,
     Mount,
     Phase,
 )
+from apps.workloads.drivers.capabilities import CleanupMixin, MetricsMixin
 from tests.drivers.kit import Kit
 
 SAVES_WHEN_STOPPED = """

@@ -8,7 +8,7 @@ the attempt's id, so every call may be repeated, by anyone, at any time. A drive
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 from uuid import UUID
 
 from apps.workloads.drivers.streams import ExecStream
@@ -287,34 +287,4 @@ class Driver(Protocol):
 
     def endpoint(self, handle: Handle, port: int) -> Endpoint:
         """Where a port is reached. Raises `DriverError` until something listens there; `Unsupported`: it never can."""
-        ...
-
-
-@runtime_checkable
-class MetricsMixin(Protocol):
-    def metrics(self, handle: Handle, since_s: float = 0.0) -> list[Usage]:
-        """Samples with `at_s > since_s`, oldest first."""
-        ...
-
-
-@runtime_checkable
-class IsolationMixin(Protocol):
-    def isolation(self) -> Isolation: ...
-
-
-@runtime_checkable
-class CleanupMixin(Protocol):
-    def forget(self, handle: Handle) -> None:
-        """Remove what is left of an ended attempt; no effect if gone. Raises `DriverError` while it lives."""
-        ...
-
-
-@runtime_checkable
-class GpuModeMixin(Protocol):
-    def set_gpu_mode(self, node: str, uuid: str, mode: str) -> None:
-        """Bring the card into this mode (`whole`, `shared`, `vgpu`, `mig`); no effect if it is in it.
-
-        The caller has made sure that nothing runs on it. Raises `Unsupported`, or `DriverError` that says what is in
-        the way.
-        """
         ...

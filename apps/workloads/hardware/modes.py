@@ -13,7 +13,8 @@ from apps.clusters.services import locked_node
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, Invalid, NotFound, Unavailable
 from apps.common.permissions import Permission
-from apps.workloads.drivers.base import CannotSee, DriverError, GpuModeMixin
+from apps.workloads.drivers.base import CannotSee, DriverError
+from apps.workloads.drivers.capabilities import GpuModeMixin
 from apps.workloads.hardware import holding
 from apps.workloads.models import Placement
 from apps.workloads.nodes import driver_named
