@@ -30,6 +30,7 @@ app.conf.beat_schedule = {
     "mail": every(5, "notifications.send_mail", "default"),
     "sms": every(5, "notifications.send_sms", "default"),
     "webhooks": every(5, "notifications.send_webhooks", "default"),
+    "notices-follow": every(30, "notifications.follow_log", "default"),
     "notices-sweep": every(3600, "notifications.sweep", "default"),
     "measure": every(30, "storage.measure", "default"),
     "files": every(5, "storage.work", "default"),

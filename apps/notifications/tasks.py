@@ -6,6 +6,7 @@ from apps.common.actor import system_actor
 from apps.common.scoping import acting
 from apps.notifications import outbox
 from apps.notifications.choices import Channel
+from apps.notifications.following import follow_log
 from apps.notifications.sweeping import sweep as sweep_old
 from apps.notifications.webhooks.sending import send_due
 
@@ -26,6 +27,12 @@ def send_sms() -> None:
 def send_webhooks() -> None:
     with acting(system_actor()):
         send_due()
+
+
+@shared_task(name="notifications.follow_log")
+def follow() -> None:
+    with acting(system_actor()):
+        follow_log()
 
 
 @shared_task(name="notifications.sweep")

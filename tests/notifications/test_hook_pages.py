@@ -1,11 +1,9 @@
 """The pages and the API of webhooks: for who manages them, in words, with the secret shown once."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.conf import LazySettings
 from django.test import Client
 
 from apps.common.scoping import acting
@@ -15,19 +13,12 @@ from apps.notifications.webhooks import sending
 from apps.tenants.choices import Role
 from apps.tenants.models import Organisation, User
 from tests.builders import make_member, make_organisation, platform, signed_in
-from tests.notifications.servers import Receiver, http_server
+from tests.notifications.servers import Receiver
 
 pytestmark = pytest.mark.django_db
 
 PAGE, API = "/webhooks/", "/api/v1/webhooks/"
 SECRET = re.compile(r"whsec_[A-Za-z0-9+/]{43}=")
-
-
-@pytest.fixture
-def receiver(settings: LazySettings) -> Iterator[Receiver]:
-    with http_server() as server:
-        settings.WEBHOOK_ALLOW = [f"127.0.0.1:{server.port}"]
-        yield server
 
 
 @pytest.fixture

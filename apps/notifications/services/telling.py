@@ -91,11 +91,13 @@ def _members(organisation_id: UUID, permission: Permission | None) -> QuerySet[M
 
 def _tell(matter: Matter, people: list[int]) -> None:
     with acting(system_actor()):  # the caller's scope may be another organisation's, or nobody's
-        leave(_written(matter, people))
+        fresh = _written(matter, people)
+        leave(fresh)
         if matter.organisation_id is not None:
             tell_hooks(matter.organisation_id, matter.kind, matter.data, matter.dedup)
     group = organisation_group(matter.organisation_id) if matter.organisation_id else PLATFORM_GROUP
-    publish_on_commit([group, *map(person_group, people)], {"type": "notice", "kind": matter.kind})
+    if fresh:
+        publish_on_commit([group, *map(person_group, people)], {"type": "notice", "kind": matter.kind})
 
 
 def _written(matter: Matter, people: list[int]) -> list[Notice]:
