@@ -5,6 +5,9 @@ from typing import Any
 from uuid import UUID
 
 from django import forms
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.permissions import Permission
@@ -33,6 +36,14 @@ def department_choices(organisation_id: UUID, none: Any, *, besides: Iterable[UU
 def _role_choices(organisation_id: UUID) -> list[tuple[str, Any]]:
     own = OrganisationRole.objects.filter(organisation_id=organisation_id).order_by("name")
     return [("", _("What the base role allows")), *((str(role.pk), role.name) for role in own)]
+
+
+def _is_address(text: str) -> bool:
+    try:
+        validate_email(text)
+    except ValidationError:
+        return False
+    return True
 
 
 def _uuid(text: str) -> UUID | None:
@@ -101,6 +112,9 @@ class InvitationForm(forms.Form):
         data = super().clean() or self.cleaned_data
         if data.get("how") == MAIL and not self.addresses():
             self.add_error("emails", _("Give at least one address."))
+        wrong = [address for address in self.addresses() if not _is_address(address)]
+        if data.get("how") == MAIL and wrong:
+            self.add_error("emails", str(format_lazy(_("{address} is not an e-mail address."), address=wrong[0])))
         if len(self.addresses()) > 100:
             self.add_error("emails", _("Give at most 100 addresses at a time."))
         return data

@@ -35,7 +35,6 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
         "register_url": f"{reverse('account_signup')}?next={here}",
     }
     response = render(request, PAGE, context)
-    response.headers["Referrer-Policy"] = "no-referrer"  # the address is a secret
     response.headers["Cache-Control"] = "no-store"
     return response
 

@@ -22,9 +22,7 @@ class WithPaths(Table):
 
 class MemberTable(WithPaths):
     caption = _("Members")
-    pick = Cell(
-        template_name="organisation/cells/pick.html", verbose_name="", orderable=False, attrs=column("pl-wide pl-pick")
-    )
+    pick = Cell(template_name="organisation/cells/pick.html", verbose_name="", orderable=False, attrs=column("pl-wide"))
     user = Cell(
         template_name="console/cells/member.html",
         verbose_name=_("Person"),
@@ -37,7 +35,7 @@ class MemberTable(WithPaths):
         verbose_name=_("Department"),
         order_by=("department__name",),
         empty_values=(),
-        attrs=column(fold=_("Department")),
+        attrs=column(fold=_("Department"), width=FULL),
     )
     priority = tables.Column(verbose_name=_("Priority"), attrs=column(fold=_("Priority"), numeric=True))
     active = Cell(

@@ -18,7 +18,7 @@ class RequestTable(Table):
         verbose_name="",
         orderable=False,
         empty_values=(),
-        attrs=column("pl-wide pl-pick"),
+        attrs=column("pl-wide"),
     )
     user = Cell(
         template_name="console/cells/member.html",
