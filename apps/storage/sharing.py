@@ -11,6 +11,7 @@ from apps.audit.services import Target, record
 from apps.common.actor import Actor
 from apps.common.errors import Denied, Invalid
 from apps.common.permissions import Permission
+from apps.notifications.services import notify_user
 from apps.storage.choices import Right
 from apps.storage.models import Dataset, DatasetShare, Volume, VolumeShare
 from apps.tenants.models import Membership, User
@@ -66,6 +67,13 @@ def share(actor: Actor, thing: Shared, *, user_id: int, right: Right) -> None:
         for verb in (Right.READ, Right.WRITE) if right is Right.WRITE else (Right.READ,):
             rows.objects.assign_perm(f"{verb.value}_{name}", member.user, thing)
         _record(actor, thing, "shared", {"with": member.user.username, "right": right.value})
+        if isinstance(thing, Volume):
+            _tell(actor, thing, user_id)
+
+
+def _tell(actor: Actor, volume: Volume, user_id: int) -> None:
+    data = {"by": actor.label, "name": volume.name, "volume_id": str(volume.pk)}
+    notify_user(organisation_id=volume.organisation_id, user_id=user_id, kind="volume.shared", data=data)
 
 
 def unshare(actor: Actor, thing: Shared, *, user_id: int) -> None:

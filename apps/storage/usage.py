@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Self
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models import BigIntegerField, F, Q
 from django.db.models.functions import Cast, Greatest, Now
 from django.utils.translation import gettext_lazy as _
@@ -146,11 +147,11 @@ def _judge(row: Volume | Folder) -> None:
     if not row.is_over:
         rows.filter(over_since__isnull=False).update(over_since=None)
         return
-    if rows.filter(over_since__isnull=True).update(over_since=Now()):
-        data = {"id": str(row.pk), "name": getattr(row, "name", ""), "used": row.used_bytes, "limit": row.limit_bytes}
-        notify_user(
-            organisation_id=row.organisation_id, user_id=row.owner_id, kind=_NOTICES[type(row)], data=data, dedup=None
-        )
+    data = {"id": str(row.pk), "name": getattr(row, "name", ""), "used": row.used_bytes, "limit": row.limit_bytes}
+    with transaction.atomic():
+        if rows.filter(over_since__isnull=True).update(over_since=Now()):
+            kind = _NOTICES[type(row)]
+            notify_user(organisation_id=row.organisation_id, user_id=row.owner_id, kind=kind, data=data)
 
 
 _NOTICES: dict[type[Limited], str] = {Volume: "storage.volume_over_limit", Folder: "storage.home_over_limit"}

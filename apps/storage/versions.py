@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from apps.audit.services import Target, record
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, DomainError, Invalid
+from apps.notifications.services import notify_user
 from apps.storage import datasets, disk, drafts, jobs, operations, trees
 from apps.storage.beneath import folder_beneath
 from apps.storage.choices import JobKind, RootKind
@@ -120,7 +121,17 @@ def _make_known(actor: Actor, dataset: Dataset, manifest: Manifest, job: Job) ->
         )
         Dataset.objects.filter(pk=row.pk).update(newest=version.number)
         _record(actor, row, version)
+        data = {"name": row.name, "number": version.number, "dataset_id": str(row.pk)}
+        notify_user(organisation_id=row.organisation_id, user_id=job.owner_id, kind="dataset.ready", data=data)
     return version
+
+
+def tell_failure(job: Job, text: str) -> None:
+    """Tell the person who asked for a version that there will be none; in the transaction that ends the job."""
+    dataset = Dataset.objects.filter(pk=job.subject_id).first()
+    if dataset is not None:
+        data = {"name": dataset.name, "number": dataset.newest + 1, "dataset_id": str(dataset.pk), "text": text}
+        notify_user(organisation_id=job.organisation_id, user_id=job.owner_id, kind="dataset.failed", data=data)
 
 
 def _record(actor: Actor, dataset: Dataset, version: DatasetVersion) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Lock, Thread
 
-from django.db import connection
+from django.db import connection, transaction
 
 from apps.common.actor import Actor, Channel, system_actor
 from apps.common.errors import DomainError
@@ -53,10 +53,16 @@ def _do(job: Job) -> None:
         return
     except DomainError as error:
         ticket.close()
-        states.finish(job, JobStatus.FAILED, error=" ".join(filter(None, (str(error.message), str(error.hint)))))
+        _fail(job, " ".join(filter(None, (str(error.message), str(error.hint)))))
     except OSError as error:
         log.exception("job %s failed", job.pk)
-        states.finish(job, JobStatus.FAILED, error=error.strerror or "")
+        _fail(job, error.strerror or "")
+
+
+def _fail(job: Job, error: str) -> None:
+    with transaction.atomic():
+        if states.finish(job, JobStatus.FAILED, error=error) and job.kind == JobKind.VERSION:
+            versions.tell_failure(job, error)
 
 
 @contextmanager
