@@ -22,7 +22,7 @@ from apps.storage.naming import clean_name, taken
 from apps.storage.sharing import reaches, require_manage
 from apps.storage.volumes import BIN_DAYS
 from apps.tenants import quotas
-from apps.tenants.choices import Resource
+from apps.tenants.choices import HolderKind, Resource
 from apps.workloads.spec import DataMount
 
 
@@ -187,6 +187,7 @@ def _drop(dataset: Dataset, version: DatasetVersion) -> None:
         department_id=dataset.department_id,
         user_id=dataset.owner_id,
         amounts={Resource.STORAGE_MIB: version.reserved_mib},
+        holder=quotas.Holder(HolderKind.DATASET, version.pk),
     )
     manifest = version.manifest
     version.delete()

@@ -19,7 +19,7 @@ from apps.storage.models import MIB, Dataset, DatasetVersion, EntryKind, Job, Ma
 from apps.storage.rebuilding import materialise
 from apps.storage.roots import Root, resolve
 from apps.tenants import quotas
-from apps.tenants.choices import Resource
+from apps.tenants.choices import HolderKind, Resource
 
 
 def start(actor: Actor, dataset: Dataset, source: Root, path: str = "", *, note: str = "") -> Job:
@@ -105,6 +105,7 @@ def _make_known(actor: Actor, dataset: Dataset, manifest: Manifest, job: Job) ->
             department_id=row.department_id,
             user_id=row.owner_id,
             amounts={Resource.STORAGE_MIB: mib},
+            holder=quotas.Holder(HolderKind.DATASET, manifest.pk),
         )
         version: DatasetVersion = DatasetVersion.objects.create(
             pk=manifest.pk,

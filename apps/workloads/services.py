@@ -17,7 +17,7 @@ from apps.workloads.choices import LIVE, Kind, Reason, Status
 from apps.workloads.isolation import refuse_unless_trusted
 from apps.workloads.models import Workload
 from apps.workloads.permissions import may_change, may_submit
-from apps.workloads.resources import quota_amounts
+from apps.workloads.resources import holder_of, quota_amounts
 from apps.workloads.spec import Spec
 
 
@@ -86,6 +86,7 @@ def _submit(actor: Actor, submission: Submission, owner_id: int) -> Workload:
         department_id=actor.department_id,
         user_id=owner_id,
         amounts=quota_amounts(submission.spec, submission.kind),
+        holder=holder_of(workload.pk),
     )
     billing.hold_for_start(
         actor, workload_id=workload.pk, price_version_id=submission.price_version_id, label=submission.name

@@ -20,7 +20,7 @@ from apps.tenants import quotas
 from apps.workloads import announce
 from apps.workloads.choices import TERMINAL, Desired, Fault, Kind, Reason, Status
 from apps.workloads.models import Attempt, Placement, Workload
-from apps.workloads.resources import quota_amounts
+from apps.workloads.resources import holder_of, quota_amounts
 
 S = Status
 
@@ -188,5 +188,6 @@ def _let_go(workload: Workload) -> None:
         department_id=workload.department_id,
         user_id=workload.owner_id,
         amounts=quota_amounts(workload.frozen_spec, Kind(workload.kind)),
+        holder=holder_of(workload.pk),
     )
     billing.release_hold(workload_id=workload.pk)

@@ -24,10 +24,15 @@ DEPARTMENTS_SHOWN = 500
 LINK, MAIL = "link", "mail"
 
 
-def department_choices(organisation_id: UUID, none: Any, *, besides: Iterable[UUID] = ()) -> list[tuple[str, Any]]:
-    """Departments by their paths; `besides` are left out."""
-    ids = Department.objects.filter(organisation_id=organisation_id).order_by("name").values_list("pk", flat=True)
-    found = tree.paths(list(ids[:DEPARTMENTS_SHOWN]))
+def department_choices(
+    organisation_id: UUID, none: Any, *, besides: Iterable[UUID] = (), chosen: str = ""
+) -> list[tuple[str, Any]]:
+    """Departments by their paths; `besides` are left out, `chosen` is there however many others there are."""
+    rows = Department.objects.filter(organisation_id=organisation_id)
+    ids = list(rows.order_by("name").values_list("pk", flat=True)[:DEPARTMENTS_SHOWN])
+    if chosen:
+        ids += rows.filter(pk=chosen).values_list("pk", flat=True)
+    found = tree.paths(ids)
     left_out = set(besides)
     named = sorted(((str(pk), path) for pk, path in found.items() if pk not in left_out), key=lambda pair: pair[1])
     return [("", none), *named]
@@ -70,7 +75,9 @@ class PlaceForm(forms.Form):
     def __init__(self, data: Any = None, *, organisation_id: UUID, **options: Any) -> None:
         super().__init__(data, **options)
         self.fields["own_role"].choices = _role_choices(organisation_id)  # type: ignore[attr-defined]
-        self.fields["department"].choices = department_choices(organisation_id, _("None"))  # type: ignore[attr-defined]
+        now = self.initial.get("department", "")
+        choices = department_choices(organisation_id, _("None"), chosen=now)
+        self.fields["department"].choices = choices  # type: ignore[attr-defined]
 
     def place(self) -> Place:
         data = self.cleaned_data
@@ -142,7 +149,8 @@ class MoveForm(forms.Form):
 
     def __init__(self, data: Any = None, *, organisation_id: UUID, besides: Iterable[UUID], **options: Any) -> None:
         super().__init__(data, **options)
-        choices = department_choices(organisation_id, _("Nothing: at the top"), besides=besides)
+        now = self.initial.get("parent", "")
+        choices = department_choices(organisation_id, _("Nothing: at the top"), besides=besides, chosen=now)
         self.fields["parent"].choices = choices  # type: ignore[attr-defined]
 
     def parent_id(self) -> UUID | None:

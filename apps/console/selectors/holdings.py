@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db.models import Count, Q, QuerySet, Sum
 from django.urls import reverse
 
-from apps.storage.models import Volume
+from apps.storage.models import DatasetVersion, Volume
 from apps.tenants import tree
 from apps.tenants.choices import HolderKind, Resource
 from apps.tenants.models import Holding, Quota
@@ -69,6 +69,9 @@ def names_of(rows: Iterable[Holding], *, links: bool = True) -> dict[UUID, Named
         run = getattr(workload, "training_run", None)
         url = reverse("training:detail", args=[run.pk]) if links and run else ""
         found[workload.pk] = Named(workload.name, workload.status, url)
+    versions = DatasetVersion.objects.filter(pk__in=ids.get(HolderKind.DATASET, []))
+    for version in versions.select_related("dataset"):
+        found[version.pk] = Named(f"{version.dataset.name} v{version.number}")
     for volume in Volume.objects.filter(pk__in=ids.get(HolderKind.VOLUME, [])):
         found[volume.pk] = Named(volume.name)
     return found
