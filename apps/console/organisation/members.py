@@ -45,7 +45,7 @@ def member_list(request: ActorRequest) -> HttpResponse:
     rows = Membership.objects.filter(organisation_id=request.actor.organisation())
     filtered = MemberFilter(request.GET, queryset=rows.select_related("user", "own_role"), request=request)
     context = {
-        "table": with_paths(request, MemberTable(filtered.qs.order_by("user__username"))),
+        "table": with_paths(request, MemberTable(filtered.qs)),
         "filter": filtered,
         "tabs": people_tabs("members"),
         "departments": department_choices(request.actor.organisation(), _("None")),

@@ -54,7 +54,7 @@ class MemberTable(WithPaths):
     class Meta(Table.Meta):
         row_attrs = {"data-href": lambda record: reverse("organisation:member", args=[record.user_id])}
         sequence = ("pick", "user", "role", "department", "priority", "active", "created_at")
-        order_by = "user"
+        order_by = "-created_at"
 
 
 class InvitationTable(WithPaths):

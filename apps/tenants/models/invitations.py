@@ -34,6 +34,7 @@ class Invitation(TenantModel):
 
     class Meta:
         ordering = ["-created_at"]
+        indexes = [models.Index(fields=["organisation", "-expires_at"], name="invitation_latest")]
         constraints = [
             models.CheckConstraint(condition=models.Q(uses__lte=models.F("max_uses")), name="invitation_uses_within")
         ]

@@ -65,6 +65,7 @@ class Membership(TenantModel):
             models.UniqueConstraint(fields=["organisation", "user"], name="membership_once"),
             models.CheckConstraint(condition=models.Q(priority__range=(1, 5)), name="membership_priority_1_to_5"),
         ]
+        indexes = [models.Index(fields=["organisation", "-created_at"], name="membership_newest")]
 
 
 class PlatformAssignment(models.Model):
