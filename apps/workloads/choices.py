@@ -57,6 +57,10 @@ class Reason(models.TextChoices):
     ISOLATION = "isolation", _("The machine is reserved for another organisation")
 
 
+# Stopped by what its owner had set or chosen, not because somebody pressed "stop".
+BY_RULE = frozenset({Reason.IDLE, Reason.EXPIRED, Reason.RECYCLED, Reason.CHANGED})
+
+
 class Fault(models.TextChoices):
     """Whose matter a failure is."""
 

@@ -2,7 +2,8 @@
 
 from django.utils.translation import gettext as _
 
-from apps.workloads.choices import Reason, Status
+from apps.workloads.choices import BY_RULE, Reason, Status
+from apps.workloads.faults import why_stopped
 from apps.workloads.models import Event
 from apps.workloads.waiting import explain
 
@@ -64,6 +65,8 @@ def _stopped(event: Event, status: Status) -> str:
     if event.reason == Reason.ARREARS:
         return _("The balance is used up, so it is stopped")
     who = event.data.get("by") or event.actor_label
+    if event.reason in BY_RULE:
+        return why_stopped(Reason(event.reason), who)
     if status is Status.STOPPING:
         return _("%(who)s asked it to stop") % {"who": who}
     return _("Stopped, as %(who)s asked") % {"who": who}

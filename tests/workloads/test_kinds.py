@@ -10,8 +10,10 @@ from apps.common.scoping import acting
 from apps.tenants.choices import Resource, Role
 from apps.tenants.models import Quota
 from apps.workloads import permissions, selectors, services
-from apps.workloads.choices import Kind, Reason, Status
-from apps.workloads.models import Workload
+from apps.workloads.choices import BY_RULE, Kind, Reason, Status
+from apps.workloads.faults import why_stopped
+from apps.workloads.models import Event, Workload
+from apps.workloads.timeline import event_title
 from tests.builders import World, actor_of, make_member, make_staff, staff_actor, submit_workload
 
 
@@ -73,3 +75,13 @@ def test_staff_rule_workloads_but_do_not_look_inside(world: World) -> None:
 def test_nobody_without_any_view_sees_a_list(world: World) -> None:
     with acting(world.actor), pytest.raises(Denied):
         selectors.visible(replace(world.actor, permissions=frozenset()))
+
+
+@pytest.mark.parametrize("reason", sorted(BY_RULE))
+def test_what_a_rule_stopped_is_not_said_to_be_somebodys_wish(world: World, reason: Reason) -> None:
+    workload = submit(world, Kind.ENVIRONMENT)
+    with acting(world.actor):
+        services.stop(world.actor, workload, reason)
+    event = Event.objects.filter(workload=workload).latest("pk")
+    assert event_title(event) == why_stopped(reason, "")
+    assert world.actor.label not in event_title(event)
