@@ -1,7 +1,7 @@
 """Where work can run. The platform's own rows: no tenant owns hardware."""
 
 import uuid
-from typing import Any
+from typing import ClassVar, TypeVar
 
 from django.db import models
 from django.db.models import Q
@@ -13,17 +13,20 @@ from apps.clusters.choices import AcceleratorMode, DrainAction, NodeStatus
 PRESENT = Q(removed_at__isnull=True)
 
 
-class Present(models.Manager[Any]):
+M = TypeVar("M", bound=models.Model, covariant=True)
+
+
+class Present(models.Manager[M]):
     """The rows that are there. Removed hardware keeps its rows, because past runs name them."""
 
     # Django makes managers of relations out of this class, without arguments: so the path is the class's.
     path = "removed_at"
 
-    def get_queryset(self) -> models.QuerySet[Any]:
+    def get_queryset(self) -> models.QuerySet[M]:
         return super().get_queryset().filter(**{f"{self.path}__isnull": True})
 
 
-class PresentOnNode(Present):
+class PresentOnNode(Present[M]):
     """Of what is there once its node is."""
 
     path = "node__removed_at"
@@ -40,7 +43,7 @@ class Zone(models.Model):
     removed_at = models.DateTimeField(null=True)
 
     everything = models.Manager()
-    objects = Present()
+    objects: ClassVar[Present["Zone"]] = Present()
 
     class Meta:
         ordering = ["name"]
@@ -70,7 +73,7 @@ class LogicalCluster(models.Model):
     removed_at = models.DateTimeField(null=True)
 
     everything = models.Manager()
-    objects = Present()
+    objects: ClassVar[Present["LogicalCluster"]] = Present()
 
     class Meta:
         ordering = ["zone", "name"]
@@ -121,7 +124,7 @@ class Node(models.Model):
     joins = models.PositiveIntegerField(default=0)
 
     everything = models.Manager()
-    objects = Present()
+    objects: ClassVar[Present["Node"]] = Present()
 
     class Meta:
         ordering = ["name"]
@@ -168,7 +171,7 @@ class Accelerator(models.Model):
     power_w = models.FloatField(null=True)
 
     everything = models.Manager()
-    objects = PresentOnNode()
+    objects: ClassVar[PresentOnNode["Accelerator"]] = PresentOnNode()
 
     class Meta:
         ordering = ["node", "index"]

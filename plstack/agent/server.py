@@ -110,7 +110,8 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.flush()
         self.connection.settimeout(None)
-        return self.connection
+        stream: socket.socket = self.connection
+        return stream
 
     def log_message(self, format: str, *args: Any) -> None:
         log.debug(format, *args)

@@ -109,7 +109,7 @@ def test_its_packages_cost_nothing_and_are_offered_once(zone: Zone) -> None:
 @pytest.mark.parametrize(
     ("name", "mode", "memory_mib"),
     [
-        ("H100 whole card", "whole", 81_559),
+        ("H100 whole card", "whole", 81_920),
         ("A100-80G MIG 3g.40gb", "mig", 40_960),
         ("A30 MIG 1g.6gb", "mig", 6_144),
         ("Ascend 910B3 vGPU 1/4", "vgpu", 16_384),

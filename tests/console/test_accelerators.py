@@ -58,7 +58,7 @@ def test_every_card_stands_with_its_mode_load_and_temperature(ops: Client, cards
 
 def test_slices_are_drawn_where_they_lie(ops: Client, world: World, cards: list[Accelerator]) -> None:
     held(world, cards[1], device_memory_mib=40_960, core_milli=429, mig_start=4, mig_profile="3g.40gb")
-    text = text_of(ops.get(page("accelerators"), {"card": cards[1].pk}))
+    text = text_of(ops.get(page("accelerators"), {"card": str(cards[1].pk)}))
     assert "3g.40gb" in text
     assert world.organisation.name in text
     assert "It cannot be switched now" in text

@@ -1,7 +1,7 @@
 """The simulated driver: the same contract as any, and what it says of runs that are only stubs."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,11 +15,12 @@ from tests.drivers.conftest import MakeKit
 from tests.drivers.contract import DriverContract
 from tests.drivers.kit import Kit
 
+MakeSimulated = Callable[[int], Kit]
 CARD = DeviceGrant("SIM-1", 0, "nvidia", "H100", 81_559, 100, "whole")
 
 
 @pytest.fixture
-def make_simulated(make_kit: MakeKit, tmp_path: Path) -> Iterator[object]:
+def make_simulated(make_kit: MakeKit, tmp_path: Path) -> MakeSimulated:
     def make(processes: int) -> Kit:
         kit = make_kit(IsolationLevel.L0, False)
         local: LocalDriver = kit.driver
@@ -31,28 +32,26 @@ def make_simulated(make_kit: MakeKit, tmp_path: Path) -> Iterator[object]:
 
 class TestSimulatedDriver(DriverContract):
     @pytest.fixture
-    def kit(self, make_simulated) -> Kit:  # type: ignore[no-untyped-def]
-        found: Kit = make_simulated(100)
-        return found
+    def kit(self, make_simulated: MakeSimulated) -> Kit:
+        return make_simulated(100)
 
 
 @pytest.fixture
-def stub(make_simulated) -> Kit:  # type: ignore[no-untyped-def]
+def stub(make_simulated: MakeSimulated) -> Kit:
     """A driver that may start no process at all."""
-    found: Kit = make_simulated(0)
-    return found
+    return make_simulated(0)
 
 
-def test_a_run_takes_little_of_the_real_machine(make_simulated) -> None:  # type: ignore[no-untyped-def]
-    kit: Kit = make_simulated(1)
+def test_a_run_takes_little_of_the_real_machine(make_simulated: MakeSimulated) -> None:
+    kit = make_simulated(1)
     source = "import os; print(os.environ['OMP_NUM_THREADS'], repr(os.environ['CUDA_VISIBLE_DEVICES']))"
     ended, text = kit.run(kit.python(source, cpu_milli=64_000, memory_mib=512_000, devices=(CARD,)))
     assert ended.succeeded, text
     assert text == "1 ''\n"
 
 
-def test_figures_of_the_cards_are_made_up_and_within_the_grant(make_simulated) -> None:  # type: ignore[no-untyped-def]
-    kit: Kit = make_simulated(1)
+def test_figures_of_the_cards_are_made_up_and_within_the_grant(make_simulated: MakeSimulated) -> None:
+    kit = make_simulated(1)
     handle = kit.launch(kit.python("import time; time.sleep(60)", devices=(CARD,)))
     usage = kit.wait(handle, lambda seen: seen.usage is not None).usage
     assert usage is not None
@@ -63,9 +62,11 @@ def test_figures_of_the_cards_are_made_up_and_within_the_grant(make_simulated) -
     kit.wait(handle)
 
 
-def test_beyond_the_limit_a_run_is_a_stub_that_says_so(make_simulated, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+def test_beyond_the_limit_a_run_is_a_stub_that_says_so(
+    make_simulated: MakeSimulated, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(stubs, "START_S", 0.2)
-    kit: Kit = make_simulated(1)
+    kit = make_simulated(1)
     real = kit.launch(kit.python("import time; print('real', flush=True); time.sleep(60)"))
     kit.wait_output(real, "real")
     handle = kit.launch(kit.python("print('never')", env={STUB_SECONDS: "1"}))

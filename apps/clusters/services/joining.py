@@ -152,7 +152,7 @@ def beat(node: Node, machine: Machine, *, isolation: str, isolation_reason: str)
 
 def secret_of(node: Node) -> bytes | None:
     """What the node and the platform know; None for one that has left."""
-    return None if node.sealed_secret is None else unseal(node.sealed_secret, purpose=_purpose(node))
+    return None if node.sealed_secret is None else unseal(bytes(node.sealed_secret), purpose=_purpose(node))
 
 
 def _purpose(node: Node) -> str:

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from apps.clusters import selectors as clusters
 from apps.clusters import services
 from apps.clusters.choices import AcceleratorMode, DrainAction
-from apps.clusters.models import Accelerator, LogicalCluster, Zone
+from apps.clusters.models import Accelerator, Zone
 from apps.common.access import on_platform
 from apps.common.api import ScopedView
 from apps.common.permissions import Permission as P
@@ -40,7 +40,7 @@ class ZoneOut(serializers.Serializer[Zone]):
     created_at = serializers.DateTimeField(read_only=True)
 
 
-class ClusterOut(serializers.Serializer[LogicalCluster]):
+class ClusterOut(serializers.Serializer[Any]):
     id = serializers.UUIDField(read_only=True)
     name = serializers.CharField(read_only=True)
     nodes = serializers.IntegerField(source="node_count", read_only=True)

@@ -1,8 +1,10 @@
 """Keeping simulated machines alive: their heartbeat, and the figures of cards that do not exist."""
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -84,7 +86,7 @@ def _sample(nodes: list[Node], cards: list[Accelerator], now: datetime) -> None:
     NodeSample.objects.filter(node__in=nodes, at__lt=now - KEEP_SAMPLES).delete()
 
 
-def _load(node: Node, cards: list[Accelerator], held: dict[str, int]) -> dict[str, float | int]:
+def _load(node: Node, cards: list[Accelerator], held: Mapping[str, Any]) -> dict[str, float | int]:
     busy = sum(card.utilisation_pct or 0.0 for card in cards) / max(1, len(cards))
     given = held.get("cpu", 0) / max(1, node.cpu_milli)
     memory = (IDLE_MEMORY_PCT / 100) * node.memory_mib + 0.6 * held.get("memory", 0)

@@ -125,7 +125,7 @@ def _connect(peer: Peer) -> http.client.HTTPConnection:
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     secure = http.client.HTTPSConnection(host, port, timeout=CONNECT_S, context=context)
     secure.connect()
-    shown = secure.sock.getpeercert(binary_form=True) or b""  # type: ignore[attr-defined]
+    shown = secure.sock.getpeercert(binary_form=True) or b""
     if hashlib.sha256(shown).hexdigest() != peer.certificate:
         secure.close()
         raise ssl.SSLError("another certificate")
