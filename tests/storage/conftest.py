@@ -8,9 +8,12 @@ from django.conf import LazySettings
 
 from apps.common.actor import Actor
 from apps.common.scoping import acting
+from apps.storage.choices import RootKind
+from apps.storage.roots import Root, resolve
 from apps.tenants.choices import Role
 from apps.tenants.models import Organisation, User
 from tests.builders import actor_of, make_member, make_organisation, platform
+from tests.storage.kit import make_volume, put
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +58,18 @@ def bob(people: People) -> Actor:
 @pytest.fixture
 def charlie(people: People) -> Actor:
     return people.actor("charlie")
+
+
+@pytest.fixture
+def root(alice: Actor, tmp_path: Path) -> Root:
+    """A volume of 10 MiB in which a program has planted links."""
+    volume = make_volume(alice, size_mib=10)
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "secret").write_text("secret")
+    with acting(alice):
+        found = resolve(alice, RootKind.VOLUME, volume.pk)
+    put(found.path, "notes.txt")
+    put(found.path, "sub/deep/data.csv", "1,2\n")
+    (found.path / "door").symlink_to(tmp_path / "outside")
+    (found.path / "link").symlink_to(tmp_path / "outside" / "secret")
+    return found

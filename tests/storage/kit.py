@@ -5,8 +5,10 @@ from typing import Any
 
 from apps.common.actor import Actor
 from apps.common.scoping import acting
-from apps.storage import volumes
+from apps.storage import listing, volumes, working
 from apps.storage.models import Volume
+from apps.storage.roots import Root, row_of
+from tests.builders import platform
 
 
 def make_volume(actor: Actor, name: str = "work", size_mib: int = 100) -> Volume:
@@ -32,3 +34,17 @@ def text(response: Any) -> str:
 def body(response: Any) -> bytes:
     """All bytes of a streamed answer."""
     return b"".join(response)
+
+
+def names(root: Root, path: str = "", **how: str) -> list[str]:
+    return [entry.name for entry in listing.page_of(root.path, path, **how).entries]  # type: ignore[arg-type]
+
+
+def used(root: Root, actor: Actor) -> int:
+    with acting(actor):
+        return row_of(root).used_bytes
+
+
+def work() -> None:
+    with acting(platform()):
+        working.work()

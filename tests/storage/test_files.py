@@ -1,7 +1,6 @@
 """Files in a volume: listed, made, moved, deleted, edited, uploaded, copied; nothing leads out, nothing is lost."""
 
 import io
-import os
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -11,45 +10,15 @@ import pytest
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, Denied, DomainError, Invalid, NotFound, QuotaExceeded
 from apps.common.scoping import acting
-from apps.storage import copying, jobs, listing, operations, sharing, texts, unpacking, uploads, usage, working
-from apps.storage.choices import Clash, JobStatus, Right, RootKind
-from apps.storage.models import MIB, Job, Upload
+from apps.storage import copying, listing, operations, sharing, texts, unpacking, uploads, usage
+from apps.storage.choices import Clash, Right, RootKind
+from apps.storage.models import MIB, Upload
 from apps.storage.roots import Root, resolve, row_of
 from apps.storage.zipping import zip_of
-from tests.builders import platform
 from tests.storage.conftest import People
-from tests.storage.kit import make_volume, put
+from tests.storage.kit import names, put, used
 
 TRAPS = ["../secret", "a/../../secret", "/etc/passwd", "..\\secret", "door/secret", "link", "a\0b"]
-
-
-@pytest.fixture
-def root(alice: Actor, tmp_path: Path) -> Root:
-    """A volume of 10 MiB in which a program has planted links."""
-    volume = make_volume(alice, size_mib=10)
-    (tmp_path / "outside").mkdir()
-    (tmp_path / "outside" / "secret").write_text("secret")
-    with acting(alice):
-        found = resolve(alice, RootKind.VOLUME, volume.pk)
-    put(found.path, "notes.txt")
-    put(found.path, "sub/deep/data.csv", "1,2\n")
-    (found.path / "door").symlink_to(tmp_path / "outside")
-    (found.path / "link").symlink_to(tmp_path / "outside" / "secret")
-    return found
-
-
-def names(root: Root, path: str = "", **how: str) -> list[str]:
-    return [entry.name for entry in listing.page_of(root.path, path, **how).entries]  # type: ignore[arg-type]
-
-
-def used(root: Root, actor: Actor) -> int:
-    with acting(actor):
-        return row_of(root).used_bytes
-
-
-def work() -> None:
-    with acting(platform()):
-        working.work()
 
 
 def upload(actor: Actor, root: Root, path: str, data: bytes, clash: Clash = Clash.KEEP_BOTH) -> str | None:
@@ -247,61 +216,3 @@ def test_a_reader_cannot_write(people: People, root: Root, alice: Actor, bob: Ac
             resolve(bob, RootKind.VOLUME, root.id, write=True)
         with pytest.raises(NotFound):
             uploads.get(bob, begun.pk)
-
-
-def test_a_folder_is_copied_as_a_job(root: Root, alice: Actor) -> None:
-    with acting(alice):
-        job = copying.start(alice, root, ["sub", "notes.txt"], root, "")
-        assert jobs.of_subject(root.id).get() == job
-    work()
-    with acting(alice):
-        job.refresh_from_db()
-        assert (job.status, job.done_files) == (JobStatus.SUCCEEDED, 2)
-    assert names(root) == ["sub", "sub (2)", "notes (2).txt", "notes.txt"]
-    assert (root.path / "sub (2)" / "deep" / "data.csv").read_text() == "1,2\n"
-
-
-def test_a_copy_that_was_killed_makes_no_second_copy(root: Root, alice: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
-    with acting(alice):
-        job = copying.start(alice, root, ["sub", "notes.txt"], root, "")
-    monkeypatch.setattr(copying, "_copy_file", lambda *a: (_ for _ in ()).throw(SystemExit))
-    with pytest.raises(SystemExit):
-        work()
-    monkeypatch.undo()
-    with acting(platform()):
-        Job.objects.filter(pk=job.pk).update(beat_at="2020-01-01T00:00Z")
-    work()
-    assert names(root) == ["sub", "sub (2)", "notes (2).txt", "notes.txt"]
-
-
-def test_a_copy_that_does_not_fit_says_so(root: Root, alice: Actor) -> None:
-    put(root.path, "big.bin", os.urandom(6 * MIB))
-    with acting(alice):
-        usage.measure_row(row_of(root))
-        job = copying.start(alice, root, ["big.bin"], root, "sub")
-    work()
-    with acting(alice):
-        job.refresh_from_db()
-    assert job.status == JobStatus.FAILED
-    assert "full" in job.error
-    assert names(root, "sub") == ["deep"]
-
-
-def test_a_zip_is_unpacked_beside_itself_within_the_limit(root: Root, alice: Actor) -> None:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("x/one.txt", "1")
-    put(root.path, "sub/good.zip", packed.getvalue())
-    with zipfile.ZipFile(packed := io.BytesIO(), "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("zeros", b"\0" * (20 * MIB))
-    put(root.path, "bomb.zip", packed.getvalue())
-    with acting(alice):
-        good, bomb = unpacking.start(alice, root, "sub/good.zip"), unpacking.start(alice, root, "bomb.zip")
-    work()
-    with acting(alice):
-        good.refresh_from_db()
-        bomb.refresh_from_db()
-        usage.measure_row(row_of(root))
-    assert (good.status, bomb.status) == (JobStatus.SUCCEEDED, JobStatus.FAILED)
-    assert (root.path / "sub" / "good" / "x" / "one.txt").read_text() == "1"
-    assert used(root, alice) <= 11 * MIB

@@ -69,6 +69,7 @@ async function entriesOf(entry, inside = "") {
 
 async function dropped(transfer) {
   const entries = [...transfer.items].map(item => item.webkitGetAsEntry?.()).filter(Boolean);
+  if (!entries.length) return [...transfer.files].map(file => ({ file, path: file.name }));
   const found = [];
   for (const entry of entries) found.push(...(await entriesOf(entry)));
   return found;
