@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from django import forms
-from django.http import QueryDict
 from django.utils.translation import gettext as text
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
@@ -15,8 +14,9 @@ from apps.envs.models import Environment
 from apps.envs.policy import EnvironmentSettings
 from apps.envs.services.changing import Change
 from apps.envs.services.create import Request
-from apps.envs.services.mounts import DATASET, VOLUME, MountChoice
+from apps.envs.services.mounts import choices_of
 from apps.envs.services.shared import clean_name
+from apps.storage.choosing import Chosen, posted
 
 NEVER = "never"
 IDLE_MINUTES = (15, 30, 60, 120, 240, 480, 1440)
@@ -78,8 +78,12 @@ class SettingsForm(forms.Form):
         except Invalid as error:
             raise forms.ValidationError(str(error.message)) from error
 
-    def mount_choices(self) -> tuple[MountChoice, ...]:
-        return mounts_of(self.data)  # type: ignore[arg-type]
+    def chosen(self) -> tuple[Chosen, ...]:
+        """As posted, or as the environment has them at first."""
+        if self.is_bound:
+            return posted(self.data)
+        first: tuple[Chosen, ...] = self.initial.get("mounts", ())
+        return first
 
     def as_change(self) -> Change:
         data = self.cleaned_data
@@ -93,7 +97,7 @@ class SettingsForm(forms.Form):
             vscode=data["vscode"],
             idle_minutes=data["idle"],
             snapshot_minutes=data["snapshot_minutes"],
-            mounts=self.mount_choices(),
+            mounts=self.chosen(),
         )
 
 
@@ -119,7 +123,7 @@ class NewForm(SettingsForm):
             idle_minutes=data["idle"],
             snapshot_minutes=data["snapshot_minutes"],
             duration_days=data["duration_days"],
-            mounts=self.mount_choices(),
+            mounts=self.chosen(),
             note=data["note"],
         )
 
@@ -138,24 +142,6 @@ def duration_choices(rules: EnvironmentSettings) -> list[tuple[Any, Any]]:
     return [*((days, for_days(days)) for days in rules.durations_days), *unlimited]
 
 
-def mounts_of(data: QueryDict) -> tuple[MountChoice, ...]:
-    """`volume-<id>` = read | write, `dataset` = ids of versions. What is no id is left for nobody to find."""
-    found = []
-    for name in data:
-        kind, _dash, text_id = name.partition("-")
-        if kind == VOLUME and data[name] in ("read", "write"):
-            found.append(MountChoice(VOLUME, _uuid(text_id), data[name] == "read"))
-    found += [MountChoice(DATASET, _uuid(value), True) for value in data.getlist("dataset") if value]
-    return tuple(found)
-
-
-def _uuid(value: str) -> UUID:
-    try:
-        return UUID(value)
-    except ValueError:
-        return UUID(int=0)
-
-
 def initial_of(environment: Environment) -> dict[str, Any]:
     """The form's values from an environment."""
     return {
@@ -168,6 +154,7 @@ def initial_of(environment: Environment) -> dict[str, Any]:
         "vscode": environment.vscode,
         "idle": environment.idle_minutes if environment.idle_minutes is not None else NEVER,
         "snapshot_minutes": environment.snapshot_minutes or NEVER,
+        "mounts": choices_of(environment.mounts),
     }
 
 

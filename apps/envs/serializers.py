@@ -11,16 +11,17 @@ from apps.envs.choices import SnapshotKind, State, Step, StepStatus
 from apps.envs.models import Environment, Operation, Snapshot
 from apps.envs.services.changing import Change
 from apps.envs.services.create import Request
-from apps.envs.services.mounts import DATASET, VOLUME, MountChoice
 from apps.registry.models import Image
+from apps.storage.choices import RootKind
+from apps.storage.choosing import Chosen
 
 MAX_ID = 2**31 - 1
 
 
 class MountSerializer(serializers.Serializer[Any]):
-    """A volume, or a version of a dataset (always read-only), as it is mounted."""
+    """A volume, or a version of a dataset (always read-only), as it is mounted below /volumes and /datasets."""
 
-    kind = serializers.ChoiceField(choices=[VOLUME, DATASET])
+    kind = serializers.ChoiceField(choices=[RootKind.VOLUME.value, RootKind.VERSION.value])
     id = serializers.UUIDField()
     read_only = serializers.BooleanField(default=False)  # type: ignore[assignment]
     name = serializers.CharField(read_only=True)
@@ -96,13 +97,13 @@ class _Settings(serializers.Serializer[Any]):
     cpu_package = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=MAX_ID)
     without_gpu = serializers.BooleanField(required=False)
     vscode = serializers.BooleanField(required=False)
-    idle_minutes = serializers.IntegerField(required=False, allow_null=True, min_value=5, max_value=527040)
+    idle_minutes = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=527040)
     snapshot_minutes = serializers.IntegerField(required=False, allow_null=True, min_value=10, max_value=44640)
     mounts = MountSerializer(many=True, required=False, max_length=20)  # type: ignore[call-arg]
 
-    def chosen_mounts(self) -> tuple[MountChoice, ...]:
+    def chosen_mounts(self) -> tuple[Chosen, ...]:
         rows = self.validated_data.get("mounts", [])
-        return tuple(MountChoice(row["kind"], row["id"], row["read_only"]) for row in rows)
+        return tuple(Chosen(RootKind(row["kind"]), row["id"], row["read_only"]) for row in rows)
 
 
 class CreateSerializer(_Settings):

@@ -74,6 +74,7 @@ def stopped(environment: Environment, reason: Reason = Reason.BY_PERSON) -> Envi
 
 
 def _as(environment: Environment, **values: Any) -> Environment:
+    assert environment.workload_id is not None
     with acting(platform()):
         Workload.objects.filter(pk=environment.workload_id).update(**values)
     return again(environment)
@@ -81,6 +82,7 @@ def _as(environment: Environment, **values: Any) -> Environment:
 
 def idle_for(environment: Environment, minutes: int) -> Watch:
     """As if the detector had seen no use for so long."""
+    assert environment.workload_id is not None
     with acting(platform()):
         now = db_now()
         watch: Watch = Watch.objects.update_or_create(

@@ -1,5 +1,7 @@
 """Making, starting, stopping and changing environments."""
 
+from typing import Any
+
 import pytest
 
 from apps.audit.models import Entry
@@ -76,7 +78,7 @@ def test_nothing_is_left_of_one_that_cannot_be_paid_for(world: World) -> None:
         ({"cpu_package_id": 999_999}, "cpu_package"),
     ],
 )
-def test_what_cannot_be_accepted_is_said_beside_its_field(world: World, changes: dict[str, object], field: str) -> None:
+def test_what_cannot_be_accepted_is_said_beside_its_field(world: World, changes: dict[str, Any], field: str) -> None:
     with pytest.raises(Invalid) as refusal:
         kit.make(world, **changes)
     assert field in refusal.value.fields

@@ -16,7 +16,7 @@ from apps.envs.models import Environment
 from apps.envs.permissions import require_own
 from apps.envs.policy import EnvironmentSettings
 from apps.envs.services.create import check_interval
-from apps.envs.services.mounts import MountChoice, chosen
+from apps.envs.services.mounts import chosen
 from apps.envs.services.shared import (
     choose_cpu_package,
     choose_package,
@@ -28,6 +28,7 @@ from apps.envs.services.shared import (
     tell_pages,
 )
 from apps.registry import selectors as registry
+from apps.storage.choosing import Chosen
 from apps.tenants import settings
 
 # What a running program was started with; the rest takes effect at once.
@@ -54,7 +55,7 @@ class Change:
     vscode: bool | Same = SAME
     idle_minutes: int | Same | None = SAME
     snapshot_minutes: int | Same | None = SAME
-    mounts: tuple[MountChoice, ...] | Same = SAME
+    mounts: tuple[Chosen, ...] | Same = SAME
 
     def named(self) -> dict[str, Any]:
         """Only what is to change."""

@@ -17,11 +17,12 @@ from apps.common.permissions import Permission
 from apps.envs.models import Environment
 from apps.envs.policy import EnvironmentSettings
 from apps.envs.services import running
-from apps.envs.services.mounts import MountChoice, chosen
+from apps.envs.services.mounts import chosen
 from apps.envs.services.shared import choose_cpu_package, choose_package, clean_name, log
 from apps.registry import selectors as registry
 from apps.registry.models import Image
 from apps.storage import services as storage
+from apps.storage.choosing import Chosen
 from apps.storage.models import Folder, FolderKind
 from apps.tenants import settings
 
@@ -42,7 +43,7 @@ class Request:
     idle_minutes: int | None = 30
     snapshot_minutes: int | None = None
     duration_days: int | None = None
-    mounts: tuple[MountChoice, ...] = ()
+    mounts: tuple[Chosen, ...] = ()
     note: str = ""
     start: bool = True
 

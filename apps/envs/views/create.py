@@ -19,12 +19,12 @@ from apps.common.money import yuan_rate
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.envs import selectors
-from apps.envs.forms import NEVER, NewForm, SettingsForm, initial_of, mounts_of, new_key
+from apps.envs.forms import NEVER, NewForm, SettingsForm, initial_of, new_key
 from apps.envs.policy import EnvironmentSettings
 from apps.envs.services import create as creating
 from apps.registry import selectors as registry
 from apps.registry.picker import image_choices
-from apps.storage import datasets, volumes
+from apps.storage.choosing import rows as choosing_rows
 from apps.tenants import settings
 from apps.workloads.choices import Kind
 from apps.workloads.offers import quotecard
@@ -32,7 +32,6 @@ from apps.workloads.offers.picker import PackageChoice, package_choices
 from apps.workloads.offers.quoting import Offer, offer
 
 USE = in_organisation(Permission.ENVIRONMENTS_USE)
-MAX_MOUNTABLE = 50
 
 
 @requires(USE)
@@ -120,34 +119,7 @@ def choosing(actor: Actor, form: SettingsForm) -> dict[str, Any]:
     return {
         "images": image_choices(list(registry.images(actor))),
         "image": str(form["image"].value() or ""),
-        **mountable(actor, _chosen_mounts(form)),
-    }
-
-
-def _chosen_mounts(form: SettingsForm) -> dict[str, str]:
-    if form.is_bound:
-        return {str(each.id): "read" if each.read_only else "write" for each in mounts_of(form.data)}  # type: ignore[arg-type]
-    chosen: dict[str, str] = form.initial.get("mounts", {})
-    return chosen
-
-
-def mountable(actor: Actor, chosen: dict[str, str]) -> dict[str, Any]:
-    """Rows of the part that chooses mounts: newest volumes, and the newest version of each dataset."""
-    if not actor.may(Permission.STORAGE_VIEW):
-        return {"volumes": [], "datasets": []}
-    mine = list(volumes.visible(actor)[:MAX_MOUNTABLE])
-    may_write = set(volumes.writable(actor).filter(pk__in=[each.pk for each in mine]).values_list("pk", flat=True))
-    versions = list(datasets.choosable(actor)[: 4 * MAX_MOUNTABLE])
-    newest = {version.dataset_id: version for version in reversed(versions)}
-    return {
-        "volumes": [
-            {"volume": each, "writable": each.pk in may_write, "chosen": chosen.get(str(each.pk), "")} for each in mine
-        ],
-        "datasets": [
-            {"version": version, "chosen": str(version.pk) in chosen}
-            for version in versions
-            if newest[version.dataset_id] == version or str(version.pk) in chosen
-        ],
+        "mountable": choosing_rows(actor, form.chosen()),
     }
 
 

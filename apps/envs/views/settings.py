@@ -35,10 +35,9 @@ def settings_context(request: ActorRequest, environment: Environment, attempt: A
 
 
 def settings_form(actor: Actor, environment: Environment, data: Any = None) -> SettingsForm:
-    chosen = {row["id"]: "read" if row["read_only"] else "write" for row in environment.mounts}
     return SettingsForm(
         data,
-        initial=initial_of(environment) | {"mounts": chosen},
+        initial=initial_of(environment),
         rules=settings.get(EnvironmentSettings),
         cpu_packages=cpu_package_choices(actor),
     )
