@@ -59,6 +59,22 @@ def test_the_gateways_port_in_use_is_named(shell: dict[str, str], gateway_port: 
     assert "PLSTACK_GATEWAY_PORT" in line
 
 
+def test_the_port_for_ssh_in_use_is_named(shell: dict[str, str]) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", int(shell["PLSTACK_SSH_PORT"])))
+        other.listen()
+        line = the_line(launch(shell))
+    assert f"port {shell['PLSTACK_SSH_PORT']} is in use" in line
+    assert "PLSTACK_SSH_PORT" in line
+
+
+@pytest.mark.parametrize(
+    ("given", "port"), [({}, 9002), ({"PLSTACK_SSH_PORT": "0"}, 0), ({"PLSTACK_SSH_PORT": "22"}, 22)]
+)
+def test_ssh_is_two_ports_above_the_site_another_or_off(given: dict[str, str], port: int) -> None:
+    assert Layout.from_environ({"PLSTACK_PORT": "9000", **given}).ssh_port == port
+
+
 @pytest.mark.parametrize("port", ["0", "65536", "http", "-1"])
 def test_a_port_that_is_none_is_refused(shell: dict[str, str], port: str) -> None:
     assert "PLSTACK_PORT must be a port number" in the_line(launch(shell | {"PLSTACK_PORT": port}))
