@@ -8,6 +8,7 @@ before the message is handed over; whoever dies after that leaves a delivery tha
 
 import logging
 from datetime import datetime, timedelta
+from time import monotonic
 
 from django.db import transaction
 from django.db.models import F, Min, Q, QuerySet
@@ -24,7 +25,8 @@ log = logging.getLogger(__name__)
 LEASE = timedelta(seconds=90)
 AGAIN_AFTER = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 60, 360))
 WINDOW = timedelta(hours=1)
-BATCH = 20
+BATCH = 50
+BUDGET_S = 4.0
 S = DeliveryState
 
 
@@ -34,10 +36,11 @@ def send_due(channel: Channel, *, limit: int = BATCH) -> int:
     way = gateway(channel)
     if way is None:
         return 0
-    sent = 0
-    opened = False
+    sent, opened, until = 0, False, monotonic() + BUDGET_S
     try:
         for _each in range(limit):
+            if monotonic() > until:  # a slow server must not keep a worker from everything else
+                break
             batch = _claim(channel)
             if not batch:
                 break
@@ -125,7 +128,7 @@ def _hand_over(way: Gateway, batch: list[Delivery]) -> bool:
         message = compose(batch)
     except Exception:  # words that cannot be said must not keep the others waiting for ever
         log.exception("A notice of the kind %s cannot be put into words", batch[0].kind)
-        _settle(batch, Result(Outcome.REFUSED, "cannot be put into words"), from_state=S.QUEUED)
+        _settle(batch, Result(Outcome.LATER, "cannot be put into words"), from_state=S.QUEUED)
         return False
     if not _begin(batch):
         return False

@@ -89,7 +89,7 @@ class PhoneView(ScopedView):
         phones.send_code(self.actor, number=asked.validated_data["number"])
         return Response(self._now())
 
-    @extend_schema(request=None, responses=PhoneSerializer, tags=["notices"])
+    @extend_schema(request=None, responses={200: PhoneSerializer}, tags=["notices"])
     def delete(self, request: Request) -> Response:
         """Send no SMS any more."""
         phones.remove(self.actor)

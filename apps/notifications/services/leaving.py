@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from apps.notifications.choices import Channel, Topic
 from apps.notifications.kinds import topic_of
 from apps.notifications.models import Delivery, Notice, Phone
@@ -38,7 +40,7 @@ def leave(notices: list[Notice]) -> None:
 
 def _addresses(users: Iterable[int], topic: Topic, organisation_id: UUID | None) -> dict[int, dict[Channel, str]]:
     """For each person the ways that they want for this topic, and the address of each."""
-    people = {user.pk: user for user in User.objects.filter(pk__in=list(users), is_active=True)}
+    people = {user.pk: user for user in _present(users, organisation_id)}
     wanted = chosen(people, topic)
     bound = must_have(people, topic, organisation_id)
     phones = _phones(people)
@@ -51,6 +53,12 @@ def _addresses(users: Iterable[int], topic: Topic, organisation_id: UUID | None)
             if address and (wanted[pk][way] or (way is Channel.EMAIL and pk in bound))
         }
     return found
+
+
+def _present(users: Iterable[int], organisation_id: UUID | None) -> QuerySet[User]:
+    """Nothing is sent to who cannot sign in, or is no member any more of the organisation that it is about."""
+    rows = User.objects.filter(pk__in=list(users), is_active=True)
+    return rows.filter(memberships__organisation_id=organisation_id) if organisation_id else rows
 
 
 def _phones(people: Iterable[int]) -> dict[int, str]:
