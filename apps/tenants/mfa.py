@@ -3,6 +3,7 @@
 import base64
 from typing import Any
 
+from allauth.mfa import app_settings
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
 from allauth.mfa.models import Authenticator
@@ -86,6 +87,7 @@ def state_of(user: User) -> dict[str, Any]:
     return {
         "since": totp.created_at if totp else None,
         "used_at": totp.last_used_at if totp else None,
-        "codes_left": len(codes.wrap().get_unused_codes()) if codes else 0,
+        # Counted without opening them: the page shows even where the sealing keys are lost.
+        "codes_left": app_settings.RECOVERY_CODE_COUNT - codes.data["used_mask"].bit_count() if codes else 0,
         "required": second_factor.is_required_of(user),
     }

@@ -130,7 +130,9 @@ def test_a_recovery_code_works_once(alice: User) -> None:
     _client, _secret, codes = set_up(alice)
     assert is_in(signed_in_with(alice, codes[0]))
     assert not is_in(signed_in_with(alice, codes[0]))
-    assert is_in(signed_in_with(alice, codes[1]))
+    client = signed_in_with(alice, codes[1])
+    assert is_in(client)
+    assert client.get("/account/security/").context["factor"]["codes_left"] == 8
 
 
 def test_recovery_codes_are_shown_once(alice: User) -> None:
