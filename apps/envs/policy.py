@@ -47,6 +47,6 @@ class EnvironmentSettings:
         limit = self.max_idle_minutes
         if minutes is None and limit:
             raise Invalid.field("idle", _("An environment must be released when it is idle; choose after how long."))
-        if minutes is not None and not 5 <= minutes <= (limit or MAX_MINUTES):
+        if minutes is not None and not 1 <= minutes <= (limit or MAX_MINUTES):
             raise Invalid.field("idle", _("Choose one of the times."))
         return minutes

@@ -126,7 +126,7 @@ def test_services_of_what_does_not_run(alice: Client, world: World) -> None:
         {"name": ""},
         {"image": "x"},
         {"package": -1},
-        {"idle_minutes": 1},
+        {"idle_minutes": 0},
         {"mounts": [{"kind": "volume", "id": "00000000-0000-0000-0000-000000000000"}]},
         {"mounts": [{"kind": "moon", "id": "00000000-0000-0000-0000-000000000000"}]},
         {"duration_days": 5},

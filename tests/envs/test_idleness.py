@@ -30,7 +30,7 @@ verdicts = st.builds(
     cause=st.sampled_from(list(Busy)),
 )
 at_leisure = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-rules = st.one_of(st.none(), st.integers(5, 10_000))
+rules = st.one_of(st.none(), st.integers(1, 10_000))
 
 
 @at_leisure

@@ -71,7 +71,7 @@ def test_nothing_is_left_of_one_that_cannot_be_paid_for(world: World) -> None:
         ({"name": "  "}, "name"),
         ({"name": "a/b"}, "name"),
         ({"package_id": 999_999}, "package"),
-        ({"idle_minutes": 1}, "idle"),
+        ({"idle_minutes": 0}, "idle"),
         ({"snapshot_minutes": 1}, "snapshot_minutes"),
         ({"duration_days": 17}, "duration_days"),
         ({"without_gpu": True}, "cpu_package"),
