@@ -56,12 +56,15 @@ class Session:
         error = self._process.error_fileno()
         if error is not None:
             outputs[error] = (Kind.ERROR, Kind.ERROR_END)
+        poll = select.poll()  # not `select`: an agent of a busy machine has more than 1024 descriptors
         waiting = {*outputs, self._process.exit_fileno()}
+        for descriptor in waiting:
+            poll.register(descriptor, select.POLLIN)
         with suppress(OSError):
             while waiting:
-                ready, _, _ = select.select(list(waiting), [], [])
-                for descriptor in ready:
+                for descriptor, _events in poll.poll():
                     if not self._pass_on(descriptor, outputs.get(descriptor)):
+                        poll.unregister(descriptor)
                         waiting.discard(descriptor)
 
     def _pass_on(self, descriptor: int, kinds: tuple[Kind, Kind] | None) -> bool:
