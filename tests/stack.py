@@ -35,6 +35,7 @@ class Stack:
     process: subprocess.Popen[bytes]
     log: Path
     gateway_port: int = 0
+    ssh_port: int = 0
 
     @property
     def url(self) -> str:
@@ -80,7 +81,7 @@ def free_port() -> int:
 def start(home: Path, port: int | None = None) -> Stack:
     """Start a copy and wait for its sign-in page. Its home may be one that was stopped or killed before."""
     port = port or free_port()
-    gateway_port = free_port()
+    gateway_port, ssh_port = free_port(), free_port()
     home.mkdir(parents=True, exist_ok=True)
     log = home / "launch.log"
     outer = {"DATABASE_URL", "DATABASE_OWNER_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE"}
@@ -89,7 +90,7 @@ def start(home: Path, port: int | None = None) -> Stack:
         "PLSTACK_HOME": str(home),
         "PLSTACK_PORT": str(port),
         "PLSTACK_GATEWAY_PORT": str(gateway_port),
-        "PLSTACK_SSH_PORT": str(free_port()),
+        "PLSTACK_SSH_PORT": str(ssh_port),
         "PLSTACK_VENV": env.get("PLSTACK_VENV") or str(Path(sys.prefix)),
         "PLSTACK_ADMIN_PASSWORD": PASSWORD,
     }
@@ -97,7 +98,7 @@ def start(home: Path, port: int | None = None) -> Stack:
         process = subprocess.Popen(
             [sys.executable, "-m", "plstack.launch", "run"], cwd=ROOT, env=env, stdout=output, stderr=output
         )
-    stack = Stack(home, port, process, log, gateway_port)
+    stack = Stack(home, port, process, log, gateway_port, ssh_port)
     wait_for(lambda: _answers(stack), START_TIMEOUT_S, f"no sign-in page; {log} says:\n{log.read_text()[-2000:]}")
     return stack
 
@@ -122,12 +123,20 @@ def wait_for(condition: Callable[[], Any], timeout_s: float, words: str = "") ->
         time.sleep(0.2)
 
 
+def kept_runtimes() -> Path:
+    """Where suites keep the runtimes that they install, for each other and for the next time."""
+    kept = Path(tempfile.gettempdir()) / f"plstack-runtimes-{os.getuid()}"
+    kept.mkdir(exist_ok=True)
+    return kept
+
+
 @contextmanager
 def running() -> Iterator[Stack]:
-    """A copy in a folder of its own. Not below pytest's: each start of pytest closes that to other accounts, and the
+    """A copy in a folder of its own, with the runtimes of earlier ones. Not below pytest's: each start of pytest closes that to other accounts, and the
     database and the tenants have accounts of their own."""
     home = Path(tempfile.mkdtemp(prefix="plstack-suite-"))
     home.chmod(0o755)
+    (home / "runtimes").symlink_to(kept_runtimes())
     stack = start(home)
     try:
         yield stack

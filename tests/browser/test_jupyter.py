@@ -5,7 +5,6 @@ The tools' runtimes take a minute to install; they are kept in one folder of the
 
 import http.client
 import json
-import os
 import socket
 import tempfile
 import time
@@ -27,6 +26,7 @@ from apps.workloads import nodes, reach
 from apps.workloads.choices import Status
 from tests.builders import World, make_package, make_world, platform
 from tests.envs import kit
+from tests.stack import kept_runtimes
 from tests.workloads.loops import until
 
 pytestmark = pytest.mark.browser
@@ -40,9 +40,7 @@ def home(settings: LazySettings) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="plstack-jupyter-") as name:
         folder = Path(name)
         folder.chmod(0o755)
-        kept = Path(tempfile.gettempdir()) / f"plstack-runtimes-{os.getuid()}"
-        kept.mkdir(exist_ok=True)
-        (folder / "runtimes").symlink_to(kept)
+        (folder / "runtimes").symlink_to(kept_runtimes())
         settings.PLSTACK_HOME = folder
         nodes.local_driver.cache_clear()
         program.published.cache_clear()

@@ -68,10 +68,14 @@ async function entriesOf(entry, inside = "") {
 }
 
 async function dropped(transfer) {
-  const entries = [...transfer.items].map(item => item.webkitGetAsEntry?.()).filter(Boolean);
-  if (!entries.length) return [...transfer.files].map(file => ({ file, path: file.name }));
+  // Read before the first wait: afterwards the browser has emptied the list. Only folders need the slower way.
+  const items = [...transfer.items].filter(item => item.kind === "file");
+  const given = items.map(item => ({ entry: item.webkitGetAsEntry?.(), file: item.getAsFile() }));
   const found = [];
-  for (const entry of entries) found.push(...(await entriesOf(entry)));
+  for (const { entry, file } of given) {
+    if (entry?.isDirectory) found.push(...(await entriesOf(entry)));
+    else if (file) found.push({ file, path: file.name });
+  }
   return found;
 }
 
