@@ -71,6 +71,8 @@ CONSOLE = (
         ),
     ),
     Entry(_("Environments"), "terminal-2", "console:environments", P.PLATFORM_WORKLOADS_VIEW),
+    Entry(_("Volumes"), "database", "console:volumes", P.PLATFORM_STORAGE_VIEW),
+    Entry(_("Datasets"), "stack-2", "console:datasets", P.PLATFORM_STORAGE_VIEW),
     Entry(_("Workloads"), "flask", "console:workloads", P.PLATFORM_WORKLOADS_VIEW),
     Entry(
         pgettext_lazy("console", "Resources"),

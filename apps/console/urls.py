@@ -17,6 +17,7 @@ from apps.console.views import (
     overview,
     packages,
     recharges,
+    storage,
     workloads,
     zones,
 )
@@ -45,6 +46,10 @@ urlpatterns = [
     path("workloads/<uuid:workload_id>/stop/", workloads.stop, name="workload_stop"),
     path("environments/", environments.environment_list, name="environments"),
     path("environments/<uuid:environment_id>/<slug:name>/", environments.act, name="environment_act"),
+    path("volumes/", storage.volume_list, name="volumes"),
+    path("volumes/<uuid:volume_id>/<slug:name>/", storage.volume_act, name="volume_act"),
+    path("datasets/", storage.dataset_list, name="datasets"),
+    path("datasets/<uuid:dataset_id>/<slug:name>/", storage.dataset_act, name="dataset_act"),
     path("nodes/", nodes.node_list, name="nodes"),
     path("nodes/new/", node_new.page, name="node_new"),
     path("nodes/<uuid:node_id>/", nodes.detail, name="node"),

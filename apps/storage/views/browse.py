@@ -28,7 +28,7 @@ def files(request: ActorRequest, kind: str, root_id: UUID) -> HttpResponse:
     """A folder: the list alone for the file manager on a page, a page of its own for everyone else."""
     root = resolve(request.actor, kind, root_id)
     found = browser.context(request.actor, root, request.GET)
-    if not request.headers.get("HX-Request"):
+    if not request.headers.get("HX-Request") or request.headers.get("HX-History-Restore-Request"):
         return render(request, "storage/files/page.html", {"files": found})
     response = render(request, "storage/files/list.html", {"files": found})
     if current := request.headers.get("HX-Current-URL"):

@@ -142,7 +142,7 @@ def unshare(request: ActorRequest, dataset_id: UUID, user_id: int) -> HttpRespon
 @require_http_methods(["GET", "POST"])
 def act(request: ActorRequest, dataset_id: UUID, name: str) -> HttpResponse:
     """`delete`, and for what lies in the bin `restore` and `purge`: a dialog first, then the deed."""
-    question = _QUESTIONS.get(name)
+    question = QUESTIONS.get(name)
     if question is None:
         raise Http404
     load = datasets.get if name == "delete" else datasets.get_binned
@@ -182,7 +182,7 @@ def _purge_words(dataset: Dataset) -> dict[str, Any]:
     }
 
 
-_QUESTIONS = {
+QUESTIONS = {
     "delete": things.Question(_delete_words, datasets.delete, gettext_lazy("The dataset is in the bin."), ""),
     "restore": things.Question(_restore_words, datasets.restore, gettext_lazy("The dataset is back."), ""),
     "purge": things.Question(_purge_words, datasets.purge, gettext_lazy("The dataset is gone."), "?bin=on"),

@@ -150,7 +150,7 @@ def unshare(request: ActorRequest, volume_id: UUID, user_id: int) -> HttpRespons
 @require_http_methods(["GET", "POST"])
 def act(request: ActorRequest, volume_id: UUID, name: str) -> HttpResponse:
     """`delete`, and for what lies in the bin `restore` and `purge`: a dialog first, then the deed."""
-    question = _QUESTIONS.get(name)
+    question = QUESTIONS.get(name)
     if question is None:
         raise Http404
     load = volumes.get if name == "delete" else volumes.get_binned
@@ -190,7 +190,7 @@ def _purge_words(volume: Volume) -> dict[str, Any]:
     }
 
 
-_QUESTIONS = {
+QUESTIONS = {
     "delete": things.Question(_delete_words, volumes.delete, gettext_lazy("The volume is in the bin."), ""),
     "restore": things.Question(_restore_words, volumes.restore, gettext_lazy("The volume is back."), ""),
     "purge": things.Question(_purge_words, volumes.purge, gettext_lazy("The volume is gone."), "?bin=on"),
