@@ -8,12 +8,14 @@ import pytest
 from django.db import connection, transaction
 
 from apps.audit.models import Entry
-from apps.common.errors import Denied, Invalid, NotFound, QuotaExceeded
+from apps.common.errors import Conflict, Denied, Invalid, NotFound, QuotaExceeded
 from apps.common.scoping import acting
 from apps.tenants import quotas
 from apps.tenants.choices import Resource, Role
 from apps.tenants.models import Department, Organisation, Quota
 from apps.tenants.selectors import own_limits
+from apps.tenants.services.members import Place, change_member
+from apps.tenants.services.roles import create_role
 from tests.builders import actor_of, make_member, make_organisation, platform
 
 PARALLEL = 50
@@ -126,6 +128,18 @@ def test_an_admin_divides_but_does_not_raise_the_whole(organisation: Organisatio
         quotas.set_limit(admin, **{**one, "organisation_id": make_organisation().pk}, user_id=colleague.pk)  # type: ignore[arg-type]
     with pytest.raises(Denied):
         quotas.set_limit(actor_of(colleague), **one, user_id=colleague.pk)  # type: ignore[arg-type]
+
+
+def test_who_manages_quotas_does_not_raise_their_own(organisation: Organisation) -> None:
+    admin = actor_of(make_member(organisation, role=Role.ADMIN))
+    role = create_role(admin, name="Quotas", permissions=["quotas.view", "quotas.manage"])
+    carol, bob = make_member(organisation, "carol"), make_member(organisation, "bob")
+    change_member(admin, user_id=carol.pk, place=Place(role=Role.FINANCE, own_role_id=role.pk))
+    one = {"organisation_id": organisation.pk, "resource": Resource.RUNS, "limit": 9}
+    quotas.set_limit(actor_of(carol), **one, user_id=bob.pk)  # type: ignore[arg-type]
+    with pytest.raises(Conflict):
+        quotas.set_limit(actor_of(carol), **one, user_id=carol.pk)  # type: ignore[arg-type]
+    quotas.set_limit(admin, **one, user_id=admin.person())  # type: ignore[arg-type]
 
 
 def test_the_tightest_level_is_what_a_person_is_shown(organisation: Organisation) -> None:

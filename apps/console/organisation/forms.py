@@ -20,7 +20,7 @@ from apps.tenants.services.invitations import Offer
 from apps.tenants.services.members import Place
 
 # A select of more than these is no help: beyond, the department is chosen from its own page.
-DEPARTMENTS_SHOWN = 500
+DEPARTMENTS_SHOWN = 200
 LINK, MAIL = "link", "mail"
 
 

@@ -7,12 +7,14 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.audit.services import Target, record
 from apps.common.actor import Actor
-from apps.common.errors import Denied, Invalid, NotFound
+from apps.common.errors import Conflict, Denied, Invalid, NotFound
 from apps.common.permissions import Permission
-from apps.tenants.choices import Resource
+from apps.tenants.authority import rank_of
+from apps.tenants.choices import Resource, Role
 from apps.tenants.models import Department, Membership, Quota
 from apps.tenants.quotas.amounts import line_words
 from apps.tenants.quotas.book import lock
+from apps.tenants.roles import RANKS
 
 LIMIT_MAX = 10**15
 
@@ -31,6 +33,8 @@ def set_limit(
     _may_limit(actor, organisation_id, whole=department_id is None and user_id is None)
     _check(resource, limit, model)
     _must_belong(organisation_id, department_id, user_id)
+    if user_id is not None:
+        _must_stand_above(actor, organisation_id, user_id)
     key = {
         "organisation_id": organisation_id,
         "department_id": department_id,
@@ -64,6 +68,14 @@ def _may_limit(actor: Actor, organisation_id: UUID, *, whole: bool) -> None:
         raise NotFound
     if whole:
         raise Denied(Permission.PLATFORM_TENANTS_MANAGE)
+
+
+def _must_stand_above(actor: Actor, organisation_id: UUID, user_id: int) -> None:
+    """Administrators limit everybody; others who manage quotas only people of a lower rank, so not themselves."""
+    rank = rank_of(actor, organisation_id)
+    member = Membership.objects.get(organisation_id=organisation_id, user_id=user_id)
+    if rank < RANKS[Role.ADMIN] and rank <= RANKS[member.role]:
+        raise Conflict(_("You can limit only people of a lower rank than your own."))
 
 
 def _check(resource: Resource, limit: int | None, model: str) -> None:
