@@ -7,11 +7,13 @@ from urllib.parse import urlsplit
 import pytest
 from django.conf import LazySettings
 from django.contrib.sessions.models import Session
+from django.db import OperationalError
 from django.test import Client
 
 from apps.common.clock import db_now
 from apps.tenants.choices import OrganisationStatus, Role
 from apps.tenants.models import Membership, Organisation
+from apps.workloads.gateway import passes
 from apps.workloads.gateway.hosts import Address
 from apps.workloads.gateway.models import EntryCode, GatewaySession
 from apps.workloads.models import Workload
@@ -179,3 +181,17 @@ def wait_until_refused(visit: Visit) -> None:
 )
 def test_foreign_host_names_reach_nothing(site: Site, queued: Workload, host: str) -> None:
     assert site.ask("GET", host.format(hex=queued.pk.hex), "/").status == 421
+
+
+def test_while_the_database_is_away_the_page_says_so_and_looks_again(
+    visitor: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*args: object) -> None:
+        raise OperationalError("the database is away")
+
+    monkeypatch.setattr(passes, "admit", away)
+    monkeypatch.setattr(passes, "exchange", away)
+    answer = visitor.get("/", Accept="text/html", Accept_Language="en")
+    assert (answer.status, answer.header("refresh")) == (503, "3")
+    assert b"PLStack cannot be asked now" in answer.body
+    assert visitor.get("/.plstack/enter?code=x").status == 503

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs
 from uuid import UUID
 
 import httpcore
-from django.db import DatabaseError
+from django.db import Error as DatabaseTrouble
 
 from apps.workloads import activity, nodes
 from apps.workloads.gateway import egress, headers, hosts, passes, relay, sockets, storing, upstream
@@ -83,7 +83,16 @@ class Gateway:
         address = hosts.parse(headers.get(scope["headers"], b"host") or "")
         if address is None:
             await _say(send, 421, "Nothing is reached by this name.\n")
-        elif path == f"{OURS}enter":
+            return
+        try:
+            await self._answer(scope, address, receive, send)
+        except DatabaseTrouble:
+            log.warning("cannot ask who may enter", exc_info=True)
+            await _page(Page.AWAY, scope, address, send, path=relay.target_of(scope).decode("latin-1"))
+
+    async def _answer(self, scope: Scope, address: Address, receive: Receive, send: Send) -> None:
+        path = scope["path"]
+        if path == f"{OURS}enter":
             await self._enter(scope, address, send)
         elif path.startswith(OURS):
             await _say(send, 404, "Not found.\n")
@@ -112,12 +121,7 @@ class Gateway:
 
     async def _pass_on(self, scope: Scope, address: Address, receive: Receive, send: Send) -> None:
         path = relay.target_of(scope).decode("latin-1")
-        try:
-            admission = await self._admit(scope, address)
-        except DatabaseError:
-            log.warning("cannot ask who may enter", exc_info=True)
-            await _page(Page.AWAY, scope, address, send, path=path)
-            return
+        admission = await self._admit(scope, address)
         if admission is None:
             await _page(Page.ENTER, scope, address, send, path=path)
             return
@@ -173,7 +177,7 @@ class Gateway:
             return None
         try:
             return await self._admit(scope, address)
-        except DatabaseError:
+        except DatabaseTrouble:
             return None
 
     async def _admit(self, scope: Scope, address: Address) -> Admission | None:
