@@ -265,6 +265,7 @@ SPECTACULAR_SETTINGS = {
         "EnvironmentStateEnum": "apps.envs.choices.State",
         "EnvironmentStepEnum": "apps.envs.choices.Step",
         "EnvironmentStepStatusEnum": "apps.envs.choices.StepStatus",
+        "MountKindEnum": ["volume", "version"],
         "NodeStatusEnum": "apps.clusters.choices.NodeStatus",
         "OrganisationStatusEnum": "apps.tenants.choices.OrganisationStatus",
     },

@@ -3,8 +3,7 @@
 from typing import Any, ClassVar
 from uuid import UUID
 
-from django.http import HttpResponseBase, StreamingHttpResponse
-from django.utils.http import content_disposition_header
+from django.http import HttpResponseBase
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
@@ -19,10 +18,10 @@ from apps.common.files import download
 from apps.storage import copying, jobs, listing, operations, texts, unpacking
 from apps.storage.api import serializers as s
 from apps.storage.api.shared import USE, VIEW
-from apps.storage.beneath import open_file, parts_of
+from apps.storage.beneath import open_file
 from apps.storage.choices import Clash
 from apps.storage.roots import Root, resolve
-from apps.storage.zipping import in_threads, zip_of
+from apps.storage.zipping import zip_response
 
 PATH = OpenApiParameter("path", str, description="A path below the root; empty for the root itself.")
 PATHS = OpenApiParameter(
@@ -185,18 +184,8 @@ class FileZip(FilesView):
     def get(self, request: Request, kind: str, root_id: UUID) -> HttpResponseBase:
         """Files and folders as a zip that is made while it is sent."""
         paths = request.query_params.getlist("path") or [""]
-        return zip_response(self.root(), paths)
-
-
-def zip_response(root: Root, paths: list[str]) -> StreamingHttpResponse:
-    """The download; named after what is in it. Raises `Invalid` for paths that lead out."""
-    names = [parts_of(path) for path in paths]
-    name = names[0][-1] if len(names) == 1 and names[0] else root.title or _("Files")
-    response = StreamingHttpResponse(in_threads(zip_of(root.path, paths)), content_type="application/zip")
-    response.headers["Content-Disposition"] = content_disposition_header(True, f"{name}.zip") or "attachment"
-    response.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
-    response.headers["Cache-Control"] = "private, no-store"
-    return response
+        root = self.root()
+        return zip_response(root.path, root.title, paths)
 
 
 class FileJobs(FilesView):

@@ -14,12 +14,12 @@ from apps.common.files import download as send
 from apps.common.files import is_picture
 from apps.common.requests import ActorRequest
 from apps.storage import browser
-from apps.storage.api.files import zip_response
 from apps.storage.beneath import open_file
 from apps.storage.choices import JobStatus
 from apps.storage.models import Job
 from apps.storage.roots import resolve
 from apps.storage.views.shared import VIEW
+from apps.storage.zipping import zip_response
 
 
 @requires(VIEW)
@@ -94,4 +94,4 @@ def raw(request: ActorRequest, kind: str, root_id: UUID) -> HttpResponseBase:
 def packed(request: ActorRequest, kind: str, root_id: UUID) -> HttpResponseBase:
     """What `?path=` names, repeatedly, as one zip; everything without one."""
     root = resolve(request.actor, kind, root_id)
-    return zip_response(root, request.GET.getlist("path") or [""])
+    return zip_response(root.path, root.title, request.GET.getlist("path") or [""])
