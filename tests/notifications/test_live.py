@@ -1,0 +1,53 @@
+"""A notice rings the bell of the person whom it tells, and nobody else's."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from channels.routing import URLRouter
+from channels.testing import WebsocketCommunicator
+
+from apps.common.scoping import acting
+from apps.notifications.services import notify_user
+from apps.tenants.models import Organisation, User
+from plstack.routing import websocket_urlpatterns
+from tests.builders import make_member, make_organisation, platform
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def people() -> tuple[Organisation, User, User]:
+    with acting(platform()):
+        lab = make_organisation(balance_fen=0)
+        return lab, make_member(lab, "alice"), make_member(lab, "bob")
+
+
+async def connected(user: User, *groups: str) -> Any:
+    socket = WebsocketCommunicator(URLRouter(websocket_urlpatterns), "/ws/live/")
+    socket.scope["user"] = user
+    assert (await socket.connect())[0]
+    await socket.send_json_to({"subscribe": list(groups)})
+    await asyncio.sleep(0.3)
+    return socket
+
+
+def tell(lab: Organisation, user: User) -> None:
+    notify_user(organisation_id=lab.pk, user_id=user.pk, kind="run.failed", data={"name": "digits"})
+
+
+async def test_only_the_person_told_hears_it() -> None:
+    lab, alice, bob = await sync_to_async(people)()
+    hers, his = await connected(alice, f"user.{alice.pk}"), await connected(bob, f"user.{bob.pk}")
+    await sync_to_async(tell)(lab, alice)
+    assert await hers.receive_json_from(timeout=10) == {"group": f"user.{alice.pk}", "kind": "notice"}
+    assert await his.receive_nothing(timeout=0.5)
+    for socket in (hers, his):
+        await socket.disconnect()
+
+
+async def test_nobody_listens_at_another_persons_bell() -> None:
+    _lab, alice, bob = await sync_to_async(people)()
+    socket = await connected(bob, f"user.{alice.pk}")
+    assert (await socket.receive_json_from(timeout=10))["code"] == "not_found"
+    await socket.disconnect()
