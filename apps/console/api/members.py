@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.common.access import in_organisation
+from apps.common.actor import Actor
 from apps.common.api import ScopedView
 from apps.common.errors import NotFound
 from apps.common.pagination import CreatedCursor
@@ -178,7 +179,7 @@ class RoleOut(serializers.Serializer[OrganisationRole]):
     id = serializers.UUIDField(read_only=True)
     name = serializers.CharField(read_only=True)
     permissions = serializers.ListField(child=serializers.CharField(), read_only=True)
-    used_by = serializers.IntegerField(read_only=True, required=False)
+    used_by = serializers.IntegerField(read_only=True)
 
 
 class RoleIn(serializers.Serializer[Any]):
@@ -195,8 +196,7 @@ class Roles(ScopedView):
     @extend_schema(responses=RoleOut(many=True))
     def get(self, request: Request) -> Response:
         """The organisation's own roles, by name."""
-        rows = OrganisationRole.objects.filter(organisation_id=self.actor.organisation())
-        return Response(RoleOut(rows.annotate(used_by=Count("memberships")), many=True).data)
+        return Response(RoleOut(_roles(self.actor), many=True).data)
 
     @extend_schema(request=RoleIn, responses={201: RoleOut})
     def post(self, request: Request) -> Response:
@@ -204,7 +204,13 @@ class Roles(ScopedView):
         given = RoleIn(data=request.data)
         given.is_valid(raise_exception=True)
         made = roles.create_role(self.actor, **given.validated_data)
-        return Response(RoleOut(made).data, status=status.HTTP_201_CREATED)
+        return Response(RoleOut(_roles(self.actor).get(pk=made.pk)).data, status=status.HTTP_201_CREATED)
+
+
+def _roles(actor: Actor) -> Any:
+    """A query set of the organisation's own roles with the number of people who have each."""
+    rows = OrganisationRole.objects.filter(organisation_id=actor.organisation())
+    return rows.annotate(used_by=Count("memberships"))
 
 
 @extend_schema(tags=["organisation"])
@@ -216,7 +222,8 @@ class RoleDetail(ScopedView):
         """In force at each member's next request."""
         given = RoleIn(data=request.data)
         given.is_valid(raise_exception=True)
-        return Response(RoleOut(roles.change_role(self.actor, role_id=role_id, **given.validated_data)).data)
+        changed = roles.change_role(self.actor, role_id=role_id, **given.validated_data)
+        return Response(RoleOut(_roles(self.actor).get(pk=changed.pk)).data)
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, role_id: UUID) -> Response:
