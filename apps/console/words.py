@@ -66,6 +66,7 @@ ACTIONS: dict[str, str | Promise] = {
     "role.deleted": _("Role deleted"),
     "api_token.created": _("API token made"),
     "api_token.revoked": _("API token revoked"),
+    "ssh.signed_in": _("Signed in by SSH"),
     "ssh_key.added": _("SSH key added"),
     "ssh_key.removed": _("SSH key removed"),
     "user.created": _("Account created"),
