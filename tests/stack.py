@@ -132,8 +132,10 @@ def kept_runtimes() -> Path:
 
 @contextmanager
 def running() -> Iterator[Stack]:
-    """A copy in a folder of its own, with the runtimes of earlier ones. Not below pytest's: each start of pytest closes that to other accounts, and the
-    database and the tenants have accounts of their own."""
+    """A copy in a folder of its own, with the runtimes of earlier ones.
+
+    Not below pytest's: each start of pytest closes that to other accounts, and the database and the tenants have
+    accounts of their own."""
     home = Path(tempfile.mkdtemp(prefix="plstack-suite-"))
     home.chmod(0o755)
     (home / "runtimes").symlink_to(kept_runtimes())

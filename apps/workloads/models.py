@@ -90,6 +90,11 @@ class Workload(TenantModel):
     def is_live(self) -> bool:
         return self.status in LIVE
 
+    @property
+    def simulated(self) -> bool:
+        """Whether it runs, ran or waits for hardware that does not exist."""
+        return bool(self.spec.get("simulated"))
+
 
 class Attempt(TenantModel):
     """One try. `fence` rises with each claim: only the newest claimant's result is written."""

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.billing import selectors as billing_reads
 from apps.billing import services as billing
+from apps.billing.models import Package
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, Invalid
 from apps.tenants import quotas
@@ -17,6 +18,7 @@ from apps.workloads.choices import LIVE, Kind, Reason, Status
 from apps.workloads.isolation import refuse_unless_trusted
 from apps.workloads.models import Workload
 from apps.workloads.permissions import may_change, may_submit
+from apps.workloads.placing import placed
 from apps.workloads.resources import holder_of, quota_amounts
 from apps.workloads.spec import Spec
 
@@ -65,6 +67,7 @@ def _submitted(actor: Actor, key: str) -> Workload | None:
 def _submit(actor: Actor, submission: Submission, owner_id: int) -> Workload:
     organisation_id = actor.organisation()
     refuse_unless_trusted(organisation_id)
+    package = Package.objects.select_related("zone_offer__zone").get(pk=submission.package_id)
     # Inserting first makes the loser of a race on one key wait here, before it takes quota or funds.
     workload: Workload = Workload.objects.create(
         id=submission.id,
@@ -73,7 +76,7 @@ def _submit(actor: Actor, submission: Submission, owner_id: int) -> Workload:
         department_id=actor.department_id,
         kind=submission.kind,
         name=submission.name,
-        spec=submission.spec.as_json(),
+        spec=placed(submission.spec, package).as_json(),
         priority=_priority(organisation_id, owner_id),
         package_id=submission.package_id,
         price_version_id=submission.price_version_id,

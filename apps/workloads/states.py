@@ -15,6 +15,7 @@ from django.db.models import Exists, OuterRef
 from django.db.models.functions import Now
 
 from apps.billing import services as billing
+from apps.clusters.models import Zone
 from apps.common.actor import Actor
 from apps.tenants import quotas
 from apps.workloads import announce
@@ -84,8 +85,13 @@ def run(actor: Actor, claim: Claim, at: datetime) -> bool:
 
 
 def open_meter(attempt: Attempt, at: datetime) -> None:
-    """The attempt's usage session; idempotent, so a stop that overtakes the first proof may open it too."""
+    """The attempt's usage session; idempotent, so a stop that overtakes the first proof may open it too.
+
+    None on simulated hardware, unless its zone is billed: nothing is charged that was never metered.
+    """
     workload = attempt.workload
+    if workload.simulated and not Zone.everything.filter(clusters__nodes=attempt.node_id, billed=True).exists():
+        return
     billing.open_meter(
         session_id=attempt.pk,
         organisation_id=workload.organisation_id,
