@@ -103,6 +103,10 @@ DSA = public(dsa.generate_private_key(1024))
         ("ssh-ed25519 " + "A" * 9000, "too long"),
         ("ssh-ed25519-cert-v01@openssh.com AAAA", "not accepted"),
     ],
+    ids=[
+        *("nothing", "word", "words", "private", "putty", "putty-public", "dsa", "short-rsa", "two", "options"),
+        *("cut", "other-kind", "no-base64", "long", "certificate"),
+    ],
 )
 def test_everything_else_is_refused_in_words(text: str, words: str) -> None:
     with pytest.raises(Invalid) as refused:
