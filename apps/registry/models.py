@@ -25,6 +25,11 @@ class Image(models.Model):
     shared = models.BooleanField(default=False)
     base = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="+")
     sort = models.PositiveSmallIntegerField(default=100)
+    # An image of the platform may be kept for some organisations: then `allowed` lists them.
+    restricted = models.BooleanField(default=False)
+    allowed = models.ManyToManyField(Organisation, related_name="+")
+    # Since when the platform's administrators decide about it; None: it is as the product ships it.
+    edited_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:

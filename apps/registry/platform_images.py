@@ -37,15 +37,17 @@ PLATFORM_IMAGES = (
 
 
 def ensure_platform_images() -> None:
-    """Make the platform's images exist and be as this version ships them; idempotent."""
+    """Make the platform's images exist and be as this version ships them; idempotent.
+
+    What administrators have changed is theirs from then on (`edited_at`): a new version leaves it as they left it.
+    """
     for image in PLATFORM_IMAGES:
-        Image.objects.update_or_create(
-            key=image.key,
-            defaults={
-                "name": image.name,
-                "description_en": image.description_en,
-                "description_zh": image.description_zh,
-                "requirements": list(image.requirements),
-                "sort": image.sort,
-            },
-        )
+        shipped = {
+            "name": image.name,
+            "description_en": image.description_en,
+            "description_zh": image.description_zh,
+            "requirements": list(image.requirements),
+            "sort": image.sort,
+        }
+        Image.objects.get_or_create(key=image.key, defaults=shipped)
+        Image.objects.filter(key=image.key, edited_at__isnull=True).update(**shipped)

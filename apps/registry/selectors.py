@@ -14,9 +14,11 @@ def images(actor: Actor) -> QuerySet[Image]:
     """Every image that the actor may choose, in the order of the picker: the platform's, own ones, shared ones."""
     platform = Q(organisation__isnull=True)
     if actor.organisation_id is None:
-        return Image.objects.filter(platform, active=True)
+        return Image.objects.filter(platform, restricted=False, active=True)
+    permitted = Image.allowed.through.objects.filter(organisation_id=actor.organisation_id).values("image_id")
+    offered = platform & (Q(restricted=False) | Q(pk__in=permitted))
     inside = Q(organisation_id=actor.organisation_id) & (Q(owner_id=actor.user_id) | Q(shared=True))
-    return Image.objects.filter(platform | inside, active=True).select_related("owner")
+    return Image.objects.filter(offered | inside, active=True).select_related("owner")
 
 
 def own(actor: Actor) -> QuerySet[Image]:
