@@ -73,6 +73,7 @@ CONSOLE = (
     Entry(_("Environments"), "terminal-2", "console:environments", P.PLATFORM_WORKLOADS_VIEW),
     Entry(_("Volumes"), "database", "console:volumes", P.PLATFORM_STORAGE_VIEW),
     Entry(_("Datasets"), "stack-2", "console:datasets", P.PLATFORM_STORAGE_VIEW),
+    Entry(_("Images"), "versions", "console:images", P.PLATFORM_IMAGES_MANAGE),
     Entry(_("Workloads"), "flask", "console:workloads", P.PLATFORM_WORKLOADS_VIEW),
     Entry(
         pgettext_lazy("console", "Resources"),
