@@ -1,4 +1,4 @@
-"""An organisation's people in a browser: a department, a role, an invitation, a limit and a package that needs asking."""
+"""An organisation's people in a browser: department, role, invitation, limit, and a package that needs asking."""
 
 import re
 from collections.abc import Iterator
