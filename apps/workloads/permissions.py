@@ -12,7 +12,7 @@ from apps.workloads.models import Workload
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """`view` one's own, `use` (submit, stop, open) one's own, `manage_all`: both, for those of colleagues."""
+    """`view` one's own, `use` (submit, stop, open) one's own, `manage_all`: see and stop those of colleagues."""
 
     view: Permission
     use: Permission
@@ -44,10 +44,13 @@ def may_change(actor: Actor, workload: Workload) -> None:
 
 
 def may_enter(actor: Actor, workload: Workload) -> None:
-    """To open what runs inside: the owner, and those who manage the organisation's work.
+    """To open what runs inside: of an environment its owner alone; of a run also who manages the organisation's.
 
-    The platform's staff rule workloads, but what people keep inside is not theirs to see: `NotFound` for them.
+    Administrators and the platform's staff stop environments, but a terminal in one acts in its owner's name, with
+    their files and secrets: `NotFound` for them. The SSH door decides by the same rule.
     """
     if actor.platform and actor.user_id is not None:
+        raise NotFound
+    if workload.kind == Kind.ENVIRONMENT and not actor.platform and workload.owner_id != actor.user_id:
         raise NotFound
     may_change(actor, workload)

@@ -102,9 +102,10 @@ def test_nobody_else_gets_a_code(world: World, queued: Workload) -> None:
     assert not EntryCode.objects.exists()
 
 
-def test_who_manages_the_organisations_work_may_enter(site: Site, world: World, queued: Workload) -> None:
+def test_who_manages_the_organisations_environments_opens_none(world: World, queued: Workload) -> None:
     admin = make_member(world.organisation, "dora", Role.ADMIN)
-    assert enter(site, signed_in(admin), queued).get("/").status == WAITING
+    assert knock(signed_in(admin), queued)[0] == 404
+    assert not EntryCode.objects.exists()
 
 
 def test_without_a_cookie_there_is_a_page_with_a_way_back_and_nothing_else(site: Site, queued: Workload) -> None:

@@ -14,7 +14,7 @@ from apps.workloads.choices import BY_RULE, Kind, Reason, Status
 from apps.workloads.faults import why_stopped
 from apps.workloads.models import Event, Workload
 from apps.workloads.timeline import event_title
-from tests.builders import World, actor_of, make_member, make_staff, staff_actor, submit_workload
+from tests.builders import World, actor_of, make_member, make_staff, platform, staff_actor, submit_workload
 
 
 def submit(world: World, kind: Kind) -> Workload:
@@ -62,14 +62,20 @@ def test_who_manages_runs_does_not_thereby_manage_environments(world: World) -> 
             services.stop(bob, environment)
 
 
-def test_staff_rule_workloads_but_do_not_look_inside(world: World) -> None:
+def test_staff_and_admins_rule_environments_but_do_not_look_inside(world: World) -> None:
     workload = submit(world, Kind.ENVIRONMENT)
-    staff = staff_actor(make_staff())
-    permissions.may_change(staff, workload)
-    with pytest.raises(NotFound):
-        permissions.may_enter(staff, workload)
     admin = actor_of(make_member(world.organisation, "carol", Role.ADMIN), world.organisation)
-    permissions.may_enter(admin, workload)
+    for person in (staff_actor(make_staff()), admin):
+        permissions.may_change(person, workload)
+        with pytest.raises(NotFound):
+            permissions.may_enter(person, workload)
+    permissions.may_enter(world.actor, workload)
+    permissions.may_enter(platform(), workload)
+
+
+def test_who_manages_runs_may_look_inside_them(world: World) -> None:
+    admin = actor_of(make_member(world.organisation, "carol", Role.ADMIN), world.organisation)
+    permissions.may_enter(admin, submit(world, Kind.TRAINING))
 
 
 def test_nobody_without_any_view_sees_a_list(world: World) -> None:

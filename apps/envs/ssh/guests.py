@@ -73,9 +73,8 @@ def actor_of(guest: Guest) -> Actor:
 
 
 def _may_enter(actor: Actor, environment: Environment) -> bool:
-    """The owner, and who manages the organisation's; a frozen organisation leaves neither right."""
-    own = environment.owner_id == actor.user_id and actor.may(Permission.ENVIRONMENTS_USE)
-    return own or actor.may(Permission.ENVIRONMENTS_MANAGE_ALL)
+    """The owner alone, as in the browser (`may_enter` of workloads); a frozen organisation leaves them no right."""
+    return environment.owner_id == actor.user_id and actor.may(Permission.ENVIRONMENTS_USE)
 
 
 def signed_in(guest: Guest) -> None:

@@ -40,9 +40,12 @@ def test_keys_of_others_open_nothing(desk: Desk, stopped: Environment, world: Wo
         assert "Permission denied (publickey)" in done.errors
 
 
-def test_an_admin_of_the_organisation_may_look_after_it(desk: Desk, stopped: Environment, world: World) -> None:
+def test_an_admin_of_the_organisation_stays_outside_as_in_the_browser(
+    desk: Desk, stopped: Environment, world: World
+) -> None:
     admin = desk.client(make_member(world.organisation, "carol", Role.ADMIN))
-    assert admin.sftp(stopped.code, "ls").code == 0
+    done = admin.sftp(stopped.code, "ls")
+    assert (done.code, "Permission denied (publickey)" in done.errors) == (255, True)
 
 
 def test_unknown_names_look_like_wrong_keys(alice: Client, stopped: Environment) -> None:
