@@ -92,6 +92,24 @@ def test_files_that_it_and_the_image_name_are_in_the_checkout(services: dict[str
         assert (ROOT / name).exists(), name
 
 
+def _named_in_readme(first: str) -> list[str]:
+    """The variables of the table's row that begins with `first`, short ones (`_PORT`) written out."""
+    row = next(line for line in (ROOT / "README.md").read_text().splitlines() if line.startswith(f"| `{first}`"))
+    stem = first.rpartition("_")[0]
+    return [stem + name if name.startswith("_") else name for name in re.findall(r"`([A-Z_]+)`", row.split("|")[1])]
+
+
+@pytest.mark.parametrize("name", sorted(PROCESSES))
+def test_the_mail_server_and_allowed_receivers_of_the_readme_reach_every_process(
+    services: dict[str, Any], name: str
+) -> None:
+    told = services[name]["environment"]
+    variables = _named_in_readme("PLSTACK_SMTP_HOST") + _named_in_readme("PLSTACK_WEBHOOK_ALLOW")
+    assert len(variables) == 6
+    for variable in variables:
+        assert told[variable].startswith(f"${{{variable}:-"), variable
+
+
 def test_nothing_listens_beyond_the_machine_by_itself(services: dict[str, Any]) -> None:
     published = [port for service in services.values() for port in service.get("ports", [])]
     assert published
