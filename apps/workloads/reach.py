@@ -10,7 +10,7 @@ from apps.workloads import selectors
 from apps.workloads.choices import Status
 from apps.workloads.drivers.base import CannotSee, Driver, DriverError, Endpoint, Handle
 from apps.workloads.drivers.streams import ExecStream
-from apps.workloads.models import Workload
+from apps.workloads.models import Attempt, Workload
 from apps.workloads.nodes import driver_named
 from apps.workloads.permissions import may_enter
 from apps.workloads.spec import Port
@@ -39,8 +39,15 @@ def endpoint(actor: Actor, workload: Workload, port_name: str = "") -> Endpoint:
     its program serves there, `Unavailable` when its machine cannot be asked.
     """
     may_enter(actor, workload)
+    return endpoint_of(workload, selectors.current_attempt(workload), port_name)
+
+
+def endpoint_of(workload: Workload, attempt: Attempt | None, port_name: str = "") -> Endpoint:
+    """`endpoint` for loops of the platform that have read the newest attempt: rows are not read here, so that many
+    machines can be asked from threads at once.
+    """
     port = port_named(workload, port_name)
-    driver, handle = _running(workload)
+    driver, handle = _running(workload, attempt)
     try:
         return driver.endpoint(handle, port.number)
     except CannotSee as error:
@@ -61,7 +68,7 @@ def exec(
     Raises as `endpoint`; `Conflict` in the driver's words when it cannot be started there.
     """
     may_enter(actor, workload)
-    driver, handle = _running(workload)
+    driver, handle = _running(workload, selectors.current_attempt(workload))
     try:
         return driver.exec(handle, argv, tty, env)
     except CannotSee as error:
@@ -70,8 +77,7 @@ def exec(
         raise Conflict(translated(str(error))) from error
 
 
-def _running(workload: Workload) -> tuple[Driver, Handle]:
-    attempt = selectors.current_attempt(workload)
+def _running(workload: Workload, attempt: Attempt | None) -> tuple[Driver, Handle]:
     if workload.status != Status.RUNNING or attempt is None or attempt.handle is None:
         raise Conflict(_state_text(workload), hint=_("Start it, and wait until it runs."))
     return driver_named(attempt.handle["driver"]), Handle.from_dict(attempt.handle)

@@ -1,5 +1,6 @@
 """Snapshots, restoring, releasing: what the loop carries out, and what it does when something fails."""
 
+import threading
 from datetime import timedelta
 from typing import Any
 
@@ -170,6 +171,29 @@ def test_what_cannot_be_looked_into_counts_as_used(world: World) -> None:
         watch = Watch.objects.get(environment=made)
         assert (watch.cause, Operation.objects.count()) == ("unseen", 0)
         assert db_now() - watch.busy_at < timedelta(minutes=1)
+
+
+def test_one_that_hangs_delays_nobody(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("hangs", "second", "third"):
+        kit.running(kit.make(world, name=name))
+    seen: list[str] = []
+    others_seen = threading.Event()
+
+    def inside(task: Any) -> dict[str, Any]:
+        if task.environment.name == "hangs":
+            assert others_seen.wait(10), "the others wait for the one that hangs"
+        return {}
+
+    def act(environment: Environment, _watch: Watch) -> None:
+        seen.append(environment.name)
+        if {"second", "third"} <= set(seen):
+            others_seen.set()
+
+    monkeypatch.setattr(idle, "_inside", inside)
+    monkeypatch.setattr(idle, "act", act)
+    with acting(platform()):
+        assert idle.watch_all(platform()) == 3
+    assert seen[-1] == "hangs"
 
 
 def test_keeping_it_holds_for_an_hour(world: World) -> None:

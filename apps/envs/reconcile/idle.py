@@ -1,16 +1,19 @@
 """The idle detector: looks into every running environment, remembers when it was last used, begins its release."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from statistics import fmean
 from typing import Any
 
-from django.db import transaction
+from django.db import connections, transaction
 from django.utils.dateparse import parse_datetime
 
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, DomainError
+from apps.common.scoping import acting
 from apps.envs import idleness, program, states
 from apps.envs.choices import Busy, Step
 from apps.envs.control import Unreachable, ask
@@ -24,6 +27,26 @@ from apps.workloads.models import Attempt, Workload
 from apps.workloads.selectors import current_attempt, usage_series
 
 WINDOW_S = 60.0
+# How many environments are asked at once: one that hangs holds one of these for some seconds, and nobody else.
+ASKED_AT_ONCE = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What an environment's machine and its JupyterLab said."""
+
+    usage: list[Usage]
+    inside: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What a thread has to know to ask without reading rows. `since_s`: samples after so many seconds of running."""
+
+    environment: Environment
+    workload: Workload
+    attempt: Attempt | None
+    since_s: float
 
 
 def watch_all(actor: Actor) -> int:
@@ -31,20 +54,40 @@ def watch_all(actor: Actor) -> int:
     rows = Environment.objects.filter(workload__status=Status.RUNNING, deleted_at__isnull=True)
     environments = list(rows.select_related("workload", "watch"))
     uses = activity.latest([row.workload_id for row in environments if row.workload_id])
-    for environment in environments:
-        workload = environment.workload
-        if workload is not None:
-            watch = measure(actor, environment, workload, uses[workload.pk])
-            act(environment, watch)
+    tasks = [_task(row, row.workload) for row in environments if row.workload is not None]
+    for task, look in _look_at_all(actor, tasks):
+        watch = measure(task.environment, task.workload, look, uses[task.workload.pk])
+        act(task.environment, watch)
     return len(environments)
 
 
-def measure(actor: Actor, environment: Environment, workload: Workload, use: activity.Use) -> Watch:
-    """Look once and write down what was found."""
-    now = db_now()
+def _task(environment: Environment, workload: Workload) -> _Task:
     attempt = current_attempt(workload)
-    usage = _usage(attempt)
-    inside = _inside(actor, workload)
+    started = attempt.started_at if attempt is not None else None
+    running_s = (db_now() - started).total_seconds() if started is not None else 0.0
+    return _Task(environment, workload, attempt, max(0.0, running_s - WINDOW_S))
+
+
+def _look_at_all(actor: Actor, tasks: Sequence[_Task]) -> Iterator[tuple[_Task, Look]]:
+    """Each with what was seen, in the order in which they answer."""
+    with ThreadPoolExecutor(ASKED_AT_ONCE, thread_name_prefix="idle") as pool:
+        asked = {pool.submit(_look, actor, task): task for task in tasks}
+        for answered in as_completed(asked):
+            yield asked[answered], answered.result()
+
+
+def _look(actor: Actor, task: _Task) -> Look:
+    """In a thread of its own, where neither the scope nor the connection of the loop is at hand."""
+    try:
+        with acting(actor):
+            return Look(_usage(task), _inside(task))
+    finally:
+        connections.close_all()  # a driver may have read the address of its node
+
+
+def measure(environment: Environment, workload: Workload, look: Look, use: activity.Use) -> Watch:
+    """Judge what was seen and write it down."""
+    now, usage, inside = db_now(), look.usage, look.inside
     seen = idleness.Seen(
         now=now,
         started_at=workload.started_at or now,
@@ -112,21 +155,20 @@ def _warn(environment: Environment, watch: Watch) -> None:
             tell_pages(environment)
 
 
-def _usage(attempt: Attempt | None) -> list[Usage]:
+def _usage(task: _Task) -> list[Usage]:
     """Samples of the last minute; empty where nothing can be seen."""
-    if attempt is None or attempt.started_at is None:
+    if task.attempt is None or task.attempt.started_at is None:
         return []
-    since = (db_now() - attempt.started_at).total_seconds() - WINDOW_S
     try:
-        return usage_series(attempt, since_s=max(0.0, since))
+        return usage_series(task.attempt, since_s=task.since_s)
     except DriverError:
         return []
 
 
-def _inside(actor: Actor, workload: Workload) -> dict[str, Any]:
+def _inside(task: _Task) -> dict[str, Any]:
     """What JupyterLab says of its notebooks and terminals; empty where it cannot be asked."""
     try:
-        endpoint = reach.endpoint(actor, workload, program.JUPYTER)
+        endpoint = reach.endpoint_of(task.workload, task.attempt, program.JUPYTER)
         kernels = ask(endpoint, "GET", "/api/kernels")[1]
         terminals = ask(endpoint, "GET", "/api/terminals")[1]
     except (DomainError, DriverError, Unreachable):
