@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from apps.billing import selectors as funds
 from apps.billing.choices import ArrearsStatus
-from apps.billing.forms import Asked, ConsumptionForm
+from apps.billing.forms import Asked, ConsumptionForm, Period
 from apps.billing.models import Charge, Package, Transfer
 from apps.common.access import in_organisation
 from apps.common.api import ScopedView
@@ -23,6 +23,7 @@ OWN = in_organisation(Permission.BILLING_VIEW_OWN)
 DAYS = [
     OpenApiParameter("since", str, description="First day, YYYY-MM-DD; by default the first of the month."),
     OpenApiParameter("until", str, description="Last day, YYYY-MM-DD; by default today."),
+    OpenApiParameter("range", str, enum=Period.values, description="Named days, where neither day is given."),
     OpenApiParameter("q", str, description="Part of the run's or the member's name."),
 ]
 

@@ -89,7 +89,8 @@ class ExecContract:
         output = b"".join(iter(stream.read, b""))
         assert output.replace(b"\r\n", b"\n").startswith(b"line\nline\n")
         assert (stream.error_fileno(), stream.read_error()) == (None, b"")
-        assert stream.close() == 0
+        assert stream.wait(10) == 0
+        stream.close()
 
     def test_too_many_are_refused_in_words(self, kit: Kit, host: Handle) -> None:
         with ExitStack() as stack:

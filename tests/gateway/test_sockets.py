@@ -38,7 +38,7 @@ def socket(visit: Visit, path: str = "/ws", origin: str | None = "", **options: 
 
 
 def log_says(lab: Workload, words: str) -> bool:
-    end = time.monotonic() + 10
+    end = time.monotonic() + 30
     while time.monotonic() < end:
         if words in log_chunk(current_attempt(lab)).data.decode():
             return True

@@ -35,7 +35,7 @@ class RequestTable(Table):
         order_by=("package__name_en",),
         attrs=column(fold=_("Package")),
     )
-    reason = tables.Column(verbose_name=_("For"), orderable=False, attrs=column(width=FULL))
+    reason = tables.Column(verbose_name=_("What for"), orderable=False, attrs=column(width=FULL))
     state = Cell(
         template_name="console/cells/request_state.html", verbose_name=_("State"), attrs=column(fold=_("State"))
     )
