@@ -18,10 +18,10 @@ class ImageChoice:
 
 
 def image_choices(images: Sequence[Image]) -> list[ImageChoice]:
-    return [ImageChoice(image, _installed(image)) for image in images]
+    return [ImageChoice(image, is_installed(image)) for image in images]
 
 
-def _installed(image: Image) -> bool:
+def is_installed(image: Image) -> bool:
     """Whether this machine has the image's runtime ready, so that nothing is downloaded at the start."""
     runtime = RuntimeImage(image.key, tuple(image.requirements))
     return is_complete(Path(settings.PLSTACK_HOME) / "runtimes" / key(runtime))

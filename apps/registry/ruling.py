@@ -55,7 +55,7 @@ def create(actor: Actor, spec: ImageSpec) -> Image:
     with transaction.atomic():
         image = Image(key=f"platform-{uuid4().hex[:12]}", edited_at=Now(), **values)
         image.save()
-        image.allowed.set(spec.allowed or ())
+        image.allowed.set(Organisation.objects.filter(pk__in=spec.allowed or ()))
         _record(actor, image, "created", after={**values, **_allowed(image)})
     return image
 
@@ -69,7 +69,7 @@ def update(actor: Actor, image_id: UUID, spec: ImageSpec) -> None:
         if image is None:
             raise NotFound
         before = {**{name: getattr(image, name) for name in FIELDS}, **_allowed(image)}
-        image.allowed.set(spec.allowed or ())
+        image.allowed.set(Organisation.objects.filter(pk__in=spec.allowed or ()))
         after = {**values, **_allowed(image)}
         changed = [name for name in after if after[name] != before[name]]
         if not changed:
@@ -102,7 +102,8 @@ def _checked(spec: ImageSpec, image_id: UUID | None = None) -> dict[str, Any]:
             "name",
             _("A name has up to 60 letters, digits, spaces, dots, :, - and _, and starts with a letter or digit."),
         )
-    if Image.objects.filter(organisation__isnull=True, name__iexact=name).exclude(pk=image_id).exists():
+    alike = Image.objects.filter(organisation__isnull=True, name__iexact=name)
+    if alike.exclude(pk__in=[image_id] if image_id else []).exists():
         raise Invalid.field("name", _("Another image of the platform has this name."))
     if not 0 <= spec.sort <= MAX_SORT:
         raise Invalid.field("sort", _("Give a number between 0 and 32,767."))

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Case, Q, QuerySet, When
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.actor import Actor
@@ -19,6 +19,12 @@ def images(actor: Actor) -> QuerySet[Image]:
     offered = platform & (Q(restricted=False) | Q(pk__in=permitted))
     inside = Q(organisation_id=actor.organisation_id) & (Q(owner_id=actor.user_id) | Q(shared=True))
     return Image.objects.filter(offered | inside, active=True).select_related("owner")
+
+
+def own_first(actor: Actor) -> QuerySet[Image]:
+    """The same, with the actor's own in front."""
+    own_ones = Case(When(owner_id=actor.user_id, then=0), default=1)
+    return images(actor).order_by(own_ones, "sort", "name", "pk")
 
 
 def own(actor: Actor) -> QuerySet[Image]:
