@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from uuid import UUID
 
-from apps.common.errors import Denied
+from apps.common.errors import Denied, Frozen
 from apps.common.permissions import Permission
 
 
@@ -23,7 +23,8 @@ class Actor:
     """An identity frozen for one request or task.
 
     `organisation_id` is the only organisation whose rows the actor reaches. It is None for platform staff in
-    the console and for the platform itself (`platform=True`), who reach all of them.
+    the console and for the platform itself (`platform=True`), who reach all of them. `withheld`: what the role allows
+    and the organisation, being frozen, does not.
     """
 
     user_id: int | None
@@ -34,14 +35,15 @@ class Actor:
     platform: bool = False
     channel: Channel = Channel.WEB
     address: str | None = None
+    withheld: frozenset[Permission] = field(default_factory=frozenset)
 
     def may(self, permission: Permission) -> bool:
         return permission in self.permissions
 
     def require(self, permission: Permission) -> None:
-        """Raise `Denied` unless the actor holds `permission`."""
+        """Raise `Denied` unless the actor holds `permission`; `Frozen`, a kind of it, where only the freeze forbids."""
         if not self.may(permission):
-            raise Denied(permission)
+            raise Frozen(permission) if permission in self.withheld else Denied(permission)
 
     def organisation(self) -> UUID:
         """The organisation acted for; platform actors have none and must name one explicitly."""

@@ -60,6 +60,18 @@ class Denied(DomainError):
         self.permission = permission
 
 
+class Frozen(Denied):
+    """What the actor's role allows and their organisation, being frozen, does not."""
+
+    def __init__(self, permission: str) -> None:
+        DomainError.__init__(
+            self,
+            _("Your organisation is frozen."),
+            hint=_("You can read everything; starting and changing waits until the platform's staff unfreeze it."),
+        )
+        self.permission = permission
+
+
 class InPersonOnly(DomainError):
     """What an API token may never do, whatever its permissions: change the account that it belongs to."""
 

@@ -39,9 +39,9 @@ def organisation_actor(
         membership = next((m for m in memberships(user) if m.organisation_id == organisation_id), None)
     if membership is None:
         raise Denied(Permission.ORGANISATION_VIEW)
-    permissions = permissions_of(membership)
+    granted = permissions = permissions_of(membership)
     if membership.organisation.status != OrganisationStatus.ACTIVE:
-        permissions = frozenset(p for p in permissions if ".view" in p)
+        permissions = frozenset(p for p in granted if ".view" in p)
     return Actor(
         user_id=user.pk,
         label=user.display_name,
@@ -50,6 +50,7 @@ def organisation_actor(
         permissions=permissions,
         channel=channel,
         address=address,
+        withheld=granted - permissions,
     )
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from apps.notifications.kinds import HOOKED
 from apps.notifications.models import Webhook
@@ -16,7 +17,7 @@ ALL, SOME = "all", "some"
 class HookForm(forms.Form):
     name = forms.CharField(label=_("Name"), max_length=60)
     url = forms.CharField(
-        label=_("Address"),
+        label=pgettext_lazy("webhook", "Address"),
         max_length=500,
         help_text=_("Told by POST, on a public address. Redirects are not followed."),
         widget=forms.TextInput(
