@@ -186,6 +186,7 @@ def test_the_admin_sees_all_but_opens_none(dora: Client, world: World) -> None:
     shown = text(dora.get("/environments/"))
     assert "others" in shown
     assert f"/open/{made.workload_id}" not in shown
+    assert "ssh-command" not in text(dora.get(f"/environments/{made.pk}/?tab=ssh"))
     do(dora, made, "start")
     assert kit.again(made).starts == 1
     do(dora, made, "stop")

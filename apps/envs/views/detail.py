@@ -66,7 +66,8 @@ def page_context(request: ActorRequest, environment: Environment) -> dict[str, A
     """The frame of the page and what its tab shows."""
     actor = request.actor
     tab = request.GET.get("tab", "overview")
-    tab = tab if tab in TABS else "overview"
+    own = showing.is_own(actor, environment)
+    tab = tab if tab in TABS and (own or tab != "ssh") else "overview"
     workload = environment.workload
     attempt = workloads.current_attempt(workload) if workload else None
     shown = showing.show(environment, db_now())
@@ -75,14 +76,14 @@ def page_context(request: ActorRequest, environment: Environment) -> dict[str, A
         "shown": shown,
         "workload": workload,
         "attempt": attempt,
-        "own": showing.is_own(actor, environment),
+        "own": own,
         "opens": showing.opens(environment, shown),
         "items": showing.menu(actor, environment, shown)[1:],
         "live": shown.state in LIVE_STATES,
         "startable": shown.state in (State.STOPPED, State.RELEASED, State.FAILED),
         "operation": selectors.operation(environment),
         "tab": tab,
-        "tabs": _tabs(environment, tab),
+        "tabs": _tabs(environment, tab, own),
         "shown_key": _shown_key(attempt),
         "last_event_id": selectors.last_event_id(actor),
     }
@@ -96,7 +97,8 @@ def _shown_key(attempt: Attempt | None) -> str:
     return f"{attempt.pk.hex[:12]}{'+' if attempt.started_at else ''}"
 
 
-def _tabs(environment: Environment, current: str) -> list[dict[str, Any]]:
+def _tabs(environment: Environment, current: str, own: bool) -> list[dict[str, Any]]:
+    """SSH lets nobody but the owner in, so nobody else is shown how."""
     labels = {
         "overview": pgettext("tab", "Overview"),
         "files": _("Files"),
@@ -111,6 +113,7 @@ def _tabs(environment: Environment, current: str) -> list[dict[str, Any]]:
     return [
         {"label": label, "url": f"?tab={tab}", "current": tab == current, "count": counts.get(tab)}
         for tab, label in labels.items()
+        if own or tab != "ssh"
     ]
 
 
