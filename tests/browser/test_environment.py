@@ -84,6 +84,8 @@ def run_a_cell(page: Page, shoot: Shoot, language: str) -> None:
     lab.locator(".jp-LauncherCard").first.click(timeout=60_000)
     cell = lab.locator(".jp-Notebook .cm-content").first
     cell.click(timeout=60_000)
+    # A cell that is run before its kernel is there is not run at all.
+    expect(lab.locator("#jp-main-statusbar")).to_contain_text("| Idle", timeout=90_000)
     lab.keyboard.type(f"import os; print(6 * 7, open('dropped-{language}.txt').read().strip())")
     lab.keyboard.press("Shift+Enter")
     output = lab.locator(".jp-OutputArea-output").first
@@ -131,7 +133,7 @@ def released_when_idle_and_taken_up_again(page: Page, api: Api, environment: str
     wait_for(lambda: idle_shown(page), 120, "no countdown on the page")
     shoot(page, f"environment-idle-{language}")
     wait_for(lambda: status(api, environment) == "released", 240, "never released")
-    assert api.get("/billing/wallet/")["burn_fen_per_hour"] in (0, "0")
+    assert api.get("/wallet/")["burn_fen_per_hour"] in (0, "0")
     page.reload()
     shoot(page, f"environment-released-{language}")
     page.locator("#env-header form button.btn-primary").click()
