@@ -1,6 +1,6 @@
 """One handle for every tree of files that people see: a volume, a folder of an environment or a run, a version."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import UUID
 
@@ -59,7 +59,9 @@ def _folder(actor: Actor, root_id: UUID) -> Root:
     folder = Folder.objects.filter(pk=root_id).first()
     if folder is None or not _may_see(actor, folder):
         raise NotFound
-    return of_folder(folder)
+    root = of_folder(folder)
+    # Whoever writes a colleague's start-up files would run programs in their name.
+    return root if folder.owner_id == actor.user_id else replace(root, writable=False)
 
 
 def of_folder(folder: Folder) -> Root:
