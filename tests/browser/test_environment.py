@@ -4,6 +4,7 @@ import base64
 import re
 import shutil
 import subprocess
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -133,7 +134,7 @@ def released_when_idle_and_taken_up_again(page: Page, api: Api, environment: str
     wait_for(lambda: idle_shown(page), 120, "no countdown on the page")
     shoot(page, f"environment-idle-{language}")
     wait_for(lambda: status(api, environment) == "released", 240, "never released")
-    assert api.get("/wallet/")["burn_fen_per_hour"] in (0, "0")
+    assert Decimal(api.get("/wallet/")["burn_fen_per_hour"]) == 0
     page.reload()
     shoot(page, f"environment-released-{language}")
     page.locator("#env-header form button.btn-primary").click()
