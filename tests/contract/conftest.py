@@ -40,7 +40,7 @@ class Seat:
         return answer
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def one_connection() -> Iterator[None]:
     """The application closes its connection after a request; the world lives in that one's transaction."""
     for signal in (request_started, request_finished):
@@ -50,11 +50,14 @@ def one_connection() -> Iterator[None]:
         signal.connect(close_old_connections)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def seats(
     one_connection: None, django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[dict[Caller, Seat]]:
-    """By role: a member and an organisation's admin with rows of their own, and a super admin over the admin's."""
+    """By role: a member and an organisation's admin with rows of their own, and a super admin over the admin's.
+
+    For this package only: its transaction is around every test, and others need the end of theirs to be the end.
+    """
     home: Path = tmp_path_factory.mktemp("home")
     with django_db_blocker.unblock(), override_settings(PLSTACK_HOME=home), transaction.atomic():
         with acting(platform()):
