@@ -13,6 +13,7 @@ from apps.common.scoping import TenantModel
 from apps.tenants.models import Organisation, User
 from apps.workloads.choices import LIVE, TERMINAL, Desired, Fault, Kind, Reason, Status
 from apps.workloads.gateway.models import Activity, EntryCode, GatewaySession
+from apps.workloads.queueing.models import Preemption, RecentUse, StartEstimate
 from apps.workloads.spec import Spec
 
 __all__ = [
@@ -22,7 +23,10 @@ __all__ = [
     "Event",
     "GatewaySession",
     "Placement",
+    "Preemption",
+    "RecentUse",
     "SchedulerEpoch",
+    "StartEstimate",
     "Workload",
 ]
 
@@ -52,6 +56,9 @@ class Workload(TenantModel):
     # The scheduler's last word on why it waits (funnel, position, estimate), for the page and the API.
     explanation = models.JSONField(default=dict)
     explained_at = models.DateTimeField(null=True)
+    # Nodes where the last pass kept room for it, and since when: handed back to the next pass, which keeps the promise.
+    promised_nodes = models.JSONField(default=list)
+    promised_at = models.DateTimeField(null=True)
 
     created_at = models.DateTimeField(db_default=Now())
     status_since = models.DateTimeField(db_default=Now())
@@ -119,6 +126,11 @@ class Attempt(TenantModel):
     progress = models.JSONField(default=dict)  # {"text", "fraction"} of the step under way
     usage = models.JSONField(default=dict)
     peak_memory_mib = models.PositiveIntegerField(null=True)
+    peak_cpu_milli = models.PositiveIntegerField(null=True)
+    peak_gpu_memory_mib = models.PositiveIntegerField(null=True)  # on the fullest of its cards
+    peak_gpu_util_pct = models.FloatField(null=True)
+    # When its program last wrote a checkpoint, as the driver saw it.
+    checkpoint_at = models.DateTimeField(null=True)
     exit_code = models.IntegerField(null=True)
     exit_signal = models.IntegerField(null=True)
     exit_reason = models.CharField(max_length=16, blank=True)
@@ -211,3 +223,5 @@ class SchedulerEpoch(models.Model):
     at = models.DateTimeField(db_default=Now())
     milliseconds = models.PositiveIntegerField(default=0)
     waiting = models.PositiveIntegerField(default=0)
+    # The typical mix of tasks, learned with decay, as the scheduler's `LearnedMix` writes it.
+    mix = models.JSONField(default=dict)
