@@ -10,7 +10,7 @@ from apps.common.clock import db_now
 from apps.common.scoping import acting
 from apps.workloads.isolation import usable_nodes
 from apps.workloads.reconcile import snapshot
-from apps.workloads.reconcile.schedule import explanation_of, has_history
+from apps.workloads.reconcile.explaining import explanation_of, has_history
 from apps.workloads.reconcile.tasks_of import make_task
 from apps.workloads.spec import Spec
 
@@ -59,7 +59,7 @@ def _one(
     wait = scheduler.plan(asked, now.timestamp()).wait_for(ASKED)
     if wait is None:
         return Forecast(starts_now=True, explanation={})
-    explanation = explanation_of(wait, known=has_history(view))
+    explanation = explanation_of(wait, str(actor.organisation()), known=has_history(view))
     return Forecast(False, explanation, _time(explanation["start_p50"]), _time(explanation["start_p90"]))
 
 

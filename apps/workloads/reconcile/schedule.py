@@ -1,6 +1,5 @@
 """One scheduling pass: snapshot → plan → decisions written, in one transaction under one lock."""
 
-from dataclasses import asdict
 from datetime import datetime
 from time import monotonic
 from typing import Any
@@ -17,6 +16,7 @@ from apps.workloads.choices import Reason, Status
 from apps.workloads.isolation import usable_nodes
 from apps.workloads.models import Attempt, Placement, SchedulerEpoch, Workload
 from apps.workloads.reconcile import snapshot
+from apps.workloads.reconcile.explaining import explanation_of, has_history
 from apps.workloads.reconcile.lock import try_to_schedule
 
 
@@ -47,17 +47,13 @@ def _pass(actor: Actor, now: datetime, *, simulated: bool) -> tuple[int, int]:
     refused = _unisolated(view)
     plan = scheduler.plan(_without(view, refused), now.timestamp())
     placed = sum(_place(actor, waiting[task], plan) for task in dict.fromkeys(p.task_id for p in plan.places))
+    known = has_history(view)
     for wait in plan.waits:
-        _explain(actor, waiting[wait.task_id], explanation_of(wait, known=has_history(view)), now)
+        workload = waiting[wait.task_id]
+        _explain(actor, workload, explanation_of(wait, str(workload.organisation_id), known=known), now)
     for task in refused:
         _explain(actor, waiting[task], {"cause": Reason.ISOLATION.value, "params": {}, "funnel": []}, now)
     return placed, len(plan.waits) + len(refused)
-
-
-def has_history(view: scheduler.Snapshot) -> bool:
-    """Whether everything that waits or runs has an estimated duration."""
-    tasks = (*view.waiting, *(member.task for member in view.running))
-    return all(task.estimate_p50_s is not None for task in tasks)
 
 
 def _unisolated(view: scheduler.Snapshot) -> frozenset[str]:
@@ -108,23 +104,6 @@ def _placements(workload: Workload, attempt: Attempt, place: scheduler.Place) ->
     ] or [Placement(organisation_id=workload.organisation_id, attempt=attempt, node_id=attempt.node_id)]
     rows[0].cpu_milli, rows[0].memory_mib = spec.cpu_milli, spec.memory_mib
     return rows
-
-
-def explanation_of(wait: scheduler.Wait, *, known: bool) -> dict[str, Any]:
-    """The scheduler's answer as JSON: cause and its numbers, funnel, position, nearest miss, estimate.
-
-    The estimate is left out until enough runs have ended to learn from: a guess would be taken for a promise.
-    """
-    return {
-        "cause": wait.cause.code.value,
-        "params": dict(wait.cause.params),
-        "funnel": [asdict(step) for step in wait.funnel],
-        "position": wait.position,
-        "nearest": asdict(wait.nearest) if wait.nearest else None,
-        "start_p50": wait.start_p50 if known else None,
-        "start_p90": wait.start_p90 if known else None,
-        "holders": [asdict(holder) for holder in wait.holders],
-    }
 
 
 def _explain(actor: Actor, workload: Workload, explanation: dict[str, Any], now: datetime) -> None:

@@ -1,0 +1,69 @@
+"""The scheduler's answer to a task that waits, as the JSON that is kept of it. Nothing of another tenant goes in."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
+
+import scheduler
+
+Json = dict[str, Any]
+
+
+def explanation_of(wait: scheduler.Wait, organisation: str, *, known: bool) -> Json:
+    """Cause and its numbers, funnel, position, nearest miss, estimate, holders, alternatives, reserved nodes.
+
+    `organisation` owns the task. The estimate is left out until enough runs have ended to learn from: a guess would
+    be taken for a promise.
+    """
+    return {
+        "cause": wait.cause.code.value,
+        "params": {name: value for name, value in wait.cause.params.items() if name not in _OTHERS},
+        "funnel": [asdict(step) for step in wait.funnel],
+        "position": wait.position,
+        "nearest": asdict(wait.nearest) if wait.nearest else None,
+        "start_p50": wait.start_p50 if known else None,
+        "start_p90": wait.start_p90 if known else None,
+        "holders": holders_of(wait.holders, organisation),
+        "alternatives": [_alternative(other) for other in wait.alternatives],
+        "reserved": list(wait.reserved_nodes),
+    }
+
+
+# Parameters of causes that may name another tenant's task.
+_OTHERS = frozenset({"for_task"})
+
+
+def has_history(view: scheduler.Snapshot) -> bool:
+    """Whether everything that waits or runs has an estimated duration."""
+    tasks = (*view.waiting, *(member.task for member in view.running))
+    return all(task.estimate_p50_s is not None for task in tasks)
+
+
+def holders_of(holders: Iterable[scheduler.Holder], organisation: str) -> list[Json]:
+    """One's own organisation's tasks by id; those of others only as sums, by whether they may give way and why not."""
+    mine: list[Json] = []
+    others: defaultdict[tuple[bool, str], list[scheduler.Holder]] = defaultdict(list)
+    for holder in holders:
+        if holder.organisation == organisation:
+            mine.append({"task": holder.task_id, **_held([holder])})
+        else:
+            others[holder.may_yield, holder.why].append(holder)
+    return mine + [_held(group) for group in others.values()]
+
+
+def _held(holders: list[scheduler.Holder]) -> Json:
+    """Sums over holders that may or may not yield for the same reason; the first end p50 to the last p90."""
+    firsts, lasts = [holder.end_p50 for holder in holders], [holder.end_p90 for holder in holders]
+    return {
+        "tasks": len(holders),
+        "gpu_milli": sum(holder.gpu_milli for holder in holders),
+        "end_p50": min((end for end in firsts if end is not None), default=None),
+        "end_p90": max((end for end in lasts if end is not None), default=None) if None not in lasts else None,
+        "may_yield": holders[0].may_yield,
+        "why": holders[0].why,
+    }
+
+
+def _alternative(other: scheduler.Alternative) -> Json:
+    return {"gpu": asdict(other.gpu) if other.gpu else None, "node": other.node_id, "members": other.members}
