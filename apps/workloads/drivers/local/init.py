@@ -1,8 +1,8 @@
 """The first process of a workload: starts it under its own user id, reaps, serves terminals into it, relays its ports.
 
-On L1 it is process 1 of the sandbox, so it uses nothing but the standard library, this file and `relay`. It is started
-as `python -I -S -c BOOT <folder of the packages> <channel fd> <exec fd>`. Over the channel it is sent the command (see
-`environment.Command`) as one JSON line. It answers `{"started": true}` or `{"failed": text}`, then `{"status": wait
+On L1 it is process 1 of the sandbox, so it uses nothing but the standard library, this file, `gates` and `relay`. It is
+started as `python -I -S -c BOOT <folder of the packages> <channel fd> <exec fd>`. Over the channel it is sent the command
+(see `environment.Command`) as one JSON line. It answers `{"started": true}` or `{"failed": text}`, then `{"status": wait
 status}`. The end of the channel (the shim ends it, or died) ends everything here.
 
 On the exec socket, each connection sends one JSON line with its descriptors (a terminal, or input, output, error) and
@@ -20,13 +20,12 @@ import termios
 from contextlib import suppress
 from typing import Any
 
-from apps.workloads.drivers.local.relay import Door, Gate, WayOut
+from apps.workloads.drivers.local.gates import Door, Gate, Watch, WayOut
 
 BOOT = "import sys; sys.path.append(sys.argv[1]); from apps.workloads.drivers.local import init; init.main()"
 MAX_MESSAGE = 1024 * 1024
 MAX_TERMINALS = 64
 OOM_SCORE = "500"
-LOOK_S = 0.25
 
 
 def main() -> None:
@@ -62,10 +61,9 @@ class Init:
         self.selector.register(wakeup, selectors.EVENT_READ, lambda _events: self.reap(wakeup))
         error = self.start(self.channel, self.command, [])
         send(self.channel, {"failed": error} if error else {"started": True})
+        watch = Watch(self.gates)
         while not self.is_over:
-            for gate in self.gates:
-                gate.look()
-            for key, events in self.selector.select(LOOK_S if self.gates else None):
+            for key, events in self.selector.select(watch.turn()):
                 key.data(events)
         end_children()
 

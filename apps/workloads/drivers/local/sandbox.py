@@ -14,13 +14,13 @@ from functools import lru_cache
 from pathlib import Path
 
 from apps.workloads.drivers.base import CannotSee, Mount
-from apps.workloads.drivers.local import init, relay, seccomp
+from apps.workloads.drivers.local import gates, init, relay, seccomp
 from apps.workloads.drivers.local.environment import SANDBOX_PORTS, SANDBOX_TMP, is_inside
 from apps.workloads.drivers.local.runtime import BASE_PREFIX, BASE_PYTHON
 
 PROJECT = Path(init.__file__).resolve().parents[4]
 LIBRARY_INSIDE = "/run/plstack/lib"
-_FIRST_PROCESS = [Path(str(module.__file__)).resolve() for module in (init, relay)]
+_FIRST_PROCESS = [Path(str(module.__file__)).resolve() for module in (init, gates, relay)]
 INIT_INSIDE = f"{LIBRARY_INSIDE}/{_FIRST_PROCESS[0].relative_to(PROJECT)}"
 PROBE_TIMEOUT_S = 20
 RESERVED = ("bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "proc", "run", "sbin", "sys", "usr")
