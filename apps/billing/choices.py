@@ -24,11 +24,15 @@ PLATFORM_KINDS = tuple(kind for kind in AccountKind if kind not in ORGANISATION_
 
 
 class TransferKind(models.TextChoices):
-    """Why money moved. All but usage are somebody's decision and stop at the credit limit."""
+    """Why money moved. All but usage are somebody's decision and stop at the credit limit.
+
+    Credit: what was charged for work that was lost because it had to give way to another task.
+    """
 
     TOP_UP = "top_up", _("Top-up")
     USAGE = "usage", _("Usage")
     CORRECTION = "correction", _("Correction")
+    CREDIT = "credit", _("Credit for lost work")
     REFUND = "refund", _("Refund")
 
 
