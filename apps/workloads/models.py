@@ -180,6 +180,8 @@ class Placement(TenantModel):
     class Meta:
         indexes = [
             models.Index(fields=["node"], name="placement_held", condition=models.Q(released_at__isnull=True)),
+            # What ended since the last look, for recent use.
+            models.Index(fields=["released_at"], name="placement_released"),
         ]
         constraints = [
             models.UniqueConstraint(

@@ -1,4 +1,5 @@
 from apps.tenants.models.credentials import ApiToken, SshKey
+from apps.tenants.models.guarantees import Guarantee
 from apps.tenants.models.invitations import Invitation
 from apps.tenants.models.organisations import Department, Organisation
 from apps.tenants.models.people import Membership, PlatformAssignment, User
@@ -10,6 +11,7 @@ __all__ = [
     "ApiToken",
     "DefinedPlatformRole",
     "Department",
+    "Guarantee",
     "Holding",
     "Invitation",
     "Membership",

@@ -41,6 +41,8 @@ class Department(TenantModel):
     organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="departments")
     parent = models.ForeignKey("self", on_delete=models.PROTECT, null=True, blank=True, related_name="children")
     name = models.CharField(_("name"), max_length=80)
+    # Its share of the organisation's part of the queue, relative to the departments beside it.
+    weight = models.PositiveSmallIntegerField(_("weight"), default=1)
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
@@ -50,6 +52,7 @@ class Department(TenantModel):
                 fields=["organisation", "parent", "name"], name="department_name_once", nulls_distinct=False
             ),
             models.CheckConstraint(condition=~models.Q(parent=models.F("id")), name="department_not_own_parent"),
+            models.CheckConstraint(condition=models.Q(weight__range=(1, 100)), name="department_weight_1_to_100"),
         ]
 
     def __str__(self) -> str:

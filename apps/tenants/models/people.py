@@ -58,12 +58,15 @@ class Membership(TenantModel):
         "tenants.OrganisationRole", on_delete=models.PROTECT, null=True, blank=True, related_name="memberships"
     )
     priority = models.PositiveSmallIntegerField(default=3)
+    # Their share of the department's part of the queue, relative to the people beside them.
+    weight = models.PositiveSmallIntegerField(default=1)
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["organisation", "user"], name="membership_once"),
             models.CheckConstraint(condition=models.Q(priority__range=(1, 5)), name="membership_priority_1_to_5"),
+            models.CheckConstraint(condition=models.Q(weight__range=(1, 100)), name="membership_weight_1_to_100"),
         ]
         indexes = [models.Index(fields=["organisation", "-created_at"], name="membership_newest")]
 
