@@ -45,6 +45,7 @@ class Reason(models.TextChoices):
     EXPIRED = "expired", _("Stopped when its time had run out")
     RECYCLED = "recycled", _("Stopped to be moved into the recycle bin")
     DRAINED = "drained", _("Taken off a machine that was being emptied")
+    PREEMPTED = "preempted", _("It gave way to other work")
     CHANGED = "changed", _("Stopped to start again with changed settings")
     EXIT_CODE = "exit_code", _("The program ended with an error")
     SIGNAL = "signal", _("The program was ended by a signal")

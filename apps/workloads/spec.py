@@ -82,6 +82,8 @@ class Spec:
     # Where it may run, as its package says: an id of a zone, or anywhere; on simulated hardware, or never there.
     zone: str | None = None
     simulated: bool = False
+    # Whether it may be asked to give way to other work. Specs of before there was a choice count as True.
+    preemptible: bool = True
 
     @property
     def gpu_milli(self) -> int:
@@ -110,4 +112,5 @@ class Spec:
             egress=data.get("egress", False),
             zone=data.get("zone"),
             simulated=data.get("simulated", False),
+            preemptible=data.get("preemptible", True),
         )
