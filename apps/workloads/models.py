@@ -141,6 +141,8 @@ class Attempt(TenantModel):
         ordering = ["workload", "number"]
         indexes = [
             models.Index(fields=["next_check_at"], name="attempt_due", condition=models.Q(ended_at__isnull=True)),
+            # What left the queue lately, for how long one waits.
+            models.Index(fields=["placed_at"], name="attempt_placed"),
         ]
         constraints = [
             models.UniqueConstraint(fields=["workload", "number"], name="attempt_number_once"),
