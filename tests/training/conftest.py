@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 from django.conf import LazySettings
-from django.test import Client
 
-from apps.common.scoping import acting
-from apps.tenants.choices import Role
 from apps.workloads import nodes
-from tests.builders import World, make_member, make_organisation, make_world, platform, signed_in
+from tests.people import alice, bob, charlie, dora, frank, world
+
+__all__ = ["alice", "bob", "charlie", "dora", "frank", "world"]
 
 
 @pytest.fixture(autouse=True)
@@ -19,42 +18,3 @@ def home(tmp_path: Path, settings: LazySettings) -> Iterator[Path]:
     nodes.local_driver.cache_clear()
     yield tmp_path
     nodes.local_driver.cache_clear()
-
-
-@pytest.fixture
-def world(db: None) -> World:
-    with acting(platform()):
-        return make_world()
-
-
-@pytest.fixture
-def alice(world: World) -> Client:
-    return signed_in(world.alice)
-
-
-@pytest.fixture
-def bob(world: World) -> Client:
-    """A colleague."""
-    with acting(platform()):
-        return signed_in(make_member(world.organisation, "bob"))
-
-
-@pytest.fixture
-def dora(world: World) -> Client:
-    """Manages the organisation."""
-    with acting(platform()):
-        return signed_in(make_member(world.organisation, "dora", Role.ADMIN))
-
-
-@pytest.fixture
-def frank(world: World) -> Client:
-    """Keeps the books: may look, may start nothing."""
-    with acting(platform()):
-        return signed_in(make_member(world.organisation, "frank", Role.FINANCE))
-
-
-@pytest.fixture
-def charlie(world: World) -> Client:
-    """A stranger: manages another organisation."""
-    with acting(platform()):
-        return signed_in(make_member(make_organisation(), "charlie", Role.ADMIN))

@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -17,11 +17,11 @@ from apps.storage import browser, datasets, jobs, sharing
 from apps.storage.choices import JobStatus, RootKind
 from apps.storage.forms import DatasetForm, RenameForm, ShareForm
 from apps.storage.models import Dataset, DatasetVersion
+from apps.storage.owned import BIN_DAYS
 from apps.storage.roots import resolve
 from apps.storage.tables import DatasetTable, VersionTable
 from apps.storage.views import things
 from apps.storage.views.shared import USE, VIEW, paged
-from apps.storage.volumes import BIN_DAYS
 
 TABS = ("files", "versions", "sharing", "settings")
 PAGE = "storage/datasets/detail.html"
@@ -120,40 +120,6 @@ def _tabs(current: str) -> list[dict[str, Any]]:
     return [{"label": label, "url": f"?tab={tab}", "current": tab == current} for tab, label in labels.items()]
 
 
-@requires(USE)
-@require_POST
-def share(request: ActorRequest, dataset_id: UUID) -> HttpResponse:
-    dataset = datasets.get(request.actor, dataset_id)
-    back = f"{reverse('storage:dataset', args=[dataset.pk])}?tab=sharing"
-    return things.shared(request, dataset, PAGE, frame(request, dataset, "sharing"), back)
-
-
-@requires(USE)
-@require_POST
-def unshare(request: ActorRequest, dataset_id: UUID, user_id: int) -> HttpResponse:
-    dataset = datasets.get(request.actor, dataset_id)
-    sharing.unshare(request.actor, dataset, user_id=user_id)
-    if user_id == request.actor.user_id:
-        return redirect("storage:datasets")
-    return redirect(f"{reverse('storage:dataset', args=[dataset.pk])}?tab=sharing")
-
-
-@requires(USE)
-@require_http_methods(["GET", "POST"])
-def act(request: ActorRequest, dataset_id: UUID, name: str) -> HttpResponse:
-    """`delete`, and for what lies in the bin `restore` and `purge`: a dialog first, then the deed."""
-    question = QUESTIONS.get(name)
-    if question is None:
-        raise Http404
-    load = datasets.get if name == "delete" else datasets.get_binned
-    dataset = load(request.actor, dataset_id)
-    sharing.require_manage(request.actor, dataset)
-    if request.method == "POST":
-        return things.answered(request, dataset, question, reverse("storage:datasets") + question.back)
-    action = reverse("storage:dataset_act", args=[dataset.pk, name])
-    return render(request, "components/confirm_body.html", {**question.words(dataset), "action": action})
-
-
 def _delete_words(dataset: Dataset) -> dict[str, Any]:
     return {
         "title": _("Delete the dataset %(name)s?") % {"name": dataset.name},
@@ -187,3 +153,23 @@ QUESTIONS = {
     "restore": things.Question(_restore_words, datasets.restore, gettext_lazy("The dataset is back."), ""),
     "purge": things.Question(_purge_words, datasets.purge, gettext_lazy("The dataset is gone."), "?bin=on"),
 }
+
+PAGES = things.Pages("storage:dataset", PAGE, frame, "storage:datasets", datasets.get, datasets.get_binned, QUESTIONS)
+
+
+@requires(USE)
+@require_POST
+def share(request: ActorRequest, dataset_id: UUID) -> HttpResponse:
+    return PAGES.share(request, dataset_id)
+
+
+@requires(USE)
+@require_POST
+def unshare(request: ActorRequest, dataset_id: UUID, user_id: int) -> HttpResponse:
+    return PAGES.unshare(request, dataset_id, user_id)
+
+
+@requires(USE)
+@require_http_methods(["GET", "POST"])
+def act(request: ActorRequest, dataset_id: UUID, name: str) -> HttpResponse:
+    return PAGES.act(request, dataset_id, name)

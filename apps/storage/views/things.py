@@ -1,14 +1,16 @@
 """What pages of volumes and of datasets have in common: lists, sharing, and acts that ask first."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from django import forms
 from django.contrib import messages
 from django.db.models import QuerySet
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 
 from apps.common.actor import Actor
 from apps.common.errors import DomainError
@@ -17,7 +19,7 @@ from apps.common.requests import ActorRequest
 from apps.common.tables import Table
 from apps.storage.choices import Right
 from apps.storage.forms import ShareForm
-from apps.storage.sharing import Shared, share
+from apps.storage.sharing import Shared, require_manage, share, unshare
 from apps.storage.tables import StorageFilter
 from apps.storage.views.shared import paged
 
@@ -49,18 +51,6 @@ def filled(
     return render(request, template, {**context, "form": form}, status=422)
 
 
-def shared(request: ActorRequest, thing: Shared, template: str, context: dict[str, Any], back: str) -> HttpResponse:
-    """Share with the person chosen in the form."""
-    form = ShareForm(request.POST, thing=thing)
-
-    def do() -> HttpResponse:
-        data = form.cleaned_data
-        share(request.actor, thing, user_id=data["user"], right=Right(data["right"]))
-        return redirect(back)
-
-    return filled(request, form, template, context, do)
-
-
 @dataclass(frozen=True, slots=True)
 class Question:
     """A dialog before an act: what `components/confirm_body.html` shows, and what is done on POST."""
@@ -80,3 +70,50 @@ def answered(request: ActorRequest, thing: Any, question: Question, back: str) -
     else:
         messages.success(request, str(question.done))
     return redirect(back)
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """One kind of thing: its detail page's template and context by tab, its URLs, how it is found, what is asked."""
+
+    detail: str
+    template: str
+    frame: Callable[[ActorRequest, Any, str], dict[str, Any]]
+    listing: str
+    get: Callable[[Actor, UUID], Any]
+    get_binned: Callable[[Actor, UUID], Any]
+    questions: Mapping[str, Question]
+
+    def tab(self, thing: Shared, tab: str) -> str:
+        return f"{reverse(self.detail, args=[thing.pk])}?tab={tab}"
+
+    def share(self, request: ActorRequest, thing_id: UUID) -> HttpResponse:
+        """Share with the person chosen in the form."""
+        thing = self.get(request.actor, thing_id)
+        form = ShareForm(request.POST, thing=thing)
+
+        def do() -> HttpResponse:
+            data = form.cleaned_data
+            share(request.actor, thing, user_id=data["user"], right=Right(data["right"]))
+            return redirect(self.tab(thing, "sharing"))
+
+        return filled(request, form, self.template, self.frame(request, thing, "sharing"), do)
+
+    def unshare(self, request: ActorRequest, thing_id: UUID, user_id: int) -> HttpResponse:
+        """Who gives up their own right no longer sees it."""
+        thing = self.get(request.actor, thing_id)
+        unshare(request.actor, thing, user_id=user_id)
+        return redirect(self.listing if user_id == request.actor.user_id else self.tab(thing, "sharing"))
+
+    def act(self, request: ActorRequest, thing_id: UUID, name: str) -> HttpResponse:
+        """`delete`, and for what lies in the bin `restore` and `purge`: a dialog first, then the deed."""
+        question = self.questions.get(name)
+        if question is None:
+            raise Http404
+        load = self.get if name == "delete" else self.get_binned
+        thing = load(request.actor, thing_id)
+        require_manage(request.actor, thing)
+        if request.method == "POST":
+            return answered(request, thing, question, reverse(self.listing) + question.back)
+        action = reverse(f"{self.detail}_act", args=[thing.pk, name])
+        return render(request, "components/confirm_body.html", {**question.words(thing), "action": action})

@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -19,6 +19,7 @@ from apps.storage.choices import RootKind
 from apps.storage.forms import RenameForm, ResizeForm, ShareForm, VolumeForm
 from apps.storage.models import Volume
 from apps.storage.mounted import live_mounts
+from apps.storage.owned import BIN_DAYS
 from apps.storage.roots import resolve
 from apps.storage.tables import VolumeTable
 from apps.storage.views import things
@@ -128,45 +129,11 @@ def _saved(request: ActorRequest, volume: Volume) -> HttpResponse:
     return redirect(f"{reverse('storage:volume', args=[volume.pk])}?tab=settings")
 
 
-@requires(USE)
-@require_POST
-def share(request: ActorRequest, volume_id: UUID) -> HttpResponse:
-    volume = volumes.get(request.actor, volume_id)
-    back = f"{reverse('storage:volume', args=[volume.pk])}?tab=sharing"
-    return things.shared(request, volume, PAGE, frame(request, volume, "sharing"), back)
-
-
-@requires(USE)
-@require_POST
-def unshare(request: ActorRequest, volume_id: UUID, user_id: int) -> HttpResponse:
-    volume = volumes.get(request.actor, volume_id)
-    sharing.unshare(request.actor, volume, user_id=user_id)
-    if user_id == request.actor.user_id:
-        return redirect("storage:volumes")
-    return redirect(f"{reverse('storage:volume', args=[volume.pk])}?tab=sharing")
-
-
-@requires(USE)
-@require_http_methods(["GET", "POST"])
-def act(request: ActorRequest, volume_id: UUID, name: str) -> HttpResponse:
-    """`delete`, and for what lies in the bin `restore` and `purge`: a dialog first, then the deed."""
-    question = QUESTIONS.get(name)
-    if question is None:
-        raise Http404
-    load = volumes.get if name == "delete" else volumes.get_binned
-    volume = load(request.actor, volume_id)
-    sharing.require_manage(request.actor, volume)
-    if request.method == "POST":
-        return things.answered(request, volume, question, reverse("storage:volumes") + question.back)
-    action = reverse("storage:volume_act", args=[volume.pk, name])
-    return render(request, "components/confirm_body.html", {**question.words(volume), "action": action})
-
-
 def _delete_words(volume: Volume) -> dict[str, Any]:
     return {
         "title": _("Delete the volume %(name)s?") % {"name": volume.name},
         "text": _("It goes into the bin. Nobody can mount it or open its files there."),
-        "undo": _("Yes, for %(days)s days; until then it counts against the quota") % {"days": volumes.BIN_DAYS},
+        "undo": _("Yes, for %(days)s days; until then it counts against the quota") % {"days": BIN_DAYS},
         "button": _("Move to the bin"),
     }
 
@@ -195,3 +162,23 @@ QUESTIONS = {
     "restore": things.Question(_restore_words, volumes.restore, gettext_lazy("The volume is back."), ""),
     "purge": things.Question(_purge_words, volumes.purge, gettext_lazy("The volume is gone."), "?bin=on"),
 }
+
+PAGES = things.Pages("storage:volume", PAGE, frame, "storage:volumes", volumes.get, volumes.get_binned, QUESTIONS)
+
+
+@requires(USE)
+@require_POST
+def share(request: ActorRequest, volume_id: UUID) -> HttpResponse:
+    return PAGES.share(request, volume_id)
+
+
+@requires(USE)
+@require_POST
+def unshare(request: ActorRequest, volume_id: UUID, user_id: int) -> HttpResponse:
+    return PAGES.unshare(request, volume_id, user_id)
+
+
+@requires(USE)
+@require_http_methods(["GET", "POST"])
+def act(request: ActorRequest, volume_id: UUID, name: str) -> HttpResponse:
+    return PAGES.act(request, volume_id, name)
