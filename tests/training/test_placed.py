@@ -18,7 +18,7 @@ from tests.workloads.loops import until
 WRITES = """
 import os, time
 print("working", flush=True)
-time.sleep(1)
+time.sleep(2.5)  # long enough to be measured
 open(os.environ["PLSTACK_OUTPUT"] + "/model.bin", "wb").write(b"12345")
 """
 
