@@ -1,8 +1,8 @@
 """The scheduler's answer to a task that waits, as the JSON that is kept of it. Nothing of another tenant goes in."""
 
-from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import asdict
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import scheduler
@@ -10,7 +10,49 @@ import scheduler
 Json = dict[str, Any]
 
 
-def explanation_of(wait: scheduler.Wait, organisation: str, *, known: bool) -> Json:
+@dataclass(frozen=True, slots=True)
+class Kin:
+    """Where a task stands among those that wait for the same kind of card, and how many of its organisation before."""
+
+    position: int
+    total: int
+    own_ahead: int
+
+
+def explanations(view: scheduler.Snapshot, plan: scheduler.Plan) -> dict[str, Json]:
+    """What is kept of each task that the plan lets wait, by its id, in the order of the queue."""
+    tasks = {task.id: task for task in view.waiting}
+    known, kin = has_history(view), kin_of([tasks[wait.task_id] for wait in plan.waits])
+    return {
+        wait.task_id: explanation_of(wait, tasks[wait.task_id].organisation, known=known, kin=kin[wait.task_id])
+        for wait in plan.waits
+    }
+
+
+def kin_of(queue: Sequence[scheduler.Task]) -> dict[str, Kin]:
+    """By task id, for tasks in the order of the queue."""
+    totals = Counter(_kind(task) for task in queue)
+    ahead: Counter[Hashable] = Counter()
+    own: Counter[Hashable] = Counter()
+    found = {}
+    for task in queue:
+        kind = _kind(task)
+        found[task.id] = Kin(ahead[kind] + 1, totals[kind], own[kind, task.organisation])
+        ahead[kind] += 1
+        own[kind, task.organisation] += 1
+    return found
+
+
+def _kind(task: scheduler.Task) -> Hashable:
+    gpu = task.gpu
+    return None if gpu is None else (gpu.mode, gpu.model, gpu.any_of, gpu.profile)
+
+
+def _kin(kin: Kin) -> Json:
+    return {"position": kin.position, "total": kin.total, "own_ahead": kin.own_ahead}
+
+
+def explanation_of(wait: scheduler.Wait, organisation: str, *, known: bool, kin: Kin | None = None) -> Json:
     """Cause and its numbers, funnel, position, nearest miss, estimate, holders, alternatives, reserved nodes.
 
     `organisation` owns the task. The estimate is left out until enough runs have ended to learn from: a guess would
@@ -19,8 +61,9 @@ def explanation_of(wait: scheduler.Wait, organisation: str, *, known: bool) -> J
     return {
         "cause": wait.cause.code.value,
         "params": {name: value for name, value in wait.cause.params.items() if name not in _OTHERS},
-        "funnel": [asdict(step) for step in wait.funnel],
+        "funnel": [{"name": step.name, "count": step.count} for step in wait.funnel],
         "position": wait.position,
+        "kin": _kin(kin) if kin else None,
         "nearest": asdict(wait.nearest) if wait.nearest else None,
         "start_p50": wait.start_p50 if known else None,
         "start_p90": wait.start_p90 if known else None,

@@ -16,7 +16,7 @@ from apps.workloads.choices import Reason, Status
 from apps.workloads.isolation import usable_nodes
 from apps.workloads.models import Attempt, Placement, SchedulerEpoch, Workload
 from apps.workloads.reconcile import snapshot
-from apps.workloads.reconcile.explaining import explanation_of, has_history
+from apps.workloads.reconcile.explaining import explanations
 from apps.workloads.reconcile.lock import try_to_schedule
 
 
@@ -47,10 +47,8 @@ def _pass(actor: Actor, now: datetime, *, simulated: bool) -> tuple[int, int]:
     refused = _unisolated(view)
     plan = scheduler.plan(_without(view, refused), now.timestamp())
     placed = sum(_place(actor, waiting[task], plan) for task in dict.fromkeys(p.task_id for p in plan.places))
-    known = has_history(view)
-    for wait in plan.waits:
-        workload = waiting[wait.task_id]
-        _explain(actor, workload, explanation_of(wait, str(workload.organisation_id), known=known), now)
+    for task, explanation in explanations(view, plan).items():
+        _explain(actor, waiting[task], explanation, now)
     for task in refused:
         _explain(actor, waiting[task], {"cause": Reason.ISOLATION.value, "params": {}, "funnel": []}, now)
     return placed, len(plan.waits) + len(refused)
