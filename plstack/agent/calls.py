@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from apps.workloads.drivers.base import CannotSee, Handle, LaunchRefused, LaunchRequest, Mount
+from apps.workloads.drivers.capabilities import Notice
 from apps.workloads.drivers.local import accounts
 from apps.workloads.drivers.local.checks import check
 from apps.workloads.drivers.local.driver import LocalDriver
@@ -27,6 +28,7 @@ class Calls:
             "launch": self._launch,
             "observe": lambda asked: {"seen": codec.observation_out(driver.observe(self.handle(asked)))},
             "stop": self._stop,
+            "tell": self._tell,
             "logs": self._logs,
             "metrics": self._metrics,
             "endpoint": lambda asked: {"here": driver.endpoint(self.handle(asked), int(asked["port"])).socket_path},
@@ -71,6 +73,11 @@ class Calls:
 
     def _stop(self, asked: Json) -> Json:
         self._driver.stop(self.handle(asked), float(asked["grace_s"]))
+        return {}
+
+    def _tell(self, asked: Json) -> Json:
+        notice = Notice(**asked["notice"]) if asked["notice"] else None
+        self._driver.tell(self.handle(asked), notice)
         return {}
 
     def _logs(self, asked: Json) -> Json:

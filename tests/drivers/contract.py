@@ -4,7 +4,8 @@ from tests.drivers.contract_access import AccessContract
 from tests.drivers.contract_exec import ExecContract
 from tests.drivers.contract_ports import PortsContract
 from tests.drivers.contract_running import RunningContract
+from tests.drivers.contract_yielding import YieldingContract
 
 
-class DriverContract(RunningContract, AccessContract, ExecContract, PortsContract):
+class DriverContract(RunningContract, AccessContract, ExecContract, PortsContract, YieldingContract):
     """All of it."""

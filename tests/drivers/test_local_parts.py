@@ -10,7 +10,7 @@ import pynvml
 import pytest
 
 from apps.workloads.drivers.base import DeviceGrant, Mount, Usage
-from apps.workloads.drivers.local import accounts, cgroups, devices, environment, nvml, stopping
+from apps.workloads.drivers.local import accounts, cgroups, devices, environment, nvml, stopping, yielding
 from apps.workloads.drivers.local.driver import LocalDriver
 from apps.workloads.drivers.local.metrics import read_metrics
 from apps.workloads.drivers.local.records import RunDirectory, RunSpec, decode_spec, encode_spec
@@ -217,3 +217,35 @@ def test_a_specification_survives_its_file(plain: Kit) -> None:
     )
     assert decode_spec(encode_spec(spec)) == spec
     assert isinstance(decode_spec(encode_spec(spec)).request.attempt_id, UUID)
+
+
+class TestCheckpoints:
+    def test_the_newest_file_counts_and_never_lies_in_the_future(self, tmp_path: Path) -> None:
+        (tmp_path / "a/b").mkdir(parents=True)
+        (tmp_path / "a/b/old").touch()
+        newest = tmp_path / "new"
+        newest.touch()
+        changed = newest.stat().st_ctime
+        assert yielding.newest_age_s(tmp_path, changed + 7) == pytest.approx(7, abs=0.01)
+        assert yielding.newest_age_s(tmp_path, changed - 60) == 0.0
+
+    def test_links_and_empty_folders_are_no_checkpoints(self, tmp_path: Path) -> None:
+        (tmp_path / "outside").mkdir()
+        (tmp_path / "outside/file").touch()
+        inside = tmp_path / "inside"
+        (inside / "empty").mkdir(parents=True)
+        (inside / "link").symlink_to(tmp_path / "outside/file")
+        (inside / "folder").symlink_to(tmp_path / "outside")
+        assert yielding.newest_age_s(inside) is None
+        assert yielding.newest_age_s(inside / "folder") is None
+        assert yielding.newest_age_s(tmp_path / "missing") is None
+
+    def test_only_folders_that_the_program_may_write_to_are_looked_at(self, plain: Kit) -> None:
+        def folder(path: str) -> Path | None:
+            return yielding.checkpoint_folder(plain.request("true", env={"PLSTACK_CHECKPOINTS": path}))
+
+        assert folder("/workspace/output/checkpoints") == plain.output / "checkpoints"
+        assert folder("/workspace/output/../../etc") is None
+        assert folder("/workspace/code/x") is None
+        assert folder("") is None
+        assert yielding.checkpoint_folder(plain.request("true")) is None

@@ -210,7 +210,8 @@ class Observation:
     """One authoritative look at an attempt.
 
     `ran_for_s`: monotonic seconds in `running` so far, in total once exited, up to the last heartbeat when
-    lost; None when `running` was never reached. `exit` is set exactly when the phase is final.
+    lost; None when `running` was never reached. `exit` is set exactly when the phase is final. `checkpoint_age_s`:
+    seconds since the program last wrote below $PLSTACK_CHECKPOINTS.
     """
 
     phase: Phase
@@ -220,6 +221,7 @@ class Observation:
     exit: Exit | None = None
     usage: Usage | None = None
     peak_memory_mib: int | None = None
+    checkpoint_age_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

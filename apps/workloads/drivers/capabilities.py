@@ -1,5 +1,6 @@
 """What a driver may offer beyond the contract; asked with `isinstance`."""
 
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from apps.workloads.drivers.base import Handle, Isolation, Usage
@@ -32,4 +33,20 @@ class GpuModeMixin(Protocol):
         The caller has made sure that nothing runs on it. Raises `Unsupported`, or `DriverError` that says what is in
         the way.
         """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """It has to give way: SIGTERM in `leave_in_s` seconds, SIGKILL `save_s` later. `reason` is a stable code."""
+
+    reason: str
+    leave_in_s: float
+    save_s: float
+
+
+@runtime_checkable
+class NoticeMixin(Protocol):
+    def tell(self, handle: Handle, notice: Notice | None) -> None:
+        """Let the program find the notice in the file $PLSTACK_NOTICE; None takes it back. May be repeated."""
         ...

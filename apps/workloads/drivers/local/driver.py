@@ -27,7 +27,8 @@ from apps.workloads.drivers.base import (
     Phase,
     Usage,
 )
-from apps.workloads.drivers.local import accounts, cgroups, execution, modes, nvml, processes, shim, stopping
+from apps.workloads.drivers.capabilities import Notice
+from apps.workloads.drivers.local import accounts, cgroups, execution, modes, nvml, processes, shim, stopping, yielding
 from apps.workloads.drivers.local.checks import check
 from apps.workloads.drivers.local.isolation import Machine
 from apps.workloads.drivers.local.linux import is_locked
@@ -50,7 +51,7 @@ GpuSampler = Callable[[Sequence[DeviceGrant]], nvml.GpuSample | None]
 
 
 class LocalDriver:
-    """Implements `Driver` and the metrics, isolation, cleanup and GPU mode mixins under `home/runs`, `home/runtimes`.
+    """Implements `Driver` and all mixins of `capabilities` under `home/runs` and `home/runtimes`.
 
     `level` and `use_cgroups` override what the machine is found to offer; a level that it does not offer is refused
     at launch, never lowered.
@@ -85,13 +86,17 @@ class LocalDriver:
 
     def observe(self, handle: Handle) -> Observation:
         with _now_or_later():
-            return self._with_gpus(self._look(handle.ref), handle.ref)
+            return yielding.with_checkpoint(self._run(handle.ref), self._with_gpus(self._look(handle.ref), handle.ref))
 
     def stop(self, handle: Handle, grace_s: float) -> None:
         run = self._run(handle.ref)
         with _now_or_later():
             if run.path.is_dir() and not run.exit.exists():
                 stopping.ask(run.stop, grace_s)
+
+    def tell(self, handle: Handle, notice: Notice | None) -> None:
+        with _now_or_later():
+            yielding.tell(self._run(handle.ref), notice)
 
     def logs(self, handle: Handle, offset: int = 0, limit: int = 65536) -> LogChunk:
         run = self._run(handle.ref)

@@ -15,6 +15,9 @@ from apps.workloads.drivers.local.records import MARKER, RunDirectory, RunSpec
 SANDBOX_TMP = "/tmp"  # noqa: S108 - private to the sandbox
 SANDBOX_PORTS = "/run/plstack/ports"
 SANDBOX_EGRESS = "/run/plstack/egress"
+SANDBOX_NOTICE = "/run/plstack/notice"
+NOTICE_FILE = "notice.json"
+NOTICE, CHECKPOINTS = "PLSTACK_NOTICE", "PLSTACK_CHECKPOINTS"
 EGRESS_SOCKET = "egress.sock"
 EGRESS_PORT = 3128
 
@@ -42,11 +45,17 @@ def command(spec: RunSpec, run: RunDirectory, runtime: Path, tools: Mapping[str,
     defaults = _defaults(request, runtime, SANDBOX_TMP if isolated else str(run.temporary))
     own = {name: place(value) for name, value in request.env.items()}
     folder = SANDBOX_PORTS if isolated else str(run.ports)
+    notice = SANDBOX_NOTICE if isolated else str(run.notice)
     beside = {tool_variable(name): str(path) for name, path in (tools or {}).items()}
     leads_out = has_way_out(spec)
     return Command(
         argv=tuple(place(argument) for argument in request.argv),
-        env=defaults | (_proxy() if leads_out else {}) | own | _enforced(request, folder, place) | beside,
+        env=defaults
+        | (_proxy() if leads_out else {})
+        | own
+        | _enforced(request, folder, place)
+        | beside
+        | {NOTICE: f"{notice}/{NOTICE_FILE}"},
         workdir=place(request.workdir),
         folder=folder,
         ports=request.ports,

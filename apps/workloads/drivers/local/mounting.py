@@ -7,7 +7,13 @@ from pathlib import Path
 
 from apps.workloads.drivers.base import IsolationLevel, Mount
 from apps.workloads.drivers.local import accounts, devices, sandbox, seccomp
-from apps.workloads.drivers.local.environment import SANDBOX_EGRESS, has_way_out, is_inside, needs_scratch
+from apps.workloads.drivers.local.environment import (
+    SANDBOX_EGRESS,
+    SANDBOX_NOTICE,
+    has_way_out,
+    is_inside,
+    needs_scratch,
+)
 from apps.workloads.drivers.local.records import RunDirectory, RunSpec
 
 
@@ -21,7 +27,7 @@ def prepare(spec: RunSpec, run: RunDirectory) -> None:
         _check(mount, Path(spec.home))
     own = [run.temporary, run.ports] + ([run.scratch] if needs_scratch(spec.request) else [])
     try:
-        for directory in own:
+        for directory in [*own, run.notice]:  # the last stays the platform's
             directory.mkdir(mode=0o755, exist_ok=True)
         if has_way_out(spec):
             egress_folder(Path(spec.home)).mkdir(mode=0o755, parents=True, exist_ok=True)
@@ -67,6 +73,7 @@ def launch_command(spec: RunSpec, run: RunDirectory, runtimes: Sequence[Path]) -
 def _mounts(spec: RunSpec, run: RunDirectory) -> list[Mount]:
     request = spec.request
     mounts = sandbox.private_mounts(run.temporary, run.ports)
+    mounts.append(Mount(str(run.notice), SANDBOX_NOTICE, read_only=True))
     if has_way_out(spec):
         # The folder, not the socket in it, which is made anew with each start of the proxy.
         mounts.append(Mount(str(egress_folder(Path(spec.home))), SANDBOX_EGRESS, read_only=True))

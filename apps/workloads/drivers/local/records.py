@@ -85,6 +85,11 @@ class RunDirectory:
         return self.path / "ports"
 
     @property
+    def notice(self) -> Path:
+        """What the platform has to say to the program, which may only read it."""
+        return self.path / "notice"
+
+    @property
     def scratch(self) -> Path:
         """The working directory when it is not inside a mount."""
         return self.path / "work"
@@ -158,6 +163,7 @@ def decode_observation(data: bytes) -> Observation:
         exit=_decode_exit(fields["exit"]),
         usage=Usage(**fields["usage"]) if fields["usage"] else None,
         peak_memory_mib=fields["peak_memory_mib"],
+        checkpoint_age_s=fields.get("checkpoint_age_s"),
     )
 
 

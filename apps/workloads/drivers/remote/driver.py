@@ -4,6 +4,7 @@ import hashlib
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from functools import partial
 from uuid import UUID
 
@@ -17,6 +18,7 @@ from apps.workloads.drivers.base import (
     Observation,
     Usage,
 )
+from apps.workloads.drivers.capabilities import Notice
 from apps.workloads.drivers.remote import client, codec
 from apps.workloads.drivers.remote.client import Peer
 from apps.workloads.drivers.remote.execution import RemoteExec
@@ -29,7 +31,7 @@ LAUNCH_S = 25.0
 
 
 class RemoteDriver:
-    """Implements `Driver` and the metrics, cleanup and GPU mode mixins.
+    """Implements `Driver` and the metrics, cleanup, notice and GPU mode mixins.
 
     `lookup`: the agent of the node of this name; raises CannotSee for one that is not known. `uid_of`: the tenant's
     user id on every machine, because they share one file system; None where the platform gives tenants none.
@@ -53,6 +55,9 @@ class RemoteDriver:
 
     def stop(self, handle: Handle, grace_s: float) -> None:
         self._ask(handle, "stop", grace_s=grace_s)
+
+    def tell(self, handle: Handle, notice: Notice | None) -> None:
+        self._ask(handle, "tell", notice=asdict(notice) if notice else None)
 
     def logs(self, handle: Handle, offset: int = 0, limit: int = 65536) -> LogChunk:
         with _sensible():

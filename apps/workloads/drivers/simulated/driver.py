@@ -24,6 +24,7 @@ from apps.workloads.drivers.base import (
     Unsupported,
     Usage,
 )
+from apps.workloads.drivers.capabilities import Notice
 from apps.workloads.drivers.local.checks import check
 from apps.workloads.drivers.local.driver import LocalDriver
 from apps.workloads.drivers.simulated import figures, stubs
@@ -39,7 +40,7 @@ STUB_SECONDS = "PLSTACK_SIMULATED_SECONDS"
 
 
 class SimulatedDriver:
-    """Implements `Driver`, `MetricsMixin`, `IsolationMixin`, `CleanupMixin` and `GpuModeMixin`."""
+    """Implements `Driver`, `MetricsMixin`, `IsolationMixin`, `CleanupMixin`, `NoticeMixin` and `GpuModeMixin`."""
 
     name = NAME
 
@@ -112,6 +113,13 @@ class SimulatedDriver:
                 self._local.stop(handle, grace_s)
             elif grant is not None and not mark.exists():
                 mark.write_text(repr(now_s()))
+
+    def tell(self, handle: Handle, notice: Notice | None) -> None:
+        """A stub has nobody to tell."""
+        with _now_or_later():
+            grant = self._grants.read(handle.ref)
+        if grant is not None and not grant.stub_s:
+            self._local.tell(handle, notice)
 
     def logs(self, handle: Handle, offset: int = 0, limit: int = 65536) -> LogChunk:
         with _now_or_later():
