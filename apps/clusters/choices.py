@@ -29,3 +29,13 @@ class AcceleratorMode(models.TextChoices):
     SHARED = "shared", _("Shared, not isolated")
     VGPU = "vgpu", _("vGPU, memory limited")
     MIG = "mig", _("MIG, hardware isolated")
+
+
+class Limiter(models.TextChoices):
+    """What holds a vGPU slice to its memory on the card's machine; without one there are no such slices."""
+
+    NONE = "", _("Nothing")
+    HAMI = "hami", _("HAMi-core")
+    MPS = "mps", _("MPS")
+    VENDOR = "vendor", _("The vendor's templates")
+    SIMULATED = "simulated", _("Nothing: simulated")

@@ -1,39 +1,29 @@
-"""What this machine has: CPU, memory, disk through psutil; cards through NVML, quiet where there is no driver."""
+"""What this machine has: CPU, memory, disk through psutil; cards through their vendors' own interfaces."""
 
 import os
 import platform
 import socket
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import psutil
-import pynvml
+
+from apps.clusters import amd, limiters, nvidia
+from apps.clusters.cards import Card
+
+__all__ = ["MIB", "Card", "Machine", "look"]
 
 MIB = 1024 * 1024
-T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Card:
-    """One accelerator: MiB, per cent, °C, watts. What the driver does not tell is None."""
-
-    uuid: str
-    index: int
-    vendor: str
-    model: str
-    memory_mib: int
-    mig: bool = False
-    utilisation_pct: float | None = None
-    memory_used_mib: int | None = None
-    temperature_c: int | None = None
-    power_w: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Capacity in milli-cores and MiB, and the load at this moment in per cent."""
+    """Capacity in milli-cores and MiB, and the load at this moment in per cent.
+
+    `limiters`: what there is to hold slices of NVIDIA cards to their memory.
+    """
 
     name: str
     arch: str
@@ -45,13 +35,14 @@ class Machine:
     cpu_pct: float
     facts: dict[str, str] = field(default_factory=dict)
     cards: tuple[Card, ...] = ()
+    limiters: tuple[str, ...] = ()
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Machine":
         """What another machine measured of itself. Raises TypeError or ValueError for what is no measurement."""
         fields = dict(data)
-        cards = tuple(Card(**card) for card in fields.pop("cards", ()))
-        found = cls(**fields, cards=cards)
+        cards = tuple(Card.from_json(card) for card in fields.pop("cards", ()))
+        found = cls(**{**fields, "limiters": tuple(fields.get("limiters", ()))}, cards=cards)
         amounts = (found.cpu_milli, found.memory_mib, found.disk_mib, found.disk_free_mib, found.memory_used_mib)
         if not all(isinstance(amount, int) and 0 <= amount < 2**31 for amount in amounts):
             raise ValueError("An amount makes no sense")
@@ -71,7 +62,8 @@ def look(folder: Path) -> Machine:
         disk_free_mib=disk.free // MIB,
         cpu_pct=psutil.cpu_percent(interval=0.2),
         facts={"os": platform.platform(terse=True), "cpu": _cpu_model(), "python": platform.python_version()},
-        cards=tuple(_cards()),
+        cards=(*nvidia.cards(), *amd.cards()),
+        limiters=tuple(name.value for name in limiters.present()),
     )
 
 
@@ -87,56 +79,3 @@ def _cpu_model() -> str:
         return platform.processor()
     named = (line.partition(":")[2].strip() for line in lines if line.lower().startswith("model name"))
     return next(named, platform.processor())
-
-
-def _cards() -> Iterator[Card]:
-    """NVIDIA cards as NVML reports them. No library, no driver, no card: nothing, without a word."""
-    try:
-        pynvml.nvmlInit()
-    except pynvml.NVMLError:
-        return
-    try:
-        for index in range(pynvml.nvmlDeviceGetCount()):
-            yield _card(index)
-    finally:
-        pynvml.nvmlShutdown()
-
-
-def _card(index: int) -> Card:
-    handle = pynvml.nvmlDeviceGetHandleByIndex(index)
-    memory = pynvml.nvmlDeviceGetMemoryInfo(handle)
-    return Card(
-        uuid=_text(pynvml.nvmlDeviceGetUUID(handle)),
-        index=index,
-        vendor="nvidia",
-        model=_text(pynvml.nvmlDeviceGetName(handle)).removeprefix("NVIDIA "),
-        memory_mib=int(memory.total) // MIB,
-        mig=_mig_enabled(handle),
-        utilisation_pct=_utilisation(handle),
-        memory_used_mib=int(memory.used) // MIB,
-        temperature_c=_optional(lambda: int(pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU))),
-        power_w=_optional(lambda: float(pynvml.nvmlDeviceGetPowerUsage(handle)) / 1000),
-    )
-
-
-def _text(value: str | bytes) -> str:
-    return value.decode() if isinstance(value, bytes) else value
-
-
-def _mig_enabled(handle: object) -> bool:
-    try:
-        current, _pending = pynvml.nvmlDeviceGetMigMode(handle)
-    except pynvml.NVMLError:  # the card knows no MIG
-        return False
-    return bool(current == pynvml.NVML_DEVICE_MIG_ENABLE)
-
-
-def _utilisation(handle: object) -> float | None:
-    return _optional(lambda: float(pynvml.nvmlDeviceGetUtilizationRates(handle).gpu))
-
-
-def _optional(read: Callable[[], T]) -> T | None:
-    try:
-        return read()
-    except pynvml.NVMLError:
-        return None

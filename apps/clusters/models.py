@@ -8,7 +8,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from apps.billing.models import Package
-from apps.clusters.choices import AcceleratorMode, DrainAction, NodeStatus
+from apps.clusters.choices import AcceleratorMode, DrainAction, Limiter, NodeStatus
 
 PRESENT = Q(removed_at__isnull=True)
 
@@ -163,6 +163,13 @@ class Accelerator(models.Model):
     memory_mib = models.PositiveIntegerField()
     mode = models.CharField(max_length=8, choices=AcceleratorMode, default=AcceleratorMode.WHOLE)
     healthy = models.BooleanField(default=True)
+    # What the node discovered that it may be cut into, a list of `clusters.cards.MigCut`; null: nobody could look.
+    mig_profiles = models.JSONField(null=True)
+    limiter = models.CharField(max_length=10, choices=Limiter, blank=True, default=Limiter.NONE)
+    # What sharing may hand out in all, in thousandths of the card: more than 1000 oversubscribes it.
+    share_milli = models.PositiveIntegerField(default=1000)
+    # The compute partition that an AMD card is in, as its kernel driver says.
+    partition = models.CharField(max_length=8, blank=True)
     last_seen_at = models.DateTimeField(db_default=Now())
     # The newest measurement; null where the card does not tell.
     utilisation_pct = models.FloatField(null=True)
@@ -177,6 +184,11 @@ class Accelerator(models.Model):
         ordering = ["node", "index"]
         base_manager_name = "everything"
         default_manager_name = "objects"
+
+    @property
+    def keeps_its_limits(self) -> bool:
+        """Whether what is promised of its slices is still held: a vGPU card needs something that limits them."""
+        return self.mode != AcceleratorMode.VGPU or bool(self.limiter)
 
 
 class NodeSample(models.Model):

@@ -8,8 +8,11 @@ from typing import Any
 from django.db import transaction
 from django.db.models.functions import Now
 
-from apps.clusters.choices import AcceleratorMode
-from apps.clusters.discovery import Card, Machine, look
+from apps.clusters import geometry
+from apps.clusters.cards import Card
+from apps.clusters.choices import AcceleratorMode, Limiter
+from apps.clusters.discovery import Machine, look
+from apps.clusters.limiters import effective
 from apps.clusters.models import Accelerator, LogicalCluster, Node, NodeSample, Zone
 from apps.common.actor import Actor
 from apps.common.clock import db_now
@@ -24,7 +27,7 @@ def discover_local(actor: Actor, *, folder: Path, isolation: str, isolation_reas
     machine = look(folder)
     with transaction.atomic():
         node = _upsert_node(machine, isolation, isolation_reason)
-        write_cards(node, machine.cards)
+        write_cards(node, machine)
         write_sample(node, machine)
     return node
 
@@ -82,9 +85,9 @@ def _first_cluster() -> LogicalCluster:
     return cluster
 
 
-def write_cards(node: Node, cards: tuple[Card, ...]) -> None:
+def write_cards(node: Node, machine: Machine) -> None:
     """Cards that no longer answer stay, marked unhealthy: something may still be accounted to them."""
-    for card in cards:
+    for card in machine.cards:
         columns = {
             "node": node,
             "index": card.index,
@@ -97,10 +100,18 @@ def write_cards(node: Node, cards: tuple[Card, ...]) -> None:
             "memory_used_mib": card.memory_used_mib,
             "temperature_c": card.temperature_c,
             "power_w": card.power_w,
+            "mig_profiles": geometry.as_json(card.mig_cuts),
+            "limiter": _limiter(node, machine, card),
+            "partition": card.partition[:8],
         }
         mode = AcceleratorMode.MIG if card.mig else AcceleratorMode.WHOLE
         # A card that moved to another machine, or whose machine was removed and came back, keeps its row.
         Accelerator.everything.update_or_create(
             uuid=card.uuid, defaults=columns, create_defaults={**columns, "uuid": card.uuid, "mode": mode}
         )
-    Accelerator.objects.filter(node=node).exclude(uuid__in=[card.uuid for card in cards]).update(healthy=False)
+    Accelerator.objects.filter(node=node).exclude(uuid__in=[card.uuid for card in machine.cards]).update(healthy=False)
+
+
+def _limiter(node: Node, machine: Machine, card: Card) -> Limiter:
+    found = effective(machine.limiters, node.isolation) if card.vendor == "nvidia" else None
+    return Limiter(found.value) if found else Limiter.NONE

@@ -90,7 +90,7 @@ def join(actor: Actor, *, asked: Joining) -> tuple[Node, bytes]:
         node.sealed_secret = seal(secret, purpose=_purpose(node))
         node.joins = F("joins") + 1
         node.save(update_fields=["sealed_secret", "joins"])
-        write_cards(node, asked.machine.cards)
+        write_cards(node, asked.machine)
         write_sample(node, asked.machine)
         target = Target("node", str(node.pk), node.name)
         record(actor, action="node.joined", target=target, after={"address": asked.address, "by": token.made_by})
@@ -146,7 +146,8 @@ def beat(node: Node, machine: Machine, *, isolation: str, isolation_reason: str)
     """The machine is there, and this is how it is."""
     with transaction.atomic():
         Node.objects.filter(pk=node.pk).update(**measured(machine, isolation, isolation_reason))
-        write_cards(node, machine.cards)
+        node.isolation = isolation
+        write_cards(node, machine)
         write_sample(node, machine)
 
 

@@ -10,6 +10,7 @@ from apps.audit.services import Target, record
 from apps.billing import services as billing
 from apps.billing.models import Package
 from apps.billing.selectors import current_price
+from apps.clusters.choices import Limiter
 from apps.clusters.models import Accelerator, LogicalCluster, Node, Zone, ZonePackage
 from apps.clusters.services.zones import locked_zone
 from apps.clusters.simulation import CARDS, CPU_MILLI, DISK_MIB, MEMORY_MIB, MODELS, Listed, Model, packages
@@ -67,6 +68,7 @@ def _add_node(cluster: LogicalCluster, model: Model, isolation: str, isolation_r
             model=model.name,
             memory_mib=model.memory_mib,
             mode=model.modes[index],
+            limiter=Limiter.SIMULATED,
         )
         for index in range(CARDS)
     )

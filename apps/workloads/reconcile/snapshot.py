@@ -1,45 +1,90 @@
 """From rows to the scheduler's snapshot. Reads everything in a fixed number of queries."""
 
 from collections import defaultdict
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
-
-from django.db.models import Q
 
 import scheduler
 from apps.clusters.choices import CLOSED
 from apps.clusters.models import Accelerator, Node
 from apps.workloads.choices import PLACED, Status
-from apps.workloads.models import Attempt, Placement, Workload
-from apps.workloads.reconcile.history import estimated, learned
+from apps.workloads.models import Attempt, Placement, SchedulerEpoch, Workload
+from apps.workloads.queueing import mix, policy, promises
+from apps.workloads.reconcile.history import Lesson, estimated, estimated_running, learned
+from apps.workloads.reconcile.queues import queues
 from apps.workloads.reconcile.tasks_of import task_of
-from scheduler.estimate import History
+from apps.workloads.worlds import of_world
 
 # A node that has said nothing for this long takes no new work; what runs on it goes on.
 SILENCE = timedelta(seconds=120)
+# More ids than this in one query are read as "all".
+MANY = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """All of an attempt that may change while it is live, as far as the scheduler cares."""
+
+    attempt: UUID
+    workload: UUID
+    placed_at: datetime
+    started_at: datetime | None
+    checkpoint_at: datetime | None
+    stopping: bool
+    held_for: UUID | None
 
 
 def take(now: datetime, *, simulated: bool = False) -> scheduler.Snapshot:
-    """Nodes, what they hold and what waits, as one pass sees them. Waiting tasks in submission order.
-
-    Real and simulated hardware are two worlds: neither's work ever waits for, displaces or outweighs the other's.
-    """
-    history = learned()
-    waiting = Workload.objects.filter(of_world(simulated), status=Status.QUEUED).order_by("queued_at", "pk")
-    return scheduler.Snapshot(
-        nodes=_nodes(now, simulated),
-        running=_running(now, history, simulated),
-        waiting=tuple(estimated(task_of(workload), history) for workload in waiting),
+    """Nodes, what they hold and what waits, as one pass sees them. Waiting tasks in submission order."""
+    lesson, rules = learned(now, simulated=simulated), policy.rules()
+    rows = Workload.objects.filter(of_world(simulated), status=Status.QUEUED).order_by("queued_at", "pk")
+    waiting = tuple(estimated(task_of(workload, rules.min_runtime_s), lesson) for workload in rows)
+    return around(
+        waiting,
+        now,
+        nodes=nodes(now, simulated),
+        running=members(live(simulated), lesson, now, rules.min_runtime_s),
+        used=mix.from_json(mix_of_epoch(simulated)).used,
+        simulated=simulated,
     )
 
 
-def of_world(simulated: bool) -> Q:
-    """Workloads of the simulated world, or of the real one; those of old have no word about it in their spec."""
-    asked = Q(spec__simulated=True)
-    return asked if simulated else ~asked
+def around(
+    waiting: tuple[scheduler.Task, ...],
+    now: datetime,
+    *,
+    nodes: tuple[scheduler.Node, ...],
+    running: tuple[scheduler.Running, ...],
+    used: scheduler.Mix | None,
+    simulated: bool,
+) -> scheduler.Snapshot:
+    """The snapshot of these: with the queues, and with what was promised to the tasks and emptied for them."""
+    ids = [task.id for task in waiting]
+    return scheduler.Snapshot(
+        nodes=nodes,
+        running=running,
+        waiting=waiting,
+        queues=queues(now, simulated=simulated),
+        mix=used,
+        holds=promises.holds(ids, now),
+        promised=promises.promised(ids),
+    )
 
 
-def _nodes(now: datetime, simulated: bool) -> tuple[scheduler.Node, ...]:
+def world_name(simulated: bool) -> str:
+    return "simulated" if simulated else "real"
+
+
+def mix_of_epoch(simulated: bool) -> Any:
+    kept = SchedulerEpoch.objects.filter(pk=1).values_list("mix", flat=True).first() or {}
+    return kept.get(world_name(simulated), {})
+
+
+def nodes(now: datetime, simulated: bool) -> tuple[scheduler.Node, ...]:
+    """In the order of their ids: ties between nodes go to the first."""
     cards: dict[UUID, list[scheduler.Device]] = defaultdict(list)
     here = Node.objects.filter(cluster__zone__simulated=simulated).select_related("cluster")
     for card in Accelerator.objects.filter(node__in=here.values("pk")).order_by("node_id", "index"):
@@ -72,27 +117,81 @@ def _device(card: Accelerator) -> scheduler.Device:
     )
 
 
-def _running(now: datetime, history: History, simulated: bool) -> tuple[scheduler.Running, ...]:
-    slices: dict[UUID, list[scheduler.Slice]] = defaultdict(list)
-    for piece in Placement.objects.filter(released_at__isnull=True, accelerator__isnull=False).order_by("pk"):
-        slices[piece.attempt_id].append(_slice(piece))
-    live = (
-        Attempt.objects.filter(
-            ended_at__isnull=True, workload__status__in=PLACED, node__cluster__zone__simulated=simulated
+def live(simulated: bool) -> list[Live]:
+    """What holds a place, in the order of the attempts' ids."""
+    rows = Attempt.objects.filter(
+        ended_at__isnull=True, workload__status__in=PLACED, node__cluster__zone__simulated=simulated
+    ).order_by("pk")
+    return [
+        Live(
+            attempt,
+            workload,
+            placed,
+            started,
+            checkpoint,
+            status == Status.STOPPING,
+            None if answered else leaves_for,
         )
-        .select_related("workload")
-        .order_by("pk")
-    )
+        for attempt, workload, placed, started, checkpoint, status, leaves_for, answered in rows.values_list(
+            "pk",
+            "workload_id",
+            "placed_at",
+            "started_at",
+            "checkpoint_at",
+            "workload__status",
+            "preemption__for_workload_id",
+            "preemption__ended_at",
+        )
+    ]
+
+
+def members(
+    rows: Collection[Live], lesson: Lesson, now: datetime, min_runtime_s: float
+) -> tuple[scheduler.Running, ...]:
+    """The scheduler's view of these attempts."""
+    slices, tasks, where = _slices(rows), _tasks(rows, min_runtime_s), _nodes_of(rows)
     return tuple(
         scheduler.Running(
-            task=estimated(task_of(attempt.workload), history, (now - attempt.placed_at).total_seconds()),
-            attempt_id=str(attempt.pk),
-            node_id=str(attempt.node_id),
-            slices=tuple(slices[attempt.pk]),
-            started_at=(attempt.started_at or attempt.placed_at).timestamp(),
+            task=_running_task(row, tasks[row.workload], lesson, now),
+            attempt_id=str(row.attempt),
+            node_id=str(where[row.attempt]),
+            slices=tuple(slices[row.attempt]),
+            started_at=(row.started_at or row.placed_at).timestamp(),
+            last_checkpoint_at=row.checkpoint_at.timestamp() if row.checkpoint_at else None,
+            held_for=str(row.held_for) if row.held_for else None,
         )
-        for attempt in live
+        for row in rows
+        if row.workload in tasks and row.attempt in where
     )
+
+
+def _running_task(row: Live, task: scheduler.Task, lesson: Lesson, now: datetime) -> scheduler.Task:
+    """What is being stopped is on its way out already: nobody needs to ask it to give way."""
+    task = replace(task, preemptible=False) if row.stopping else task
+    return estimated_running(task, lesson, (now - row.placed_at).total_seconds())
+
+
+def _slices(rows: Collection[Live]) -> dict[UUID, list[scheduler.Slice]]:
+    slices: dict[UUID, list[scheduler.Slice]] = defaultdict(list)
+    held = Placement.objects.filter(released_at__isnull=True, accelerator__isnull=False)
+    for piece in held.filter(**_among("attempt_id", (row.attempt for row in rows))).order_by("pk"):
+        slices[piece.attempt_id].append(_slice(piece))
+    return slices
+
+
+def _tasks(rows: Collection[Live], min_runtime_s: float) -> dict[UUID, scheduler.Task]:
+    here = Workload.objects.filter(status__in=PLACED).filter(**_among("pk", (row.workload for row in rows)))
+    return {workload.pk: task_of(workload, min_runtime_s) for workload in here}
+
+
+def _nodes_of(rows: Collection[Live]) -> dict[UUID, UUID]:
+    here = Attempt.objects.filter(ended_at__isnull=True).filter(**_among("pk", (row.attempt for row in rows)))
+    return dict(here.values_list("pk", "node_id"))
+
+
+def _among(name: str, ids: Iterable[UUID]) -> dict[str, list[UUID]]:
+    found = list(ids)
+    return {f"{name}__in": found} if len(found) <= MANY else {}
 
 
 def _slice(piece: Placement) -> scheduler.Slice:

@@ -1,0 +1,142 @@
+"""NVIDIA cards as NVML reports them, with the partitions that their driver offers. Quiet where there is no driver.
+
+NVML API Reference, "Multi Instance GPU Management". Which profiles exist, and where each may lie, is told by the driver
+of this very card, whether MIG is switched on or not; the scheduler's own table serves cards that were not asked.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from ctypes import byref, c_uint
+from typing import Any, TypeVar
+
+import pynvml
+
+from apps.clusters.cards import Card, MigCut
+
+MIB, GIB = 1024 * 1024, 1024**3
+T = TypeVar("T")
+# What a profile has beyond its slices, as nvidia-smi writes it behind the name.
+_ATTRIBUTES = {
+    pynvml.NVML_GPU_INSTANCE_PROFILE_1_SLICE_REV1: "+me",
+    pynvml.NVML_GPU_INSTANCE_PROFILE_2_SLICE_REV1: "+me",
+    pynvml.NVML_GPU_INSTANCE_PROFILE_1_SLICE_GFX: "+gfx",
+    pynvml.NVML_GPU_INSTANCE_PROFILE_2_SLICE_GFX: "+gfx",
+    pynvml.NVML_GPU_INSTANCE_PROFILE_4_SLICE_GFX: "+gfx",
+    pynvml.NVML_GPU_INSTANCE_PROFILE_1_SLICE_NO_ME: "-me",
+    pynvml.NVML_GPU_INSTANCE_PROFILE_2_SLICE_NO_ME: "-me",
+    pynvml.NVML_GPU_INSTANCE_PROFILE_1_SLICE_ALL_ME: "+me.all",
+    pynvml.NVML_GPU_INSTANCE_PROFILE_2_SLICE_ALL_ME: "+me.all",
+}
+
+
+def cards() -> Iterator[Card]:
+    """No library, no driver, no card: nothing, without a word."""
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError:
+        return
+    try:
+        for index in range(pynvml.nvmlDeviceGetCount()):
+            yield _card(index)
+    finally:
+        pynvml.nvmlShutdown()
+
+
+def _card(index: int) -> Card:
+    handle = pynvml.nvmlDeviceGetHandleByIndex(index)
+    memory = pynvml.nvmlDeviceGetMemoryInfo(handle)
+    return Card(
+        uuid=text(pynvml.nvmlDeviceGetUUID(handle)),
+        index=index,
+        vendor="nvidia",
+        model=text(pynvml.nvmlDeviceGetName(handle)).removeprefix("NVIDIA "),
+        memory_mib=int(memory.total) // MIB,
+        mig=mig_enabled(handle),
+        utilisation_pct=_optional(lambda: float(pynvml.nvmlDeviceGetUtilizationRates(handle).gpu)),
+        memory_used_mib=int(memory.used) // MIB,
+        temperature_c=_optional(lambda: int(pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU))),
+        power_w=_optional(lambda: float(pynvml.nvmlDeviceGetPowerUsage(handle)) / 1000),
+        mig_cuts=cuts_of(handle, int(memory.total)),
+    )
+
+
+def text(value: str | bytes) -> str:
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def mig_enabled(handle: Any) -> bool:
+    try:
+        current, _pending = pynvml.nvmlDeviceGetMigMode(handle)
+    except pynvml.NVMLError:  # the card knows no MIG
+        return False
+    return bool(current == pynvml.NVML_DEVICE_MIG_ENABLE)
+
+
+def cuts_of(handle: Any, memory_bytes: int) -> tuple[MigCut, ...] | None:
+    """The card's profiles with their places; () for a card without MIG, None where the driver will not tell."""
+    try:
+        pynvml.nvmlDeviceGetMigMode(handle)
+    except pynvml.NVMLError as error:
+        return () if error.value == pynvml.NVML_ERROR_NOT_SUPPORTED else None
+    try:
+        found = [_cut(handle, number, memory_bytes) for number in range(pynvml.NVML_GPU_INSTANCE_PROFILE_COUNT)]
+    except pynvml.NVMLError:  # asking for the places takes privileges that this process may not have
+        return None
+    return tuple(cut for cut in found if cut is not None and cut.starts)
+
+
+def _cut(handle: Any, number: int, memory_bytes: int) -> MigCut | None:
+    info = profile_info(handle, number)
+    if info is None:
+        return None
+    places = placements(handle, int(info.id))
+    return MigCut(
+        name=profile_name(info, number, memory_bytes),
+        starts=tuple(sorted(start for start, _size in places)),
+        size=places[0][1] if places else 0,
+        compute=int(info.sliceCount),
+        memory_mib=int(info.memorySizeMB),
+        maximum=int(info.instanceCount),
+    )
+
+
+def profile_info(handle: Any, number: int) -> Any | None:
+    """The driver's description of one profile; None for a number that this card does not know."""
+    for version in (2, 1):
+        try:
+            return pynvml.nvmlDeviceGetGpuInstanceProfileInfo(handle, number, version)
+        except pynvml.NVMLError as error:
+            if error.value in (pynvml.NVML_ERROR_NOT_SUPPORTED, pynvml.NVML_ERROR_INVALID_ARGUMENT):
+                return None
+            if error.value != pynvml.NVML_ERROR_FUNCTION_NOT_FOUND:  # an older driver: ask in the older way
+                raise
+    return None
+
+
+def placements(handle: Any, profile_id: int) -> list[tuple[int, int]]:
+    """(start, size) in memory slices of every place that the profile may take on an empty card."""
+    count = c_uint(0)
+    pynvml.nvmlDeviceGetGpuInstancePossiblePlacements(handle, profile_id, None, byref(count))
+    array = (pynvml.c_nvmlGpuInstancePlacement_t * count.value)()
+    pynvml.nvmlDeviceGetGpuInstancePossiblePlacements(handle, profile_id, array, byref(count))
+    return [(int(place.start), int(place.size)) for place in array[: count.value]]
+
+
+def profile_name(info: Any, number: int, memory_bytes: int) -> str:
+    """`3g.40gb`, as nvidia-smi names it: the driver's word where it has one, else put together by its rule.
+
+    The rule (NVIDIA's go-nvlib): the profile's share of the card's memory, rounded up to an eighth, in whole GiB.
+    """
+    told = text(getattr(info, "name", "") or "").removeprefix("MIG ").strip()
+    if told:
+        return told
+    eighths = math.ceil(int(info.memorySizeMB) * MIB / memory_bytes * 8)
+    gigabytes = round(eighths / 8 * math.ceil(memory_bytes / GIB))
+    return f"{info.sliceCount}g.{gigabytes}gb{_ATTRIBUTES.get(number, '')}"
+
+
+def _optional(read: Callable[[], T]) -> T | None:
+    try:
+        return read()
+    except pynvml.NVMLError:
+        return None
