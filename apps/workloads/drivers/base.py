@@ -41,7 +41,8 @@ class DeviceGrant:
 
     `memory_mib` and `cores_pct` are what was granted, not what the card has; `mode` is the card's mode
     (`whole`, `shared`, `vgpu`, `mig`). `uuid` is the vendor's own id of the card or MIG instance. `profile` and
-    `slot` name the partition of a MIG card: `3g.40gb` from memory slice 4 on.
+    `slot` name the partition of a MIG card: `3g.40gb` from memory slice 4 on. The driver adds which instance it made
+    for it: its uuid (`MIG-…`), and the ids of its GPU and compute instance.
     """
 
     uuid: str
@@ -53,6 +54,9 @@ class DeviceGrant:
     mode: str
     profile: str = ""
     slot: int | None = None
+    mig_uuid: str = ""
+    gpu_instance: int | None = None
+    compute_instance: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +184,8 @@ class StepTime:
 class Usage:
     """One sample. `at_s`: monotonic seconds since running began. GPU figures None when not measured.
 
-    Of several cards: mean utilisation, the sum of memory, and the hottest one's temperature.
+    Of several cards: mean utilisation, the sum of memory, the fullest one's memory, and the hottest one's temperature.
+    Utilisation is of what was granted: a quarter of a card that is fully used is at 100 %.
     """
 
     at_s: float
@@ -189,6 +194,7 @@ class Usage:
     gpu_util_pct: float | None = None
     gpu_memory_mib: int | None = None
     gpu_temperature_c: int | None = None
+    gpu_fullest_mib: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

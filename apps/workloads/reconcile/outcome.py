@@ -11,6 +11,7 @@ from apps.workloads.choices import Desired, Fault, Reason, Status
 from apps.workloads.drivers.base import Exit, ExitReason, LaunchRefused, Observation, Phase
 from apps.workloads.hardware.eviction import ended_by_eviction
 from apps.workloads.models import Attempt, Workload
+from apps.workloads.reconcile.peaks import peak_columns
 from apps.workloads.states import Claim, Why
 
 # After this many tries ended by the platform's own faults, the workload fails instead of queueing again.
@@ -49,7 +50,7 @@ def _proved_running(actor: Actor, claim: Claim, at: datetime) -> None:
 def _ended(actor: Actor, claim: Claim, seen: Observation, started_at: datetime | None, now: datetime) -> None:
     attempt, end = claim.attempt, seen.exit or Exit(None, None, ExitReason.LOST)
     at = now if started_at is None else started_at + timedelta(seconds=seen.ran_for_s or 0.0)
-    result = {**_seen_columns(seen, now), "phase": seen.phase.value, **_exit_columns(end)}
+    result = {**_seen_columns(attempt, seen, now), "phase": seen.phase.value, **_exit_columns(end)}
     workload = attempt.workload
     evicted = ended_by_eviction(attempt, workload, end, now)
     why = _eviction(attempt) if evicted else why_of(end, workload)
@@ -122,21 +123,21 @@ def refused(actor: Actor, claim: Claim, refusal: LaunchRefused) -> None:
 
 
 def _progress(claim: Claim, seen: Observation, now: datetime) -> None:
-    columns = _seen_columns(seen, now)
+    columns = _seen_columns(claim.attempt, seen, now)
     changed = columns["progress"] != claim.attempt.progress or seen.phase.value != claim.attempt.phase
     Attempt.objects.filter(pk=claim.attempt.pk, fence=claim.fence).update(phase=seen.phase.value, **columns)
     if changed or seen.phase is Phase.RUNNING:
         announce.progressed(claim.attempt.workload)
 
 
-def _seen_columns(seen: Observation, now: datetime) -> dict[str, Any]:
+def _seen_columns(attempt: Attempt, seen: Observation, now: datetime) -> dict[str, Any]:
     return {
         "seen_at": now,
         "ran_for_s": seen.ran_for_s,
         "steps": {step.name.value: {"seconds": round(step.seconds, 3), "done": step.done} for step in seen.steps},
         "progress": {"text": seen.progress.text, "fraction": seen.progress.fraction} if seen.progress else {},
         "usage": _usage(seen),
-        "peak_memory_mib": seen.peak_memory_mib,
+        **peak_columns(attempt, seen),
     }
 
 

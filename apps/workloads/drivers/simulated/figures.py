@@ -45,10 +45,12 @@ def with_cards(usage: Usage, devices: Sequence[DeviceGrant]) -> Usage:
     warm = min(1.0, usage.at_s / WARM_UP_S)
     held = sum(device.memory_mib for device in devices)
     utilisation = _wave(devices[0].uuid, usage.at_s, 62.0, 97.0) * warm
+    filled = 0.08 + 0.7 * warm
     return replace(
         usage,
         gpu_util_pct=round(utilisation, 1),
-        gpu_memory_mib=round(held * (0.08 + 0.7 * warm)),
+        gpu_memory_mib=round(held * filled),
+        gpu_fullest_mib=round(max(device.memory_mib for device in devices) * filled),
         gpu_temperature_c=round(IDLE_C + utilisation / 100 * (BUSY_C - IDLE_C)),
     )
 

@@ -1,0 +1,34 @@
+"""What the last run says about each package of a launch form: whether it would be enough for the next one."""
+
+from collections.abc import Iterable, Sequence
+
+from django.utils.translation import gettext as _
+
+from apps.billing.models import Package
+from apps.common.formatting import gpu_memory, memory
+from apps.workloads.fit.peaks import Held, Peaks, held_by, needs, peaks_of, size_of
+from apps.workloads.fit.smaller import LONG_ENOUGH_S
+from apps.workloads.models import Attempt, Workload
+
+
+def hints(workload: Workload, attempts: Sequence[Attempt], packages: Iterable[Package]) -> dict[int, str]:
+    """A sentence by package id, for those that the last run speaks about; nothing after a run too short to judge."""
+    peaks, held = peaks_of(attempts), held_by(workload, attempts)
+    if peaks.ran_s < LONG_ENOUGH_S:
+        return {}
+    said = ((package.pk, _hint(package, peaks, held)) for package in packages)
+    return {key: words for key, words in said if words}
+
+
+def _hint(package: Package, peaks: Peaks, held: Held) -> str:
+    size = size_of(package, held.card_memory_mib)
+    if peaks.memory_mib is not None and size.memory_mib < peaks.memory_mib:
+        return _("Last time it used %(peak)s of memory: does not fit.") % {"peak": memory(peaks.memory_mib)}
+    if peaks.gpu_memory_mib is None or not held.model or package.gpu_model != held.model:
+        return ""
+    words = {"peak": gpu_memory(peaks.gpu_memory_mib)}
+    if size.gpu_memory_mib < peaks.gpu_memory_mib:
+        return _("Last time it used %(peak)s of GPU memory: does not fit.") % words
+    if size.gpu_memory_mib < needs(peaks, held.size).gpu_memory_mib:
+        return _("Last time it used %(peak)s of GPU memory: a tight fit.") % words
+    return _("Last time it used %(peak)s of GPU memory: fits.") % words
