@@ -1,5 +1,6 @@
 """What is written and sent when a workload changes: its event, the audit row, the nudges."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from apps.audit.services import Target, record
@@ -67,9 +68,38 @@ def event(actor: Actor, workload: Workload, kind: str, data: dict[str, Any]) -> 
         data=data,
         actor_label=actor.label,
     )
+    _publish(row)
+
+
+def events(actor: Actor, kind: str, data: Mapping[Workload, dict[str, Any]]) -> None:
+    """The same for many workloads in one statement."""
+    rows = Event.objects.bulk_create(
+        Event(
+            organisation_id=workload.organisation_id,
+            workload=workload,
+            attempt_number=workload.attempt_number,
+            kind=kind,
+            status=workload.status,
+            reason=workload.reason,
+            data=said,
+            actor_label=actor.label,
+        )
+        for workload, said in data.items()
+    )
+    for row in rows:
+        _publish(row)
+
+
+def _publish(row: Event) -> None:
     publish_on_commit(
-        [workload_group(workload.pk), organisation_group(workload.organisation_id), PLATFORM_GROUP],
-        {"type": "workload.event", "id": row.pk, "workload": str(workload.pk), "kind": kind, "status": workload.status},
+        [workload_group(row.workload_id), organisation_group(row.organisation_id), PLATFORM_GROUP],
+        {
+            "type": "workload.event",
+            "id": row.pk,
+            "workload": str(row.workload_id),
+            "kind": row.kind,
+            "status": row.status,
+        },
     )
 
 

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from statistics import median
 from typing import Any
+from uuid import UUID
 
 from django.db.models import Q
 
@@ -64,6 +65,18 @@ class Outcome:
     start_p50: datetime
     start_p90: datetime
     started_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """When one stay in the queue, that after so many attempts, was said to end."""
+
+    organisation: UUID
+    workload: UUID
+    after_attempt: int
+    cause: str
+    start_p50: datetime
+    start_p90: datetime
 
 
 def scorecard(actor: Actor, simulated: bool = False) -> Scorecard:
@@ -120,3 +133,26 @@ def size_of(gpu: Mapping[str, Any] | None) -> Size:
     if count == 1:
         return Size.ONE
     return Size.FEW if count < 8 else Size.MANY
+
+
+def note(stays: Iterable[Stay]) -> None:
+    """Keep the first estimate of each stay in the queue; a later one of the same stay is not written."""
+    StartEstimate.objects.bulk_create(
+        [
+            StartEstimate(
+                organisation_id=stay.organisation,
+                workload_id=stay.workload,
+                after_attempt=stay.after_attempt,
+                cause=stay.cause,
+                start_p50=stay.start_p50,
+                start_p90=max(stay.start_p50, stay.start_p90),
+            )
+            for stay in stays
+        ],
+        ignore_conflicts=True,
+    )
+
+
+def turned_out(workloads: Iterable[UUID], at: datetime) -> None:
+    """These have started: what was estimated of the stay that ended is scored from now on."""
+    StartEstimate.objects.filter(workload__in=list(workloads), started_at__isnull=True).update(started_at=at)

@@ -1,39 +1,85 @@
-"""How long runs take, learned from those that ended, for the scheduler's estimates."""
+"""How long runs take, learned from those that ended, for the scheduler's estimates. Each world learns from its own."""
 
-from dataclasses import replace
-from datetime import datetime
-from functools import lru_cache
-
-from django.db.models import Max
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from uuid import UUID
 
 import scheduler
 from apps.workloads.choices import Status
 from apps.workloads.models import Workload
 from apps.workloads.reconcile.tasks_of import task_of
+from apps.workloads.worlds import of_world
 from scheduler.estimate import History
 
 # The newest ended runs that are learned from; older ones say little about today's.
 LEARN_FROM = 2000
+# A long history hardly changes with one more run, and reading it again takes a while.
+LONG, LASTS = 200, timedelta(seconds=30)
+
+Estimate = tuple[float, float] | None
 
 
-def learned() -> History:
-    """Durations of the runs that ended last; read again only when another one has ended."""
-    return _read(Workload.objects.aggregate(newest=Max("ended_at"))["newest"])
+@dataclass(slots=True)
+class Lesson:
+    """What was learned, up to which run, and when it was read. `known` remembers what was looked up in it."""
+
+    history: History
+    newest: UUID | None
+    runs: int
+    read_at: datetime
+    known: dict[tuple[str, str, int, scheduler.GpuRequest | None], Estimate] = field(default_factory=dict)
+
+    def estimate(self, task: scheduler.Task) -> Estimate:
+        """(p50, p90) of the whole run in seconds for one that has not begun; None without history."""
+        key = task.organisation, task.user, task.gang.size if task.gang else 1, task.gpu
+        if key not in self.known:
+            self.known[key] = self.history.estimate(task)
+        return self.known[key]
 
 
-@lru_cache(maxsize=1)
-def _read(newest: datetime | None) -> History:
-    history = History()
+_lessons: dict[bool, Lesson] = {}
+
+
+def learned(now: datetime, *, simulated: bool) -> Lesson:
+    """Durations of the runs that ended last; read again when another one has ended, long ones every half minute."""
     ended = Workload.objects.filter(
-        status__in=[Status.SUCCEEDED, Status.FAILED], started_at__isnull=False, ended_at__isnull=False
-    )
-    for workload in reversed(ended.order_by("-ended_at")[:LEARN_FROM]):
+        of_world(simulated),
+        status__in=[Status.SUCCEEDED, Status.FAILED],
+        started_at__isnull=False,
+        ended_at__isnull=False,
+    ).order_by("-ended_at")
+    newest = ended.values_list("pk", flat=True).first()
+    lesson = _lessons.get(simulated)
+    if lesson is None or (newest != lesson.newest and not _still_good(lesson, now)):
+        lesson = _lessons[simulated] = _read(list(ended[:LEARN_FROM]), newest, now)
+    return lesson
+
+
+def _still_good(lesson: Lesson, now: datetime) -> bool:
+    young = lesson.runs >= LONG and timedelta(0) <= now - lesson.read_at < LASTS
+    return young and Workload.objects.filter(pk=lesson.newest).exists()
+
+
+def _read(ended: list[Workload], newest: UUID | None, now: datetime) -> Lesson:
+    history = History()
+    for workload in reversed(ended):
         if workload.started_at is not None and workload.ended_at is not None:
             history.ended(task_of(workload), (workload.ended_at - workload.started_at).total_seconds())
-    return history
+    return Lesson(history, newest, len(ended), now)
 
 
-def estimated(task: scheduler.Task, history: History, elapsed_s: float = 0.0) -> scheduler.Task:
-    """The task with its p50 and p90 duration in seconds, where enough like it have ended."""
-    found = history.estimate(task, elapsed_s)
-    return task if found is None else replace(task, estimate_p50_s=found[0], estimate_p90_s=found[1])
+def estimated(task: scheduler.Task, lesson: Lesson) -> scheduler.Task:
+    """The waiting task with its p50 and p90 duration; the very same object where they have not changed."""
+    return _with(task, lesson.estimate(task))
+
+
+def estimated_running(task: scheduler.Task, lesson: Lesson, elapsed_s: float) -> scheduler.Task:
+    """The same of one that has run for `elapsed_s` already."""
+    return _with(task, lesson.history.estimate(task, elapsed_s))
+
+
+def _with(task: scheduler.Task, found: Estimate) -> scheduler.Task:
+    p50, p90 = found or (None, None)
+    if (task.estimate_p50_s, task.estimate_p90_s) == (p50, p90):
+        return task
+    return replace(task, estimate_p50_s=p50, estimate_p90_s=p90)

@@ -1,121 +1,178 @@
-"""One scheduling pass: snapshot → plan → decisions written, in one transaction under one lock."""
+"""One scheduling pass: what waits and runs → plan → decisions written, in one transaction under one lock."""
 
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from time import monotonic
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F
 
 import scheduler
 from apps.common.actor import Actor
 from apps.common.clock import db_now
-from apps.workloads import announce, nudge, states
-from apps.workloads.choices import Reason, Status
+from apps.workloads import nudge
+from apps.workloads.choices import Reason
 from apps.workloads.isolation import usable_nodes
-from apps.workloads.models import Attempt, Placement, SchedulerEpoch, Workload
-from apps.workloads.reconcile import snapshot
-from apps.workloads.reconcile.explaining import explanations
+from apps.workloads.models import SchedulerEpoch
+from apps.workloads.queueing import estimates, mix, policy, preempting, promises, usage
+from apps.workloads.reconcile import kept, memory, snapshot
+from apps.workloads.reconcile.explaining import has_history
+from apps.workloads.reconcile.history import learned
 from apps.workloads.reconcile.lock import try_to_schedule
+from apps.workloads.reconcile.memory import Epoch, Memory
+from apps.workloads.reconcile.starting import MOST, start
+
+NOBODY = UUID(int=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """What a pass did: tasks placed, tasks that wait, new causes that are still to be written; seconds by phase."""
+
+    placed: int = 0
+    waiting: int = 0
+    unsaid: int = 0
+    read_s: float = 0.0
+    plan_s: float = 0.0
+    write_s: float = 0.0
+
+    def __add__(self, other: "Passed") -> "Passed":
+        return Passed(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One world before its decisions: what is there, the engine that has it, and who may use none of the nodes."""
+
+    view: scheduler.Snapshot
+    engine: scheduler.Engine
+    rules: scheduler.Rules
+    refused: frozenset[str]
+    learned: mix.Learned
 
 
 def run_pass(actor: Actor) -> int | None:
     """Place what fits and say of the rest why it waits; the number placed, None where another pass is under way."""
+    passed = passed_over(actor)
+    return None if passed is None else passed.placed
+
+
+def passed_over(actor: Actor) -> Passed | None:
+    """The same with all that there is to tell about it."""
     began = monotonic()
     with transaction.atomic():
         if not try_to_schedule():
             return None
-        passed = [_pass(actor, db_now(), simulated=simulated) for simulated in _worlds()]
-        placed = sum(count for count, _left in passed)
-        _count(began, sum(left for _count, left in passed))
-    if placed:
+        known = memory.borrow(memory.newest())
+        now = db_now()
+        usage.bring_up_to_date(now)
+        known.line.read(policy.rules().min_runtime_s)
+        known.tidy()
+        passed = Passed(read_s=monotonic() - began)
+        mixes = {}
+        for simulated in known.line.worlds():
+            look, done = _pass(actor, known, now, simulated)
+            passed += done
+            mixes[snapshot.world_name(simulated)] = mix.as_json(look.learned)
+        epoch = _count(began, passed.waiting, mixes)
+    memory.put_back(known, epoch)
+    _nudge(passed)
+    return passed
+
+
+def _nudge(passed: Passed) -> None:
+    if passed.placed:
         nudge.reconcile()
-    return placed
+    if passed.placed >= MOST:
+        nudge.schedule()
 
 
-def _worlds() -> list[bool]:
-    """The worlds, real and simulated, that anything waits for."""
-    waiting = Workload.objects.filter(status=Status.QUEUED)
-    return [world for world in (False, True) if waiting.filter(snapshot.of_world(world)).exists()]
+def _pass(actor: Actor, known: Memory, now: datetime, simulated: bool) -> tuple[Look, Passed]:
+    """One world's decisions, written."""
+    began = monotonic()
+    look = _look(known, now, simulated)
+    read = monotonic()
+    waiting = [task for task in look.view.waiting if task.id not in look.refused]
+    plan = look.engine.plan(waiting, now.timestamp(), look.view.queues, look.view.holds, look.rules, look.view.promised)
+    planned = monotonic()
+    placed, unsaid = _write(actor, known, look, plan, now)
+    left = len(plan.waits) + len(look.refused)
+    return look, Passed(placed, left, unsaid, read - began, planned - read, monotonic() - planned)
 
 
-def _pass(actor: Actor, now: datetime, *, simulated: bool) -> tuple[int, int]:
-    """One world's decisions, written: how many were placed and how many still wait."""
-    view = snapshot.take(now, simulated=simulated)
-    waiting = {str(workload.pk): workload for workload in Workload.objects.filter(status=Status.QUEUED)}
-    refused = _unisolated(view)
-    plan = scheduler.plan(_without(view, refused), now.timestamp())
-    placed = sum(_place(actor, waiting[task], plan) for task in dict.fromkeys(p.task_id for p in plan.places))
-    for task, explanation in explanations(view, plan).items():
-        _explain(actor, waiting[task], explanation, now)
-    for task in refused:
-        _explain(actor, waiting[task], {"cause": Reason.ISOLATION.value, "params": {}, "funnel": []}, now)
-    return placed, len(plan.waits) + len(refused)
+def _look(known: Memory, now: datetime, simulated: bool) -> Look:
+    lesson, rules = learned(now, simulated=simulated), policy.rules()
+    mixed = mix.learn(mix.from_json(snapshot.mix_of_epoch(simulated)), now, simulated=simulated)
+    world = known.worlds[simulated] = kept.follow(
+        known.worlds.get(simulated),
+        now,
+        lesson,
+        mixed.used,
+        min_runtime_s=rules.min_runtime_s,
+        simulated=simulated,
+    )
+    view = snapshot.around(
+        known.line.waiting(lesson, simulated=simulated),
+        now,
+        nodes=world.nodes,
+        running=tuple(world.running.values()),
+        used=mixed.used,
+        simulated=simulated,
+    )
+    times = replace(scheduler.Rules(), evictions=0, notice_s=float(rules.notice_s), save_window_s=float(rules.save_s))
+    return Look(view, world.engine, times, _unisolated(view), mixed)
 
 
 def _unisolated(view: scheduler.Snapshot) -> frozenset[str]:
     """Waiting tasks whose organisation may use none of the nodes, because nothing isolates it there."""
-    everything = {UUID(node.id) for node in view.nodes}
-    closed = {
-        organisation
-        for organisation in {task.organisation for task in view.waiting}
-        if everything and not usable_nodes(UUID(organisation))
-    }
+    if not view.nodes or usable_nodes(NOBODY):
+        return frozenset()
+    organisations = {task.organisation for task in view.waiting}
+    closed = {organisation for organisation in organisations if not usable_nodes(UUID(organisation))}
     return frozenset(task.id for task in view.waiting if task.organisation in closed)
 
 
-def _without(view: scheduler.Snapshot, refused: frozenset[str]) -> scheduler.Snapshot:
-    waiting = tuple(task for task in view.waiting if task.id not in refused)
-    return scheduler.Snapshot(nodes=view.nodes, running=view.running, waiting=waiting, queues=view.queues, mix=view.mix)
+def _write(actor: Actor, known: Memory, look: Look, plan: scheduler.Plan, now: datetime) -> tuple[int, int]:
+    """The plan as rows: how many were placed, and how many new causes are left for the next pass."""
+    waits = plan.waits
+    started = start(actor, plan)
+    promises.forget(started)
+    estimates.turned_out(started, now)
+    preempting.ask_to_leave(actor, plan.preempts, now)
+    promises.keep(waits, look.view.promised, now)
+    may_tell = has_history(look.view)
+    if may_tell:
+        _note(known, waits, now)
+    refusal: dict[str, Any] = {"cause": Reason.ISOLATION.value, "params": {}, "funnel": []}
+    known.sayings.write(actor, dict.fromkeys(look.refused, refusal))
+    unsaid = known.sayings.say(actor, waits, {task.id: task for task in look.view.waiting}, may_tell)
+    known.forget(str(workload) for workload in started)
+    return len(started), unsaid
 
 
-def _place(actor: Actor, workload: Workload, plan: scheduler.Plan) -> bool:
-    """Write one placement; dropped where the workload was cancelled since the snapshot."""
-    place = plan.places_of(str(workload.pk))[0]
-    attempt = Attempt(
-        id=uuid4(),
-        organisation_id=workload.organisation_id,
-        workload=workload,
-        number=workload.attempt_number + 1,
-        node_id=UUID(place.node_id),
-    )
-    return states.place(actor, workload, attempt, _placements(workload, attempt, place))
-
-
-def _placements(workload: Workload, attempt: Attempt, place: scheduler.Place) -> list[Placement]:
-    spec = workload.frozen_spec
-    exclusive = spec.gpu is not None and spec.gpu.mode == scheduler.Mode.WHOLE
-    rows = [
-        Placement(
-            organisation_id=workload.organisation_id,
-            attempt=attempt,
-            node_id=attempt.node_id,
-            accelerator_id=UUID(piece.device_id),
-            device_memory_mib=piece.memory_mib,
-            core_milli=piece.core_milli,
-            mig_start=piece.mig_start,
-            mig_profile=piece.mig_profile or "",
-            exclusive=exclusive,
+def _note(known: Memory, waits: tuple[scheduler.Wait, ...], now: datetime) -> None:
+    """Keep the first estimate of each stay."""
+    stays = []
+    for wait in waits:
+        if wait.start_p50 is None or wait.start_p90 is None or wait.task_id in known.noted:
+            continue
+        waiting = known.line.of(wait.task_id)
+        p50, p90 = (datetime.fromtimestamp(at, UTC) for at in (wait.start_p50, wait.start_p90))
+        stays.append(
+            estimates.Stay(
+                UUID(waiting.task.organisation), UUID(wait.task_id), waiting.attempts, wait.cause.code.value, p50, p90
+            )
         )
-        for piece in place.slices
-    ] or [Placement(organisation_id=workload.organisation_id, attempt=attempt, node_id=attempt.node_id)]
-    rows[0].cpu_milli, rows[0].memory_mib = spec.cpu_milli, spec.memory_mib
-    return rows
+        known.noted.add(wait.task_id)
+    estimates.note(stays)
 
 
-def _explain(actor: Actor, workload: Workload, explanation: dict[str, Any], now: datetime) -> None:
-    """Keep the newest explanation; an event only where the dominant cause itself changed."""
-    changed = workload.explanation.get("cause") != explanation["cause"]
-    Workload.objects.filter(pk=workload.pk).update(explanation=explanation, explained_at=now)
-    if changed:
-        data = {"cause": explanation["cause"], "params": explanation["params"]}
-        announce.event(actor, workload, "waiting", data)
-
-
-def _count(began: float, waiting: int) -> None:
-    milliseconds = int((monotonic() - began) * 1000)
-    SchedulerEpoch.objects.get_or_create(pk=1)
-    SchedulerEpoch.objects.filter(pk=1).update(
-        number=F("number") + 1, at=db_now(), milliseconds=milliseconds, waiting=waiting
-    )
+def _count(began: float, waiting: int, mixes: dict[str, Any]) -> Epoch:
+    epoch, _made = SchedulerEpoch.objects.select_for_update().get_or_create(pk=1)
+    epoch.number += 1
+    epoch.at = db_now()
+    epoch.milliseconds, epoch.waiting = int((monotonic() - began) * 1000), waiting
+    epoch.mix = {**epoch.mix, **mixes}
+    epoch.save()
+    return epoch.number, epoch.at

@@ -7,7 +7,10 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Count, Sum
+
 import scheduler
+from apps.clusters import geometry
 from apps.clusters.choices import CLOSED
 from apps.clusters.models import Accelerator, Node
 from apps.workloads.choices import PLACED, Status
@@ -16,7 +19,7 @@ from apps.workloads.queueing import mix, policy, promises
 from apps.workloads.reconcile.history import Lesson, estimated, estimated_running, learned
 from apps.workloads.reconcile.queues import queues
 from apps.workloads.reconcile.tasks_of import task_of
-from apps.workloads.worlds import of_world
+from apps.workloads.worlds import of_world as of_world
 
 # A node that has said nothing for this long takes no new work; what runs on it goes on.
 SILENCE = timedelta(seconds=120)
@@ -88,7 +91,7 @@ def nodes(now: datetime, simulated: bool) -> tuple[scheduler.Node, ...]:
     cards: dict[UUID, list[scheduler.Device]] = defaultdict(list)
     here = Node.objects.filter(cluster__zone__simulated=simulated).select_related("cluster")
     for card in Accelerator.objects.filter(node__in=here.values("pk")).order_by("node_id", "index"):
-        cards[card.node_id].append(_device(card))
+        cards[card.node_id].append(geometry.device(card))
     return tuple(
         scheduler.Node(
             id=str(node.pk),
@@ -102,18 +105,6 @@ def nodes(now: datetime, simulated: bool) -> tuple[scheduler.Node, ...]:
             arch=node.arch,
         )
         for node in here.order_by("pk")
-    )
-
-
-def _device(card: Accelerator) -> scheduler.Device:
-    return scheduler.Device(
-        id=str(card.pk),
-        index=card.index,
-        vendor=card.vendor,
-        model=card.model,
-        memory_mib=card.memory_mib,
-        mode=scheduler.Mode(card.mode),
-        healthy=card.healthy,
     )
 
 
@@ -143,6 +134,14 @@ def live(simulated: bool) -> list[Live]:
             "preemption__ended_at",
         )
     ]
+
+
+def held(simulated: bool) -> tuple[int, int]:
+    """Pieces of cards that are held, and their milli-cards."""
+    rows = Placement.objects.filter(
+        released_at__isnull=True, accelerator__isnull=False, node__cluster__zone__simulated=simulated
+    ).aggregate(pieces=Count("pk"), milli=Sum("core_milli"))
+    return rows["pieces"], rows["milli"] or 0
 
 
 def members(

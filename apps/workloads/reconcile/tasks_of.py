@@ -5,7 +5,8 @@ from apps.workloads.models import Workload
 from apps.workloads.spec import Gpu, Spec
 
 
-def task_of(workload: Workload) -> scheduler.Task:
+def task_of(workload: Workload, min_runtime_s: float = 0.0) -> scheduler.Task:
+    """`min_runtime_s`: what has run for less is not asked to give way."""
     return make_task(
         workload.frozen_spec,
         id=str(workload.pk),
@@ -15,6 +16,7 @@ def task_of(workload: Workload) -> scheduler.Task:
         priority=workload.priority,
         submitted_at=workload.queued_at.timestamp(),
         requeued=workload.attempt_number > 0,
+        min_runtime_s=min_runtime_s,
     )
 
 
@@ -28,6 +30,7 @@ def make_task(
     priority: int,
     submitted_at: float,
     requeued: bool = False,
+    min_runtime_s: float = 0.0,
 ) -> scheduler.Task:
     """The scheduler's view of a spec; `submitted_at` in seconds since the epoch, on the database's clock."""
     return scheduler.Task(
@@ -41,6 +44,8 @@ def make_task(
         memory_mib=spec.memory_mib,
         gpu=_gpu(spec.gpu),
         zone=spec.zone,
+        preemptible=spec.preemptible,
+        min_runtime_s=min_runtime_s,
         requeued=requeued,
     )
 

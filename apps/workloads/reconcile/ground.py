@@ -1,0 +1,44 @@
+"""Whether anything about the nodes of a world has changed: one number instead of reading them all."""
+
+from datetime import datetime
+
+from django.db import connection
+from django.db.models import Model
+
+from apps.clusters.models import Accelerator, Node
+from apps.workloads.reconcile.snapshot import SILENCE
+
+# Measurements say nothing about what may be placed; what is added to the tables later counts until it is named here.
+CARD_MEASURES = frozenset({"last_seen_at", "utilisation_pct", "memory_used_mib", "temperature_c", "power_w"})
+NODE_MEASURES = frozenset(
+    {"last_seen_at", "disk_mib", "disk_free_mib", "facts", "silent_since", "created_at", "isolation_reason"}
+    | {"address", "certificate", "sealed_secret", "joins", "machine_id"}
+)
+
+_HERE = """
+    FROM clusters_node node
+    JOIN clusters_logicalcluster cluster ON cluster.id = node.cluster_id
+    JOIN clusters_zone zone ON zone.id = cluster.zone_id
+    {join} WHERE node.removed_at IS NULL AND zone.simulated = %s
+"""
+
+
+def digest(now: datetime, simulated: bool) -> str:
+    """The same as long as `snapshot.nodes` would say the same. Sums of hashes: the order of rows is of no matter."""
+    nodes = f"concat_ws('|', {_columns(Node, 'node', NODE_MEASURES)}, zone.id, %s - node.last_seen_at < %s)"
+    cards = f"concat_ws('|', {_columns(Accelerator, 'card', CARD_MEASURES)})"
+    with connection.cursor() as cursor:
+        cursor.execute(_sum(nodes, ""), [now, SILENCE, simulated])
+        of_nodes = cursor.fetchone()
+        cursor.execute(_sum(cards, "JOIN clusters_accelerator card ON card.node_id = node.id"), [simulated])
+        return repr((of_nodes, cursor.fetchone()))
+
+
+def _sum(row: str, join: str) -> str:
+    return f"SELECT count(*), sum(hashtextextended({row}, 0)::numeric)::text" + _HERE.format(join=join)
+
+
+def _columns(model: type[Model], alias: str, measures: frozenset[str]) -> str:
+    """Names from the code alone, so there is nothing to quote. A null is told from an empty text."""
+    names = [field.column for field in model._meta.concrete_fields if field.name not in measures]
+    return ", ".join(f"COALESCE({alias}.{name}::text, '-')" for name in names)

@@ -1,0 +1,104 @@
+"""The scheduler's engine, kept between passes: only what started, ended or changed is read and told to it.
+
+The database stays the only truth. The engine is thrown away and made anew when nodes or cards changed, when somebody
+else has scheduled since, when a pass did not commit, when what is held does not add up, and every quarter of an hour.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import scheduler
+from apps.workloads.reconcile import ground, snapshot
+from apps.workloads.reconcile.history import Lesson, estimated_running
+from apps.workloads.reconcile.snapshot import Live
+
+RENEW = timedelta(minutes=15)
+# An estimate of what runs is replaced once it is off by more than this.
+MOVED = 0.1
+
+
+@dataclass(slots=True)
+class KeptWorld:
+    """One world's engine and what it was told. `running` is by attempt, `seen` what was known of it then."""
+
+    simulated: bool
+    digest: str
+    mix: scheduler.Mix | None
+    min_runtime_s: float
+    made_at: datetime
+    nodes: tuple[scheduler.Node, ...]
+    engine: scheduler.Engine
+    seen: dict[UUID, Live] = field(default_factory=dict)
+    running: dict[UUID, scheduler.Running] = field(default_factory=dict)
+    unexplained: tuple[int, int] = (0, 0)
+
+    def follow(self, rows: Collection[Live], lesson: Lesson, now: datetime) -> bool:
+        """Tell the engine what changed; False when what it then holds is not what the database says is held."""
+        here = {row.attempt: row for row in rows}
+        changed = [row for row in rows if self.seen.get(row.attempt) != row]
+        for attempt in [attempt for attempt, row in self.seen.items() if here.get(attempt) != row]:
+            self._end(attempt)
+        self._start(snapshot.members(changed, lesson, now, self.min_runtime_s))
+        self.seen = here
+        self._estimate_again(lesson, now)
+        return self.doubt() == self.unexplained
+
+    def _end(self, attempt: UUID) -> None:
+        member = self.running.pop(attempt, None)
+        if member is not None:
+            self.engine.end(member.task.id)
+
+    def _start(self, members: Collection[scheduler.Running]) -> None:
+        self.engine.start(members)
+        self.running.update({UUID(member.attempt_id): member for member in members})
+
+    def _estimate_again(self, lesson: Lesson, now: datetime) -> None:
+        """What runs longer than was expected of it is expected to go on for a while."""
+        moved = []
+        for attempt, member in self.running.items():
+            expected = member.task.estimate_p50_s
+            elapsed = (now - self.seen[attempt].placed_at).total_seconds()
+            if expected is None or elapsed > expected:
+                task = estimated_running(member.task, lesson, elapsed)
+                if _moved(expected, task.estimate_p50_s):
+                    moved.append((attempt, replace(member, task=task)))
+        for attempt, _member in moved:
+            self._end(attempt)
+        self._start([member for _attempt, member in moved])
+
+    def doubt(self) -> tuple[int, int]:
+        """By how many pieces of cards, and milli-cards, the database and the engine differ."""
+        pieces, milli = snapshot.held(self.simulated)
+        slices = [piece for member in self.running.values() for piece in member.slices]
+        return pieces - len(slices), milli - sum(piece.core_milli for piece in slices)
+
+
+def _moved(before: float | None, after: float | None) -> bool:
+    if before is None or after is None:
+        return before != after
+    return abs(after - before) > MOVED * before
+
+
+def follow(
+    world: KeptWorld | None,
+    now: datetime,
+    lesson: Lesson,
+    mix: scheduler.Mix | None,
+    *,
+    min_runtime_s: float,
+    simulated: bool,
+) -> KeptWorld:
+    """The world as it is now: the one that was kept, brought up to date, or a new one."""
+    digest = ground.digest(now, simulated)
+    rows = snapshot.live(simulated)
+    same = world is not None and (world.digest, world.mix, world.min_runtime_s) == (digest, mix, min_runtime_s)
+    if world is not None and same and now - world.made_at < RENEW and world.follow(rows, lesson, now):
+        return world
+    nodes = snapshot.nodes(now, simulated)
+    made = KeptWorld(simulated, digest, mix, min_runtime_s, now, nodes, scheduler.Engine(nodes, (), mix))
+    made.follow(rows, lesson, now)
+    # Pieces of cards that were never told to an engine, as of a node that was removed: known, so no reason for doubt.
+    made.unexplained = made.doubt()
+    return made

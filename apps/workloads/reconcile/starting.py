@@ -1,0 +1,51 @@
+"""The plan's placements as rows: attempts and what they hold."""
+
+from uuid import UUID, uuid4
+
+import scheduler
+from apps.common.actor import Actor
+from apps.workloads import states
+from apps.workloads.models import Attempt, Placement, Workload
+
+# So many start in one pass; the next one, which follows at once, decides the rest again.
+MOST = 400
+
+
+def start(actor: Actor, plan: scheduler.Plan) -> list[UUID]:
+    """Write the placements; the workloads that were placed. One that was cancelled since it was read is dropped."""
+    first = {place.task_id: place for place in reversed(plan.places)}
+    chosen = [UUID(task) for task in dict.fromkeys(place.task_id for place in plan.places)][:MOST]
+    workloads = Workload.objects.in_bulk(chosen)
+    return [pk for pk in chosen if pk in workloads and _place(actor, workloads[pk], first[str(pk)])]
+
+
+def _place(actor: Actor, workload: Workload, place: scheduler.Place) -> bool:
+    attempt = Attempt(
+        id=uuid4(),
+        organisation_id=workload.organisation_id,
+        workload=workload,
+        number=workload.attempt_number + 1,
+        node_id=UUID(place.node_id),
+    )
+    return states.place(actor, workload, attempt, _placements(workload, attempt, place))
+
+
+def _placements(workload: Workload, attempt: Attempt, place: scheduler.Place) -> list[Placement]:
+    spec = workload.frozen_spec
+    exclusive = spec.gpu is not None and spec.gpu.mode == scheduler.Mode.WHOLE
+    rows = [
+        Placement(
+            organisation_id=workload.organisation_id,
+            attempt=attempt,
+            node_id=attempt.node_id,
+            accelerator_id=UUID(piece.device_id),
+            device_memory_mib=piece.memory_mib,
+            core_milli=piece.core_milli,
+            mig_start=piece.mig_start,
+            mig_profile=piece.mig_profile or "",
+            exclusive=exclusive,
+        )
+        for piece in place.slices
+    ] or [Placement(organisation_id=workload.organisation_id, attempt=attempt, node_id=attempt.node_id)]
+    rows[0].cpu_milli, rows[0].memory_mib = spec.cpu_milli, spec.memory_mib
+    return rows
