@@ -8,7 +8,8 @@ from scheduler.allocator import Allocator
 from scheduler.decisions import Alternative, Holder
 from scheduler.demand import Demand, serves
 from scheduler.preempt import Preemptor
-from scheduler.timeline import Future, Member
+from scheduler.roster import Member
+from scheduler.timeline import Future
 from scheduler.types import GpuRequest, Task
 
 MOST_HOLDERS = 8
@@ -18,12 +19,12 @@ MOST_ALTERNATIVES = 3
 def holders(task: Task, row: int, future: Future, preemptor: Preemptor) -> tuple[Holder, ...]:
     """Members on the row that sit on cards the task could use (any member when it needs no card), largest first."""
     found = []
-    for member in future.members.get(row, ()):
+    for member in future.members_on(row):
         milli = _milli_on_useful_cards(task, member, future)
         if milli or task.gpu is None:
             may, why = _may_yield(task, member, preemptor)
             known = member.task.estimate_p50_s is not None
-            p50, p90 = (member.end_p50, member.end_p90) if known else (None, None)
+            p50, p90 = future.ends_of(member) if known else (None, None)
             found.append(Holder(member.task.id, member.task.organisation, milli, p50, p90, may, why))
     return tuple(sorted(found, key=lambda h: (-h.gpu_milli, h.task_id))[:MOST_HOLDERS])
 
@@ -45,7 +46,7 @@ def _may_yield(task: Task, member: Member, preemptor: Preemptor) -> tuple[bool, 
         return True, "leaving"
     if not member.task.preemptible:
         return False, "not_preemptible"
-    victim = preemptor.victims.get(member.task.id)
+    victim = preemptor.victim(member.task.id)
     if victim is None:
         return False, "min_runtime"
     same = member.task.organisation == task.organisation

@@ -1,70 +1,69 @@
 """The scheduler's state between passes, and one pass: `plan(snapshot, now)`. Pure and deterministic."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain
 
+from scheduler.accounts import Accounts
 from scheduler.allocator import Allocator
 from scheduler.catalogue import Catalogue
 from scheduler.cells import Cells, Claim
 from scheduler.decisions import Plan
 from scheduler.mix import mix_of
-from scheduler.order import Paths
 from scheduler.passes import Pass
-from scheduler.quota import QuotaBook
+from scheduler.roster import Roster, member_of
 from scheduler.rules import DEFAULT_RULES, Rules
 from scheduler.scorers import ByPotential
-from scheduler.shares import Shares, capacity, fraction, taken_by
-from scheduler.timeline import member_of
+from scheduler.shares import capacity
 from scheduler.types import Mix, Node, Queue, Running, Snapshot, Task
 
-
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """A member that runs, with what it takes worked out once."""
-
-    running: Running
-    claim: Claim
-    bundle: Mapping[str, int]
-    fraction: float
+FORGET_EVERY = 64
 
 
 class Engine:
-    """Free capacity and what runs. Load it once, then tell it what started and ended; `plan` changes nothing.
+    """Free capacity, what runs, and who holds how much. Load it once, then tell it what started and ended.
 
+    `plan` leaves it as it was, so a pass costs what has changed since the last one and what waits, not what runs.
     Nodes are fixed: a change of nodes or modes needs a new engine.
     """
 
     def __init__(self, nodes: Sequence[Node], running: Iterable[Running] = (), mix: Mix | None = None) -> None:
         self.cells = Cells(nodes)
         self.allocator = Allocator(self.cells, ByPotential(self.cells, mix), mix)
-        self.total = capacity(self.cells)
         self.catalogue = Catalogue()
-        self._running: dict[str, list[Placed]] = {}
+        self.roster = Roster()
+        self.accounts = Accounts(capacity(self.cells))
+        self.checkpoints: dict[str, float] = {}
+        self._passes = 0
         self.start(running)
 
     def start(self, running: Iterable[Running]) -> None:
         """Members that now run. One on a node that is not here is left out."""
-        for member in running:
-            row = self.cells.row_of.get(member.node_id)
+        for one in running:
+            row = self.cells.row_of.get(one.node_id)
             if row is not None:
-                task = member.task
-                claim = Claim(row, task.cpu_milli, task.memory_mib, member.slices, task.organisation)
-                bundle = taken_by(self.cells, claim)
-                self._running.setdefault(task.id, []).append(
-                    Placed(member, claim, bundle, fraction(bundle, self.total))
-                )
+                task = one.task
+                claim = Claim(row, task.cpu_milli, task.memory_mib, one.slices, task.organisation)
+                member = member_of(self.cells, task, claim, one.started_at, one.held_for)
                 self.cells.take(claim)
+                self.roster.add(member)
+                self.accounts.charge(task, member.bundle)
+                if one.last_checkpoint_at is not None:
+                    self.checkpoints[task.id] = one.last_checkpoint_at
 
     def end(self, task_id: str) -> None:
         """All members of the task are gone. Unknown tasks are ignored."""
-        for placed in self._running.pop(task_id, []):
-            self.cells.give_back(placed.claim)
+        self.checkpoints.pop(task_id, None)
+        for member in self.roster.drop(task_id):
+            self.cells.give_back(member.claim)
+            self.accounts.charge(member.task, member.bundle, -1)
 
     def leaving(self, task_id: str, for_task_id: str) -> None:
         """The task has been asked to give way; its cells are kept for the other one."""
-        members = self._running.get(task_id, [])
-        members[:] = [replace(m, running=replace(m.running, held_for=for_task_id)) for m in members]
+        self.roster.leave(task_id, for_task_id)
+
+    def saved(self, task_id: str, at: float) -> None:
+        """The task has written a checkpoint."""
+        if task_id in self.roster.of_task:
+            self.checkpoints[task_id] = at
 
     def plan(
         self,
@@ -76,21 +75,22 @@ class Engine:
         promised: Mapping[str, Sequence[str]] | None = None,
     ) -> Plan:
         """Decide every waiting task against what runs now."""
-        shares, paths, book = Shares(self.total, queues), Paths(queues), QuotaBook(queues)
-        members, checkpoints = [], {}
-        for placed in chain.from_iterable(self._running.values()):
-            running = placed.running
-            shares.add(running.task.organisation, placed.bundle)
-            paths.add(paths.of(running.task), placed.fraction)
-            book.charge(running.task, placed.bundle)
-            members.append(member_of(running.task, placed.claim, running.started_at, now, running.held_for))
-            if running.last_checkpoint_at is not None:
-                checkpoints[running.task.id] = running.last_checkpoint_at
-        one = Pass(self.allocator, self.catalogue, members, shares, paths, book, now, rules)
+        self.accounts.govern(queues, self.roster)
+        one = Pass(self.allocator, self.catalogue, self.roster, self.accounts, self.checkpoints, now, rules)
+        self.roster.begin()
+        self.accounts.begin()
         try:
-            return one.run(waiting, checkpoints, holds or {}, promised or {})
+            return one.run(waiting, holds or {}, promised or {})
         finally:
             self.allocator.undo(one.committed)
+            self.accounts.rollback()
+            self.roster.rollback()
+            self._tidy(waiting)
+
+    def _tidy(self, waiting: Sequence[Task]) -> None:
+        """Forget tasks that wait no longer, now and then: asking costs as much as the queue is long."""
+        self._passes += 1
+        if self._passes % FORGET_EVERY == 0:
             self.catalogue.forget(task.id for task in waiting)
 
 

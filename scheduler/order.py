@@ -10,8 +10,8 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 
 from scheduler.catalogue import Entry
+from scheduler.horizon import UNKNOWN_P50_S
 from scheduler.shares import Claimed, Shares
-from scheduler.timeline import UNKNOWN_P50_S
 from scheduler.types import Queue, QueueLevel, Task
 
 Path = tuple[str, ...]
@@ -19,13 +19,27 @@ Level = tuple[int, bool]
 
 
 class Paths:
-    """Place of tasks in the tree below the organisation, weights, and use per knot (as dominant share)."""
+    """Place of tasks in the tree below the organisation, weights, and use per knot.
 
-    def __init__(self, queues: Sequence[Queue]) -> None:
-        self._parent = {(q.organisation, q.id): q.parent for q in queues if q.level is QueueLevel.DEPARTMENT}
-        self._weight = {(q.organisation, q.level, q.id): q.weight for q in queues if q.weight > 0}
-        self._used: defaultdict[Path, float] = defaultdict(float)
+    Use is the sum of its members' dominant shares, in whole parts of the cluster (`Shares.parts`).
+    """
+
+    def __init__(self) -> None:
+        self._parent: dict[tuple[str, str], str] = {}
+        self._weight: dict[tuple[str, QueueLevel, str], float] = {}
+        self._used: defaultdict[Path, int] = defaultdict(int)
         self._known: dict[tuple[str, str, str], Path] = {}
+
+    def govern(self, queues: Sequence[Queue]) -> bool:
+        """Take these weights and this tree; True when the tree has changed, and use must be counted anew."""
+        self._weight = {(q.organisation, q.level, q.id): q.weight for q in queues if q.weight > 0}
+        parent = {(q.organisation, q.id): q.parent for q in queues if q.level is QueueLevel.DEPARTMENT}
+        if parent == self._parent:
+            return False
+        self._parent = parent
+        self._used.clear()
+        self._known.clear()
+        return True
 
     def of(self, task: Task) -> Path:
         """(organisation, department, sub-department, ..., user)."""
@@ -42,9 +56,10 @@ class Paths:
             department = self._parent.get((task.organisation, department), "")
         return chain
 
-    def add(self, path: Path, share: float) -> None:
+    def charge(self, task: Task, parts: int) -> None:
+        path = self.of(task)
         for depth in range(2, len(path) + 1):
-            self._used[path[:depth]] += share
+            self._used[path[:depth]] += parts
 
     def standing(self, path: Path, leaf: bool) -> float:
         level = QueueLevel.USER if leaf else QueueLevel.DEPARTMENT

@@ -9,44 +9,42 @@ from dataclasses import replace
 
 import numpy as np
 
+from scheduler.accounts import Accounts
 from scheduler.allocator import Allocator
 from scheduler.catalogue import Catalogue, Entry
 from scheduler.cells import Bools, Claim
-from scheduler.decisions import Cause, CauseCode, Place, Plan, Preempt
+from scheduler.columns import RequestClass
+from scheduler.decisions import Cause, CauseCode, Place, Plan, Preempt, Wait
 from scheduler.explain import Explainer, Pending
 from scheduler.funnel import Finding
 from scheduler.gangs import GangPlacer
-from scheduler.order import Paths, Turns
+from scheduler.order import Turns
 from scheduler.preempt import Eviction, Preemptor
-from scheduler.quota import QuotaBook
+from scheduler.roster import Roster, member_of
 from scheduler.rules import Rules
-from scheduler.shares import Claimed, Shares, fraction, taken_by
-from scheduler.timeline import Future, Member, Reservation, member_of
+from scheduler.shares import Claimed, taken_by
+from scheduler.timeline import Future, Reservation
 from scheduler.types import Task
 
 
 class Pass:
-    """The state of one pass. `book`, `shares` and `paths` already hold what runs."""
+    """The state of one pass over what the engine keeps. The engine takes back what it changes."""
 
     def __init__(
         self,
         allocator: Allocator,
         catalogue: Catalogue,
-        members: Iterable[Member],
-        shares: Shares,
-        paths: Paths,
-        book: QuotaBook,
+        roster: Roster,
+        accounts: Accounts,
+        checkpoints: Mapping[str, float],
         now: float,
         rules: Rules,
     ) -> None:
         self.allocator, self.cells, self.now, self.rules = allocator, allocator.cells, now, rules
-        self.catalogue = catalogue
-        self.shares, self.paths, self.book = shares, paths, book
-        by_row: defaultdict[int, list[Member]] = defaultdict(list)
-        for member in members:
-            by_row[member.claim.row].append(member)
-        self.future = Future(self.cells, now, by_row, self._takes_back, self._outranks)
-        self.checkpoints: Mapping[str, float] = {}
+        self.catalogue, self.roster, self.accounts = catalogue, roster, accounts
+        self.shares, self.book = accounts.shares, accounts.book
+        self.future = Future(self.cells, now, roster, self._takes_back, self._outranks)
+        self.preemptor = Preemptor(self.cells, self.future, self.shares, now, checkpoints)
         self.gangs = GangPlacer(allocator)
         self.places: list[Place] = []
         self.preempts: list[Preempt] = []
@@ -55,42 +53,75 @@ class Pass:
         self._full: set[int] = set()
         self._shut: dict[int, tuple[float, Finding]] = {}
         self._no_victims: set[tuple[int, str, int]] = set()
-        self._preemptor: Preemptor | None = None
         self._evictions = rules.evictions
-
-    @property
-    def preemptor(self) -> Preemptor:
-        if self._preemptor is None:
-            self._preemptor = Preemptor(self.cells, self.future, self.shares, self.now, self.checkpoints)
-        return self._preemptor
+        self._holds = rules.holds
+        self._open: set[int] = set()
+        self._yielding = False
+        self._promised: Mapping[str, Sequence[str]] = {}
 
     def run(
-        self,
-        waiting: Sequence[Task],
-        checkpoints: Mapping[str, float],
-        holds: Mapping[str, Sequence[str]],
-        promised: Mapping[str, Sequence[str]],
+        self, waiting: Sequence[Task], holds: Mapping[str, Sequence[str]], promised: Mapping[str, Sequence[str]]
     ) -> Plan:
         """Decide all tasks. `holds`: nodes that were emptied for a task; such tasks come first.
 
         `promised`: nodes that an earlier pass reserved for a task, in the order of the promises.
         """
-        self.checkpoints = checkpoints
+        self._promised = promised
+        entries = [self.catalogue.of(task) for task in waiting]
+        first = self._first(waiting, holds)
+        if not self.rules.explain:
+            self._look_for_room(entries)
+            if not first and self._settled():
+                return Plan(self._kept(waiting))
+        self._keep_room(waiting, first)
+        self._keep_promises({task.id: task for task in waiting if task.id not in first}, promised)
+        turns = Turns(entries, self.shares, self.accounts.paths, self.now, first, self.rules.patience)
+        while (entry := turns.next()) is not None and not (self._settled() and not first):
+            turns.done(self._decide(entry))
+        return Plan((*self.preempts, *self.places, *self._waits(waiting)))
+
+    def _waits(self, waiting: Sequence[Task]) -> Sequence[Wait]:
+        if not self.rules.explain:
+            return self._kept(waiting)
+        return Explainer(self.allocator, self.future, self.preemptor, self.rules).waits(self.pending)
+
+    def _look_for_room(self, entries: Iterable[Entry]) -> None:
+        """Sort out the classes that do not fit anywhere now: within a pass room only shrinks."""
+        classes = {entry.key: entry.demand for entry in entries}
+        self._open = {key for key, demand in classes.items() if self.allocator.column(demand).best() is not None}
+        self._full = set(classes) - self._open
+        self._yielding = any(entry.task.preemptible for entry in entries)
+
+    def _settled(self) -> bool:
+        """Whether no turn that is still to come would change anything, and nobody wants to know why."""
+        if self.rules.explain or self.preemptor.anybody():
+            return False
+        if self.rules.in_order and self.pending:
+            return True
+        return not self._open and len(self.future.reservations) >= self.rules.reservations
+
+    def _kept(self, waiting: Sequence[Task]) -> Sequence[Wait]:
+        """Reservations only, old ones of tasks that did not get a turn included; causes are not worked out."""
+        nodes = {p.entry.task.id: self._nodes_of(p.reservation) for p in self.pending if p.reservation is not None}
+        decided = {p.entry.task.id for p in self.pending} | {place.task_id for place in self.places}
+        here = {task.id for task in waiting} - decided if self._promised else set[str]()
+        nodes |= {task_id: tuple(rows) for task_id, rows in self._promised.items() if task_id in here}
+        why = Cause(CauseCode.BEHIND_RESERVATION)
+        return [Wait(task_id, why, (), at, reserved_nodes=kept) for at, (task_id, kept) in enumerate(nodes.items(), 1)]
+
+    def _nodes_of(self, kept: Reservation) -> tuple[str, ...]:
+        return tuple(self.cells.nodes[row].id for row in dict.fromkeys(claim.row for claim in kept.claims))
+
+    def _first(self, waiting: Sequence[Task], holds: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+        """Tasks that room has been emptied for, or is being emptied, and where."""
         leaving = self._leaving_for()
-        first = {
-            task.id: (*holds.get(task.id, ()), *leaving.get(task.id, ()))
+        if not holds and not leaving:
+            return {}
+        return {
+            task.id: (*holds.get(task.id, ()), *sorted(leaving.get(task.id, ())))
             for task in waiting
             if task.id in holds or task.id in leaving
         }
-        self._keep_room(waiting, first)
-        self._keep_promises({task.id: task for task in waiting if task.id not in first}, promised)
-        turns = Turns(
-            [self.catalogue.of(task) for task in waiting], self.shares, self.paths, self.now, first, self.rules.patience
-        )
-        while (entry := turns.next()) is not None:
-            turns.done(self._decide(entry))
-        explainer = Explainer(self.allocator, self.future, self.preemptor, self.rules)
-        return Plan((*self.preempts, *self.places, *explainer.waits(self.pending)))
 
     def _takes_back(self, reserved: Task, other: Task) -> bool:
         """Whether the reserved task may end the other one when its time comes: by priority, in one organisation."""
@@ -109,17 +140,16 @@ class Pass:
     def _leaving_for(self) -> dict[str, set[str]]:
         """Nodes by the task that members on them are leaving for."""
         nodes: defaultdict[str, set[str]] = defaultdict(set)
-        for row, members in self.future.members.items():
-            for member in members:
-                if member.leaving_for is not None:
-                    nodes[member.leaving_for].add(self.cells.nodes[row].id)
+        for member in self.roster.leaving():
+            if member.leaving_for is not None:
+                nodes[member.leaving_for].add(self.cells.nodes[member.claim.row].id)
         return nodes
 
     def _keep_room(self, waiting: Sequence[Task], first: Mapping[str, Sequence[str]]) -> None:
         """Reserve what was emptied, so that nobody else starts there while the last victims leave."""
-        for task in waiting:
-            entry = self.catalogue.of(task) if task.id in first else None
-            if entry is not None and entry.problem is None:
+        for entry in (self.catalogue.of(task) for task in waiting if task.id in first) if first else ():
+            task = entry.task
+            if entry.problem is None:
                 rows = [self.cells.row_of[node] for node in first[task.id] if node in self.cells.row_of]
                 kind = self.allocator.column(entry.demand).kind
                 reservation = self.future.reserve(kind, task, entry.least, sorted(set(rows)))
@@ -155,6 +185,7 @@ class Pass:
                 self._hold_back(entry, stopped)
                 return False
             self._full.add(entry.key)
+            self._open.discard(entry.key)
         self._blocked(entry)
         return False
 
@@ -214,14 +245,12 @@ class Pass:
         return total
 
     def _start(self, task: Task, claims: list[Claim]) -> None:
-        bundle = self._bundle(claims)
         self.committed += claims
         self.future.drop(task.id)
-        self.book.charge(task, bundle)
-        self.shares.add(task.organisation, bundle)
-        self.paths.add(self.paths.of(task), fraction(bundle, self.shares.total))
         for number, claim in enumerate(claims):
-            self.future.placed(member_of(task, claim, self.now, self.now))
+            member = member_of(self.cells, task, claim, self.now)
+            self.accounts.charge(task, member.bundle)
+            self.future.placed(member)
             self.places.append(Place(task.id, self.cells.nodes[claim.row].id, claim.slices, number))
 
     def _hold_back(self, entry: Entry, stopped: Finding) -> None:
@@ -242,7 +271,7 @@ class Pass:
         self.pending.append(Pending(entry, Finding(cause), kept))
 
     def _find_victims(self, entry: Entry) -> Eviction | None:
-        if self._evictions <= 0 or not self.preemptor.victims:
+        if self._evictions <= 0 or not self.preemptor.anybody():
             return None
         key = (entry.key, entry.task.organisation, entry.task.priority)
         kind = self.allocator.column(entry.demand).kind
@@ -259,10 +288,9 @@ class Pass:
             same = victim.task.organisation == task.organisation
             why = "higher_priority" if same else "guarantee"
             self.preempts.append(Preempt(victim.task.id, task.id, why))
-            self.shares.add(victim.task.organisation, self._bundle([m.claim for m in victim.members]), -1)
-            self.future.leaves(victim.members, task.id)
-            self.preemptor.forget(victim)
-        self.shares.add(task.organisation, self._bundle(eviction.claims))
+            self.accounts.lend(victim.task, victim.bundle, -1)
+            self.future.leaves(victim.task.id, task.id)
+        self.accounts.lend(task, self._bundle(eviction.claims))
         notice = self.now + self.rules.notice_s
         run = task.estimate_p90_s if task.estimate_p90_s is not None else math.inf
         self.future.drop(task.id)
@@ -271,11 +299,26 @@ class Pass:
         return replace(kept, start_p50=notice)
 
     def _reserve(self, entry: Entry) -> Reservation | None:
-        """The earliest start, kept for the first tasks in the queue that cannot start now."""
-        promised = self.future.kept_for(entry.task.id)
-        if promised is not None or len(self.future.reservations) >= self.rules.reservations:
-            return promised
-        reservation = self.future.reserve(self.allocator.column(entry.demand).kind, entry.task, entry.least)
-        if reservation is not None:
-            self.future.add(reservation)
-        return reservation
+        """The earliest start, kept for the first tasks in the queue that cannot start now.
+
+        Those that have waited past `hold_after_s` hold what is free there; up to `holds` of them.
+        """
+        task, kept = entry.task, self.future.kept_for(entry.task.id)
+        holding = self._holds > 0 and self.now - task.submitted_at > self.rules.hold_after_s
+        if kept is None and (holding or len(self.future.reservations) < self.rules.reservations):
+            kind = self.allocator.column(entry.demand).kind
+            kept = self.future.reserve(kind, task, entry.least, self._rows_to_hold(entry, kind) if holding else None)
+            if kept is not None:
+                self.future.add(kept)
+        if kept is None or not holding:
+            return kept
+        self._holds -= 1
+        return self.future.hold(kept)
+
+    def _rows_to_hold(self, entry: Entry, kind: RequestClass) -> Sequence[int] | None:
+        """Where it held before; else rows on which nobody else holds, None where that is all of them."""
+        before = [self.cells.row_of.get(node, -1) for node in self._promised.get(entry.task.id, ())]
+        held = self.future.held()
+        if before and -1 not in before and not held[before].any():
+            return sorted(set(before))
+        return np.flatnonzero(kind.allowed & ~held).tolist() if held.any() else None

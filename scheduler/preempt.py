@@ -9,7 +9,7 @@ count. Greedy by cost per useful resource, then pruned backwards; exact for up t
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -19,8 +19,9 @@ from scheduler.cells import Cells, Claim
 from scheduler.columns import RequestClass
 from scheduler.demand import Demand, least_members, serves
 from scheduler.host import Host, host_of
-from scheduler.shares import Shares, asked_by, taken_by
-from scheduler.timeline import Future, Member
+from scheduler.roster import Member
+from scheduler.shares import Shares, asked_by
+from scheduler.timeline import Future
 from scheduler.types import Task
 
 EXACT_VICTIMS = 12
@@ -32,15 +33,20 @@ Cost = tuple[int, float, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Victim:
-    """A task that may give way, all its members together."""
+    """A task that may give way, all its members together. `bundle` is all that it holds."""
 
     task: Task
     members: tuple[Member, ...]
     lost_gpu_s: float
+    bundle: Mapping[str, int]
 
     @property
     def rows(self) -> set[int]:
         return {member.claim.row for member in self.members}
+
+    @property
+    def cost(self) -> Cost:
+        return self.task.priority, round(self.lost_gpu_s, 3), int(len(self.members) > 1), 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,45 +72,52 @@ def _by_cost(eviction: Eviction) -> tuple[Cost, int]:
     return eviction.cost, eviction.claims[-1].row
 
 
+def bundle_of(members: Iterable[Member]) -> dict[str, int]:
+    """All that these members hold, by resource."""
+    total: defaultdict[str, int] = defaultdict(int)
+    for member in members:
+        for resource, amount in member.bundle.items():
+            total[resource] += amount
+    return total
+
+
 class Preemptor:
-    """Finds victims among the members that run. Reads shares and the future, changes nothing."""
+    """Finds victims among the members that ran before the pass. Reads shares and the future, changes nothing."""
 
     def __init__(
         self, cells: Cells, future: Future, shares: Shares, now: float, checkpoints: Mapping[str, float]
     ) -> None:
         self.cells, self.future, self.shares, self.now = cells, future, shares, now
-        self.victims = self._candidates(checkpoints)
-        self.on_row: defaultdict[int, list[Victim]] = defaultdict(list)
-        self.by_organisation: defaultdict[str, list[Victim]] = defaultdict(list)
-        for victim in self.victims.values():
-            self.by_organisation[victim.task.organisation].append(victim)
-            for row in sorted(victim.rows):
-                self.on_row[row].append(victim)
+        self.roster, self.checkpoints = future.roster, checkpoints
+        self._victims: dict[str, Victim] = {}
+        self._spared_of: dict[str, tuple[int, dict[str, Victim]]] = {}
 
-    def _candidates(self, checkpoints: Mapping[str, float]) -> dict[str, Victim]:
-        """Every task that may be asked at all: pre-emptible, past its minimum run time, not on its way out."""
-        by_task: defaultdict[str, list[Member]] = defaultdict(list)
-        for members in self.future.members.values():
-            for member in members:
-                by_task[member.task.id].append(member)
-        return {
-            task_id: Victim(members[0].task, tuple(members), self._lost(members, checkpoints.get(task_id)))
-            for task_id, members in by_task.items()
-            if self._may_be_asked(members)
-        }
+    def anybody(self) -> bool:
+        """Whether anybody at all might be asked."""
+        return any(self.roster.yielding.values())
+
+    def victim(self, task_id: str) -> Victim | None:
+        """The task as a victim, when it may be asked at all: pre-emptible, past its minimum run time, not leaving."""
+        members = self.roster.of_task.get(task_id)
+        if members is None or not self._may_be_asked(members):
+            return None
+        if task_id not in self._victims:
+            lost = self._lost(members, self.checkpoints.get(task_id))
+            self._victims[task_id] = Victim(members[0].task, tuple(members), lost, bundle_of(members))
+        return self._victims[task_id]
 
     def _may_be_asked(self, members: Sequence[Member]) -> bool:
         task = members[0].task
         ran = self.now - max(member.started_at for member in members)
-        return task.preemptible and ran >= task.min_runtime_s and not any(member.leaving for member in members)
+        yields = task.preemptible and not any(member.leaving for member in members)
+        return yields and ran >= task.min_runtime_s and self.roster.ran_before(task.id)
 
     def _lost(self, members: Sequence[Member], checkpoint: float | None) -> float:
         """GPU-seconds of work since the last checkpoint."""
         total = 0.0
         for member in members:
             since = max(member.started_at, checkpoint if checkpoint is not None else member.started_at)
-            milli = sum(piece.core_milli for piece in member.claim.slices)
-            total += milli / 1000 * max(0.0, self.now - since)
+            total += member.gpu_milli / 1000 * max(0.0, self.now - since)
         return total
 
     def may(self, task: Task, victim: Victim) -> bool:
@@ -115,20 +128,8 @@ class Preemptor:
 
     def _spared(self, organisation: str, victims: Sequence[Victim]) -> bool:
         """Whether the organisation keeps its guarantee when these of its tasks are gone."""
-        gone: defaultdict[str, int] = defaultdict(int)
-        for victim in victims:
-            if victim.task.organisation == organisation:
-                for member in victim.members:
-                    for resource, amount in taken_by(self.cells, member.claim).items():
-                        gone[resource] += amount
+        gone = bundle_of(m for victim in victims if victim.task.organisation == organisation for m in victim.members)
         return self.shares.above_guarantee(organisation, gone)
-
-    def forget(self, victim: Victim) -> None:
-        """The victim has been asked to go; it is no candidate any more."""
-        del self.victims[victim.task.id]
-        self.by_organisation[victim.task.organisation].remove(victim)
-        for row in victim.rows:
-            self.on_row[row].remove(victim)
 
     def lawful(self, task: Task, victims: Sequence[Victim]) -> bool:
         """Whether these victims together leave every other organisation its guarantee."""
@@ -140,52 +141,61 @@ class Preemptor:
         may = self._lawful_one_by_one(task)
         if not may:
             return None
-        if least == 1:
-            return self._single(task, kind, may)
-        return self._several(task, kind, may, least)
+        here: defaultdict[int, list[Victim]] = defaultdict(list)
+        for victim in sorted(may, key=lambda v: v.task.id):
+            for row in victim.rows:
+                here[row].append(victim)
+        return self._single(task, kind, here) if least == 1 else self._several(task, kind, here, least)
 
-    def _lawful_one_by_one(self, task: Task) -> set[str]:
-        """Every victim that the task may take the place of, looked up by organisation."""
-        own = {v.task.id for v in self.by_organisation[task.organisation] if v.task.priority < task.priority}
+    def _lawful_one_by_one(self, task: Task) -> list[Victim]:
+        """Every victim that the task may take the place of."""
+        own = [v for v in self._of(task.organisation) if v.task.priority < task.priority]
         if not self._may_reclaim(task):
             return own
-        others = (o for o in list(self.by_organisation) if o != task.organisation)
-        return own | {v.task.id for o in others for v in self.by_organisation[o] if self._spared(o, [v])}
+        others = sorted(o for o, tasks in self.roster.yielding.items() if tasks and o != task.organisation)
+        return own + [victim for o in others for victim in self._can_spare(o)]
+
+    def _of(self, organisation: str) -> list[Victim]:
+        found = (self.victim(task_id) for task_id in list(self.roster.yielding.get(organisation, ())))
+        return [victim for victim in found if victim is not None]
+
+    def _can_spare(self, organisation: str) -> Iterable[Victim]:
+        """The organisation's tasks that its guarantee does not rest on, each taken alone."""
+        as_of = self.shares.changes[organisation]
+        known = self._spared_of.get(organisation)
+        if known is None or known[0] != as_of:
+            mine = self._of(organisation)
+            spared = {v.task.id: v for v in mine if self.shares.above_guarantee(organisation, v.bundle)}
+            known = self._spared_of[organisation] = as_of, spared
+        return known[1].values()
 
     def _may_reclaim(self, task: Task) -> bool:
         """Whether the task would still be inside its organisation's guarantee."""
         return self.shares.within_guarantee(task.organisation, asked_by(task, least_members(task)))
 
-    def _single(self, task: Task, kind: RequestClass, may: set[str]) -> Eviction | None:
-        """Rows with the cheapest victims first, SEARCH_ROWS at a time, until some of them can make room."""
-        rows = self._cheapest_rows(may)
-        for start in range(0, len(rows), SEARCH_ROWS):
-            tried = (
-                self._greedy(task, kind, row, self._here(row, may), ()) for row in rows[start : start + SEARCH_ROWS]
-            )
-            found = sorted((e for e in tried if e is not None), key=_by_cost)
-            if found:
-                exact = [
-                    self._exact(task, kind.demand, e, self._here(e.claims[0].row, may)) for e in found[:EXACT_ROWS]
-                ]
-                return min([*exact, *found[EXACT_ROWS:]], key=_by_cost)
-        return None
+    def _single(self, task: Task, kind: RequestClass, here: Mapping[int, list[Victim]]) -> Eviction | None:
+        """Rows with the cheapest victims first, up to SEARCH_ROWS that can make room.
 
-    def _cheapest_rows(self, may: set[str]) -> list[int]:
-        cheapest: dict[int, Cost] = {}
-        for key in may:
-            cost = cost_of([self.victims[key]])
-            for row in self.victims[key].rows:
-                cheapest[row] = min(cost, cheapest.get(row, cost))
-        return sorted(cheapest, key=lambda row: (cheapest[row], row))
+        No set of victims on a row is cheaper than its cheapest victim, so the search ends where that is too dear.
+        """
+        found: list[Eviction] = []
+        for floor, row in sorted((min(v.cost for v in victims), row) for row, victims in here.items()):
+            if len(found) >= SEARCH_ROWS or (found and _by_cost(found[0]) <= (floor, row)):
+                break
+            eviction = self._greedy(task, kind, row, here[row], ())
+            if eviction is not None:
+                found.append(eviction)
+                found.sort(key=_by_cost)
+        exact = [self._exact(task, kind.demand, e, here[e.claims[0].row]) for e in found[:EXACT_ROWS]]
+        return min([*exact, *found[EXACT_ROWS:]], key=_by_cost, default=None)
 
-    def _several(self, task: Task, kind: RequestClass, may: set[str], least: int) -> Eviction | None:
+    def _several(self, task: Task, kind: RequestClass, here: Mapping[int, list[Victim]], least: int) -> Eviction | None:
         """Members one after the other, each on the row where it costs least more."""
         victims: list[Victim] = []
         claims: list[Claim] = []
-        rows = sorted({row for key in may for row in self.victims[key].rows} | self._open_rows(kind))
+        rows = sorted(set(here) | self._open_rows(kind))
         while len(claims) < least:
-            options = [self._greedy(task, kind, row, self._here(row, may), victims, claims) for row in rows]
+            options = [self._greedy(task, kind, row, here.get(row, []), victims, claims) for row in rows]
             best = min((o for o in options if o is not None), key=_by_cost, default=None)
             if best is None:
                 return None
@@ -195,9 +205,6 @@ class Preemptor:
     def _open_rows(self, kind: RequestClass) -> set[int]:
         rows = np.arange(len(self.cells))
         return set(np.flatnonzero(kind.room(rows)[0]).tolist())
-
-    def _here(self, row: int, may: set[str]) -> list[Victim]:
-        return [victim for victim in self.on_row.get(row, ()) if victim.task.id in may]
 
     def _greedy(
         self,
@@ -212,29 +219,19 @@ class Preemptor:
         ahead = (kept for kept in self.future.on_row(row) if not self.future.gives_way(kept, task))
         if not kind.allowed[row] or any(kept.start_p50 > self.now for kept in ahead):
             return None
-        fresh = [victim for victim in here if victim not in gone]
-        chosen: list[Victim] = []
-        for victim in sorted(
-            fresh, key=lambda v: (v.task.priority, v.lost_gpu_s / self._useful(v, row, kind), v.task.id)
-        ):
-            if self._fit(kind.demand, row, [*gone, *chosen], taken) is not None:
+        host, chosen = self._host(row, gone, taken), list[Victim]()
+        useful = {v.task.id: self._useful(v, row, kind) for v in here}
+        order = sorted(here, key=lambda v: (v.task.priority, v.lost_gpu_s / useful[v.task.id], v.task.id))
+        for victim in (v for v in order if v not in gone):
+            if host.fits(kind.demand) is not None:
                 break
+            _go(host, victim)
             chosen.append(victim)
-        if self._fit(kind.demand, row, [*gone, *chosen], taken) is None:
+        if host.fits(kind.demand) is None:
             return None
-        self._prune(kind.demand, row, chosen, gone, taken)
-        claim = self._fit(kind.demand, row, [*gone, *chosen], taken)
-        victims = (*gone, *chosen)
+        _prune(host, kind.demand, chosen)
+        claim, victims = host.fits(kind.demand), (*gone, *chosen)
         return Eviction(victims, (claim,)) if claim is not None and self.lawful(task, victims) else None
-
-    def _prune(
-        self, demand: Demand, row: int, chosen: list[Victim], gone: Sequence[Victim], taken: Sequence[Claim]
-    ) -> None:
-        """Spare every victim that turns out not to be needed, the dearest first."""
-        for victim in sorted(chosen, key=lambda v: cost_of([v]), reverse=True):
-            rest = [v for v in chosen if v is not victim]
-            if self._fit(demand, row, [*gone, *rest], taken) is not None:
-                chosen.remove(victim)
 
     def _useful(self, victim: Victim, row: int, kind: RequestClass) -> float:
         """How much of what the task needs the victim would free on the row; more than 0."""
@@ -255,16 +252,14 @@ class Preemptor:
     def _host(self, row: int, gone: Sequence[Victim], taken: Sequence[Claim]) -> Host:
         """The row once these victims have left and these claims are in place, past evictions carried out."""
         host = host_of(self.cells, row)
-        for member in self.future.members.get(row, ()):
+        for member in self.future.members_on(row):
             if member.leaving:
                 host.give_back(member.claim)
         for kept in self.future.on_row(row):
             if kept.start_p50 <= self.now:
                 kept.put_on(host)
         for victim in gone:
-            for member in victim.members:
-                if member.claim.row == row:
-                    host.give_back(member.claim)
+            _go(host, victim)
         for claim in taken:
             if claim.row == row:
                 host.take(claim)
@@ -282,3 +277,26 @@ class Preemptor:
                     if claim is not None:
                         best = Eviction(victims, (claim,))
         return best
+
+
+def _go(host: Host, victim: Victim) -> None:
+    """The victim leaves the host's row."""
+    for member in victim.members:
+        if member.claim.row == host.row:
+            host.give_back(member.claim)
+
+
+def _stay(host: Host, victim: Victim) -> None:
+    for member in victim.members:
+        if member.claim.row == host.row:
+            host.take(member.claim)
+
+
+def _prune(host: Host, demand: Demand, chosen: list[Victim]) -> None:
+    """Spare every victim that turns out not to be needed, the dearest first. The host has lost all of them."""
+    for victim in sorted(chosen, key=lambda v: (v.cost, v.task.id), reverse=True):
+        _stay(host, victim)
+        if host.fits(demand) is not None:
+            chosen.remove(victim)
+        else:
+            _go(host, victim)

@@ -13,10 +13,21 @@ Key = tuple[QueueLevel, str, str]
 class QuotaBook:
     """Use per limited queue and resource. `blocked_by` names the first limit that a start would cross."""
 
-    def __init__(self, queues: Sequence[Queue]) -> None:
-        self._queues: dict[Key, Queue] = {(q.level, q.organisation, q.id): q for q in queues}
-        self._limited = any(_limits(queue.limit) for queue in queues)
+    def __init__(self, queues: Sequence[Queue] = ()) -> None:
+        self._queues: dict[Key, Queue] = {}
+        self._limited = False
         self._used: defaultdict[tuple[Key, str], int] = defaultdict(int)
+        self.govern(queues)
+
+    def govern(self, queues: Sequence[Queue]) -> bool:
+        """Take these limits; True when use is counted along other queues than before, and must be counted anew."""
+        before = self._limited, {key: queue.parent for key, queue in self._queues.items()}
+        self._queues = {(q.level, q.organisation, q.id): q for q in queues}
+        self._limited = any(_limits(queue.limit) for queue in queues)
+        if before == (self._limited, {key: queue.parent for key, queue in self._queues.items()}):
+            return False
+        self._used.clear()
+        return True
 
     def charge(self, task: Task, bundle: Mapping[str, int], sign: int = 1) -> None:
         """Count one placed member by resource."""

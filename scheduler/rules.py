@@ -9,11 +9,17 @@ class Rules:
 
     `patience`: how far short tasks may pass long ones of the same queue, see `order.Turns`; 0 is plain age.
     `in_order`: nothing starts behind a task that cannot (strict first come, first served).
+    `hold_after_s`: once a task that cannot start has waited this long, what is free where it is to start is held for
+    it, however soon those behind it are predicted to end; up to `holds` tasks at a time.
+    `explain`: False for replays. Waits then name reservations only, and a pass ends when nobody else can start.
     """
 
     in_order: bool = False
     patience: float = 0.0
     reservations: int = 16
+    hold_after_s: float = 6 * 3600.0
+    holds: int = 4
+    explain: bool = True
     evictions: int = 64
     notice_s: float = 120.0
     save_window_s: float = 300.0

@@ -16,8 +16,11 @@ from scheduler.types import ANY_MODEL, Amount, Queue, QueueLevel, Task
 
 CPU, MEMORY = "cpu_milli", "memory_mib"
 HALF_LIFE_S = 7 * 86400.0
-AGING_PER_DAY = 0.05
-MOST_AGING = 0.5
+# How long a task waits is bounded by reservations that hold (Rules.hold_after_s). Aging breaks near-ties between
+# organisations: a day of waiting counts as much as one hundredth of the cluster held less. More would undo fair shares.
+AGING_PER_DAY = 0.01
+MOST_AGING = 0.1
+PARTS = 10**12
 Bundle = dict[str, int]
 
 
@@ -79,16 +82,26 @@ def fraction(bundle: Mapping[str, int], total: Mapping[str, int]) -> float:
 class Shares:
     """Use of each organisation and its standing; kept up to date as the pass places tasks."""
 
-    def __init__(self, total: Bundle, queues: Sequence[Queue]) -> None:
+    def __init__(self, total: Bundle, queues: Sequence[Queue] = ()) -> None:
         self.total = total
-        self.queue = {q.id: q for q in queues if q.level is QueueLevel.ORGANISATION}
         self.used: defaultdict[str, Bundle] = defaultdict(dict)
+        self.changes: defaultdict[str, int] = defaultdict(int)  # how often the use of an organisation has changed
         self._dominant: dict[str, float] = {}
+        self.govern(queues)
+
+    def govern(self, queues: Sequence[Queue]) -> None:
+        """Weights, guarantees and recent use from now on; what is held stays."""
+        self.queue = {q.id: q for q in queues if q.level is QueueLevel.ORGANISATION}
         self.has_guarantees = any(_promises(q.guarantee) for q in self.queue.values())
+
+    def parts(self, bundle: Mapping[str, int]) -> int:
+        """The largest fraction of any resource, in whole PARTS of the cluster."""
+        return round(fraction(bundle, self.total) * PARTS)
 
     def add(self, organisation: str, bundle: Mapping[str, int], sign: int = 1) -> None:
         used = self.used[organisation]
         self._dominant.pop(organisation, None)
+        self.changes[organisation] += 1
         for resource, amount in bundle.items():
             used[resource] = used.get(resource, 0) + sign * amount
 

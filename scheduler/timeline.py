@@ -9,42 +9,28 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from scheduler.cells import Cells, Claim, Floats, Ints
+from scheduler.cells import Bools, Cells, Claim, Ints
 from scheduler.columns import RequestClass
-from scheduler.demand import Demand, demand_of
+from scheduler.demand import Demand, demand_of, serves
+from scheduler.horizon import Bounds, ends_of
 from scheduler.host import Host, host_of
-from scheduler.types import Mode, Task
+from scheduler.roster import Member, Roster
+from scheduler.types import Task
 
-UNKNOWN_P50_S = 4 * 3600.0
-UNKNOWN_P90_S = 24 * 3600.0
-OVERDUE = 1.25
 MOST_ROWS = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
-    """A placed member and when it should be gone."""
-
-    task: Task
-    claim: Claim
-    started_at: float
-    end_p50: float
-    end_p90: float
-    leaving_for: str | None = None
-
-    @property
-    def leaving(self) -> bool:
-        return self.leaving_for is not None
-
-
-@dataclass(frozen=True, slots=True)
 class Reservation:
-    """Room kept for a task from `start_p50` on. `promised`: by an earlier pass, ahead of the turns of this one."""
+    """Room kept for a task from `start_p50` on. `promised`: by an earlier pass, ahead of the turns of this one.
+
+    `holds`: the task has waited so long that predictions count no more; what is free on its rows stays free for it.
+    """
 
     task: Task
     claims: tuple[Claim, ...]
@@ -52,6 +38,7 @@ class Reservation:
     start_p90: float
     end: float
     promised: bool = False
+    holds: bool = False
 
     def put_on(self, host: Host) -> None:
         """Take what is reserved on the host's row."""
@@ -60,34 +47,19 @@ class Reservation:
                 host.take(claim)
 
 
-def ends(task: Task, started_at: float, now: float) -> tuple[float, float]:
-    """(p50, p90) end. A task past its estimate is expected to take a quarter longer than it has so far."""
-    elapsed = max(0.0, now - started_at)
-    p50 = task.estimate_p50_s if task.estimate_p50_s is not None else UNKNOWN_P50_S
-    p90 = task.estimate_p90_s if task.estimate_p90_s is not None else max(p50, UNKNOWN_P90_S)
-    p50 = p50 if p50 >= elapsed else elapsed * OVERDUE
-    return started_at + p50, started_at + max(p50, p90 if p90 >= elapsed else elapsed * OVERDUE)
-
-
-def member_of(task: Task, claim: Claim, started_at: float, now: float, leaving_for: str | None = None) -> Member:
-    """A placed member; one that is on its way out is taken to be gone right away."""
-    p50, p90 = ends(task, started_at, now) if leaving_for is None else (now, now)
-    return Member(task, claim, started_at, p50, p90, leaving_for)
-
-
 @dataclass(slots=True)
 class Future:
-    """Members by row, and the reservations made so far in this pass."""
+    """Who is where until when, and the reservations made so far in this pass."""
 
     cells: Cells
     now: float
-    members: defaultdict[int, list[Member]]  # by row
+    roster: Roster
     takes_back: Callable[[Task, Task], bool]
     outranks: Callable[[Task, Task], bool]
     reservations: list[Reservation] = field(default_factory=list)
     _on_row: defaultdict[int, list[Reservation]] = field(default_factory=lambda: defaultdict(list))
     _by_task: dict[str, Reservation] = field(default_factory=dict)
-    _ends: tuple[Floats, Floats, Floats] | None = None
+    _bounds: Bounds | None = None
 
     def reserved(self, row: int) -> bool:
         return row in self._on_row
@@ -121,18 +93,36 @@ class Future:
         others = [r for r in self._on_row.get(row, ()) if r.task.id != task.id]
         return min(others, key=lambda r: r.start_p50, default=None)
 
-    def leaves(self, members: Iterable[Member], for_task: str) -> None:
-        """These members have been asked to go; from here on they count as gone at once."""
-        for member in members:
-            here = self.members[member.claim.row]
-            here[here.index(member)] = replace(member, end_p50=self.now, end_p90=self.now, leaving_for=for_task)
-        self._ends = None
+    def hold(self, reservation: Reservation) -> Reservation:
+        """From here on the reservation holds what is free on its rows."""
+        held = replace(reservation, holds=True)
+        self.drop(reservation.task.id)
+        self.add(held)
+        return held
+
+    def held(self) -> Bools:
+        """[N]: rows on which something is held."""
+        rows = np.zeros(len(self.cells), np.bool_)
+        rows[[row for row, kept in self._on_row.items() if any(r.holds for r in kept)]] = True
+        return rows
+
+    def members_on(self, row: int) -> Sequence[Member]:
+        return self.roster.on_row.get(row, ())
+
+    def ends_of(self, member: Member) -> tuple[float, float]:
+        """(p50, p90) end of a member."""
+        return ends_of(member, self.now)
+
+    def leaves(self, task_id: str, for_task: str) -> None:
+        """The task has been asked to go; from here on its members count as gone at once."""
+        self.roster.leave(task_id, for_task)
+        self._bounds = None
 
     def placed(self, member: Member) -> None:
-        """A member was placed in this pass: what is known about ends is out of date on its row."""
-        self.members[member.claim.row].append(member)
-        if self._ends is not None:
-            self._note(member)
+        """A member was placed in this pass."""
+        self.roster.add(member)
+        if self._bounds is not None:
+            self._bounds.note(member)
 
     def reserve(
         self, kind: RequestClass, task: Task, least: int, only: Sequence[int] | None = None
@@ -160,7 +150,9 @@ class Future:
         return [np.array(group) for group in groups.values()]
 
     def _earliest(self, kind: RequestClass, rows: Ints, least: int) -> list[tuple[float, Claim]]:
-        bound = self._bound(kind, rows)
+        if self._bounds is None:
+            self._bounds = Bounds(self.cells, self.roster, self.now)
+        bound = self._bounds.of(kind, rows)
         found: list[tuple[float, Claim]] = []
         for index in np.argsort(bound, kind="stable")[: max(MOST_ROWS, 4 * least)]:
             if math.isinf(bound[index]) or (len(found) >= least and found[least - 1][0] <= bound[index]):
@@ -189,8 +181,8 @@ class Future:
     def _events(self, row: int, p90: bool = False) -> list[tuple[float, Callable[[Host], None]]]:
         """Members leaving, reserved tasks coming and leaving, in order of time."""
         events: list[tuple[float, int, Callable[[Host], None]]] = []
-        for member in self.members.get(row, ()):
-            events.append((member.end_p90 if p90 else member.end_p50, 0, _leaves(member.claim)))
+        for member in self.members_on(row):
+            events.append((self.ends_of(member)[p90], 0, _leaves(member.claim)))
         for reservation in self._on_row.get(row, ()):
             for claim in reservation.claims:
                 if claim.row == row:
@@ -221,7 +213,20 @@ class Future:
         reservations = [r for r in reservations if not self.gives_way(r, task)]
         end = self.now + task.estimate_p90_s if task.estimate_p90_s is not None else math.inf
         own = [claim for claim in claims if claim.row == row]
-        return all(end <= r.start_p50 or self._still_fits(r, own) for r in reservations)
+        return all(self._leaves_room(r, own, end) for r in reservations)
+
+    def _leaves_room(self, reservation: Reservation, own: Sequence[Claim], end: float) -> bool:
+        if reservation.holds:
+            return not self._uses_its_cards(reservation, own) and self._still_fits(reservation, own)
+        return end <= reservation.start_p50 or self._still_fits(reservation, own)
+
+    def _uses_its_cards(self, reservation: Reservation, own: Sequence[Claim]) -> bool:
+        """Whether the claims sit on cards that the reserved task could use; without cards everything counts."""
+        gpu = reservation.task.gpu
+        if gpu is None:
+            return True
+        places = [(claim.row, self.cells.column_of[claim.row].get(p.device_id)) for claim in own for p in claim.slices]
+        return any(column is not None and serves(self.cells.cards[row][column], gpu) for row, column in places)
 
     def gives_way(self, reservation: Reservation, task: Task) -> bool:
         """Whether the reservation does not bind the task: it can take the place back, or the task goes first anyway."""
@@ -232,8 +237,8 @@ class Future:
         """Whether the reserved members fit at their start with `own` (part of the cells) still held."""
         row, start = reservation.claims[0].row if not own else own[0].row, reservation.start_p50
         host = host_of(self.cells, row)
-        for member in self.members.get(row, ()):
-            if member.end_p50 <= start:
+        for member in self.members_on(row):
+            if self.ends_of(member)[0] <= start:
                 host.give_back(member.claim)
         for other in self._on_row[row]:
             if other is not reservation and other.start_p50 <= start < other.end:
@@ -242,43 +247,6 @@ class Future:
         found: list[tuple[float, Claim]] = []
         _fill(host, demand_of(reservation.task), wanted, start, found)
         return len(found) >= wanted
-
-    def _bound(self, kind: RequestClass, rows: Ints) -> Floats:
-        """[k]: a time before which one member cannot fit on the row; inf where its cards are not there."""
-        all_free, first, row_first = self._card_ends()
-        cells, demand = self.cells, kind.demand
-        short = (cells.cpu[rows] < demand.cpu_milli) | (cells.memory[rows] < demand.memory_mib)
-        bound = np.where(short, row_first[rows], self.now)
-        if kind.cards is None:
-            return bound
-        busy = all_free if kind.cards.gpu.mode is Mode.WHOLE else first
-        when = np.where(kind.cards.free(rows), self.now, busy[rows])
-        when = np.where(kind.cards.fits[cells.shape[rows]], when, math.inf)
-        if kind.cards.gpu.count > cells.width:
-            return np.full(len(rows), math.inf)
-        return np.asarray(np.maximum(bound, np.sort(when, axis=1)[:, kind.cards.gpu.count - 1]))
-
-    def _card_ends(self) -> tuple[Floats, Floats, Floats]:
-        """[N, G] when the card is all free, [N, G] when its first member leaves, [N] when the row's first leaves."""
-        if self._ends is None:
-            shape = self.cells.core.shape
-            self._ends = np.full(shape, self.now), np.full(shape, math.inf), np.full(len(self.cells), math.inf)
-            for members in list(self.members.values()):
-                for member in members:
-                    self._note(member)
-        return self._ends
-
-    def _note(self, member: Member) -> None:
-        if self._ends is None:
-            return
-        all_free, first, row_first = self._ends
-        row = member.claim.row
-        row_first[row] = min(row_first[row], member.end_p50)
-        for piece in member.claim.slices:
-            column = self.cells.column_of[row].get(piece.device_id)
-            if column is not None:
-                all_free[row, column] = max(all_free[row, column], member.end_p50)
-                first[row, column] = min(first[row, column], member.end_p50)
 
 
 def _leaves(claim: Claim) -> Callable[[Host], None]:

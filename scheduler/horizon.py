@@ -1,0 +1,68 @@
+"""When members should be gone, and a time before which a task cannot fit on a row."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+from scheduler.cells import Cells, Floats, Ints
+from scheduler.columns import RequestClass
+from scheduler.roster import Member
+from scheduler.types import Mode, Task
+
+UNKNOWN_P50_S = 4 * 3600.0
+UNKNOWN_P90_S = 24 * 3600.0
+OVERDUE = 1.25
+
+
+def ends(task: Task, started_at: float, now: float) -> tuple[float, float]:
+    """(p50, p90) end. A task past its estimate is expected to take a quarter longer than it has so far."""
+    elapsed = max(0.0, now - started_at)
+    p50 = task.estimate_p50_s if task.estimate_p50_s is not None else UNKNOWN_P50_S
+    p90 = task.estimate_p90_s if task.estimate_p90_s is not None else max(p50, UNKNOWN_P90_S)
+    p50 = p50 if p50 >= elapsed else elapsed * OVERDUE
+    return started_at + p50, started_at + max(p50, p90 if p90 >= elapsed else elapsed * OVERDUE)
+
+
+def ends_of(member: Member, now: float) -> tuple[float, float]:
+    """(p50, p90) end of a member; one that is on its way out is taken to be gone right away."""
+    return (now, now) if member.leaving else ends(member.task, member.started_at, now)
+
+
+class Bounds:
+    """Per card and row, when what is on it ends (p50): a cheap floor under the times worth trying."""
+
+    def __init__(self, cells: Cells, members: Iterable[Member], now: float) -> None:
+        shape = cells.core.shape
+        self.cells, self.now = cells, now
+        self._all_free = np.full(shape, now)  # [N, G] when the card is all free
+        self._first = np.full(shape, math.inf)  # [N, G] when its first member leaves
+        self._row_first = np.full(len(cells), math.inf)  # [N] when the row's first member leaves
+        for member in members:
+            self.note(member)
+
+    def note(self, member: Member) -> None:
+        row, (end, _) = member.claim.row, ends_of(member, self.now)
+        self._row_first[row] = min(self._row_first[row], end)
+        columns = self.cells.column_of[row]
+        for piece in member.claim.slices:
+            column = columns.get(piece.device_id)
+            if column is not None:
+                self._all_free[row, column] = max(self._all_free[row, column], end)
+                self._first[row, column] = min(self._first[row, column], end)
+
+    def of(self, kind: RequestClass, rows: Ints) -> Floats:
+        """[k]: a time before which one member cannot fit on the row; inf where its cards are not there."""
+        cells, demand = self.cells, kind.demand
+        short = (cells.cpu[rows] < demand.cpu_milli) | (cells.memory[rows] < demand.memory_mib)
+        bound = np.where(short, self._row_first[rows], self.now)
+        if kind.cards is None:
+            return bound
+        if kind.cards.gpu.count > cells.width:
+            return np.full(len(rows), math.inf)
+        busy = self._all_free if kind.cards.gpu.mode is Mode.WHOLE else self._first
+        when = np.where(kind.cards.free(rows), self.now, busy[rows])
+        when = np.where(kind.cards.fits[cells.shape[rows]], when, math.inf)
+        return np.asarray(np.maximum(bound, np.sort(when, axis=1)[:, kind.cards.gpu.count - 1]))
