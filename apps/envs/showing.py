@@ -18,6 +18,7 @@ from apps.envs.choices import Busy, State, Step
 from apps.envs.models import Environment, Watch
 from apps.envs.states import state_of
 from apps.workloads.choices import Reason
+from apps.workloads.explaining.names import NAMELESS
 from apps.workloads.faults import advise, why_stopped
 from apps.workloads.selectors import STALE_AFTER
 from apps.workloads.waiting import explain
@@ -131,7 +132,7 @@ def _note(environment: Environment, state: State, now: datetime) -> str:
     if workload is None:
         return _("never started")
     if state is State.QUEUED:
-        return explain({**workload.explanation, "nearest": {}}).title
+        return explain(workload.explanation, names=NAMELESS).title
     if state is State.STARTING:
         progress: Mapping[str, Any] = getattr(environment, "last_progress", None) or {}
         return _progress(progress)

@@ -3,6 +3,7 @@
 from django.utils.translation import gettext as _
 
 from apps.workloads.choices import BY_RULE, Reason, Status
+from apps.workloads.explaining.names import NAMELESS
 from apps.workloads.faults import why_stopped
 from apps.workloads.models import Event
 from apps.workloads.waiting import explain
@@ -45,7 +46,7 @@ def _cause(event: Event) -> str:
         "devices": _("not enough free GPUs"),
         "slices": _("not enough free slices"),
     }
-    return short.get(event.data.get("cause", "")) or explain(event.data).title
+    return short.get(event.data.get("cause", "")) or explain(event.data, names=NAMELESS).title
 
 
 def event_icon(event: Event) -> str:

@@ -1,21 +1,34 @@
-"""Why something waits, in words: one dominant cause, the checks in order, when it should start."""
+"""Why something waits, in words: one dominant cause, the checks in order, who holds what, when it should start."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
-from apps.clusters.models import Node
 from apps.common.actor import Actor
-from apps.common.formatting import memory
+from apps.workloads.choices import PLACED, Status
+from apps.workloads.explaining.cases import Case
+from apps.workloads.explaining.causes import words_of
+from apps.workloads.explaining.holders import HolderRow, holder_rows
+from apps.workloads.explaining.names import Names, names_of, node_of
+from apps.workloads.explaining.rack import Rack, rack_of
+from apps.workloads.explaining.shortages import short_of
 from apps.workloads.models import Workload
+from apps.workloads.spec import Gpu
+from apps.workloads.worlds import of_world
+
+HIGHEST_PRIORITY = 5
 
 
 @dataclass(frozen=True, slots=True)
 class WaitReport:
-    """What the queue card shows. `funnel` rows are {"label", "count"}; times are None where nothing is known."""
+    """What the queue card shows. `funnel` rows are {"label", "count"}; times are None where nothing is known.
+
+    `place` of `waiting`: among those that want the same kind of card. `node`: the machine that comes closest, short of
+    `short`; `reserved`: the machine where room is kept. Holders, rack and priority: only by `queue_card`.
+    """
 
     title: str
     text: str
@@ -24,28 +37,70 @@ class WaitReport:
     position: int | None
     start_p50: datetime | None
     start_p90: datetime | None
-    at: datetime | None
+    at: datetime | None = None
+    place: int | None = None
+    waiting: int | None = None
+    node: str = ""
+    short: str = ""
+    reserved: bool = False
+    holders: tuple[HolderRow, ...] = ()
+    rack: Rack | None = None
+    priority: str = ""
 
 
 def explain_wait(actor: Actor, workload: Workload) -> WaitReport:
     """The scheduler's last explanation of a queued workload."""
-    report = explain(workload.explanation)
-    return WaitReport(**{**{name: getattr(report, name) for name in report.__slots__}, "at": workload.explained_at})
+    return replace(explain(workload.explanation, gpu=workload.frozen_spec.gpu), at=workload.explained_at)
 
 
-def explain(explanation: dict[str, Any]) -> WaitReport:
-    """Words for an explanation as `reconcile.schedule` keeps it; an empty one has not been looked at yet."""
-    cause, params = explanation.get("cause", ""), explanation.get("params") or {}
-    title, text = _words(cause, params, explanation.get("nearest") or {})
+def queue_card(actor: Actor, workload: Workload) -> WaitReport:
+    """The same with what stands around it now: who holds what, the cards of the machine that comes closest."""
+    known = workload.explanation
+    return replace(
+        explain_wait(actor, workload),
+        holders=tuple(holder_rows(workload, known.get("holders") or [])),
+        rack=rack_of(workload.organisation_id, node_of(known), workload.frozen_spec.gpu)
+        if known.get("nearest")
+        else None,
+        priority=_priority(workload),
+    )
+
+
+def explain(
+    explanation: Mapping[str, Any], *, gpu: Gpu | None = None, names: Names | None = None, asked: bool = False
+) -> WaitReport:
+    """Words for an explanation as `reconcile.explaining` keeps it; an empty one has not been looked at yet.
+
+    Names are looked up unless given. `asked`: of something that is not submitted yet.
+    """
+    found = names_of(explanation) if names is None else names
+    case = case_of(explanation, found, gpu, asked)
+    words, kin = words_of(case), explanation.get("kin") or {}
     return WaitReport(
-        title=title,
-        text=text,
-        cause=cause,
+        title=words.title,
+        text=words.text,
+        cause=case.cause,
         funnel=[{"label": step_label(s["name"]), "count": s["count"]} for s in explanation.get("funnel") or []],
         position=explanation.get("position"),
         start_p50=_time(explanation.get("start_p50")),
         start_p90=_time(explanation.get("start_p90")),
-        at=None,
+        place=kin.get("position"),
+        waiting=kin.get("total"),
+        node=found.node,
+        short=short_of(case),
+        reserved=case.reserved,
+    )
+
+
+def case_of(explanation: Mapping[str, Any], names: Names, gpu: Gpu | None = None, asked: bool = False) -> Case:
+    return Case(
+        cause=explanation.get("cause", ""),
+        params=explanation.get("params") or {},
+        nearest=explanation.get("nearest") or {},
+        names=names,
+        gpu=gpu,
+        asked=asked,
+        reserved=bool(explanation.get("reserved")),
     )
 
 
@@ -53,71 +108,18 @@ def _time(seconds: float | None) -> datetime | None:
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
-def _words(cause: str, params: dict[str, Any], nearest: dict[str, Any]) -> tuple[str, str]:
-    if not cause:
-        return _("Waiting for the scheduler"), _("The next pass looks at it within seconds.")
-    short = _shortage(cause, nearest)
-    where = _node_name(nearest.get("node_id"))
-    if short:
-        title = _("%(node)s is short of %(short)s") % {"node": where, "short": short} if where else short
-        return title, _("It starts as soon as something ends and frees enough.")
-    return _standing(cause)
-
-
-def _standing(cause: str) -> tuple[str, str]:
-    """Words for causes that no amount of freed capacity explains."""
-    known = {
-        "no_nodes": (_("There is no machine yet"), _("The platform's administrators have to add one.")),
-        "never_fits": (
-            _("No machine is large enough"),
-            _("Even empty, none could run this package. Stop it and choose a smaller one."),
-        ),
-        "no_such_model": (
-            _("No machine has this GPU model"),
-            _("Stop it and choose another package, or ask the administrators."),
-        ),
-        "no_such_mode": (
-            _("No card is split this way"),
-            _("Stop it and choose another package, or ask the administrators to switch a card's mode."),
-        ),
-        "node_unschedulable": (
-            _("The machines that fit take no new work"),
-            _("The administrators have closed them for now."),
-        ),
-        "node_unhealthy": (
-            _("The machines that fit do not answer"),
-            _("It starts when one of them is back."),
-        ),
-        "isolation": (
-            _("This machine cannot keep organisations apart"),
-            _("It serves another organisation. The platform's administrators can change that."),
-        ),
-        "quota": (_("The quota is used up"), _("It starts when other runs end, or when the quota is raised.")),
-        "fair_share": (_("Others have waited for their share"), _("It starts when your organisation's turn comes.")),
-        "behind_reservation": (
-            _("Room is being kept for a run ahead of this one"),
-            _("Starting it now would delay that run."),
-        ),
-        "waiting_for_victims": (_("Others are giving way"), _("They are saving their work; it starts next.")),
-    }
-    return known.get(cause, (_("Waiting"), _("The scheduler has not found room yet.")))
-
-
-def _shortage(cause: str, nearest: dict[str, Any]) -> str:
-    """The deficit in the resource that the cause names: "1.5 cores", "2 GiB", "1 GPU"."""
-    if cause == "cpu":
-        cores = nearest.get("cpu_milli", 0) / 1000
-        return ngettext("%(cores)s CPU core", "%(cores)s CPU cores", 1 if cores == 1 else 2) % {"cores": f"{cores:g}"}
-    if cause == "memory":
-        return _("%(amount)s of memory") % {"amount": memory(nearest.get("memory_mib", 0))}
-    if cause in ("devices", "slices"):
-        count = int(nearest.get("devices") or 1)
-        return ngettext("%(count)s GPU", "%(count)s GPUs", count) % {"count": count}
-    return ""
-
-
-def _node_name(node_id: str | None) -> str:
-    return (Node.objects.filter(pk=node_id).values_list("name", flat=True).first() or "") if node_id else ""
+def _priority(workload: Workload) -> str:
+    """Said only where it is certain: priorities order the work of one organisation and nothing else."""
+    if workload.priority >= HIGHEST_PRIORITY or not workload.explanation.get("cause"):
+        return ""
+    world = of_world(workload.simulated)
+    rivals = Workload.objects.filter(world, organisation_id=workload.organisation_id, priority__gte=workload.priority)
+    if rivals.filter(status__in=PLACED | {Status.QUEUED}).exclude(pk=workload.pk).exists():
+        return ""
+    return _(
+        "Raising the priority would not start it earlier: it goes before all other work of your organisation already, "
+        "and a priority never passes other organisations."
+    )
 
 
 def step_label(name: str) -> str:

@@ -30,7 +30,7 @@ from apps.workloads import selectors as workloads
 from apps.workloads.choices import Status
 from apps.workloads.models import Attempt
 from apps.workloads.series import charts_of, series_of
-from apps.workloads.waiting import explain_wait
+from apps.workloads.waiting import queue_card
 
 VIEW = in_organisation(Permission.ENVIRONMENTS_VIEW)
 TABS = ("overview", "files", "snapshots", "ssh", "events", "log", "cost", "settings")
@@ -123,7 +123,7 @@ def _overview(request: ActorRequest, environment: Environment, attempt: Attempt 
         return {"wait": None, "failure": None, "steps": [], "charts": [], **_money(actor, environment)}
     waits = workload.status == Status.QUEUED
     return {
-        "wait": explain_wait(actor, workload) if waits else None,
+        "wait": queue_card(actor, workload) if waits else None,
         "failure": faults.card(workload, attempt),
         "steps": startup.startup_steps(workload, attempt),
         "start_seconds": startup.total_seconds(workload, attempt),

@@ -28,7 +28,7 @@ from apps.workloads.choices import Status
 from apps.workloads.models import Attempt
 from apps.workloads.offers.picker import PackageChoice, package_choices
 from apps.workloads.series import charts_of, series_of
-from apps.workloads.waiting import explain_wait
+from apps.workloads.waiting import queue_card
 
 VIEW = in_organisation(Permission.TRAINING_VIEW)
 TABS = ("overview", "log", "output", "events", "cost", "settings")
@@ -114,7 +114,7 @@ def _overview(request: ActorRequest, run: Run, attempt: Attempt | None) -> dict[
     workload, actor = run.workload, request.actor
     waits = workload.status == Status.QUEUED
     return {
-        "wait": explain_wait(actor, workload) if waits else None,
+        "wait": queue_card(actor, workload) if waits else None,
         "instead": _would_start_now(actor, run) if waits else [],
         "held_fen": hour_price(workload.price_version.rate_fen_per_hour, 1),
         "failure": faults.card(workload, attempt),

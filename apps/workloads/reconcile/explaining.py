@@ -19,16 +19,6 @@ class Kin:
     own_ahead: int
 
 
-def explanations(view: scheduler.Snapshot, plan: scheduler.Plan) -> dict[str, Json]:
-    """What is kept of each task that the plan lets wait, by its id, in the order of the queue."""
-    tasks = {task.id: task for task in view.waiting}
-    known, kin = has_history(view), kin_of([tasks[wait.task_id] for wait in plan.waits])
-    return {
-        wait.task_id: explanation_of(wait, tasks[wait.task_id].organisation, known=known, kin=kin[wait.task_id])
-        for wait in plan.waits
-    }
-
-
 def kin_of(queue: Sequence[scheduler.Task]) -> dict[str, Kin]:
     """By task id, for tasks in the order of the queue."""
     totals = Counter(_kind(task) for task in queue)

@@ -6,12 +6,12 @@ from typing import Any
 from django import template
 from django.utils.functional import Promise
 from django.utils.translation import get_language
-from django.utils.translation import gettext as _
 
 from apps.billing.choices import Isolation
 from apps.billing.models import Package
 from apps.common.money import FEN_PER_YUAN, whole_fen, yuan
 from apps.common.templatetags.pl_filters import exact_yuan
+from apps.workloads.explaining.names import NAMELESS
 from apps.workloads.faults import advise
 from apps.workloads.models import Event, Workload
 from apps.workloads.timeline import event_icon, event_title
@@ -32,10 +32,6 @@ register.filter("driver_words", translated)
 register.filter("whole_fen", whole_fen)
 register.filter("event_title", event_title)
 register.filter("event_icon", event_icon)
-
-
-# The scheduler's causes that are a lack of something countable.
-SHORTAGES = ("cpu", "memory", "devices", "slices")
 
 
 @register.filter
@@ -61,11 +57,13 @@ def isolation_label(package: Package) -> str | Promise:
 @register.filter
 def wait_title(workload: Workload) -> str:
     """Why it waits, in few words. Without the machine's name: a list must not look one up for each row."""
-    known = workload.explanation
-    title = explain({**known, "nearest": {**(known.get("nearest") or {}), "node_id": None}}).title
-    if known.get("cause") in SHORTAGES:  # without a machine's name the title is the amount alone
-        return _("Short of %(amount)s") % {"amount": title}
-    return title
+    return explain(workload.explanation, names=NAMELESS).title
+
+
+@register.filter
+def held_cards(cards: float) -> str:
+    """`1`, `0.25`: cards or the part of one."""
+    return f"{cards:g}"
 
 
 @register.filter

@@ -1,0 +1,201 @@
+"""Every cause in words: what is the matter, and what follows for who has submitted or only asks about submitting."""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from apps.common.formatting import cores, memory, moment
+from apps.tenants.choices import Resource
+from apps.tenants.quotas import amount_text, line_words
+from apps.workloads.choices import Reason
+from apps.workloads.explaining.cases import Case, Words
+from apps.workloads.explaining.shortages import shortage, starts
+from scheduler import ANY_MODEL, CauseCode, Mode, QueueLevel
+
+
+def words_of(case: Case) -> Words:
+    """Unknown causes, as of a newer version, are told as waiting for room."""
+    if not case.cause:
+        return Words(_("Waiting for the scheduler"), _("The next pass looks at it within seconds."))
+    known = _WORDS.get(case.cause)
+    return known(case) if known else Words(_("Waiting"), _("The scheduler has not found room yet."))
+
+
+def _choose_another(case: Case) -> str:
+    """What to do about a package that can never start here."""
+    if case.asked:
+        return _("Choose another package, or ask the platform's administrators.")
+    return _("Take it out of the queue and choose another package, or ask the platform's administrators.")
+
+
+def _no_nodes(case: Case) -> Words:
+    return Words(_("There is no machine yet"), _("The platform's administrators have to add one."))
+
+
+def _zone(case: Case) -> Words:
+    return Words(_("Zone %(name)s has no machine") % {"name": case.names.zone or "—"}, _choose_another(case))
+
+
+def _cluster(case: Case) -> Words:
+    return Words(_("Cluster %(name)s has no machine") % {"name": case.names.cluster or "—"}, _choose_another(case))
+
+
+def _arch(case: Case) -> Words:
+    title = _("No machine has a processor of type %(arch)s") % {"arch": case.params.get("arch", "—")}
+    return Words(title, _choose_another(case))
+
+
+def _no_such_model(case: Case) -> Words:
+    return Words(_("No machine has this GPU model: %(model)s") % {"model": _model(case)}, _choose_another(case))
+
+
+def _no_such_mode(case: Case) -> Words:
+    model = {"model": _model(case), "profile": case.params.get("profile", "")}
+    title = {
+        Mode.WHOLE: _("No %(model)s is handed out whole"),
+        Mode.SHARED: _("No %(model)s is handed out shared"),
+        Mode.VGPU: _("No %(model)s is handed out as vGPU"),
+        Mode.MIG: _("No %(model)s is partitioned by MIG for %(profile)s"),
+    }.get(case.params.get("mode", ""), _("No card is split this way"))
+    return Words(title % model, _choose_another(case))
+
+
+def _model(case: Case) -> str:
+    """The models that would do."""
+    models = str(case.params.get("model") or (case.gpu.model if case.gpu else "") or "")
+    return models.replace("|", ", ") or _("card")
+
+
+def _never_fits(case: Case) -> Words:
+    members = case.params.get("members")
+    if members:
+        title = ngettext(
+            "%(count)s member could never run at once", "%(count)s members could never run at once", int(members)
+        )
+        return Words(title % {"count": members}, _choose_another(case))
+    asked = {
+        "cpu": cores(case.params.get("cpu_milli")),
+        "memory": memory(case.params.get("memory_mib")),
+        "cards": case.params.get("devices", 0),
+    }
+    size = _("Even empty, none has %(cpu)s CPU and %(memory)s beside %(cards)s × GPU.")
+    if not asked["cards"]:
+        size = _("Even empty, none has %(cpu)s CPU and %(memory)s.")
+    return Words(_("No machine is large enough"), f"{size % asked} {_choose_another(case)}")
+
+
+def _node_unschedulable(case: Case) -> Words:
+    return Words(_("The machines that fit take no new work"), _("The administrators have closed them for now."))
+
+
+def _node_unhealthy(case: Case) -> Words:
+    text = _("It would start when one of them is back.") if case.asked else _("It starts when one of them is back.")
+    return Words(_("The machines that fit do not answer"), text)
+
+
+def _gang(case: Case) -> Words:
+    room, members = int(case.params.get("nodes_with_room", 0)), case.params.get("members", 0)
+    title = ngettext(
+        "Only %(count)s machine has room for a member", "Only %(count)s machines have room for a member", room
+    )
+    text = _("All %(members)s members start together or not at all.") % {"members": members}
+    return Words(title % {"count": room}, f"{text} {starts(case)}")
+
+
+def _quota(case: Case) -> Words:
+    """Whose quota, and how much of it is used. The organisation's own quota of its tenant, never another's."""
+    params = case.params
+    whose = {
+        QueueLevel.USER: _("Your quota is used up"),
+        QueueLevel.DEPARTMENT: _("Your department's quota is used up"),
+        QueueLevel.ORGANISATION: _("Your organisation's quota is used up"),
+    }.get(params.get("level", ""), _("The quota is used up"))
+    text = (
+        _("It would start when other work ends, or when the quota is raised.")
+        if case.asked
+        else _("It starts when other work ends, or when the quota is raised.")
+    )
+    if "limit" not in params:
+        return Words(whose, text)
+    resource, model = _resource(str(params.get("resource", "")))
+    used = _("%(what)s: %(used)s of %(limit)s in use, %(asked)s asked for.") % {
+        "what": line_words(resource, model),
+        "used": amount_text(resource, int(params["used"])),
+        "limit": amount_text(resource, int(params["limit"])),
+        "asked": amount_text(resource, int(params.get("asked", 0))),
+    }
+    return Words(whose, f"{used} {text}")
+
+
+def _resource(name: str) -> tuple[Resource, str]:
+    """The quota's resource and GPU model for the scheduler's name of it: cards go by their model."""
+    if name in (Resource.CPU_MILLI, Resource.MEMORY_MIB):
+        return Resource(name), ""
+    return Resource.GPU_MILLI, "" if name == ANY_MODEL else name
+
+
+def _fair_share(case: Case) -> Words:
+    text = (
+        _("It would start when your organisation's turn comes.")
+        if case.asked
+        else _("It starts when your organisation's turn comes.")
+    )
+    return Words(_("Others have waited for their share"), text)
+
+
+def _behind_reservation(case: Case) -> Words:
+    title = _("Room is being kept for work ahead of this")
+    if case.names.node:
+        title = _("Room on %(node)s is being kept for work ahead of this") % {"node": case.names.node}
+    start = case.params.get("start_p50")
+    if start is None:
+        return Words(title, _("Starting this now would delay it."))
+    when = moment(datetime.fromtimestamp(start, UTC))
+    return Words(title, _("That should start at %(when)s, and starting this now would delay it.") % {"when": when})
+
+
+def _waiting_for_victims(case: Case) -> Words:
+    title = _("Others are giving way")
+    if case.names.node:
+        title = _("Others on %(node)s are giving way") % {"node": case.names.node}
+    if case.asked:
+        return Words(title, _("They would be asked to save their work; it would start next."))
+    return Words(title, _("They are saving their work; it starts next."))
+
+
+def _bad_request(case: Case) -> Words:
+    what = {"field": case.params.get("field", "—")}
+    return Words(_("The request cannot be understood: %(field)s") % what, _choose_another(case))
+
+
+def _isolation(case: Case) -> Words:
+    return Words(
+        _("This machine cannot keep organisations apart"),
+        _("It serves another organisation. The platform's administrators can change that."),
+    )
+
+
+_WORDS: Mapping[str, Callable[[Case], Words]] = {
+    CauseCode.NO_NODES: _no_nodes,
+    CauseCode.ZONE: _zone,
+    CauseCode.CLUSTER: _cluster,
+    CauseCode.ARCH: _arch,
+    CauseCode.NO_SUCH_MODEL: _no_such_model,
+    CauseCode.NO_SUCH_MODE: _no_such_mode,
+    CauseCode.NEVER_FITS: _never_fits,
+    CauseCode.NODE_UNSCHEDULABLE: _node_unschedulable,
+    CauseCode.NODE_UNHEALTHY: _node_unhealthy,
+    CauseCode.CPU: shortage,
+    CauseCode.MEMORY: shortage,
+    CauseCode.DEVICES: shortage,
+    CauseCode.SLICES: shortage,
+    CauseCode.GANG: _gang,
+    CauseCode.QUOTA: _quota,
+    CauseCode.FAIR_SHARE: _fair_share,
+    CauseCode.BEHIND_RESERVATION: _behind_reservation,
+    CauseCode.WAITING_FOR_VICTIMS: _waiting_for_victims,
+    CauseCode.BAD_REQUEST: _bad_request,
+    Reason.ISOLATION.value: _isolation,
+}

@@ -1,0 +1,79 @@
+"""A machine with cards and packages on them, for tests of what waits and why."""
+
+from decimal import Decimal
+from uuid import uuid4
+
+from apps.billing import selectors as funds
+from apps.billing import services as billing
+from apps.billing.choices import GpuMode
+from apps.billing.models import Package
+from apps.clusters.models import Accelerator, Node
+from apps.common.actor import Actor
+from apps.common.scoping import acting
+from apps.workloads import services as workloads
+from apps.workloads.choices import Kind
+from apps.workloads.models import Workload
+from apps.workloads.offers.quoting import resources_of
+from apps.workloads.reconcile.schedule import run_pass
+from tests.builders import make_node, platform, unique
+
+MEMORY_MIB = 81_920
+
+
+def make_gpu_node(cards: int = 4, name: str = "gpu-a01", model: str = "H200", mode: str = "whole") -> Node:
+    node = make_node(cpu_milli=64_000, memory_mib=262_144, name=name)
+    for index in range(cards):
+        Accelerator.objects.create(
+            node=node,
+            index=index,
+            uuid=f"GPU-{uuid4().hex}",
+            vendor="nvidia",
+            model=model,
+            memory_mib=MEMORY_MIB,
+            mode=mode,
+            healthy=True,
+        )
+    return node
+
+
+def make_gpu_package(
+    count: int = 1, model: str = "H200", rate_fen: int = 360, mode: GpuMode = GpuMode.WHOLE, memory_mib: int = 0
+) -> Package:
+    name = unique(f"{count} x {model}")
+    spec = billing.PackageSpec(
+        name_en=name,
+        name_zh=name,
+        cpu_milli=1000,
+        memory_mib=512,
+        gpu_count=count,
+        gpu_model=model,
+        gpu_mode=mode,
+        gpu_memory_mib=memory_mib,
+        gpu_core_milli=500 if mode is GpuMode.VGPU else 0,
+    )
+    return billing.create_package(platform(), spec=spec, rate_fen_per_hour=Decimal(rate_fen))
+
+
+def submit_on(actor: Actor, package: Package, name: str = "run", kind: Kind = Kind.TRAINING) -> Workload:
+    """Queued, as its owner."""
+    with acting(actor):
+        quote = funds.quote(actor, package_id=package.pk)
+        return workloads.submit(
+            actor,
+            workloads.Submission(
+                kind=kind,
+                name=name,
+                spec=resources_of(package),
+                package_id=package.pk,
+                price_version_id=quote.price_version_id,
+                key=uuid4().hex,
+                id=uuid4(),
+            ),
+        )
+
+
+def scheduled(workload: Workload) -> Workload:
+    """The workload after one pass over everything."""
+    with acting(platform()):
+        run_pass(platform())
+        return Workload.objects.select_related("owner", "package", "price_version", "organisation").get(pk=workload.pk)
