@@ -21,6 +21,7 @@ urlpatterns = [
     path(f"{ONE}services/", inside.Services.as_view(), name="api-environment-services"),
     path(f"{ONE}tensorboard/", inside.TensorBoard.as_view(), name="api-environment-tensorboard"),
     path(f"{ONE}metrics/<slug:name>/", inside.Metrics.as_view(), name="api-environment-metrics"),
+    path(f"{ONE}fit/", inside.Fit.as_view(), name="api-environment-fit"),
     path(f"{ONE}image/", inside.SaveImage.as_view(), name="api-environment-image"),
     path(f"{ONE}snapshots/", inside.Snapshots.as_view(), name="api-environment-snapshots"),
     path(f"{ONE}snapshots/<uuid:snapshot_id>/", inside.SnapshotDetail.as_view(), name="api-environment-snapshot"),

@@ -31,6 +31,8 @@ from apps.training.forms import new_key
 from apps.training.models import Run
 from apps.training.tables import RunFilter
 from apps.workloads import selectors as workloads
+from apps.workloads.fit.serializers import FitSerializer
+from apps.workloads.fit.smaller import fit_of
 from apps.workloads.offers.quoting import offer
 from apps.workloads.series import series_of
 
@@ -198,6 +200,15 @@ class RunMetrics(RunView):
         if series is None:
             raise NotFound
         return Response(s.SeriesSerializer(series, many=True).data)
+
+
+class RunFit(RunView):
+    @extend_schema(responses=FitSerializer)
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """What it used at most, and which smaller package on offer would have done, in money."""
+        workload = self.run().workload
+        fit = fit_of(self.actor, workload, workloads.attempts(workload))
+        return Response(FitSerializer(fit, context={"simulated": workload.simulated}).data)
 
 
 class RunCost(RunView):

@@ -19,5 +19,6 @@ urlpatterns = [
     path(f"{RUN}outputs/file/", api.RunOutputFile.as_view(), name="api-run-output-file"),
     path(f"{RUN}events/", api.RunEvents.as_view(), name="api-run-events"),
     path(f"{RUN}metrics/<slug:name>/", api.RunMetrics.as_view(), name="api-run-metrics"),
+    path(f"{RUN}fit/", api.RunFit.as_view(), name="api-run-fit"),
     path(f"{RUN}cost/", api.RunCost.as_view(), name="api-run-cost"),
 ]

@@ -23,6 +23,9 @@ from apps.envs.services import images, snapshots, tools
 from apps.registry import selectors as registry
 from apps.registry import services as personal
 from apps.registry.models import Image
+from apps.workloads import selectors as workloads
+from apps.workloads.fit.serializers import FitSerializer
+from apps.workloads.fit.smaller import fit_of
 from apps.workloads.series import series_of
 
 IMAGES = in_organisation(Permission.IMAGES_USE)
@@ -132,6 +135,19 @@ class Metrics(EnvironmentView):
         if series is None:
             raise NotFound
         return Response(s.PointsSerializer(series, many=True).data)
+
+
+class Fit(EnvironmentView):
+    access = VIEW
+
+    @extend_schema(responses=FitSerializer)
+    def get(self, request: Request, environment_id: UUID) -> Response:
+        """What its newest start used at most, and which smaller package on offer would have done, in money."""
+        workload = self.environment().workload
+        if workload is None:
+            raise NotFound
+        fit = fit_of(self.actor, workload, workloads.attempts(workload))
+        return Response(FitSerializer(fit, context={"simulated": workload.simulated}).data)
 
 
 class SaveImage(EnvironmentView):

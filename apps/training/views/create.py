@@ -26,6 +26,9 @@ from apps.training import command, selectors, services
 from apps.training.forms import RunForm, Source, initial_of, initial_of_example, initial_of_nothing
 from apps.training.models import Entry, Run
 from apps.training.views.code import box_context, uploaded
+from apps.workloads import selectors as workloads
+from apps.workloads.fit.hints import hints
+from apps.workloads.models import Workload
 from apps.workloads.offers import quotecard
 from apps.workloads.offers.picker import PackageChoice, package_choices
 from apps.workloads.offers.quoting import Offer, offer
@@ -93,6 +96,7 @@ def _beginning(actor: Actor, request: ActorRequest) -> dict[str, Any]:
 
 def _page(actor: Actor, form: RunForm) -> dict[str, Any]:
     parent = _run(actor, str(form["parent"].value() or ""))
+    before = parent or form.initial.get("last")
     choices = package_choices(actor, list(funds.packages(actor)))
     return {
         "form": form,
@@ -102,6 +106,7 @@ def _page(actor: Actor, form: RunForm) -> dict[str, Any]:
         "images": image_choices(list(registry.images(actor))),
         "image": str(form["image"].value() or ""),
         "packages": choices,
+        "hints": _hints(before.workload, choices) if before else {},
         "package": str(form["package"].value() or ""),
         "source": form["source"].value() or "write",
         "mountable": choosing.rows(actor, form.chosen()),
@@ -110,6 +115,11 @@ def _page(actor: Actor, form: RunForm) -> dict[str, Any]:
         **box_context(uploaded(actor, form["code"].value()), script=str(form["script"].value() or "")),
         **quote_context(actor, form, choices),
     }
+
+
+def _hints(before: Workload, choices: list[PackageChoice]) -> dict[int, str]:
+    """What the run before says about each package."""
+    return hints(before, workloads.attempts(before), [choice.package for choice in choices])
 
 
 # Where a problem can be mended: the fields that have an element of their own on the page.

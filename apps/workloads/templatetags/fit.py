@@ -1,0 +1,62 @@
+"""`{% load fit %}`: what a run used at most, which smaller package would have done, what that says of the next one."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django import template
+from django.template import Context
+from django.utils.translation import gettext as _
+
+from apps.billing.models import Package
+from apps.common.formatting import cores, gpu_memory, memory, percent
+from apps.workloads import selectors
+from apps.workloads.fit.peaks import MARGIN
+from apps.workloads.fit.smaller import LONG_ENOUGH_S, Fit, fit_of
+from apps.workloads.models import Attempt, Workload
+
+register = template.Library()
+
+
+@register.inclusion_tag("workloads/fit.html", takes_context=True)
+def fit_card(context: Context, workload: Workload | None, attempts: Sequence[Attempt] | None = None) -> dict[str, Any]:
+    """The card, or nothing for what never ran. `attempts` newest first, where the page has read them already."""
+    if workload is None:
+        return {"fit": None}
+    tries = selectors.attempts(workload) if attempts is None else attempts
+    fit = fit_of(context["request"].actor, workload, tries)
+    return {
+        "fit": fit if fit.peaks.ran_s else None,
+        "workload": workload,
+        "rows": _rows(fit),
+        "minutes": LONG_ENOUGH_S // 60,
+        "margin": percent(100 * MARGIN),
+    }
+
+
+def _rows(fit: Fit) -> list[dict[str, Any]]:
+    """Each resource with the most that was used of it, as a bar; what was not measured is left out."""
+    peaks, had = fit.peaks, fit.held.size
+    measured = [
+        (_("GPU memory"), peaks.gpu_memory_mib, had.gpu_memory_mib, gpu_memory),
+        (_("CPU"), peaks.cpu_milli, had.cpu_milli, cores),
+        (_("Memory"), peaks.memory_mib, had.memory_mib, memory),
+    ]
+    rows = [
+        {"label": label, "used": used, "limit": limit, "value": _of(words(used), words(limit))}
+        for label, used, limit, words in measured
+        if used is not None and limit
+    ]
+    if had.gpu_count and peaks.gpu_util_pct is not None:
+        used = round(peaks.gpu_util_pct)
+        rows.insert(0, {"label": _("GPU"), "used": used, "limit": 100, "value": percent(used)})
+    return rows
+
+
+def _of(used: str, limit: str) -> str:
+    return _("%(used)s of %(limit)s") % {"used": used, "limit": limit}
+
+
+@register.filter
+def said_of(hints: Mapping[int, str] | None, package: Package) -> str:
+    """What the last run says about this package."""
+    return (hints or {}).get(package.pk, "")
