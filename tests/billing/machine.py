@@ -183,6 +183,22 @@ class MoneyMachine(RuleBasedStateMachine):
             run.release().release()
             lab.released.add(run.workload_id)
 
+    @precondition(lambda self: any(each.closed for lab in self.labs for each in lab.sessions))
+    @rule(pick=picks, back=st.sampled_from((*BACK, *STEPS)))
+    def credit(self, pick: int, back: timedelta) -> None:
+        """It had to give way: what it did since its last checkpoint is given back, once, and no more than that."""
+        ended = [(lab, each) for lab in self.labs for each in lab.sessions if each.closed]
+        _lab, each = self.choose(ended, pick)
+        since = each.proven - back
+        fen = services.credit_lost(PLATFORM, session_id=each.run.session_id, since=since)
+        each.rated = each.proven
+        if not each.credited:
+            each.credited = each.exact(each.proven) - each.exact(max(since, each.run.opened))
+        assert 0 <= each.credited <= each.exact(each.proven)
+        assert services.credit_lost(PLATFORM, session_id=each.run.session_id, since=each.run.opened) >= fen
+        if not each.credited:  # nothing was given back the first time, so the second gave back all
+            each.credited = each.exact(each.proven)
+
     @precondition(lambda self: any(lab.waiting for lab in self.labs))
     @rule(pick=picks)
     def give_up(self, pick: int) -> None:
@@ -234,7 +250,7 @@ class MoneyMachine(RuleBasedStateMachine):
         sums = {row["organisation_id"]: row for row in charges}
         carried = dict(RatingRun.objects.order_by("number").values_list("organisation_id", "carried_out"))
         for lab in self.labs:
-            exact = sum((each.exact(each.rated) for each in lab.sessions), Fraction(0))
+            exact = sum((each.exact(each.rated) - each.credited for each in lab.sessions), Fraction(0))
             row = sums.get(lab.organisation.pk, {"exact": 0, "fen": 0})
             assert Fraction(row["exact"]) == exact
             assert row["fen"] + Fraction(carried.get(lab.organisation.pk, 0)) == exact

@@ -19,6 +19,7 @@ class Metered:
     proven: datetime
     rated: datetime
     closed: bool = False
+    credited: Fraction = Fraction(0)
 
     def exact(self, until: datetime) -> Fraction:
         microseconds = (until - self.run.opened) // timedelta(microseconds=1)
@@ -41,7 +42,7 @@ class Lab:
 
     @property
     def charged(self) -> int:
-        return floor(sum((each.exact(each.rated) for each in self.sessions), Fraction(0)))
+        return floor(sum((each.exact(each.rated) - each.credited for each in self.sessions), Fraction(0)))
 
     @property
     def balance(self) -> int:

@@ -45,6 +45,10 @@ class RatingRun(TenantModel):
         ]
 
 
+# Revisions of a charge. Late: an end before what had been charged became known. Credit: the work was lost.
+LATE, CREDIT = 1, 2
+
+
 class Charge(TenantModel):
     """What one slice costs: revision 0 all of it, later revisions (seconds below zero) what is given back.
 
@@ -81,6 +85,10 @@ class Charge(TenantModel):
                 name="charge_sign_of_revision",
             ),
         ]
+
+    @property
+    def is_credit(self) -> bool:
+        return self.revision == CREDIT
 
     @property
     def key(self) -> str:

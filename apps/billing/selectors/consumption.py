@@ -6,10 +6,11 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, F, Max, Min, QuerySet, Sum
+from django.db.models import Count, F, Max, Min, Q, QuerySet, Sum
 
 from apps.billing.arithmetic import seconds
 from apps.billing.models import Charge, MeterSession
+from apps.billing.models.rating import CREDIT
 from apps.billing.selectors.metering import session_fen, unrated_fen
 from apps.common.actor import Actor
 from apps.common.permissions import Permission
@@ -33,13 +34,17 @@ Totals = QuerySet[Charge, Any]
 
 @dataclass(frozen=True, slots=True)
 class WorkloadCost:
-    """A workload's cost so far: charged (whole fen), metered but not rated yet, and both exactly."""
+    """A workload's cost so far: charged (whole fen), metered but not rated yet, and both exactly.
+
+    `credited_exact` was given back because the work was lost; it has been taken off the other figures already.
+    """
 
     charged_fen: int
     unrated_fen: Decimal
     exact_fen: Decimal
     seconds: Decimal
     rate_fen_per_hour: Decimal | None
+    credited_exact: Decimal = Decimal(0)
 
 
 def charges(actor: Actor, *, filters: ChargeFilter = EVERYTHING) -> QuerySet[Charge]:
@@ -81,13 +86,17 @@ def workload_cost(actor: Actor, *, workload_id: UUID) -> WorkloadCost:
     sessions = (
         MeterSession.objects.filter(workload_id=workload_id).select_related("price_version").order_by("opened_at")
     )
-    charged = Charge.objects.filter(session__workload_id=workload_id).aggregate(fen=Sum("amount_fen"))["fen"] or 0
+    sums = Charge.objects.filter(session__workload_id=workload_id).aggregate(
+        fen=Sum("amount_fen"), credited=Sum("exact_fen", filter=Q(revision=CREDIT))
+    )
+    credited = -(sums["credited"] or Decimal(0))
     exact, length, rate = Decimal(0), timedelta(), None
     for session in sessions.select_related("price_version"):
         exact += session_fen(session)
         length += session.proven_until - session.opened_at
         rate = session.price_version.rate_fen_per_hour * session.replicas
-    return WorkloadCost(charged, unrated_fen(workload_id), exact, seconds(length), rate)
+    unrated = unrated_fen(workload_id)
+    return WorkloadCost(sums["fen"] or 0, unrated, exact - credited, seconds(length), rate, credited)
 
 
 def _conditions(filters: ChargeFilter) -> dict[str, Any]:

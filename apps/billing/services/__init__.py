@@ -9,6 +9,7 @@ from apps.billing.services.catalogue import (
     set_price,
     update_package,
 )
+from apps.billing.services.credits import credit_lost
 from apps.billing.services.holds import hold_for_start, release_hold
 from apps.billing.services.ledger import Posting, post
 from apps.billing.services.metering import close_meter, extend_meter, open_meter
@@ -23,6 +24,7 @@ __all__ = [
     "arrears_sweep",
     "close_meter",
     "create_package",
+    "credit_lost",
     "deactivate_package",
     "extend_meter",
     "hold_for_start",

@@ -20,6 +20,7 @@ from apps.billing import policy
 from apps.billing.arithmetic import cut_at_hours, exact_fen, largest_remainder, seconds
 from apps.billing.choices import AccountKind, TransferKind
 from apps.billing.models import Account, Charge, MeterSession, RatingRun, Transfer, UsageSlice
+from apps.billing.models.rating import LATE
 from apps.billing.services.ledger import Posting, lock_wallet, post
 from apps.billing.services.renewal import renew_holds
 from apps.common.actor import Actor
@@ -66,17 +67,24 @@ def rate_organisation(actor: Actor, *, organisation_id: UUID, until: datetime) -
     """Charge all of the organisation's due time up to `until`; None when there is none."""
     with transaction.atomic():
         wallet = lock_wallet(organisation_id)
-        rows = _due(until).filter(organisation_id=organisation_id).order_by("opened_at", "id")
-        sessions = list(
-            rows.select_related("price_version").select_for_update(of=("self",), no_key=True, skip_locked=True)
-        )
-        drafts = [draft for session in sessions for draft in _drafts(session, until)]
-        if not drafts:
-            return None
-        run = _settle(actor, organisation_id, wallet, drafts)
-        _advance(sessions, until)
-        renew_holds(organisation_id, sessions)
-        return run
+        return _rate(actor, wallet, _due(until).filter(organisation_id=organisation_id), until)
+
+
+def rate_session(actor: Actor, wallet: Account, *, session_id: UUID, until: datetime) -> RatingRun | None:
+    """Charge one session's due time; None when there is none. The caller has locked the wallet in its transaction."""
+    return _rate(actor, wallet, _due(until).filter(pk=session_id), until)
+
+
+def _rate(actor: Actor, wallet: Account, rows: QuerySet[MeterSession], until: datetime) -> RatingRun | None:
+    rows = rows.order_by("opened_at", "id").select_related("price_version")
+    sessions = list(rows.select_for_update(of=("self",), no_key=True, skip_locked=True))
+    drafts = [draft for session in sessions for draft in _drafts(session, until)]
+    if not drafts or wallet.organisation_id is None:
+        return None
+    run = settle(actor, wallet, drafts)
+    _advance(sessions, until)
+    renew_holds(wallet.organisation_id, sessions)
+    return run
 
 
 def _due(until: datetime) -> QuerySet[MeterSession]:
@@ -101,11 +109,22 @@ def _take_back(session: MeterSession) -> list[Draft]:
     if end is None or end >= session.rated_until:
         return []
     slices = UsageSlice.objects.filter(session_id=session.pk, end__gt=end).order_by("start")
-    return [Draft(session, each.start, max(each.start, end), each.end, revision=1) for each in slices]
+    return [Draft(session, each.start, max(each.start, end), each.end, revision=LATE) for each in slices]
 
 
-def _settle(actor: Actor, organisation_id: UUID, wallet: Account, drafts: Sequence[Draft]) -> RatingRun:
-    """Round once: the whole fen become one transfer, the rest is carried to the next run."""
+def settle(
+    actor: Actor,
+    wallet: Account,
+    drafts: Sequence[Draft],
+    *,
+    idem: str = "",
+    gives_back: TransferKind = TransferKind.CORRECTION,
+) -> RatingRun:
+    """Round once: the whole fen become one transfer, the rest is carried to the next run. The wallet is locked.
+
+    `gives_back`: the kind of a transfer to the wallet. `idem`: the transfer's key, where it has one of its own.
+    """
+    organisation_id = wallet.organisation_id
     former = RatingRun.objects.filter(organisation_id=organisation_id).order_by("-number").first()
     number = former.number + 1 if former else 1
     carried_in = former.carried_out if former else Decimal(0)
@@ -118,14 +137,14 @@ def _settle(actor: Actor, organisation_id: UUID, wallet: Account, drafts: Sequen
         exact_fen=exact,
         amount_fen=amount,
         carried_out=carried_in + exact - amount,
-        transfer=_transfer(actor, wallet, amount, f"rating:{organisation_id}:{number}"),
+        transfer=_transfer(actor, wallet, amount, idem or f"rating:{organisation_id}:{number}", gives_back),
     )
     _write_slices(drafts)
     _write_charges(run, drafts)
     return run
 
 
-def _transfer(actor: Actor, wallet: Account, amount: int, idem: str) -> Transfer | None:
+def _transfer(actor: Actor, wallet: Account, amount: int, idem: str, gives_back: TransferKind) -> Transfer | None:
     """From the wallet to revenue, or back when less was used than had been charged; None for less than a fen."""
     if amount == 0:
         return None
@@ -137,7 +156,7 @@ def _transfer(actor: Actor, wallet: Account, amount: int, idem: str) -> Transfer
             debit=wallet if used else revenue,
             credit=revenue if used else wallet,
             amount_fen=abs(amount),
-            kind=TransferKind.USAGE if used else TransferKind.CORRECTION,
+            kind=TransferKind.USAGE if used else gives_back,
             idem=idem,
         ),
     )
