@@ -58,7 +58,7 @@ class Allocator:
 
     def _slices(self, cards: CardNeeds, row: int, pick: int) -> tuple[Slice, ...]:
         gpu = cards.gpu
-        chosen = [pick] if gpu.count == 1 and gpu.mode is not Mode.WHOLE else self._several(cards, row)
+        chosen = [pick] if gpu.count == 1 else self._several(cards, row)
         return tuple(self._slice(cards, row, column) for column in chosen)
 
     def _several(self, cards: CardNeeds, row: int) -> list[int]:

@@ -6,7 +6,7 @@ scaled to 0..100 and cut to whole numbers, as in the evaluation of "Beware of Fr
 
 import numpy as np
 
-from scheduler.cells import Bools, Cells, Claim, Ints
+from scheduler.cells import Bools, Cells, Claim, Ints, View
 from scheduler.columns import RequestClass, Scorer
 from scheduler.mix import gpu_milli
 from scheduler.scorers import STEPS, ByPotential, Policy, no_pick
@@ -38,7 +38,8 @@ class _Baseline:
         self.most_cpu = float(cells.cpu.max(initial=1))
         self.most_gpu = float(cells.core.sum(1).max(initial=1))
 
-    def rate(self, kind: RequestClass, rows: Ints, fit: Bools | None) -> tuple[Ints, Ints]:
+    def rate(self, kind: RequestClass, view: View, fit: Bools | None) -> tuple[Ints, Ints]:
+        rows = view.rows
         return self.score(kind, rows, fit), no_pick(rows) if fit is None else self.pick(kind, rows, fit)
 
     def score(self, kind: RequestClass, rows: Ints, fit: Bools | None) -> Ints:

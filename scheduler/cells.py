@@ -2,9 +2,13 @@
 
 Rows are nodes in the order given, columns are cards by index (padded with cards that do not exist).
 Everything that scores reads these arrays; everything that places goes through `take` and `give_back`.
+
+What nodes report is not trusted: sizes that are no number of things count as 0, of two cards or nodes with one id the
+first counts and the other gets no work.
 """
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +22,8 @@ Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Shape = tuple[tuple[object, ...], ...]
 NO_OWNER = -1
+SHORTEST_LOG = 4096
+HEADS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,36 +37,88 @@ class Claim:
     organisation: str
 
 
+@dataclass(slots=True)
+class View:
+    """What most decisions look at, of some rows. cpu, memory, shape: [k]. core, tenants: [k, G]."""
+
+    rows: Ints
+    cpu: Ints
+    memory: Ints
+    shape: Ints
+    core: Ints
+    tenants: Ints
+
+
 class Cells:
-    """Arrays of what is free. `log` lists rows in the order they changed; readers keep their own position in it.
+    """Arrays of what is free. The log lists rows in the order they changed; readers keep their own position in it.
 
     cpu, memory: [N]. core, card_memory, full_memory, tenants, mask, owner: [N, G]. shape: [N], an index into
     `shapes`: nodes of one shape have the same cards in the same modes and health, so static checks are per shape.
+    total_cpu, total_memory: [N], of the empty node.
     """
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         self.nodes = tuple(nodes)
-        self.row_of = {node.id: row for row, node in enumerate(self.nodes)}
-        self.cards = [tuple(sorted(node.devices, key=lambda d: (d.index, d.id))) for node in self.nodes]
+        self.row_of: dict[str, int] = {}
+        for row, node in enumerate(self.nodes):
+            self.row_of.setdefault(node.id, row)
+        self.cards = [_in_order(node.devices) for node in self.nodes]
         self.column_of = [{card.id: column for column, card in enumerate(cards)} for cards in self.cards]
-        self.width = max((len(cards) for cards in self.cards), default=0)
-        self.cpu = np.array([max(0, node.cpu_milli) for node in self.nodes], np.int64)
-        self.memory = np.array([max(0, node.memory_mib) for node in self.nodes], np.int64)
-        self.open = np.array([node.schedulable and node.healthy for node in self.nodes], np.bool_)
-        self.shape, self.shapes = self._intern_shapes()
-        self.core: Ints = self.numbers(capacity_of)[self.shape]
-        self.full_memory: Ints = self.numbers(lambda card: max(0, card.memory_mib))[self.shape]
-        self.card_memory = self.full_memory.copy()
-        self.tenants = np.zeros_like(self.core)
-        self.mask = np.zeros_like(self.core)
-        self.owner = np.full_like(self.core, NO_OWNER)
-        self.log: list[int] = []
+        self.width = max(1, max((len(cards) for cards in self.cards), default=0))
+        self.total_cpu = np.array([amount(node.cpu_milli) for node in self.nodes], np.int64)
+        self.total_memory = np.array([amount(node.memory_mib) for node in self.nodes], np.int64)
+        self.open = np.array([self._is_open(row) for row in range(len(self.nodes))], np.bool_)
+        shape, self.shapes = self._intern_shapes()
+        self._lay_out(shape)
+        self._log: list[int] = []
+        self._log_start = 0
+        self._longest_log = max(SHORTEST_LOG, 2 * len(self.nodes))
         self._organisations: dict[str, int] = {}
         self._profiles: dict[tuple[int, int], list[str]] = {}
         self.claims: list[list[Claim]] = [[] for _ in self.nodes]
 
+    def _lay_out(self, shape: Ints) -> None:
+        """All arrays side by side in one, so that one copy takes all there is to know of some rows."""
+        core = self.numbers(capacity_of)[shape]
+        memory = self.numbers(lambda card: amount(card.memory_mib))[shape]
+        nothing = np.zeros_like(core)
+        heads = np.stack([self.total_cpu, self.total_memory, shape], axis=1)
+        state = np.concatenate([heads, core, nothing, memory, nothing, nothing + NO_OWNER], axis=1)
+        self.full_memory: Ints = memory
+        self.cpu, self.memory, self.shape = state[:, 0], state[:, 1], state[:, 2]
+        parts = [state[:, HEADS + self.width * part : HEADS + self.width * (part + 1)] for part in range(5)]
+        self.core, self.tenants, self.card_memory, self.mask, self.owner = parts
+        self._front = state[:, : HEADS + 2 * self.width]
+
+    def view(self, rows: Ints) -> View:
+        """A copy of what is free on these rows."""
+        seen, cards = self._front[rows], HEADS + self.width
+        return View(rows, seen[:, 0], seen[:, 1], seen[:, 2], seen[:, HEADS:cards], seen[:, cards:])
+
     def __len__(self) -> int:
         return len(self.nodes)
+
+    def _is_open(self, row: int) -> bool:
+        node = self.nodes[row]
+        return node.schedulable and node.healthy and self.row_of[node.id] == row
+
+    @property
+    def position(self) -> int:
+        """The end of the log: pass it to `changed` later."""
+        return self._log_start + len(self._log)
+
+    def changed(self, since: int) -> Ints | None:
+        """Rows that changed after a position, in any order; None when that is too long ago to tell."""
+        if since < self._log_start:
+            return None
+        return np.array(list(set(self._log[since - self._log_start :])), np.int64)
+
+    def _note(self, row: int) -> None:
+        """Log a change. A log twice as long as the cluster saves nobody work any more and starts anew."""
+        if len(self._log) >= self._longest_log:
+            self._log_start += len(self._log)
+            self._log = []
+        self._log.append(row)
 
     def _intern_shapes(self) -> tuple[Ints, list[tuple[Device, ...]]]:
         known: dict[Shape, int] = {}
@@ -133,7 +191,7 @@ class Cells:
                 self.core[row, column] -= sign * piece.core_milli
                 self.card_memory[row, column] -= sign * piece.memory_mib
                 self.tenants[row, column] += sign
-        self.log.append(row)
+        self._note(row)
 
     def _cut(self, row: int, column: int, piece: Slice, start: int) -> None:
         profile = profile_named(self.cards[row][column], piece.mig_profile)
@@ -150,4 +208,17 @@ class Cells:
 
 def capacity_of(card: Device) -> int:
     """Compute of an empty card in milli-cards; shared cards may hand out more than they have."""
-    return card.share_milli if card.mode is Mode.SHARED else WHOLE_MILLI
+    return amount(card.share_milli) if card.mode is Mode.SHARED else WHOLE_MILLI
+
+
+def amount(reported: float) -> int:
+    """A size as reported by a node; 0 for what is no size (negative, not a number, infinite)."""
+    return max(0, int(reported)) if math.isfinite(reported) else 0
+
+
+def _in_order(devices: Iterable[Device]) -> tuple[Device, ...]:
+    """By index. A card that is reported twice would be handed out twice, so the first one counts."""
+    by_id: dict[str, Device] = {}
+    for device in sorted(devices, key=lambda d: (d.index, d.id)):
+        by_id.setdefault(device.id, device)
+    return tuple(by_id.values())

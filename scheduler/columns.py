@@ -5,15 +5,15 @@ from typing import Protocol
 
 import numpy as np
 
-from scheduler.cells import Bools, Cells, Ints
+from scheduler.cells import Bools, Cells, Ints, View
 from scheduler.demand import Demand, claim_on, serves
 from scheduler.partitions import PartitionChoice
-from scheduler.types import WHOLE_MILLI, GpuRequest, Mode
+from scheduler.types import GpuRequest, Mode
 
 INFEASIBLE = -1
 NO_PICK = -1
-_RANK_BITS = 32
-CHUNK = 1024
+CHUNK = 4096
+NEVER = 1 << 60
 
 
 class CardNeeds:
@@ -26,21 +26,25 @@ class CardNeeds:
         self.core = cells.numbers(lambda card: claim_on(card, gpu)[0])
         self.memory = cells.numbers(lambda card: claim_on(card, gpu)[1])
         self.checks_memory = gpu.mode is not Mode.WHOLE and bool((self.memory * self.fits).any())
+        self._least = np.where(self.fits, self.core, NEVER)
 
     def free(self, rows: Ints) -> Bools:
         """[k, G]: cards on which one piece fits now."""
-        cells, shape = self.cells, self.cells.shape[rows]
-        fit: Bools = np.asarray(self.fits[shape])
+        return self.free_in(self.cells.view(rows))
+
+    def free_in(self, view: View) -> Bools:
+        """The same for rows that have been looked up."""
+        cells, shape = self.cells, view.shape
         if self.partition is not None:
-            return np.asarray(fit & self.partition.possible(rows))
+            return np.asarray(self.fits[shape] & self.partition.possible(view.rows))
+        fit: Bools = view.core >= self._least[shape]
         if self.gpu.mode is Mode.WHOLE:
-            return np.asarray(fit & (cells.core[rows] == WHOLE_MILLI) & (cells.tenants[rows] == 0))
-        fit = fit & (cells.core[rows] >= self.core[shape])
+            return np.asarray(fit & (view.tenants == 0))
         if self.checks_memory:
-            fit = fit & (cells.card_memory[rows] >= self.memory[shape])
+            fit &= cells.card_memory[view.rows] >= self.memory[shape]
         if self.gpu.mode is Mode.SHARED:
-            owner = cells.owner[rows]
-            fit = fit & ((owner < 0) | (owner == self.owner))
+            owner = cells.owner[view.rows]
+            fit &= (owner < 0) | (owner == self.owner)
         return fit
 
 
@@ -53,17 +57,25 @@ class RequestClass:
     def __init__(self, cells: Cells, demand: Demand, profiles: Mapping[str, float] | None = None) -> None:
         self.cells, self.demand = cells, demand
         self.allowed: Bools = cells.open & within(cells, demand)
+        self._all_allowed = bool(self.allowed.all())
         owner = cells.organisation_code(demand.organisation)
         self.cards = CardNeeds(cells, demand.gpu, owner, profiles or {}) if demand.gpu else None
 
     def room(self, rows: Ints) -> tuple[Bools, Bools | None]:
         """[k]: rows where one member fits now, and the cards [k, G] that could serve it."""
-        cells, demand = self.cells, self.demand
-        ok = self.allowed[rows] & (cells.cpu[rows] >= demand.cpu_milli) & (cells.memory[rows] >= demand.memory_mib)
+        return self.room_in(self.cells.view(rows))
+
+    def room_in(self, view: View) -> tuple[Bools, Bools | None]:
+        """The same for rows that have been looked up."""
+        ok = (view.cpu >= self.demand.cpu_milli) & (view.memory >= self.demand.memory_mib)
+        if not self._all_allowed:
+            ok &= self.allowed[view.rows]
         if self.cards is None:
             return ok, None
-        fit = self.cards.free(rows)
-        return ok & (fit.sum(1) >= self.cards.gpu.count), fit
+        fit = self.cards.free_in(view)
+        if self.cards.gpu.count == 1:
+            return ok & np.logical_or.reduce(fit, axis=1), fit
+        return ok & (np.add.reduce(fit, axis=1, dtype=np.int64) >= self.cards.gpu.count), fit
 
 
 def within(cells: Cells, demand: Demand) -> Bools:
@@ -79,46 +91,57 @@ def within(cells: Cells, demand: Demand) -> Bools:
 
 
 class Scorer(Protocol):
-    """Rates rows for a class: higher is better, at least 0. The pick is the card for a single piece, or NO_PICK."""
+    """Rates rows for a class: higher is better, at least 0. The pick is the card for a single piece, or NO_PICK.
 
-    def rate(self, kind: RequestClass, rows: Ints, fit: Bools | None) -> tuple[Ints, Ints]: ...
+    Rows where no member fits may be among them; what is said of those does not matter.
+    """
+
+    def rate(self, kind: RequestClass, view: View, fit: Bools | None) -> tuple[Ints, Ints]: ...
 
 
 class Column:
-    """Scores of one class over all nodes. Ties go to the lowest row."""
+    """Scores of one class over all nodes. Ties go to the lowest row.
+
+    score: [N], INFEASIBLE where no member fits. pick: [N], the card for a single piece. Both are of small numbers, as
+    there is a column for each class.
+    """
 
     def __init__(self, kind: RequestClass, scorer: Scorer) -> None:
         n = len(kind.cells)
         self.kind, self._scorer = kind, scorer
-        self.score: Ints = np.full(n, INFEASIBLE, np.int64)
-        self.pick: Ints = np.full(n, NO_PICK, np.int64)
-        self._rank = n - 1 - np.arange(n, dtype=np.int64)
-        self._seen = len(kind.cells.log)
-        rows = np.flatnonzero(kind.allowed)
+        self.score = np.full(n, INFEASIBLE, np.int32)
+        self.pick = np.full(n, NO_PICK, np.int16)
+        self._score_all()
+
+    def _score_all(self) -> None:
+        self._seen = self.kind.cells.position
+        rows = np.flatnonzero(self.kind.allowed)
         for start in range(0, len(rows), CHUNK):
             self._rescore(rows[start : start + CHUNK])
 
     def refresh(self) -> None:
         """Re-score the rows that changed since the last call."""
-        log = self.kind.cells.log
-        if self._seen < len(log):
-            self._rescore(np.array(list(set(log[self._seen :])), np.int64))
-            self._seen = len(log)
+        cells = self.kind.cells
+        if self._seen == cells.position:
+            return
+        rows = cells.changed(self._seen)
+        if rows is None:
+            self._score_all()
+            return
+        self._rescore(rows)
+        self._seen = cells.position
 
     def _rescore(self, rows: Ints) -> None:
-        ok, fit = self.kind.room(rows)
-        self.score[rows] = INFEASIBLE
-        if not ok.all():
-            rows, fit = rows[ok], None if fit is None else fit[ok]
-        if len(rows):
-            score, pick = self._scorer.rate(self.kind, rows, fit)
-            self.score[rows] = (score << _RANK_BITS) | self._rank[rows]
-            self.pick[rows] = pick
+        view = self.kind.cells.view(rows)
+        ok, fit = self.kind.room_in(view)
+        score, pick = self._scorer.rate(self.kind, view, fit)
+        self.score[rows] = np.where(ok, score, INFEASIBLE)
+        self.pick[rows] = pick
 
     def best(self, forbidden: Bools | None = None) -> int | None:
         """The row with the highest score outside `forbidden` [N], or None."""
         if not len(self.score):
             return None
-        score = self.score if forbidden is None else np.where(forbidden, INFEASIBLE, self.score)
-        row = int(score.argmax())
+        score = self.score if forbidden is None else np.where(forbidden, np.int32(INFEASIBLE), self.score)
+        row = int(score.argmax())  # the first of equals
         return row if score[row] >= 0 else None

@@ -4,9 +4,10 @@ from enum import StrEnum
 
 import numpy as np
 
-from scheduler.cells import Bools, Cells, Floats, Ints
-from scheduler.columns import NO_PICK, CardNeeds, RequestClass
+from scheduler.cells import Bools, Cells, Floats, Ints, View
+from scheduler.columns import INFEASIBLE, NO_PICK, CardNeeds, RequestClass
 from scheduler.fragments import STRANDED_WEIGHT, Potential
+from scheduler.mix import SCALE
 from scheduler.types import WHOLE_MILLI, Mix, Mode
 
 STEPS = 100
@@ -24,13 +25,32 @@ class Policy(StrEnum):
 
 
 def quantised(change: Floats) -> Ints:
-    """floor(100 * sigmoid(-change / 1000)). The steps make near-ties ties, which then go to the lowest row."""
-    return np.floor(STEPS / (1.0 + np.exp(change / WHOLE_MILLI))).astype(np.int64)
+    """floor(100 * sigmoid(-change / 1000)), `change` in GPU-milli times SCALE.
+
+    The steps make near-ties ties, which then go to the lowest row. They are looked up: exp would be most of the work.
+    """
+    return np.asarray(STEPS - EDGES.searchsorted(change, side="left"))
+
+
+def _step_of(change: float) -> int:
+    return int(np.floor(STEPS / (1.0 + np.exp(change / SCALE / WHOLE_MILLI))))
+
+
+def _edge(step: int) -> int:
+    """The largest change that still rates `step`."""
+    low, high = -(10**14), 10**14
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if _step_of(middle) >= step else (low, middle)
+    return low
+
+
+EDGES: Floats = np.array([_edge(step) for step in range(STEPS, 0, -1)], np.float64)
 
 
 def first_idle(fit: Bools, count: int) -> Bools:
     """[k, G]: the first `count` cards that fit, by index."""
-    return np.asarray(fit & (np.cumsum(fit, axis=1) <= count))
+    return np.asarray(fit & (np.add.accumulate(fit, axis=1, dtype=np.int64) <= count))
 
 
 def no_pick(rows: Ints) -> Ints:
@@ -43,37 +63,34 @@ class ByPotential:
     def __init__(self, cells: Cells, mix: Mix | None, stranded_weight: float = STRANDED_WEIGHT) -> None:
         self.potential = Potential(cells, mix, stranded_weight)
 
-    def rate(self, kind: RequestClass, rows: Ints, fit: Bools | None) -> tuple[Ints, Ints]:
-        self.potential.refresh()
+    def rate(self, kind: RequestClass, view: View, fit: Bools | None) -> tuple[Ints, Ints]:
         cards, cpu_milli = kind.cards, kind.demand.cpu_milli
         if cards is None or fit is None:
-            return quantised(self.potential.after_cpu(rows, cpu_milli)), no_pick(rows)
+            return quantised(self.potential.after_cpu(view, cpu_milli)), no_pick(view.rows)
         if cards.gpu.mode is Mode.WHOLE:
-            change = self.potential.after_whole(rows, cpu_milli, first_idle(fit, cards.gpu.count))
-            return quantised(change), no_pick(rows)
-        return rate_cards(self._pieces(cards, rows, cpu_milli), fit, cards.gpu.count)
+            taken = first_idle(fit, cards.gpu.count)
+            return quantised(self.potential.after_whole(view, cpu_milli, taken, cards.gpu.count)), fit.argmax(1)
+        return rate_cards(self._pieces(cards, view, cpu_milli), fit, cards.gpu.count)
 
-    def _pieces(self, cards: CardNeeds, rows: Ints, cpu_milli: int) -> Ints:
+    def _pieces(self, cards: CardNeeds, view: View, cpu_milli: int) -> Ints:
         """[k, G]: the rating of one piece on each card."""
         if cards.partition is not None:
-            return HIGH - cards.partition.cost(rows)
+            return HIGH - cards.partition.cost(view.rows)
         if cards.gpu.mode is Mode.SHARED:
-            return shared_fullness(cards, rows)
-        shape = cards.cells.shape[rows]
-        return quantised(self.potential.after_share(rows, cpu_milli, cards.core[shape], cards.memory[shape]))
+            return shared_fullness(view)
+        return quantised(self.potential.after_share(view, cpu_milli, cards.core, cards.memory))
 
 
-def shared_fullness(cards: CardNeeds, rows: Ints) -> Ints:
+def shared_fullness(view: View) -> Ints:
     """[k, G]: cards already in use first, the fullest before others, so that idle ones stay free for anyone."""
-    cells = cards.cells
-    return np.asarray(HIGH * np.minimum(cells.tenants[rows], 1) + HIGH - np.minimum(cells.core[rows], HIGH))
+    return np.asarray(HIGH * np.minimum(view.tenants, 1) + HIGH - np.minimum(view.core, HIGH))
 
 
 def rate_cards(card: Ints, fit: Bools, count: int) -> tuple[Ints, Ints]:
     """Rows from cards: the best card's score, or the mean of the best `count`. card is [k, G]."""
-    masked = np.where(fit, card, np.int64(-1))
+    masked = np.where(fit, card, INFEASIBLE)
     pick = masked.argmax(1)
     if count == 1:
-        return masked[np.arange(len(pick)), pick], pick
+        return np.maximum.reduce(masked, axis=1), pick
     best = -np.sort(-masked, axis=1)[:, :count]
     return best.sum(1) // count, pick

@@ -9,7 +9,6 @@ from scheduler.allocator import Allocator
 from scheduler.cells import Cells, Claim
 from scheduler.columns import Column, RequestClass
 from scheduler.demand import demand_of
-from scheduler.fragments import Potential
 from scheduler.gangs import GangPlacer
 from scheduler.host import host_of
 from scheduler.scorers import ByPotential
@@ -67,16 +66,6 @@ def test_cached_columns_equal_a_full_recomputation(world: Snapshot, order: list[
         assert (cached.score == again.score).all()
         open_rows = cached.score >= 0
         assert (cached.pick[open_rows] == again.pick[open_rows]).all()
-
-
-@steady
-@given(snapshots(), choices)
-def test_the_potential_follows_the_log(world: Snapshot, order: list[int]) -> None:
-    allocator = allocator_for(world)
-    followed = Potential(allocator.cells, mix_of(world.waiting))
-    churn(allocator, world, order)
-    followed.refresh()
-    assert (followed.total == Potential(allocator.cells, mix_of(world.waiting)).total).all()
 
 
 @steady

@@ -3,7 +3,7 @@
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from scheduler import Device, Gang, GpuRequest, Mode, Node, Snapshot, Task
+from scheduler import Device, Gang, GpuRequest, Mix, MixEntry, Mode, Node, Snapshot, Task
 
 # No deadline, because these measure correctness; the same examples on every run.
 steady = settings(deadline=None, derandomize=True, max_examples=60)
@@ -47,6 +47,14 @@ def requests(draw: st.DrawFn) -> GpuRequest:
     if mode is Mode.MIG:
         return GpuRequest(mode, count, model, profile=draw(st.sampled_from([*PROFILES, "9g.1tb"])))
     return GpuRequest(mode, count, model, draw(st.sampled_from([1, 250, 460, 1000])), draw(st.sampled_from([0, 8192])))
+
+
+@st.composite
+def mixes(draw: st.DrawFn) -> Mix:
+    """Up to six kinds whose shares are no neat numbers; kinds of several cards among them."""
+    kinds = draw(st.lists(st.tuples(st.sampled_from([0, 1000, 8000, 20000]), st.none() | requests()), max_size=6))
+    parts = [draw(st.integers(1, 9)) for _ in kinds]
+    return Mix(tuple(MixEntry(cpu, gpu, part / sum(parts)) for (cpu, gpu), part in zip(kinds, parts, strict=True)))
 
 
 @st.composite
