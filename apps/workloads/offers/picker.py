@@ -4,16 +4,36 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
 from apps.billing.models import Package
 from apps.common.actor import Actor
-from apps.workloads.forecast import Forecast, forecasts
-from apps.workloads.offers.capacity import MOST, room
+from apps.common.clock import db_now
+from apps.workloads.choices import Reason
+from apps.workloads.explaining.asking import MOST, Forecast, asking
+from apps.workloads.explaining.names import NAMELESS
 from apps.workloads.offers.quoting import resources_of
 from apps.workloads.placing import is_simulated, read_zones
 from apps.workloads.waiting import WaitReport, explain
+from scheduler import CauseCode
 
 # Causes that no waiting removes: the package is on offer, but nothing here could ever run it.
-HOPELESS = frozenset({"no_nodes", "never_fits", "no_such_model", "no_such_mode", "isolation"})
+HOPELESS = frozenset(
+    {
+        CauseCode.NO_NODES,
+        CauseCode.ZONE,
+        CauseCode.CLUSTER,
+        CauseCode.ARCH,
+        CauseCode.NEVER_FITS,
+        CauseCode.NO_SUCH_MODEL,
+        CauseCode.NO_SUCH_MODE,
+        CauseCode.BAD_REQUEST,
+        Reason.ISOLATION.value,
+    }
+)
+# From so many seconds on a time is told in hours, and in days.
+MINUTES, DAYS = 90 * 60, 36 * 3600
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +58,48 @@ class PackageChoice:
 
     @property
     def wait(self) -> WaitReport:
-        return explain(self.forecast.explanation)
+        """In few words: the picker looks no names up."""
+        return explain(self.forecast.explanation, names=NAMELESS, asked=True)
 
     @property
     def hopeless(self) -> bool:
         return self.forecast.explanation.get("cause") in HOPELESS
+
+    @property
+    def starts(self) -> str:
+        """`now`, `in about 2 h`, `never`, or that it queues where nothing is known."""
+        return starts_in(self.forecast)
+
+
+def starts_in(forecast: Forecast) -> str:
+    if forecast.starts_now:
+        return _("now")
+    if forecast.explanation.get("cause") in HOPELESS:
+        return _("never")
+    if forecast.start_p50 is None:
+        return _("queues")
+    seconds = max(60.0, (forecast.start_p50 - db_now()).total_seconds())
+    return _("in about %(time)s") % {"time": roughly(seconds)}
+
+
+def roughly(seconds: float) -> str:
+    """One unit and no more: an estimate is not known to the minute."""
+    if seconds < MINUTES:
+        count = max(1, round(seconds / 60))
+        return ngettext("%(count)s min", "%(count)s min", count) % {"count": count}
+    if seconds < DAYS:
+        count = round(seconds / 3600)
+        return ngettext("%(count)s h", "%(count)s h", count) % {"count": count}
+    count = round(seconds / 86400)
+    return ngettext("%(count)s day", "%(count)s days", count) % {"count": count}
 
 
 def package_choices(actor: Actor, packages: Sequence[Package]) -> list[PackageChoice]:
     """All packages against the cluster as it is now, in a fixed number of queries."""
     read_zones(packages)
     specs = [resources_of(package) for package in packages]
-    return [
-        PackageChoice(package, copies, outlook)
-        for package, copies, outlook in zip(packages, room(actor, specs), forecasts(actor, specs), strict=True)
-    ]
+    with asking(actor, specs) as ask:
+        return [
+            PackageChoice(package, ask.room(spec), ask.forecast(spec))
+            for package, spec in zip(packages, specs, strict=True)
+        ]

@@ -1,0 +1,173 @@
+"""Other packages on which waiting work would start at this moment, and what each costs against the present one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from apps.billing import selectors as funds
+from apps.billing.arithmetic import hour_price
+from apps.billing.models import Package
+from apps.clusters.models import Accelerator
+from apps.common.actor import Actor
+from apps.common.money import yuan_rate
+from apps.tenants import quotas
+from apps.workloads.choices import Kind
+from apps.workloads.explaining.asking import MOST, Forecast, asking
+from apps.workloads.fit.peaks import Peaks, peaks_of, size_of
+from apps.workloads.fit.smaller import strength
+from apps.workloads.models import Attempt, Workload
+from apps.workloads.offers.quoting import resources_of
+from apps.workloads.placing import is_simulated, read_zones
+from apps.workloads.resources import quota_amounts
+from apps.workloads.spec import Spec
+
+SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """`more_fen_per_hour` than now, negative where it is cheaper. `room`: how many copies there is room for.
+
+    `effects`: what else is different, in words. `weaker`: it isolates less than the present package.
+    """
+
+    package: Package
+    rate_fen_per_hour: Decimal
+    more_fen_per_hour: Decimal
+    room: int
+    weaker: bool
+    effects: tuple[str, ...]
+
+    @property
+    def plenty(self) -> bool:
+        return self.room >= MOST
+
+    @property
+    def difference(self) -> str:
+        """`¥3.00/h less`, `¥1.20/h more`, `the same price`."""
+        if not self.more_fen_per_hour:
+            return _("the same price")
+        words = _("%(rate)s more") if self.more_fen_per_hour > 0 else _("%(rate)s less")
+        return words % {"rate": yuan_rate(abs(self.more_fen_per_hour))}
+
+
+@dataclass(frozen=True, slots=True)
+class Alternatives:
+    """`peak_mib`: GPU memory on the fullest card of an earlier attempt, by which what is too small was left out."""
+
+    rows: tuple[Alternative, ...] = ()
+    peak_mib: int | None = None
+    too_small: int = 0
+
+
+def would_start_now(actor: Actor, workload: Workload, attempts: Sequence[Attempt] = ()) -> Alternatives:
+    """For work that waits: packages that its owner may use, that money and quota reach for once it lets go, and on
+    which it would start at once, the most alike first. `attempts`: earlier ones of the same work."""
+    if actor.user_id != workload.owner_id:
+        return Alternatives()
+    peaks = peaks_of(attempts)
+    offered = _offered(actor, workload)
+    fitting = [package for package in offered if _large_enough(package, peaks)]
+    reachable = _affordable(actor, workload, [p for p in fitting if _quota_allows(actor, workload, p)])
+    specs = {package.pk: resources_of(package) for package in reachable}
+    with asking(actor, list(specs.values()), priority=workload.priority, instead_of=workload.pk) as ask:
+        starting = [package for package in reachable if ask.forecast(specs[package.pk]).starts_now]
+        rows = [_row(workload, package, ask.room(specs[package.pk])) for package in starting]
+    rows.sort(key=lambda row: _unlike(workload.frozen_spec, row))
+    return Alternatives(tuple(rows[:SHOWN]), peaks.gpu_memory_mib, len(offered) - len(fitting))
+
+
+def outlook(actor: Actor, workload: Workload, package: Package) -> Forecast:
+    """What would become of the work on this package, were it to leave the queue for it now."""
+    spec = resources_of(package)
+    with asking(actor, [spec], priority=workload.priority, instead_of=workload.pk) as ask:
+        return ask.forecast(spec)
+
+
+def _offered(actor: Actor, workload: Workload) -> list[Package]:
+    """Of the same world, priced, and with a GPU for work that asked for one and cannot choose to do without."""
+    packages = [package for package in funds.packages(actor).exclude(pk=workload.package_id) if package.price]
+    read_zones(packages)
+    needs_gpu = workload.kind == Kind.TRAINING and workload.frozen_spec.gpu is not None
+    return [
+        package
+        for package in packages
+        if is_simulated(package) == workload.simulated and (package.gpu_count or not needs_gpu)
+    ]
+
+
+def _large_enough(package: Package, peaks: Peaks) -> bool:
+    if peaks.memory_mib is not None and package.memory_mib < peaks.memory_mib:
+        return False
+    if peaks.gpu_memory_mib is None or not package.gpu_count:
+        return True
+    cards = Accelerator.objects.filter(model=package.gpu_model) if package.gpu_model else Accelerator.objects.all()
+    smallest = cards.order_by("memory_mib").values_list("memory_mib", flat=True).first()
+    return size_of(package, smallest or 0).gpu_memory_mib >= peaks.gpu_memory_mib
+
+
+def _quota_allows(actor: Actor, workload: Workload, package: Package) -> bool:
+    """Of what the package takes, what the work holds already need not be free."""
+    kind = Kind(workload.kind)
+    amounts = dict(quota_amounts(resources_of(package), kind))
+    for key, amount in quota_amounts(workload.frozen_spec, kind).items():
+        amounts[key] = amounts.get(key, 0) - amount
+    short = quotas.shortfall(
+        organisation_id=workload.organisation_id,
+        department_id=workload.department_id,
+        user_id=workload.owner_id,
+        amounts=amounts,
+    )
+    return short is None
+
+
+def _affordable(actor: Actor, workload: Workload, packages: Sequence[Package]) -> list[Package]:
+    """What is held for the start now becomes available."""
+    if not packages:
+        return []
+    quote = funds.quote(actor, package_id=packages[0].pk)
+    available = quote.available_fen + hour_price(workload.price_version.rate_fen_per_hour, 1)
+    return [
+        p for p in packages if (price := _rate(p)) == 0 or (not quote.blocked and hour_price(price, 1) <= available)
+    ]
+
+
+def _rate(package: Package) -> Decimal:
+    return package.price.rate_fen_per_hour if package.price else Decimal(0)
+
+
+def _row(workload: Workload, package: Package, room: int) -> Alternative:
+    rate = _rate(package)
+    return Alternative(
+        package=package,
+        rate_fen_per_hour=rate,
+        more_fen_per_hour=rate - workload.price_version.rate_fen_per_hour,
+        room=room,
+        weaker=strength(package) > strength(workload.package),
+        effects=tuple(_effects(workload.frozen_spec, resources_of(package))),
+    )
+
+
+def _effects(now: Spec, then: Spec) -> list[str]:
+    """What changes besides the price."""
+    if now.gpu is None or then.gpu is None:
+        return [] if now.gpu is None else [_("without a GPU")]
+    found = []
+    if then.gpu.model and then.gpu.model != now.gpu.model:
+        found.append(then.gpu.model)
+    if then.gpu.count != now.gpu.count:
+        words = ngettext("%(count)s card instead of %(was)s", "%(count)s cards instead of %(was)s", then.gpu.count)
+        found.append(words % {"count": then.gpu.count, "was": now.gpu.count})
+    if then.gpu.core_milli < now.gpu.core_milli:
+        share = {"share": f"{then.gpu.core_milli / 10:g}"}
+        found.append(_("%(share)s%% of a card's compute") % share)
+    return found
+
+
+def _unlike(asked: Spec, row: Alternative) -> tuple[bool, int, bool, Decimal]:
+    """Other compute counts most, then less isolation, then money."""
+    spec = resources_of(row.package)
+    return not spec.gpu and bool(asked.gpu), abs(spec.gpu_milli - asked.gpu_milli), row.weaker, row.rate_fen_per_hour
