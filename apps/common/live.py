@@ -1,6 +1,7 @@
 """Nudges to browsers over Channels. The database holds the truth; a lost message only delays a page."""
 
 import logging
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -28,15 +29,25 @@ PLATFORM_GROUP = "platform"
 
 def publish_on_commit(groups: list[str], message: dict[str, Any]) -> None:
     """Once the transaction has committed, send `message` ({"type": handler, ...JSON}) to every group, named in it."""
-    transaction.on_commit(lambda: _publish(groups, message), robust=True)
+    publish_many_on_commit([(group, message) for group in groups])
 
 
-def _publish(groups: list[str], message: dict[str, Any]) -> None:
+def publish_many_on_commit(messages: Sequence[tuple[str, dict[str, Any]]]) -> None:
+    """The same for many messages, each to its group, in one go."""
+    transaction.on_commit(lambda: _publish(messages), robust=True)
+
+
+def _publish(messages: Sequence[tuple[str, dict[str, Any]]]) -> None:
     layer = get_channel_layer()
-    if layer is None:
+    if layer is None or not messages:
         return
     try:
-        for group in groups:
-            async_to_sync(layer.group_send)(group, {**message, "group": group})
+        async_to_sync(_send)(layer, messages)
     except Exception:  # Redis down: browsers catch up from their last event id
-        log.warning("live message lost: %s", message.get("type"), exc_info=log.isEnabledFor(logging.DEBUG))
+        kind = messages[0][1].get("type")
+        log.warning("live message lost: %s", kind, exc_info=log.isEnabledFor(logging.DEBUG))
+
+
+async def _send(layer: Any, messages: Sequence[tuple[str, dict[str, Any]]]) -> None:
+    for group, message in messages:
+        await layer.group_send(group, {**message, "group": group})

@@ -5,7 +5,13 @@ from typing import Any
 
 from apps.audit.services import Target, record
 from apps.common.actor import Actor
-from apps.common.live import PLATFORM_GROUP, organisation_group, publish_on_commit, workload_group
+from apps.common.live import (
+    PLATFORM_GROUP,
+    organisation_group,
+    publish_many_on_commit,
+    publish_on_commit,
+    workload_group,
+)
 from apps.notifications.services import notify_user
 from apps.workloads.choices import Kind, Status
 from apps.workloads.models import Event, Workload
@@ -56,6 +62,22 @@ def _tell_owner(workload: Workload) -> None:
     )
 
 
+# Under which name the owner's notices of a kind of workload are known.
+_SUBJECTS = {Kind.TRAINING: "run", Kind.ENVIRONMENT: "environment"}
+
+
+def tell_owner(workload: Workload, what: str, data: Mapping[str, Any], key: str) -> None:
+    """A notice about something that befell the workload; `key` tells one time from another."""
+    notice = f"{_SUBJECTS[Kind(workload.kind)]}.{what}"
+    notify_user(
+        organisation_id=workload.organisation_id,
+        user_id=workload.owner_id,
+        kind=notice,
+        data={"workload_id": str(workload.pk), "name": workload.name, **data},
+        dedup=f"{notice}:{key}",
+    )
+
+
 def event(actor: Actor, workload: Workload, kind: str, data: dict[str, Any]) -> None:
     """Append one event and tell the browsers that watch this workload or its organisation."""
     row = Event.objects.create(
@@ -68,7 +90,8 @@ def event(actor: Actor, workload: Workload, kind: str, data: dict[str, Any]) -> 
         data=data,
         actor_label=actor.label,
     )
-    _publish(row)
+    groups = [workload_group(workload.pk), organisation_group(workload.organisation_id), PLATFORM_GROUP]
+    publish_on_commit(groups, _message(row))
 
 
 def events(actor: Actor, kind: str, data: Mapping[Workload, dict[str, Any]]) -> None:
@@ -86,21 +109,20 @@ def events(actor: Actor, kind: str, data: Mapping[Workload, dict[str, Any]]) -> 
         )
         for workload, said in data.items()
     )
-    for row in rows:
-        _publish(row)
+    # A list needs to hear once that something in it changed, whatever the number.
+    newest = {group: row for row in rows for group in (organisation_group(row.organisation_id), PLATFORM_GROUP)}
+    watched = [(workload_group(row.workload_id), _message(row)) for row in rows]
+    publish_many_on_commit([*watched, *((group, _message(row)) for group, row in newest.items())])
 
 
-def _publish(row: Event) -> None:
-    publish_on_commit(
-        [workload_group(row.workload_id), organisation_group(row.organisation_id), PLATFORM_GROUP],
-        {
-            "type": "workload.event",
-            "id": row.pk,
-            "workload": str(row.workload_id),
-            "kind": row.kind,
-            "status": row.status,
-        },
-    )
+def _message(row: Event) -> dict[str, Any]:
+    return {
+        "type": "workload.event",
+        "id": row.pk,
+        "workload": str(row.workload_id),
+        "kind": row.kind,
+        "status": row.status,
+    }
 
 
 def progressed(workload: Workload) -> None:
