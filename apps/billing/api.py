@@ -47,6 +47,7 @@ class WalletSerializer(serializers.Serializer[Any]):
 
 class RechargeSerializer(serializers.ModelSerializer[Transfer]):
     reference = serializers.CharField(source="ref")
+    amount_fen = serializers.IntegerField(source="into_wallet_fen", help_text="Below zero where it was taken back.")
 
     class Meta:
         model = Transfer

@@ -100,8 +100,13 @@ BLOCKING = (
 STOPPING = BLOCKING[1:]
 
 
+class RechargeKind(models.TextChoices):
+    RECHARGE = "recharge", _("Recharge")
+    REVERSAL = "reversal", _("Reversal")
+
+
 class RequestState(models.TextChoices):
-    """Of a request for a package. Revoked: an approval that was taken back."""
+    """Of a request for a package or for a recharge. Revoked: an approval that was taken back."""
 
     PENDING = "pending", _("Waiting for a decision")
     APPROVED = "approved", _("Approved")

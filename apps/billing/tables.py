@@ -21,8 +21,8 @@ class RechargeTable(Table):
         attrs=column(width=FULL),
     )
     actor_label = tables.Column(verbose_name=_("Entered by"), orderable=False, attrs=column(fold=_("Entered by")))
-    amount_fen = tables.TemplateColumn(
-        '{% load pl %}<span class="pl-strong">{{ record.amount_fen|amount }}</span>',
+    into_wallet_fen = tables.TemplateColumn(
+        '{% load pl %}<span class="pl-strong">{{ record.into_wallet_fen|amount }}</span>',
         verbose_name=_("Amount ¥"),
         attrs=column(fold=_("Amount ¥"), numeric=True),
     )
@@ -30,7 +30,7 @@ class RechargeTable(Table):
     class Meta(Table.Meta):
         model = Transfer
         fields = ()
-        sequence = ("at", "ref", "actor_label", "amount_fen")
+        sequence = ("at", "ref", "actor_label", "into_wallet_fen")
 
 
 class HoldTable(Table):

@@ -12,6 +12,7 @@ from apps.console.api import (
     images,
     nodes,
     organisations,
+    recharge_requests,
     settings,
     workloads,
 )
@@ -64,6 +65,7 @@ _settings = [
     path("registration/", settings.Registration.as_view()),
     path("environments/", settings.Environments.as_view()),
     path("review/", settings.Review.as_view()),
+    path("payment/", settings.Payment.as_view()),
 ]
 
 _console: list[URLPattern | URLResolver] = [
@@ -90,6 +92,12 @@ _console: list[URLPattern | URLResolver] = [
     path("packages/<int:package_id>/", include(_package)),
     path("recharges/", finance.Recharges.as_view()),
     path("recharges/<int:transfer_id>/", finance.RechargeDetail.as_view()),
+    path("recharges/<int:transfer_id>/reversal/", recharge_requests.Reverse.as_view()),
+    path("recharge-requests/", recharge_requests.RechargeRequests.as_view()),
+    path("recharge-requests/<uuid:recharge_request_id>/", recharge_requests.RechargeRequestDetail.as_view()),
+    path("recharge-requests/<uuid:recharge_request_id>/approve/", recharge_requests.Approve.as_view()),
+    path("recharge-requests/<uuid:recharge_request_id>/deny/", recharge_requests.Deny.as_view()),
+    path("recharge-requests/<uuid:recharge_request_id>/withdraw/", recharge_requests.Withdraw.as_view()),
     path("consumption/", finance.OrganisationTotals.as_view()),
     path("charges/", finance.Charges.as_view()),
     path("audit/", audit.Entries.as_view()),

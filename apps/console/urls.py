@@ -17,6 +17,7 @@ from apps.console.views import (
     organisations,
     overview,
     packages,
+    recharge_requests,
     recharges,
     storage,
     workloads,
@@ -24,6 +25,7 @@ from apps.console.views import (
 )
 from apps.console.views.settings import notifications as settings_notifications
 from apps.console.views.settings import pages as settings_pages
+from apps.console.views.settings import payment as settings_payment
 from apps.console.views.settings import review as settings_review
 from apps.console.views.settings import sign_in as settings_sign_in
 
@@ -94,6 +96,13 @@ urlpatterns = [
     path("recharges/new/", recharges.new, name="recharge_new"),
     path("recharges/create/", recharges.create, name="recharge_create"),
     path("recharges/<int:transfer_id>/", recharges.detail, name="recharge"),
+    path("recharges/<int:transfer_id>/proofs/", recharges.attach, name="recharge_attach"),
+    path("recharges/<int:transfer_id>/reverse/", recharge_requests.reverse, name="recharge_reverse"),
+    path("recharges/proofs/<int:proof_id>/", recharges.proof, name="recharge_proof"),
+    path("recharges/requests/<uuid:recharge_request_id>/", recharge_requests.detail, name="recharge_request"),
+    path("recharges/requests/<uuid:recharge_request_id>/proofs/", recharge_requests.attach, name="recharge_request_attach"),
+    path("recharges/requests/<uuid:recharge_request_id>/deny/", recharge_requests.deny, name="recharge_request_deny"),
+    path("recharges/requests/<uuid:recharge_request_id>/<str:name>/", recharge_requests.act, name="recharge_request_act"),
     path("consumption/", consumption.page, name="consumption"),
     path("consumption/days/", consumption.days, name="consumption_days"),
     path("consumption/agreement/", consumption.agreement, name="consumption_agreement"),
@@ -105,6 +114,7 @@ urlpatterns = [
     path("settings/registration/", settings_pages.registration, name="settings_registration"),
     path("settings/sign-in/", settings_sign_in.sign_in, name="settings_sign_in"),
     path("settings/review/", settings_review.review, name="settings_review"),
+    path("settings/payment/", settings_payment.payment, name="settings_payment"),
     path("settings/options/", settings_pages.options, name="settings_options"),
     path("settings/notifications/", settings_notifications.notifications, name="settings_notifications"),
     path("settings/branding/", settings_pages.branding, name="settings_branding"),

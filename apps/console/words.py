@@ -18,6 +18,11 @@ ACTIONS: dict[str, str | Promise] = {
     "billing.package.create": _("Package created"),
     "billing.package.update": _("Package changed"),
     "billing.price.set": _("Price set"),
+    "billing.proof": _("Document attached to a payment"),
+    "billing.recharge.approved": _("Recharge approved by a second person"),
+    "billing.recharge.asked": _("Recharge asked for"),
+    "billing.recharge.denied": _("Recharge denied"),
+    "billing.recharge.withdrawn": _("Recharge request taken back"),
     "billing.top_up": _("Recharged"),
     "department.created": _("Department made"),
     "department.deleted": _("Department deleted"),
@@ -124,6 +129,8 @@ ACTIONS: dict[str, str | Promise] = {
 }
 
 TARGETS: dict[str, str | Promise] = {
+    "payment": _("Payment"),
+    "recharge": _("Request for a recharge"),
     "card": _("Accelerator"),
     "cluster": _("Cluster"),
     "department": _("Department"),

@@ -27,6 +27,7 @@ from apps.tenants.models import ApiToken, Membership, Organisation, SshKey
 from apps.training import services as training
 from apps.training.models import Entry, Run
 from apps.workloads.models import Event
+from tests.architecture.money import money_values
 from tests.architecture.people import people_values
 from tests.architecture.routes import Route, own_routes
 from tests.architecture.storage import storage_values
@@ -117,6 +118,7 @@ def _values(world: World, run: Run) -> dict[str, Any]:
         **_webhook(world),
         **people_values(world, SECRET),
         **storage_values(world, SECRET),
+        **money_values(world, SECRET),
         "name": "cpu",
         "key": "1-abc",
         "uidb36": "1",

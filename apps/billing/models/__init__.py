@@ -4,6 +4,7 @@ from apps.billing.models.holds import Hold, HoldEnd
 from apps.billing.models.ledger import Account, Transfer
 from apps.billing.models.metering import MeterSession, UsageSlice
 from apps.billing.models.rating import Charge, RatingRun
+from apps.billing.models.recharges import PaymentProof, RechargeRequest
 from apps.billing.models.review import PackageRequest, PackageRestriction
 
 __all__ = [
@@ -16,8 +17,10 @@ __all__ = [
     "Package",
     "PackageRequest",
     "PackageRestriction",
+    "PaymentProof",
     "PriceVersion",
     "RatingRun",
+    "RechargeRequest",
     "Transfer",
     "UsageSlice",
 ]

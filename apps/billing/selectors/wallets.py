@@ -5,7 +5,7 @@ from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import BigIntegerField, Case, F, QuerySet, When
 
 from apps.billing import policy
 from apps.billing.choices import AccountKind, ArrearsStatus, TransferKind
@@ -61,9 +61,17 @@ def wallets(actor: Actor) -> QuerySet[Account]:
 
 
 def recharges(actor: Actor) -> QuerySet[Transfer]:
-    """Top-ups, newest first: the actor's organisation's, or all of them for the platform's finance staff."""
+    """Top-ups and what was taken back of them, newest first, with `into_wallet_fen` (below zero for the latter).
+
+    The actor's organisation's, or all of them for the platform's finance staff.
+    """
     actor.require(Permission.PLATFORM_FINANCE_VIEW if actor.platform else Permission.BILLING_VIEW)
-    rows: QuerySet[Transfer] = Transfer.objects.filter(kind=TransferKind.TOP_UP).select_related("organisation")
+    back = When(kind=TransferKind.REFUND, then=-F("amount_fen"))
+    moved = Transfer.objects.filter(kind__in=[TransferKind.TOP_UP, TransferKind.REFUND])
+    rows: QuerySet[Transfer] = moved.annotate(
+        into_wallet_fen=Case(back, default=F("amount_fen"), output_field=BigIntegerField())
+    )
+    rows = rows.select_related("organisation")
     return rows.order_by("-at", "-id")
 
 

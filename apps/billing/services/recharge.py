@@ -29,8 +29,8 @@ def top_up(actor: Actor, *, organisation_id: UUID, amount_fen: int, reference: s
     """
     actor.require(Permission.PLATFORM_RECHARGE)
     reference, note = reference.strip(), note.strip()
-    _check(amount_fen, reference, note)
-    organisation = _organisation(organisation_id)
+    check_payment(amount_fen, reference, note)
+    organisation = find_organisation(organisation_id)
     with transaction.atomic():
         transfer, new = post_once(
             actor,
@@ -61,7 +61,7 @@ def set_credit_limit(actor: Actor, *, organisation_id: UUID, credit_limit_fen: i
     actor.require(Permission.PLATFORM_RECHARGE)
     if not 0 <= credit_limit_fen <= policy.TOP_UP_MAX_FEN:
         raise Invalid.field("credit_limit", _limit_message())
-    organisation = _organisation(organisation_id)
+    organisation = find_organisation(organisation_id)
     with transaction.atomic():
         wallet = lock_wallet(organisation_id)
         Account.objects.filter(pk=wallet.pk).update(credit_limit_fen=credit_limit_fen)
@@ -76,7 +76,8 @@ def set_credit_limit(actor: Actor, *, organisation_id: UUID, credit_limit_fen: i
         reassess(actor, organisation_id=organisation_id, now=db_now())
 
 
-def _check(amount_fen: int, reference: str, note: str) -> None:
+def check_payment(amount_fen: int, reference: str, note: str) -> None:
+    """Raise `Invalid` with the field that is wrong."""
     if amount_fen <= 0:
         raise Invalid.field("amount", _("The amount must be more than zero."))
     if amount_fen > policy.TOP_UP_MAX_FEN:
@@ -93,7 +94,8 @@ def _limit_message() -> str:
     return str(_("At most %(limit)s at a time.")) % {"limit": yuan(policy.TOP_UP_MAX_FEN)}
 
 
-def _organisation(organisation_id: UUID) -> Organisation:
+def find_organisation(organisation_id: UUID) -> Organisation:
+    """Raises `NotFound`."""
     found: Organisation | None = Organisation.objects.filter(pk=organisation_id).first()
     if found is None:
         raise NotFound

@@ -11,8 +11,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.billing import selectors as funds
-from apps.billing import services
-from apps.billing.models import Charge, Transfer
+from apps.billing.choices import RechargeKind, RequestState
+from apps.billing.models import Charge, RechargeRequest, Transfer
+from apps.billing.services import recharge_review
 from apps.common.access import on_platform
 from apps.common.api import ScopedView
 from apps.common.permissions import Permission as P
@@ -27,11 +28,30 @@ RECHARGE = on_platform(P.PLATFORM_RECHARGE)
 class RechargeOut(serializers.Serializer[Transfer]):
     id = serializers.IntegerField(read_only=True)
     organisation = Named(read_only=True)
-    amount_fen = serializers.IntegerField(read_only=True)
+    amount_fen = serializers.IntegerField(source="into_wallet_fen", read_only=True)
     reference = serializers.CharField(source="ref", read_only=True)
     note = serializers.CharField(read_only=True)
     by = serializers.CharField(source="actor_label", read_only=True)
     at = serializers.DateTimeField(read_only=True)
+
+
+class RechargeRequestOut(serializers.Serializer[RechargeRequest]):
+    """A recharge or a reversal that waits, or waited, for a second person."""
+
+    id = serializers.UUIDField(read_only=True)
+    organisation = Named(read_only=True)
+    kind = serializers.ChoiceField(choices=RechargeKind.choices, read_only=True)
+    amount_fen = serializers.IntegerField(read_only=True)
+    reference = serializers.CharField(read_only=True)
+    note = serializers.CharField(read_only=True)
+    reverses = serializers.IntegerField(source="reverses_id", allow_null=True, read_only=True)
+    state = serializers.ChoiceField(choices=RequestState.choices, read_only=True)
+    requested_by = serializers.CharField(source="requested_by.username", read_only=True)
+    decided_by = serializers.CharField(source="decided_by.username", allow_null=True, default=None, read_only=True)
+    decided_at = serializers.DateTimeField(allow_null=True, read_only=True)
+    answer = serializers.CharField(read_only=True)
+    recharge = serializers.IntegerField(source="transfer_id", allow_null=True, read_only=True)
+    created_at = serializers.DateTimeField(read_only=True)
 
 
 class RechargeIn(serializers.Serializer[Any]):
@@ -52,20 +72,23 @@ class Recharges(ScopedView, generics.ListAPIView[Transfer]):
     def get_queryset(self) -> QuerySet[Transfer]:
         return funds.recharges(self.actor)
 
-    @extend_schema(request=RechargeIn, responses={201: RechargeOut, 200: RechargeOut})
+    @extend_schema(request=RechargeIn, responses={201: RechargeOut, 200: RechargeOut, 202: RechargeRequestOut})
     def post(self, request: Request) -> Response:
         """Credit a payment: 201 the first time, 200 with the same recharge when its reference comes again.
 
-        The same reference with another amount is a conflict (409).
+        202 with a request where it is more than one person may recharge alone. The same reference with another
+        amount is a conflict (409).
         """
         given = RechargeIn(data=request.data)
         given.is_valid(raise_exception=True)
         data = given.validated_data
         earlier = reads.recorded(self.actor, organisation_id=data["organisation_id"], reference=data["reference"])
         with fields_named(amount="amount_fen"):
-            transfer = services.top_up(self.actor, **data)
+            made = recharge_review.recharge(self.actor, **data)
+        if isinstance(made, RechargeRequest):
+            return Response(RechargeRequestOut(made).data, status=status.HTTP_202_ACCEPTED)
         code = status.HTTP_200_OK if earlier else status.HTTP_201_CREATED
-        return Response(RechargeOut(transfer).data, status=code)
+        return Response(RechargeOut(reads.receipt(self.actor, made.pk).transfer).data, status=code)
 
 
 @extend_schema(tags=["console: finance"], responses=RechargeOut)

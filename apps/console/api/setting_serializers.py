@@ -95,6 +95,12 @@ class ReviewOut(serializers.Serializer[Any]):
         return Approvers(value)
 
 
+class PaymentOut(serializers.Serializer[Any]):
+    alone_fen = serializers.IntegerField(
+        min_value=0, help_text="Fen that one person alone may recharge; more needs a second person."
+    )
+
+
 class TriedOut(serializers.Serializer[Any]):
     worked = serializers.BooleanField()
     text = serializers.CharField()

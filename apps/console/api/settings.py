@@ -8,6 +8,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.billing.payment_settings import PaymentSettings
 from apps.billing.review_settings import ReviewSettings
 from apps.common.access import on_platform
 from apps.common.api import ScopedView
@@ -16,6 +17,7 @@ from apps.console.api.setting_serializers import (
     BrandingOut,
     EnvironmentsOut,
     MailOut,
+    PaymentOut,
     RegistrationOut,
     ReviewOut,
     SmsOut,
@@ -88,6 +90,11 @@ class Registration(SettingsView):
 @extend_schema(tags=TAGS, request=EnvironmentsOut, responses=EnvironmentsOut)
 class Environments(SettingsView):
     group, serializer = EnvironmentSettings, EnvironmentsOut
+
+
+@extend_schema(tags=TAGS, request=PaymentOut, responses=PaymentOut)
+class Payment(SettingsView):
+    group, serializer = PaymentSettings, PaymentOut
 
 
 @extend_schema(tags=TAGS, request=ReviewOut, responses=ReviewOut)

@@ -1,13 +1,46 @@
-"""The form of a recharge."""
+"""The forms of recharges: what was paid, what proves it, why one is denied or reversed."""
+
+from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext_lazy as _
 
 from apps.billing import policy
+from apps.billing.services import proofs, recharge_review
 from apps.billing.services.recharge import REFERENCE_MAX
+from apps.common.errors import Invalid
 from apps.common.money import yuan
 from apps.console.forms.fields import OrganisationField, YuanField
+
+ACCEPTED = ",".join(proofs.MAGIC)
+
+
+class ManyFiles(forms.ClearableFileInput):
+    allow_multiple_selected = True
+
+
+class ProofsField(forms.FileField):
+    """Any number of documents, cleaned to (name, content) pairs that `proofs` will take."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(widget=ManyFiles(attrs={"multiple": True, "accept": ACCEPTED}), **options)
+
+    def clean(self, data: Any, initial: Any = None) -> list[tuple[str, bytes]]:
+        files: list[UploadedFile] = [each for each in data or [] if each] if isinstance(data, list) else [data or None]
+        chosen = [each for each in files if each is not None]
+        if not chosen:
+            super().clean(None, initial)
+        return [self._read(each) for each in chosen]
+
+    def _read(self, file: UploadedFile) -> tuple[str, bytes]:
+        content = file.read(proofs.MAX_BYTES + 1)
+        try:
+            proofs.media_type_of(content)
+        except Invalid as error:
+            raise ValidationError(f"{file.name}: {error.message}") from error
+        return str(file.name), content
 
 
 class RechargeForm(forms.Form):
@@ -29,3 +62,23 @@ class RechargeForm(forms.Form):
         if amount > policy.TOP_UP_MAX_FEN:
             raise ValidationError(_("At most %(limit)s at a time."), params={"limit": yuan(policy.TOP_UP_MAX_FEN)})
         return amount
+
+
+class ConfirmedRechargeForm(RechargeForm):
+    """The second step: the same again, with the documents."""
+
+    proofs = ProofsField(label=_("Documents"), required=False, help_text=_("PDF, PNG or JPEG, at most 5 MB each."))
+
+
+class ProofsForm(forms.Form):
+    proofs = ProofsField(label=_("Documents"), help_text=_("PDF, PNG or JPEG, at most 5 MB each."))
+
+
+class DenyForm(forms.Form):
+    answer = forms.CharField(
+        label=_("Why"), max_length=recharge_review.REASON_MAX, widget=forms.Textarea(attrs={"rows": 3})
+    )
+
+
+class ReverseForm(forms.Form):
+    reason = forms.CharField(label=_("What was wrong"), max_length=300, widget=forms.Textarea(attrs={"rows": 3}))

@@ -190,7 +190,7 @@ class Received:
 
 def received(actor: Actor, scope: Scope) -> Received:
     rows = funds.recharges(actor).order_by().filter(at__gte=start_of(scope.since), at__lt=start_of(scope.after))
-    found = rows.aggregate(fen=Sum("amount_fen"), count=Count("pk"))
+    found = rows.aggregate(fen=Sum("into_wallet_fen"), count=Count("pk"))
     return Received(int(found["fen"] or 0), found["count"])
 
 

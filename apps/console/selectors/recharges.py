@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db.models import Case, F, Q, Sum, When
+from django.db.models import Case, F, Q, QuerySet, Sum, When
 
 from apps.billing import selectors as funds
-from apps.billing.choices import TransferKind
-from apps.billing.models import Transfer
+from apps.billing.choices import RequestState, TransferKind
+from apps.billing.models import RechargeRequest, Transfer
 from apps.billing.selectors import Wallet
 from apps.common.actor import Actor
 from apps.common.errors import NotFound
@@ -21,9 +21,50 @@ class Receipt:
     transfer: Transfer
     before_fen: int
 
+    reversal: RechargeRequest | None = None
+
     @property
     def after_fen(self) -> int:
-        return self.before_fen + self.transfer.amount_fen
+        return self.before_fen + into_wallet(self.transfer)
+
+    @property
+    def is_offline(self) -> bool:
+        """Whether staff recorded it, and so may reverse it."""
+        return self.transfer.kind == TransferKind.TOP_UP and self.transfer.idem.startswith("topup:offline:")
+
+
+def into_wallet(transfer: Transfer) -> int:
+    """Fen into the wallet; below zero where they were taken back."""
+    return -transfer.amount_fen if transfer.kind == TransferKind.REFUND else transfer.amount_fen
+
+
+def waiting(actor: Actor) -> QuerySet[RechargeRequest]:
+    """Requests that wait for a second person, oldest last."""
+    return requests(actor).filter(state=RequestState.PENDING)
+
+
+def requests(actor: Actor) -> QuerySet[RechargeRequest]:
+    """All of them, newest first."""
+    actor.require(Permission.PLATFORM_FINANCE_VIEW)
+    rows: QuerySet[RechargeRequest] = RechargeRequest.objects.select_related(
+        "organisation", "requested_by", "decided_by"
+    )
+    return rows.order_by("-created_at", "-pk")
+
+
+def request_of(actor: Actor, request_id: UUID) -> RechargeRequest:
+    """One of them; `NotFound` otherwise."""
+    found = requests(actor).filter(pk=request_id).first()
+    if found is None:
+        raise NotFound
+    return found
+
+
+def asked_as(transfer: Transfer) -> RechargeRequest | None:
+    """The request whose approval moved this, where two people decided on it."""
+    rows = RechargeRequest.objects.filter(transfer=transfer).select_related("requested_by", "decided_by")
+    found: RechargeRequest | None = rows.first()
+    return found
 
 
 def recorded(actor: Actor, *, organisation_id: UUID, reference: str) -> Transfer | None:
@@ -43,7 +84,10 @@ def receipt(actor: Actor, transfer_id: int) -> Receipt:
     transfer = funds.recharges(actor).filter(pk=transfer_id).first()
     if transfer is None:
         raise NotFound
-    account = transfer.credit_id
+    account = transfer.debit_id if transfer.kind == TransferKind.REFUND else transfer.credit_id
     earlier = Transfer.objects.filter(Q(credit_id=account) | Q(debit_id=account), pk__lt=transfer.pk)
     signed = Case(When(credit_id=account, then=F("amount_fen")), default=-F("amount_fen"))
-    return Receipt(transfer, int(earlier.aggregate(fen=Sum(signed))["fen"] or 0))
+    reversal = RechargeRequest.objects.filter(
+        reverses=transfer, state__in=[RequestState.PENDING, RequestState.APPROVED]
+    ).first()
+    return Receipt(transfer, int(earlier.aggregate(fen=Sum(signed))["fen"] or 0), reversal)

@@ -20,6 +20,7 @@ PAGES = (
     SettingsPage("settings_registration", _("Registration")),
     SettingsPage("settings_sign_in", _("Signing in")),
     SettingsPage("settings_review", _("Package review")),
+    SettingsPage("settings_payment", _("Payment")),
     SettingsPage("settings_options", _("Options")),
     SettingsPage("settings_notifications", _("Notifications")),
     SettingsPage("settings_branding", _("Branding")),

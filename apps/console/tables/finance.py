@@ -1,4 +1,4 @@
-"""The list of recharges."""
+"""Lists of recharges: those that were made, and those that wait for a second person."""
 
 import django_tables2 as tables
 from django.urls import reverse
@@ -26,6 +26,41 @@ class RechargeTable(Table):
         order_by=("at", "pk"),
         attrs=column(fold=_("When"), numeric=True),
     )
+    into_wallet_fen = Cell(
+        "{% load pl %}<span class='pl-strong'>{{ record.into_wallet_fen|amount }}</span>",
+        verbose_name=_("Amount ¥"),
+        attrs=column(fold="¥", numeric=True),
+    )
+
+    class Meta(Table.Meta):
+        row_attrs = {"data-href": lambda record: reverse("console:recharge", args=[record.pk])}
+
+
+class WaitingTable(Table):
+    """Requests that a second person decides on."""
+
+    caption = _("Waiting for a second person")
+    reference = Cell(
+        "<a class='pl-name' href='{% url \"console:recharge_request\" record.pk %}'>{{ record.reference }}</a>"
+        "{% if record.note %}<span class='pl-sub'>{{ record.note }}</span>{% endif %}",
+        verbose_name=_("Reference and note"),
+        attrs=column(width=FULL),
+    )
+    kind = Cell("{{ record.get_kind_display }}", verbose_name=_("What"), attrs=column(fold=_("What")))
+    organisation = tables.Column(
+        order_by=("organisation__name",), verbose_name=_("Organisation"), attrs=column(width=FULL)
+    )
+    requested_by = Cell(
+        "{{ record.requested_by.display_name }}",
+        verbose_name=_("Asked by"),
+        order_by=("requested_by__username",),
+        attrs=column(fold=_("Asked by")),
+    )
+    created_at = Cell(
+        "{% load pl %}{% when record.created_at %}",
+        verbose_name=_("When"),
+        attrs=column(fold=_("When"), numeric=True),
+    )
     amount_fen = Cell(
         "{% load pl %}<span class='pl-strong'>{{ record.amount_fen|amount }}</span>",
         verbose_name=_("Amount ¥"),
@@ -33,4 +68,4 @@ class RechargeTable(Table):
     )
 
     class Meta(Table.Meta):
-        row_attrs = {"data-href": lambda record: reverse("console:recharge", args=[record.pk])}
+        row_attrs = {"data-href": lambda record: reverse("console:recharge_request", args=[record.pk])}

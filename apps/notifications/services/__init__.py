@@ -6,7 +6,16 @@ from apps.notifications.services.telling import (
     notify_people,
     notify_person,
     notify_platform,
+    notify_staff,
     notify_user,
 )
 
-__all__ = ["mark_read", "notify_organisation", "notify_people", "notify_person", "notify_platform", "notify_user"]
+__all__ = [
+    "mark_read",
+    "notify_organisation",
+    "notify_people",
+    "notify_person",
+    "notify_platform",
+    "notify_staff",
+    "notify_user",
+]

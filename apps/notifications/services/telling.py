@@ -71,6 +71,11 @@ def notify_platform(*, permission: Permission, kind: str, data: Mapping[str, Any
     _tell(Matter(None, kind, data, dedup), people)
 
 
+def notify_staff(*, user_id: int, kind: str, data: Mapping[str, Any], dedup: str | None = None) -> None:
+    """Tell one of the platform's staff; they find it in the console."""
+    _tell(Matter(None, kind, data, dedup), [user_id])
+
+
 def notify_person(*, user: User, kind: str, data: Mapping[str, Any], dedup: str | None = None) -> None:
     """Tell somebody about themselves, in the organisation they work in; who has none finds it in the mail."""
     with acting(system_actor()):

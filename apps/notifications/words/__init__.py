@@ -6,7 +6,17 @@ from django.utils.translation import gettext as _
 
 from apps.common.badges import Tone
 from apps.notifications.models import Notice
-from apps.notifications.words import billing, environments, packages, people, platform, runs, security, storage
+from apps.notifications.words import (
+    billing,
+    environments,
+    packages,
+    people,
+    platform,
+    recharges,
+    runs,
+    security,
+    storage,
+)
 from apps.notifications.words.base import Data, Speaker, Words
 
 __all__ = ["Words", "words", "words_of"]
@@ -18,6 +28,7 @@ _KINDS: Mapping[str, Speaker] = {
     **storage.KINDS,
     **people.KINDS,
     **packages.KINDS,
+    **recharges.KINDS,
     **security.KINDS,
     **platform.KINDS,
 }

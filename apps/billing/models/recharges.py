@@ -1,0 +1,95 @@
+"""Recharges that two people decide on, and the documents that prove a payment."""
+
+import uuid
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
+
+from apps.billing.choices import RechargeKind, RequestState
+from apps.billing.models.ledger import Transfer
+from apps.common.scoping import TenantModel
+from apps.tenants.models import Organisation, User
+
+
+class RechargeRequest(TenantModel):
+    """A recharge above what one person may record alone, or the reversal of one that was recorded wrongly.
+
+    Only `services.recharge_review` changes the state. `transfer` is what the approval moved.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
+    kind = models.CharField(max_length=10, choices=RechargeKind)
+    amount_fen = models.BigIntegerField()
+    reference = models.CharField(_("reference"), max_length=80)
+    note = models.CharField(_("note"), max_length=300, blank=True)
+    reverses = models.ForeignKey(Transfer, on_delete=models.PROTECT, null=True, related_name="reversals")
+    state = models.CharField(max_length=12, choices=RequestState, default=RequestState.PENDING)
+    requested_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    decided_by = models.ForeignKey(User, on_delete=models.PROTECT, null=True, related_name="+")
+    decided_at = models.DateTimeField(null=True)
+    answer = models.CharField(_("answer"), max_length=500, blank=True)
+    transfer = models.OneToOneField(Transfer, on_delete=models.PROTECT, null=True, related_name="recharge_request")
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+        indexes = [models.Index(fields=["state", "-created_at"], name="recharge_request_state")]
+        constraints = [
+            models.CheckConstraint(condition=Q(amount_fen__gt=0), name="recharge_request_positive"),
+            models.CheckConstraint(
+                condition=Q(kind=RechargeKind.RECHARGE, reverses__isnull=True)
+                | Q(kind=RechargeKind.REVERSAL, reverses__isnull=False),
+                name="recharge_request_reverses_one",
+            ),
+            models.UniqueConstraint(
+                fields=["organisation", "reference"],
+                condition=Q(kind=RechargeKind.RECHARGE, state=RequestState.PENDING),
+                name="recharge_request_one_pending",
+            ),
+            models.UniqueConstraint(
+                fields=["reverses"],
+                condition=Q(state__in=[RequestState.PENDING, RequestState.APPROVED]),
+                name="recharge_reversed_once",
+            ),
+            models.CheckConstraint(
+                condition=Q(state=RequestState.PENDING, decided_at__isnull=True)
+                | (~Q(state=RequestState.PENDING) & Q(decided_at__isnull=False)),
+                name="recharge_request_decided_has_time",
+            ),
+            models.CheckConstraint(
+                condition=Q(state=RequestState.APPROVED, transfer__isnull=False)
+                | (~Q(state=RequestState.APPROVED) & Q(transfer__isnull=True)),
+                name="recharge_request_approved_moved",
+            ),
+            # Two people: whoever asked is not who approves.
+            models.CheckConstraint(
+                condition=~Q(state=RequestState.APPROVED, decided_by=models.F("requested_by")),
+                name="recharge_request_two_people",
+            ),
+        ]
+
+
+class PaymentProof(TenantModel):
+    """A document about the payment that a reference names: never changed, never removed.
+
+    Kept in the database, so that one backup holds the money and its proofs; small by `services.proofs.MAX_BYTES`.
+    """
+
+    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
+    reference = models.CharField(max_length=80)
+    name = models.CharField(max_length=120)
+    media_type = models.CharField(max_length=40)
+    digest = models.CharField(max_length=64)  # SHA-256, hexadecimal
+    size = models.PositiveIntegerField()
+    content = models.BinaryField()
+    uploaded_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["at", "pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["organisation", "reference", "digest"], name="payment_proof_once"),
+        ]

@@ -1,0 +1,20 @@
+"""What stands for the path parts of money's pages."""
+
+from typing import Any
+
+from apps.billing.services import proofs, recharge_review
+from apps.common.scoping import acting
+from apps.tenants.actors import platform_actor
+from apps.tenants.choices import PlatformRole
+from tests.builders import World, make_staff
+
+PDF = b"%PDF-1.7 slip"
+
+
+def money_values(world: World, secret: str) -> dict[str, Any]:
+    whose = world.organisation.pk
+    clerk = platform_actor(make_staff(PlatformRole.FINANCE))
+    with acting(clerk):
+        asked = recharge_review.recharge(clerk, organisation_id=whose, amount_fen=90_000_000, reference=secret)
+        proof = proofs.add_proof(clerk, organisation_id=whose, reference=secret, name=f"{secret}.pdf", content=PDF)
+    return {"recharge_request_id": asked.pk, "proof_id": proof.pk}
