@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from scheduler.order import Paths
+from scheduler.paths import Paths
 from scheduler.quota import QuotaBook
 from scheduler.roster import Member
 from scheduler.shares import Bundle, Shares
@@ -22,10 +22,13 @@ class Accounts:
         self._queues: Sequence[Queue] = ()
         self._bills: list[Bill] | None = None
 
-    def govern(self, queues: Sequence[Queue], members: Iterable[Member]) -> None:
-        """Take these queues from now on. Only a change of the tree or of what is limited counts everything anew."""
+    def govern(self, queues: Sequence[Queue], members: Iterable[Member]) -> bool:
+        """Take these queues from now on. Only a change of the tree or of what is limited counts everything anew.
+
+        True when the tree has changed.
+        """
         if queues is self._queues:
-            return
+            return False
         self._queues = queues
         self.shares.govern(queues)
         moved, limited = self.paths.govern(queues), self.book.govern(queues)
@@ -35,6 +38,7 @@ class Accounts:
                     self.paths.charge(member.task, self.shares.parts(member.bundle))
                 if limited:
                     self.book.charge(member.task, member.bundle)
+        return moved
 
     def begin(self) -> None:
         self._bills = []

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from scheduler.accounts import Accounts
 from scheduler.allocator import Allocator
+from scheduler.backlog import Backlog
 from scheduler.catalogue import Catalogue
 from scheduler.cells import Cells, Claim
 from scheduler.decisions import Plan
@@ -31,6 +32,7 @@ class Engine:
         self.catalogue = Catalogue()
         self.roster = Roster()
         self.accounts = Accounts(capacity(self.cells))
+        self.backlog = Backlog(self.catalogue, self.accounts.paths)
         self.checkpoints: dict[str, float] = {}
         self._passes = 0
         self.start(running)
@@ -75,12 +77,14 @@ class Engine:
         promised: Mapping[str, Sequence[str]] | None = None,
     ) -> Plan:
         """Decide every waiting task against what runs now."""
-        self.accounts.govern(queues, self.roster)
-        one = Pass(self.allocator, self.catalogue, self.roster, self.accounts, self.checkpoints, now, rules)
+        if self.accounts.govern(queues, self.roster):
+            self.backlog.clear()
+        self.backlog.follow(waiting, rules.patience)
+        one = Pass(self.allocator, self.backlog, self.roster, self.accounts, self.checkpoints, now, rules)
         self.roster.begin()
         self.accounts.begin()
         try:
-            return one.run(waiting, holds or {}, promised or {})
+            return one.run(holds or {}, promised or {})
         finally:
             self.allocator.undo(one.committed)
             self.accounts.rollback()

@@ -5,107 +5,71 @@ next one of the same queue is asked at once; one that starts moves its organisat
 """
 
 import heapq
-from collections import defaultdict
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from scheduler.backlog import Backlog, Level, Spot
 from scheduler.catalogue import Entry
-from scheduler.horizon import UNKNOWN_P50_S
+from scheduler.paths import Path, Paths
 from scheduler.shares import Claimed, Shares
-from scheduler.types import Queue, QueueLevel, Task
-
-Path = tuple[str, ...]
-Level = tuple[int, bool]
-
-
-class Paths:
-    """Place of tasks in the tree below the organisation, weights, and use per knot.
-
-    Use is the sum of its members' dominant shares, in whole parts of the cluster (`Shares.parts`).
-    """
-
-    def __init__(self) -> None:
-        self._parent: dict[tuple[str, str], str] = {}
-        self._weight: dict[tuple[str, QueueLevel, str], float] = {}
-        self._used: defaultdict[Path, int] = defaultdict(int)
-        self._known: dict[tuple[str, str, str], Path] = {}
-
-    def govern(self, queues: Sequence[Queue]) -> bool:
-        """Take these weights and this tree; True when the tree has changed, and use must be counted anew."""
-        self._weight = {(q.organisation, q.level, q.id): q.weight for q in queues if q.weight > 0}
-        parent = {(q.organisation, q.id): q.parent for q in queues if q.level is QueueLevel.DEPARTMENT}
-        if parent == self._parent:
-            return False
-        self._parent = parent
-        self._used.clear()
-        self._known.clear()
-        return True
-
-    def of(self, task: Task) -> Path:
-        """(organisation, department, sub-department, ..., user)."""
-        key = (task.organisation, task.department, task.user)
-        if key not in self._known:
-            self._known[key] = (task.organisation, *self._departments(task), task.user)
-        return self._known[key]
-
-    def _departments(self, task: Task) -> list[str]:
-        chain: list[str] = []
-        department = task.department
-        while department and department not in chain:
-            chain.insert(0, department)
-            department = self._parent.get((task.organisation, department), "")
-        return chain
-
-    def charge(self, task: Task, parts: int) -> None:
-        path = self.of(task)
-        for depth in range(2, len(path) + 1):
-            self._used[path[:depth]] += parts
-
-    def standing(self, path: Path, leaf: bool) -> float:
-        level = QueueLevel.USER if leaf else QueueLevel.DEPARTMENT
-        return self._used[path] / self._weight.get((path[0], level, path[-1]), 1.0)
 
 
 @dataclass(slots=True)
 class Knot:
-    """A department or user with waiting tasks. `heap` orders the children: (standing, oldest, name)."""
+    """A department or user with waiting tasks. `heap` orders the children: (standing, age of the first, name).
+
+    `spots[at:]` are still to come.
+    """
 
     path: Path
-    entries: list[Entry] = field(default_factory=list)
+    spots: Sequence[Spot] = ()
+    at: int = 0
     children: dict[str, "Knot"] = field(default_factory=dict)
     heap: list[tuple[float, float, str]] = field(default_factory=list)
     oldest: float = float("inf")
+
+    def head(self) -> Entry | None:
+        return self.spots[self.at].entry if self.at < len(self.spots) else None
+
+    def skip(self, but: Collection[str]) -> None:
+        while self.at < len(self.spots) and self.spots[self.at].task_id in but:
+            self.at += 1
+
+    @property
+    def empty(self) -> bool:
+        return not self.heap and self.at >= len(self.spots)
 
 
 class Line:
     """Waiting tasks of one organisation at one level (priority, requeued first), fair between its parts.
 
-    `entries` come last first.
+    `but`: tasks that have no place in it.
     """
 
-    def __init__(self, entries: Sequence[Entry], paths: Paths) -> None:
-        self._paths = paths
+    def __init__(self, lines: Mapping[Path, Sequence[Spot]], paths: Paths, but: Collection[str]) -> None:
+        self._paths, self._but = paths, but
         self._root = Knot(())
-        for entry in entries:
-            self._insert(entry)
+        for path, spots in lines.items():
+            self._insert(path, spots)
         self._heapify(self._root)
 
-    def _insert(self, entry: Entry) -> None:
+    def _insert(self, path: Path, spots: Sequence[Spot]) -> None:
         knot = self._root
-        path = self._paths.of(entry.task)
         for depth in range(1, len(path) + 1):
             knot = knot.children.setdefault(path[depth - 1], Knot(path[:depth]))
-            knot.oldest = min(knot.oldest, entry.task.submitted_at)
-        knot.entries.append(entry)
+            knot.oldest = min(knot.oldest, spots[0].age)
+        knot.spots = spots
+        if self._but:
+            knot.skip(self._but)
 
     def _heapify(self, knot: Knot) -> None:
         for child in knot.children.values():
             self._heapify(child)
-        knot.heap = [self._key(child) for child in knot.children.values()]
+        knot.heap = [self._key(child) for child in knot.children.values() if not child.empty]
         heapq.heapify(knot.heap)
 
     def _key(self, knot: Knot) -> tuple[float, float, str]:
-        return self._paths.standing(knot.path, bool(knot.entries)), knot.oldest, knot.path[-1]
+        return self._paths.standing(knot.path, bool(knot.spots)), knot.oldest, knot.path[-1]
 
     def _trail(self) -> list[Knot]:
         """The knots from the root to the one whose turn it is."""
@@ -115,68 +79,51 @@ class Line:
         return trail
 
     def head(self) -> Entry | None:
-        entries = self._trail()[-1].entries
-        return entries[-1] if entries else None
+        return self._trail()[-1].head()
 
     def advance(self, moved: bool) -> None:
         """Drop the head. `moved`: it started, so standings on its way have changed."""
         trail = self._trail()
-        trail[-1].entries.pop()
+        trail[-1].at += 1
+        if self._but:
+            trail[-1].skip(self._but)
         for parent, child in zip(reversed(trail[:-1]), reversed(trail[1:]), strict=True):
-            if not child.entries and not child.heap:
+            if child.empty:
                 heapq.heappop(parent.heap)
             elif moved:
                 heapq.heapreplace(parent.heap, self._key(child))
 
 
 class Turns:
-    """The whole queue. `next()` names the task whose turn it is; `done` must follow each time."""
+    """The whole queue. `next()` names the task whose turn it is; `done` must follow each time.
 
-    def __init__(
-        self,
-        waiting: Sequence[Entry],
-        shares: Shares,
-        paths: Paths,
-        now: float,
-        first: Container[str] = (),
-        patience: float = 0.0,
-    ) -> None:
-        self._shares, self._paths, self._now, self._patience = shares, paths, now, patience
-        self._first = sorted((e for e in waiting if e.task.id in first), key=self._age, reverse=True)
-        self._levels: defaultdict[str, defaultdict[Level, list[Entry]]] = defaultdict(lambda: defaultdict(list))
-        for entry in waiting:
-            if entry.task.id not in first:
-                self._levels[entry.task.organisation][-entry.task.priority, not entry.task.requeued].append(entry)
-        self._oldest = {
-            organisation: min(entry.task.submitted_at for entries in levels.values() for entry in entries)
-            for organisation, levels in self._levels.items()
-        }
+    `first`: tasks that come before all others, the oldest first.
+    """
+
+    def __init__(self, backlog: Backlog, shares: Shares, paths: Paths, now: float, first: Collection[str] = ()) -> None:
+        self._backlog, self._shares, self._paths, self._now = backlog, shares, paths, now
+        self._but = frozenset(first)
+        ahead = [entry for task_id in self._but if (entry := backlog.entry(task_id)) is not None]
+        self._first = sorted(ahead, key=lambda entry: (entry.task.submitted_at, entry.task.id), reverse=True)
+        self._levels: dict[str, list[Level]] = {}
         self._lines: dict[str, Line] = {}
-        self._heap = [self._key(o) for o in list(self._levels) if self._open_line(o)]
+        self._heap = [self._key(o) for o in backlog.camps if self._open_line(o)]
         heapq.heapify(self._heap)
-
-    def _age(self, entry: Entry) -> tuple[float, str]:
-        """Order inside a line: arrival, plus `patience` times the expected run.
-
-        A task lets later ones pass only if they are shorter by more than they came later, over `patience`.
-        """
-        task = entry.task
-        expected = task.estimate_p50_s if task.estimate_p50_s is not None else UNKNOWN_P50_S
-        return task.submitted_at + self._patience * expected, task.id
 
     def _open_line(self, organisation: str) -> bool:
         """Make the organisation's next level its line; False when it has none left."""
-        levels = self._levels[organisation]
-        if not levels:
-            return False
-        entries = sorted(levels.pop(min(levels)), key=self._age, reverse=True)
-        self._lines[organisation] = Line(entries, self._paths)
-        return True
+        camp = self._backlog.camps[organisation]
+        left = self._levels.setdefault(organisation, sorted(camp.levels, reverse=True))
+        while left:
+            line = self._lines[organisation] = Line(camp.levels[left.pop()], self._paths, self._but)
+            if line.head() is not None:
+                return True
+        return False
 
     def _key(self, organisation: str) -> tuple[int, float, float, str]:
         entry = self._lines[organisation].head()
         claimed = self._shares.claim_on_promise(organisation, entry.asked) if entry is not None else Claimed.OUTSIDE
-        oldest = self._oldest[organisation]
+        oldest = self._backlog.camps[organisation].arrivals[0][0]
         return claimed, self._shares.standing(organisation, self._now - oldest), oldest, organisation
 
     def next(self) -> Entry | None:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from scheduler.accounts import Accounts
 from scheduler.allocator import Allocator
-from scheduler.catalogue import Catalogue, Entry
+from scheduler.backlog import Backlog
+from scheduler.catalogue import Entry
 from scheduler.cells import Bools, Claim
-from scheduler.columns import RequestClass
 from scheduler.decisions import Cause, CauseCode, Place, Plan, Preempt, Wait
+from scheduler.demand import least_members
 from scheduler.explain import Explainer, Pending
 from scheduler.funnel import Finding
 from scheduler.gangs import GangPlacer
@@ -22,9 +23,11 @@ from scheduler.order import Turns
 from scheduler.preempt import Eviction, Preemptor
 from scheduler.roster import Roster, member_of
 from scheduler.rules import Rules
-from scheduler.shares import Claimed, taken_by
+from scheduler.shares import Claimed, asked_by, taken_by
 from scheduler.timeline import Future, Reservation
 from scheduler.types import Task
+
+ShutKey = tuple[int, str, int]
 
 
 class Pass:
@@ -33,7 +36,7 @@ class Pass:
     def __init__(
         self,
         allocator: Allocator,
-        catalogue: Catalogue,
+        backlog: Backlog,
         roster: Roster,
         accounts: Accounts,
         checkpoints: Mapping[str, float],
@@ -41,7 +44,7 @@ class Pass:
         rules: Rules,
     ) -> None:
         self.allocator, self.cells, self.now, self.rules = allocator, allocator.cells, now, rules
-        self.catalogue, self.roster, self.accounts = catalogue, roster, accounts
+        self.backlog, self.roster, self.accounts = backlog, roster, accounts
         self.shares, self.book = accounts.shares, accounts.book
         self.future = Future(self.cells, now, roster, self._takes_back, self._outranks)
         self.preemptor = Preemptor(self.cells, self.future, self.shares, now, checkpoints)
@@ -51,46 +54,41 @@ class Pass:
         self.pending: list[Pending] = []
         self.committed: list[Claim] = []
         self._full: set[int] = set()
-        self._shut: dict[int, tuple[float, Finding]] = {}
+        self._shut: dict[ShutKey, tuple[float, Finding]] = {}
         self._no_victims: set[tuple[int, str, int]] = set()
         self._evictions = rules.evictions
         self._holds = rules.holds
         self._open: set[int] = set()
-        self._yielding = False
         self._promised: Mapping[str, Sequence[str]] = {}
 
-    def run(
-        self, waiting: Sequence[Task], holds: Mapping[str, Sequence[str]], promised: Mapping[str, Sequence[str]]
-    ) -> Plan:
+    def run(self, holds: Mapping[str, Sequence[str]], promised: Mapping[str, Sequence[str]]) -> Plan:
         """Decide all tasks. `holds`: nodes that were emptied for a task; such tasks come first.
 
         `promised`: nodes that an earlier pass reserved for a task, in the order of the promises.
         """
         self._promised = promised
-        entries = [self.catalogue.of(task) for task in waiting]
-        first = self._first(waiting, holds)
+        first = self._first(holds)
         if not self.rules.explain:
-            self._look_for_room(entries)
+            self._look_for_room()
             if not first and self._settled():
-                return Plan(self._kept(waiting))
-        self._keep_room(waiting, first)
-        self._keep_promises({task.id: task for task in waiting if task.id not in first}, promised)
-        turns = Turns(entries, self.shares, self.accounts.paths, self.now, first, self.rules.patience)
+                return Plan(self._kept())
+        self._keep_room(first)
+        self._keep_promises(first)
+        turns = Turns(self.backlog, self.shares, self.accounts.paths, self.now, first)
         while (entry := turns.next()) is not None and not (self._settled() and not first):
             turns.done(self._decide(entry))
-        return Plan((*self.preempts, *self.places, *self._waits(waiting)))
+        return Plan((*self.preempts, *self.places, *self._waits()))
 
-    def _waits(self, waiting: Sequence[Task]) -> Sequence[Wait]:
+    def _waits(self) -> Sequence[Wait]:
         if not self.rules.explain:
-            return self._kept(waiting)
+            return self._kept()
         return Explainer(self.allocator, self.future, self.preemptor, self.rules).waits(self.pending)
 
-    def _look_for_room(self, entries: Iterable[Entry]) -> None:
+    def _look_for_room(self) -> None:
         """Sort out the classes that do not fit anywhere now: within a pass room only shrinks."""
-        classes = {entry.key: entry.demand for entry in entries}
-        self._open = {key for key, demand in classes.items() if self.allocator.column(demand).best() is not None}
-        self._full = set(classes) - self._open
-        self._yielding = any(entry.task.preemptible for entry in entries)
+        for entry in self.backlog.samples():
+            fits = self.allocator.column(entry.demand).best() is not None
+            (self._open if fits else self._full).add(entry.key)
 
     def _settled(self) -> bool:
         """Whether no turn that is still to come would change anything, and nobody wants to know why."""
@@ -100,27 +98,26 @@ class Pass:
             return True
         return not self._open and len(self.future.reservations) >= self.rules.reservations
 
-    def _kept(self, waiting: Sequence[Task]) -> Sequence[Wait]:
+    def _kept(self) -> Sequence[Wait]:
         """Reservations only, old ones of tasks that did not get a turn included; causes are not worked out."""
         nodes = {p.entry.task.id: self._nodes_of(p.reservation) for p in self.pending if p.reservation is not None}
         decided = {p.entry.task.id for p in self.pending} | {place.task_id for place in self.places}
-        here = {task.id for task in waiting} - decided if self._promised else set[str]()
-        nodes |= {task_id: tuple(rows) for task_id, rows in self._promised.items() if task_id in here}
+        for task_id, rows in self._promised.items():
+            if task_id not in decided and self.backlog.entry(task_id) is not None:
+                nodes[task_id] = tuple(rows)
         why = Cause(CauseCode.BEHIND_RESERVATION)
         return [Wait(task_id, why, (), at, reserved_nodes=kept) for at, (task_id, kept) in enumerate(nodes.items(), 1)]
 
     def _nodes_of(self, kept: Reservation) -> tuple[str, ...]:
         return tuple(self.cells.nodes[row].id for row in dict.fromkeys(claim.row for claim in kept.claims))
 
-    def _first(self, waiting: Sequence[Task], holds: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    def _first(self, holds: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
         """Tasks that room has been emptied for, or is being emptied, and where."""
         leaving = self._leaving_for()
-        if not holds and not leaving:
-            return {}
         return {
-            task.id: (*holds.get(task.id, ()), *sorted(leaving.get(task.id, ())))
-            for task in waiting
-            if task.id in holds or task.id in leaving
+            task_id: (*holds.get(task_id, ()), *sorted(leaving.get(task_id, ())))
+            for task_id in sorted({*holds, *leaving})
+            if self.backlog.entry(task_id) is not None
         }
 
     def _takes_back(self, reserved: Task, other: Task) -> bool:
@@ -135,7 +132,7 @@ class Pass:
         return claims[0] is Claimed.INSIDE and claims[1] is not Claimed.INSIDE
 
     def _claimed(self, task: Task) -> Claimed:
-        return self.shares.claim_on_promise(task.organisation, self.catalogue.of(task).asked)
+        return self.shares.claim_on_promise(task.organisation, asked_by(task, least_members(task)))
 
     def _leaving_for(self) -> dict[str, set[str]]:
         """Nodes by the task that members on them are leaving for."""
@@ -145,27 +142,26 @@ class Pass:
                 nodes[member.leaving_for].add(self.cells.nodes[member.claim.row].id)
         return nodes
 
-    def _keep_room(self, waiting: Sequence[Task], first: Mapping[str, Sequence[str]]) -> None:
+    def _keep_room(self, first: Mapping[str, Sequence[str]]) -> None:
         """Reserve what was emptied, so that nobody else starts there while the last victims leave."""
-        for entry in (self.catalogue.of(task) for task in waiting if task.id in first) if first else ():
-            task = entry.task
-            if entry.problem is None:
-                rows = [self.cells.row_of[node] for node in first[task.id] if node in self.cells.row_of]
-                kind = self.allocator.column(entry.demand).kind
-                reservation = self.future.reserve(kind, task, entry.least, sorted(set(rows)))
-                if reservation is not None and reservation.start_p50 <= self.now:
-                    self.future.add(reservation)
+        for task_id, nodes in first.items():
+            reservation = self._reserve_on(task_id, nodes)
+            if reservation is not None and reservation.start_p50 <= self.now:
+                self.future.add(reservation)
 
-    def _keep_promises(self, waiting: Mapping[str, Task], promised: Mapping[str, Sequence[str]]) -> None:
+    def _keep_promises(self, first: Collection[str]) -> None:
         """Reserve again where earlier passes did, so that what was promised moves only when ends move."""
-        for task_id, nodes in list(promised.items())[: self.rules.reservations]:
-            entry = self.catalogue.of(waiting[task_id]) if task_id in waiting else None
-            rows = sorted({self.cells.row_of[node] for node in nodes if node in self.cells.row_of})
-            if entry is not None and entry.problem is None and rows:
-                kind = self.allocator.column(entry.demand).kind
-                reservation = self.future.reserve(kind, entry.task, entry.least, rows)
-                if reservation is not None:
-                    self.future.add(replace(reservation, promised=True))
+        for task_id, nodes in list(self._promised.items())[: self.rules.reservations]:
+            reservation = self._reserve_on(task_id, nodes) if task_id not in first else None
+            if reservation is not None:
+                self.future.add(replace(reservation, promised=True))
+
+    def _reserve_on(self, task_id: str, nodes: Sequence[str]) -> Reservation | None:
+        entry = self.backlog.entry(task_id)
+        rows = sorted({self.cells.row_of[node] for node in nodes if node in self.cells.row_of})
+        if entry is None or entry.problem is not None or not rows:
+            return None
+        return self.future.reserve(self.allocator.column(entry.demand).kind, entry.task, entry.least, rows)
 
     def _decide(self, entry: Entry) -> bool:
         """True when the task starts."""
@@ -193,7 +189,8 @@ class Pass:
         """Committed claims; or why it was stopped although it fits; or neither when it does not fit."""
         task = entry.task
         end = task.estimate_p90_s if task.estimate_p90_s is not None else math.inf
-        shut = self._shut.get(entry.key)
+        key = self._shut_key(entry)
+        shut = self._shut.get(key)
         if shut is not None and end >= shut[0] and not task.preemptible:
             return None, shut[1]
         forbidden: Bools | None = None
@@ -207,8 +204,19 @@ class Pass:
             forbidden = np.zeros(len(self.cells), np.bool_) if forbidden is None else forbidden
             forbidden[rows] = True
         if stopped is not None and stopped.cause.code is CauseCode.BEHIND_RESERVATION and not task.preemptible:
-            self._shut[entry.key] = (end if shut is None else min(end, shut[0])), stopped
+            self._shut_out(key, -math.inf if self.future.all_held(forbidden) else end, stopped)
         return None, stopped
+
+    def _shut_key(self, entry: Entry) -> ShutKey:
+        """Who meets the same reservations: promises give way to some, the others do not ask who comes."""
+        return entry.key, *((entry.task.organisation, entry.task.priority) if self.future.has_promises else ("", 0))
+
+    def _shut_out(self, key: ShutKey, end: float, stopped: Finding) -> None:
+        """Tasks of this kind that end then or later need not be tried again in this pass."""
+        before = self._shut.get(key)
+        self._shut[key] = (end if before is None else min(end, before[0])), stopped
+        if math.isinf(end) and end < 0 and not self.backlog.preemptible and not self.future.has_promises:
+            self._open.discard(key[0])
 
     def _candidate(self, entry: Entry, forbidden: Bools | None) -> list[Claim] | None:
         task = entry.task
@@ -304,21 +312,25 @@ class Pass:
         Those that have waited past `hold_after_s` hold what is free there; up to `holds` of them.
         """
         task, kept = entry.task, self.future.kept_for(entry.task.id)
-        holding = self._holds > 0 and self.now - task.submitted_at > self.rules.hold_after_s
-        if kept is None and (holding or len(self.future.reservations) < self.rules.reservations):
+        rows = self._rows_to_hold(entry) if self._may_hold(task) else ()
+        if kept is None and (len(rows) or len(self.future.reservations) < self.rules.reservations):
             kind = self.allocator.column(entry.demand).kind
-            kept = self.future.reserve(kind, task, entry.least, self._rows_to_hold(entry, kind) if holding else None)
+            kept = self.future.reserve(kind, task, entry.least, rows if len(rows) else None)
             if kept is not None:
                 self.future.add(kept)
-        if kept is None or not holding:
+        if kept is None or not len(rows):
             return kept
         self._holds -= 1
         return self.future.hold(kept)
 
-    def _rows_to_hold(self, entry: Entry, kind: RequestClass) -> Sequence[int] | None:
-        """Where it held before; else rows on which nobody else holds, None where that is all of them."""
-        before = [self.cells.row_of.get(node, -1) for node in self._promised.get(entry.task.id, ())]
-        held = self.future.held()
-        if before and -1 not in before and not held[before].any():
-            return sorted(set(before))
-        return np.flatnonzero(kind.allowed & ~held).tolist() if held.any() else None
+    def _may_hold(self, task: Task) -> bool:
+        return self._holds > 0 and self.now - task.submitted_at > self.rules.hold_after_s
+
+    def _rows_to_hold(self, entry: Entry) -> Sequence[int]:
+        """Where it held before, if nobody else holds there by now; else all rows on which nobody holds."""
+        before = {self.cells.row_of.get(node, -1) for node in self._promised.get(entry.task.id, ())}
+        if before and -1 not in before and not self.future.held[list(before)].any():
+            return sorted(before)
+        allowed = self.allocator.column(entry.demand).kind.allowed
+        rows: list[int] = np.flatnonzero(allowed & ~self.future.held).tolist()
+        return rows

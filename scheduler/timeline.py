@@ -57,9 +57,14 @@ class Future:
     takes_back: Callable[[Task, Task], bool]
     outranks: Callable[[Task, Task], bool]
     reservations: list[Reservation] = field(default_factory=list)
+    held: Bools = field(default_factory=lambda: np.zeros(0, np.bool_))  # [N] rows on which something is held
+    has_promises: bool = False
     _on_row: defaultdict[int, list[Reservation]] = field(default_factory=lambda: defaultdict(list))
     _by_task: dict[str, Reservation] = field(default_factory=dict)
     _bounds: Bounds | None = None
+
+    def __post_init__(self) -> None:
+        self.held = np.zeros(len(self.cells), np.bool_)
 
     def reserved(self, row: int) -> bool:
         return row in self._on_row
@@ -69,6 +74,7 @@ class Future:
 
     def add(self, reservation: Reservation) -> None:
         self.reservations.append(reservation)
+        self.has_promises |= reservation.promised
         self._by_task[reservation.task.id] = reservation
         for row in {claim.row for claim in reservation.claims}:
             self._on_row[row].append(reservation)
@@ -98,13 +104,12 @@ class Future:
         held = replace(reservation, holds=True)
         self.drop(reservation.task.id)
         self.add(held)
+        self.held[[claim.row for claim in held.claims]] = True
         return held
 
-    def held(self) -> Bools:
-        """[N]: rows on which something is held."""
-        rows = np.zeros(len(self.cells), np.bool_)
-        rows[[row for row, kept in self._on_row.items() if any(r.holds for r in kept)]] = True
-        return rows
+    def all_held(self, rows: Bools | None) -> bool:
+        """Whether something is held on each of these rows [N]."""
+        return rows is not None and bool(self.held[rows].all())
 
     def members_on(self, row: int) -> Sequence[Member]:
         return self.roster.on_row.get(row, ())
