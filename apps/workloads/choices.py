@@ -11,6 +11,10 @@ class Kind(models.TextChoices):
     ENVIRONMENT = "environment", _("Environment")
 
 
+# Kinds that run until they are stopped: that their program ends without an error does not mean that they are done.
+ENDLESS = frozenset({Kind.ENVIRONMENT})
+
+
 class Desired(models.TextChoices):
     RUNNING = "running", _("Running")
     STOPPED = "stopped", _("Stopped")

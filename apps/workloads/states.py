@@ -20,7 +20,8 @@ from apps.common.actor import Actor
 from apps.tenants import quotas
 from apps.workloads import announce
 from apps.workloads.choices import TERMINAL, Desired, Fault, Kind, Reason, Status
-from apps.workloads.models import Attempt, Placement, Workload
+from apps.workloads.models import Attempt, Placement, Preemption, Workload
+from apps.workloads.queueing.choices import PreemptionOutcome
 from apps.workloads.resources import holder_of, quota_amounts
 
 S = Status
@@ -124,7 +125,7 @@ def finish(actor: Actor, claim: Claim, to: Status, why: Why, at: datetime, **res
     with transaction.atomic():
         moved = _move(actor, workload, to, why, claim=claim, ended_at=at)
         if moved:
-            _end_attempt(claim, at, result)
+            _end_attempt(claim, at, result, PreemptionOutcome.FINISHED)
             _let_go(workload)
         return moved
 
@@ -136,7 +137,9 @@ def requeue(actor: Actor, claim: Claim, why: Why, at: datetime, **result: Any) -
             actor, claim.attempt.workload, S.QUEUED, why, claim=claim, queued_at=Now(), started_at=None, explanation={}
         )
         if moved:
-            _end_attempt(claim, at, result)
+            gave_way = why.reason is Reason.PREEMPTED
+            outcome = PreemptionOutcome.REQUEUED if gave_way else PreemptionOutcome.FINISHED
+            _end_attempt(claim, at, result, outcome)
         return moved
 
 
@@ -180,10 +183,12 @@ def _move(
     return True
 
 
-def _end_attempt(claim: Claim, at: datetime, result: Mapping[str, Any]) -> None:
+def _end_attempt(claim: Claim, at: datetime, result: Mapping[str, Any], outcome: PreemptionOutcome) -> None:
+    """`outcome`: how a notice to give way ends with it, where there is one."""
     attempt = claim.attempt
     Attempt.objects.filter(pk=attempt.pk).update(ended_at=at, lease_until=None, **result)
     Placement.objects.filter(attempt=attempt, released_at__isnull=True).update(released_at=Now())
+    Preemption.objects.filter(attempt=attempt, ended_at__isnull=True).update(outcome=outcome, ended_at=Now())
     billing.close_meter(session_id=attempt.pk, at=at)
 
 

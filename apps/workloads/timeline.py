@@ -6,8 +6,10 @@ from apps.workloads.choices import BY_RULE, Reason, Status
 from apps.workloads.explaining.names import NAMELESS
 from apps.workloads.faults import why_stopped
 from apps.workloads.models import Event
+from apps.workloads.queueing.words import gave_way
 from apps.workloads.waiting import explain
 
+_KINDS = {"waiting": "hourglass", "preemption": "arrow-back-up"}
 _ICONS = {
     Status.QUEUED: "clock",
     Status.PLACED: "map-pin",
@@ -24,6 +26,8 @@ def event_title(event: Event) -> str:
     """`Submitted and queued`, `Waits: the quota is used up`, `Stopped by Lin Xiao`."""
     if event.kind == "waiting":
         return _("Waits: %(why)s") % {"why": _cause(event)}
+    if event.kind == "preemption":
+        return gave_way(event.data)
     status = Status(event.status)
     if status is Status.QUEUED:
         return _queued(event)
@@ -50,7 +54,7 @@ def _cause(event: Event) -> str:
 
 
 def event_icon(event: Event) -> str:
-    return "hourglass" if event.kind == "waiting" else _ICONS[Status(event.status)]
+    return _KINDS.get(event.kind) or _ICONS[Status(event.status)]
 
 
 def _queued(event: Event) -> str:

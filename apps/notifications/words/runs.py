@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 from apps.common.badges import Tone
 from apps.common.formatting import duration
 from apps.common.money import yuan
+from apps.notifications.words import yielding
 from apps.notifications.words.base import Data, Speaker, Words, link, name_in, number_in
 
 
@@ -29,4 +30,4 @@ def _failed(data: Data) -> Words:
 
 _PAGE = "training:of_workload"
 
-KINDS: Mapping[str, Speaker] = {"run.finished": _finished, "run.failed": _failed}
+KINDS: Mapping[str, Speaker] = {"run.finished": _finished, "run.failed": _failed, **yielding.KINDS}

@@ -65,6 +65,11 @@ class Preemption(TenantModel):
         indexes = [
             models.Index(fields=["-asked_at"], name="preemption_newest"),
             models.Index(fields=["leave_at"], name="preemption_open", condition=models.Q(ended_at__isnull=True)),
+            models.Index(
+                fields=["id"],
+                name="preemption_uncredited",
+                condition=models.Q(outcome=PreemptionOutcome.REQUEUED, lost_s__isnull=True),
+            ),
         ]
         constraints = [
             models.CheckConstraint(

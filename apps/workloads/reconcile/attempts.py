@@ -13,7 +13,8 @@ from apps.workloads.drivers.base import CannotSee, Driver, DriverError, Handle, 
 from apps.workloads.hardware.eviction import is_evicted
 from apps.workloads.models import Attempt
 from apps.workloads.nodes import driver_named
-from apps.workloads.reconcile import outcome
+from apps.workloads.queueing import preempting
+from apps.workloads.reconcile import outcome, yielding
 from apps.workloads.reconcile.launch import launch_request
 from apps.workloads.states import Claim, start
 
@@ -27,10 +28,19 @@ GRACE_S = 20.0
 
 def reconcile_due(actor: Actor, *, limit: int = 50) -> int:
     """Look at every attempt that is due; the number looked at."""
+    _sweep(actor)
     claims = claim_due(limit)
     for claim in claims:
         _guarded(actor, claim)
     return len(claims)
+
+
+def _sweep(actor: Actor) -> None:
+    """Its trouble must not keep the attempts from being looked at."""
+    try:
+        preempting.sweep(actor)
+    except Exception:
+        log.exception("pre-emptions could not be swept")
 
 
 def claim_due(limit: int) -> list[Claim]:
@@ -66,19 +76,24 @@ def _look(actor: Actor, claim: Claim) -> None:
     attempt = claim.attempt
     driver = driver_named(attempt.node.driver)
     status = Status(attempt.workload.status)
-    evicted = is_evicted(attempt, db_now())
+    now = db_now()
+    known = preempting.known_of(attempt)
+    evicted, notice = is_evicted(attempt, now), preempting.run_out(known, now)
     if attempt.handle is None:
         if attempt.workload.desired == Desired.STOPPED and not _may_exist(attempt):
             outcome.never_started(actor, claim)
             return
-        if evicted and not _may_exist(attempt):
-            outcome.moved_on(actor, claim)
+        if (evicted or notice) and not _may_exist(attempt):
+            outcome.moved_on(actor, claim, notice)
             return
         if not _launch(actor, claim, driver):
             return
     handle = Handle.from_dict(attempt.handle or {})
+    yielding.tell(driver, handle, known, now)
     if evicted or attempt.workload.desired == Desired.STOPPED or status is Status.STOPPING:
         driver.stop(handle, GRACE_S)
+    elif notice is not None:
+        driver.stop(handle, yielding.grace_s(notice))
     outcome.apply(actor, claim, driver.observe(handle))
 
 

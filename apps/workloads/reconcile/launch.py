@@ -5,6 +5,9 @@ from apps.workloads.models import Attempt, Placement
 from apps.workloads.nodes import data_root
 from apps.workloads.spec import DataMount, Image
 
+RESTART = "PLSTACK_RESTART"
+"""Variable of a program: how many times it was started before. It finds what those left in its output folder."""
+
 
 def launch_request(attempt: Attempt) -> LaunchRequest:
     """Plain data for `Driver.launch`. Paths are resolved here, against this installation's data root."""
@@ -17,7 +20,7 @@ def launch_request(attempt: Attempt) -> LaunchRequest:
         node=attempt.node.name,
         image=_runtime(spec.image),
         argv=spec.argv,
-        env=dict(spec.env),
+        env={**spec.env, RESTART: str(attempt.number - 1)},
         mounts=tuple(_mount(mount) for mount in spec.mounts),
         workdir=spec.workdir,
         cpu_milli=spec.cpu_milli,

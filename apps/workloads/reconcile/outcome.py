@@ -10,7 +10,8 @@ from apps.workloads import announce, nudge, states
 from apps.workloads.choices import Desired, Fault, Reason, Status
 from apps.workloads.drivers.base import Exit, ExitReason, LaunchRefused, Observation, Phase
 from apps.workloads.hardware.eviction import ended_by_eviction
-from apps.workloads.models import Attempt, Workload
+from apps.workloads.models import Attempt, Preemption, Workload
+from apps.workloads.reconcile import yielding
 from apps.workloads.reconcile.peaks import peak_columns
 from apps.workloads.states import Claim, Why
 
@@ -51,21 +52,26 @@ def _ended(actor: Actor, claim: Claim, seen: Observation, started_at: datetime |
     attempt, end = claim.attempt, seen.exit or Exit(None, None, ExitReason.LOST)
     at = now if started_at is None else started_at + timedelta(seconds=seen.ran_for_s or 0.0)
     result = {**_seen_columns(attempt, seen, now), "phase": seen.phase.value, **_exit_columns(end)}
-    workload = attempt.workload
+    workload, at = attempt.workload, max(at, attempt.placed_at)
+    notice = yielding.gives_way(attempt, workload, end, at, now)
     evicted = ended_by_eviction(attempt, workload, end, now)
-    why = _eviction(attempt) if evicted else why_of(end, workload)
-    if evicted or _goes_back(end, workload, attempt):
-        states.requeue(actor, claim, why, max(at, attempt.placed_at), **result)
-        nudge.schedule()
-        return
-    states.finish(actor, claim, status_of(end, workload), why, max(at, attempt.placed_at), **result)
-    nudge.rate()
+    if notice is not None and not yielding.is_done(end, workload):
+        states.requeue(actor, claim, yielding.why(notice), at, **result)
+    elif notice is None and (evicted or _goes_back(end, workload, attempt)):
+        states.requeue(actor, claim, _eviction(attempt) if evicted else why_of(end, workload), at, **result)
+    else:
+        done = notice is not None
+        to = Status.SUCCEEDED if done else status_of(end, workload)
+        states.finish(actor, claim, to, Why(Reason.FINISHED) if done else why_of(end, workload), at, **result)
+        nudge.rate()
     nudge.schedule()
 
 
 def _goes_back(end: Exit, workload: Workload, attempt: Attempt) -> bool:
-    lost = end.reason is ExitReason.LOST and workload.desired == Desired.RUNNING
-    return lost and attempt.number < MAX_ATTEMPTS
+    """Lost by no fault of its own, and not too often; the times that it gave way or was moved do not count."""
+    if end.reason is not ExitReason.LOST or workload.desired != Desired.RUNNING:
+        return False
+    return Attempt.objects.filter(workload=workload, exit_reason=ExitReason.LOST).count() + 1 < MAX_ATTEMPTS
 
 
 def status_of(end: Exit, workload: Workload) -> Status:
@@ -105,9 +111,10 @@ def never_started(actor: Actor, claim: Claim) -> None:
     nudge.schedule()
 
 
-def moved_on(actor: Actor, claim: Claim) -> None:
-    """Its node is being emptied before anything was launched there: back into the queue."""
-    states.requeue(actor, claim, _eviction(claim.attempt), db_now())
+def moved_on(actor: Actor, claim: Claim, notice: Preemption | None = None) -> None:
+    """It has to leave before anything was launched there: back into the queue."""
+    why = yielding.why(notice) if notice is not None else _eviction(claim.attempt)
+    states.requeue(actor, claim, why, db_now())
     nudge.schedule()
 
 
@@ -138,7 +145,14 @@ def _seen_columns(attempt: Attempt, seen: Observation, now: datetime) -> dict[st
         "progress": {"text": seen.progress.text, "fraction": seen.progress.fraction} if seen.progress else {},
         "usage": _usage(seen),
         **peak_columns(attempt, seen),
+        **_checkpoint(seen, now),
     }
+
+
+def _checkpoint(seen: Observation, now: datetime) -> dict[str, datetime]:
+    """When the program last saved. A duration before now, so never in the future, whatever the node's clock says."""
+    age = seen.checkpoint_age_s
+    return {} if age is None else {"checkpoint_at": now - timedelta(seconds=max(0.0, age))}
 
 
 def _usage(seen: Observation) -> dict[str, Any]:

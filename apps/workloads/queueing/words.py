@@ -1,0 +1,48 @@
+"""Giving way in words: for whom, when, and what came of it. Never a name of another organisation's."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext as _
+
+from apps.common.formatting import duration, moment
+from apps.common.money import yuan
+from apps.workloads.queueing.choices import PreemptionWhy
+
+
+def gave_way(data: Mapping[str, Any]) -> str:
+    """One event of a pre-emption (`preempting.EVENT`) as a sentence."""
+    if data.get("act") == "called_off":
+        return _("It may stay: the room is not needed any more")
+    if data.get("act") == "credited":
+        return _credited(data)
+    return _("Asked to give way at %(time)s %(whom)s") % {
+        "time": moment(moment_of(data, "leave_at")),
+        "whom": for_whom(str(data.get("why", "")), data.get("priority")),
+    }
+
+
+def for_whom(why: str, priority: int | None = None) -> str:
+    """`for a task of your organisation with priority 5`, `for another organisation's guarantee`."""
+    if why == PreemptionWhy.GUARANTEE:
+        return _("for another organisation's guarantee")
+    if priority is None:
+        return _("for a task of your organisation with a higher priority")
+    return _("for a task of your organisation with priority %(number)s") % {"number": priority}
+
+
+def _credited(data: Mapping[str, Any]) -> str:
+    words = {
+        "time": duration(float(data.get("lost_s") or 0)),
+        "amount": yuan(int(data.get("credited_fen") or 0)),
+    }
+    if data.get("credited_fen"):
+        return _("Credited %(amount)s: the %(time)s of work since the last checkpoint are not charged") % words
+    return _("It had worked for %(time)s since the last checkpoint; nothing was charged for that") % words
+
+
+def moment_of(data: Mapping[str, Any], key: str) -> datetime | None:
+    value = data.get(key)
+    return parse_datetime(value) if isinstance(value, str) else None
