@@ -51,6 +51,7 @@ def watch() -> None:
 @shared_task(name="workloads.discover")
 def discover() -> None:
     isolation = local_driver().isolation()
+    local_driver().sweep_partitions()
     with acting(system_actor()) as actor:
         discover_local(
             actor,

@@ -121,6 +121,7 @@ def _beat(identity: Identity, home: Path, driver: LocalDriver) -> None:
     """A platform that cannot be reached, or refuses, changes nothing here: work is not this process's to end."""
     try:
         platform.beat(identity, home, driver)
+        driver.sweep_partitions()
     except platform.Refused as error:
         log.error("the platform refuses this machine: %s", error)
     except Unfit as error:

@@ -5,6 +5,7 @@ What is allowed follows the NVML API Reference: places overlap never, an instanc
 is not destroyed, a card with instances does not leave MIG.
 """
 
+from ctypes import c_void_p, cast
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +15,7 @@ import pynvml
 import pytest
 
 MIB = 1024 * 1024
+OK = 0  # NVML_SUCCESS
 # number → (slices, memory in MiB, how many at once, places as (start, size)); as an H100 80GB tells them.
 H100 = {
     pynvml.NVML_GPU_INSTANCE_PROFILE_1_SLICE: (1, 9728, 7, [(n, 1) for n in range(7)]),
@@ -25,7 +27,7 @@ H100 = {
     pynvml.NVML_GPU_INSTANCE_PROFILE_7_SLICE: (7, 80896, 1, [(0, 8)]),
 }
 # What the driver numbers its profiles by is not the number one asks with: 1g.10gb is 19 on this card.
-IDS = {number: 19 - 5 * place for place, number in enumerate(H100)}
+IDS = dict(zip(H100, (19, 20, 15, 14, 9, 5, 0), strict=True))
 
 
 class Died(Exception):
@@ -68,10 +70,18 @@ class FakeCard:
 
 
 class FakeNvml:
-    """The functions, by the names they have in `pynvml`."""
+    """The functions, by the names they have in `pynvml`. Instances travel as the library's opaque pointers."""
 
     def __init__(self, *cards: FakeCard) -> None:
         self.cards = list(cards)
+        self._behind: dict[int, Any] = {}
+
+    def _pointer(self, thing: Any, kind: Any) -> Any:
+        self._behind[id(thing)] = thing
+        return cast(c_void_p(id(thing)), kind)
+
+    def _thing(self, pointer: Any) -> Any:
+        return self._behind[cast(pointer, c_void_p).value or 0]
 
     def nvmlInit(self) -> None: ...
 
@@ -122,7 +132,7 @@ class FakeNvml:
         card.pending = mode
         if not card.needs_reset:
             card.mig = mode
-        return pynvml.NVML_SUCCESS
+        return OK
 
     def nvmlDeviceGetGpuInstanceProfileInfo(self, card: FakeCard, number: int, version: int = 2) -> Any:
         if version == 2 and not card.names:
@@ -144,9 +154,9 @@ class FakeNvml:
         count._obj.value = len(places)
         for index, (start, size) in enumerate(places if array is not None else ()):
             array[index].start, array[index].size = start, size
-        return pynvml.NVML_SUCCESS
+        return OK
 
-    def nvmlDeviceCreateGpuInstanceWithPlacement(self, card: FakeCard, profile: int, placement: Any) -> Instance:
+    def nvmlDeviceCreateGpuInstanceWithPlacement(self, card: FakeCard, profile: int, placement: Any) -> Any:
         place = placement._obj
         taken = {slice_ for each in card.instances for slice_ in range(each.start, each.start + each.size)}
         if card.mig != pynvml.NVML_DEVICE_MIG_ENABLE:
@@ -160,58 +170,65 @@ class FakeNvml:
         card.instances.append(made)
         card.created += 1
         _maybe_die(card, "gpu instance")
-        return made
+        return self._pointer(made, pynvml.c_nvmlGpuInstance_t)
 
     def nvmlDeviceGetGpuInstances(self, card: FakeCard, profile: int, array: Any, count: Any) -> int:
         found = [each for each in card.instances if IDS[each.number] == profile]
         for index, each in enumerate(found):
-            array[index] = each
+            array[index] = self._pointer(each, pynvml.c_nvmlGpuInstance_t)
         count._obj.value = len(found)
-        return pynvml.NVML_SUCCESS
+        return OK
 
-    def nvmlGpuInstanceGetInfo(self, instance: Instance) -> Any:
+    def nvmlGpuInstanceGetInfo(self, pointer: Any) -> Any:
+        instance: Instance = self._thing(pointer)
         info = pynvml.c_nvmlGpuInstanceInfo_t()
         info.id, info.profileId = instance.id, IDS[instance.number]
         info.placement.start, info.placement.size = instance.start, instance.size
         return info
 
-    def nvmlGpuInstanceDestroy(self, instance: Instance) -> int:
+    def nvmlGpuInstanceDestroy(self, pointer: Any) -> int:
+        instance: Instance = self._thing(pointer)
         card = next(card for card in self.cards if instance in card.instances)
         if instance.compute:
             raise _error(pynvml.NVML_ERROR_IN_USE)
         card.instances.remove(instance)
-        return pynvml.NVML_SUCCESS
+        return OK
 
     def nvmlGpuInstanceGetComputeInstanceProfileInfo(
-        self, instance: Instance, number: int, engine: int, version: int = 2
+        self, pointer: Any, number: int, engine: int, version: int = 2
     ) -> Any:
+        if _slices_of(number) > H100[self._thing(pointer).number][0]:
+            raise _error(pynvml.NVML_ERROR_NOT_SUPPORTED)
         info = pynvml.c_nvmlComputeInstanceProfileInfo_t()
-        info.id, info.sliceCount = number, 1 + number
+        info.id, info.sliceCount = number, _slices_of(number)
         return info
 
-    def nvmlGpuInstanceCreateComputeInstance(self, instance: Instance, profile: int) -> Compute:
+    def nvmlGpuInstanceCreateComputeInstance(self, pointer: Any, profile: int) -> Any:
+        instance: Instance = self._thing(pointer)
         if instance.compute:
             raise _error(pynvml.NVML_ERROR_INSUFFICIENT_RESOURCES)
         made = Compute(0, f"MIG-{uuid4()}")
         instance.compute.append(made)
         _maybe_die(next(card for card in self.cards if instance in card.instances), "compute instance")
-        return made
+        return self._pointer(made, pynvml.c_nvmlComputeInstance_t)
 
-    def nvmlGpuInstanceGetComputeInstances(self, instance: Instance, profile: int, array: Any, count: Any) -> int:
-        found = [each for each in instance.compute if _slices_of(profile) == H100[instance.number][0]]
+    def nvmlGpuInstanceGetComputeInstances(self, pointer: Any, profile: int, array: Any, count: Any) -> int:
+        instance: Instance = self._thing(pointer)
+        found = instance.compute if profile == _compute_number(H100[instance.number][0]) else []
         for index, each in enumerate(found):
-            array[index] = each
+            array[index] = self._pointer(each, pynvml.c_nvmlComputeInstance_t)
         count._obj.value = len(found)
-        return pynvml.NVML_SUCCESS
+        return OK
 
-    def nvmlComputeInstanceDestroy(self, compute: Compute) -> int:
+    def nvmlComputeInstanceDestroy(self, pointer: Any) -> int:
+        compute: Compute = self._thing(pointer)
         if compute.processes:
             raise _error(pynvml.NVML_ERROR_IN_USE)
         for card in self.cards:
             for instance in card.instances:
                 if compute in instance.compute:
                     instance.compute.remove(compute)
-        return pynvml.NVML_SUCCESS
+        return OK
 
     def nvmlDeviceGetMaxMigDeviceCount(self, card: FakeCard) -> int:
         return 7 if card.profiles else 0
@@ -223,7 +240,8 @@ class FakeNvml:
         return devices[index]
 
     def nvmlDeviceGetGpuInstanceId(self, device: Compute) -> int:
-        return next(each.id for card in self.cards for each in card.instances if device in each.compute)
+        ids: list[int] = [each.id for card in self.cards for each in card.instances if device in each.compute]
+        return ids[0]
 
     def nvmlDeviceGetComputeInstanceId(self, device: Compute) -> int:
         return device.id
@@ -238,11 +256,16 @@ class FakeNvml:
 
 
 def _number(profile_id: int) -> int:
-    return next(number for number, known in IDS.items() if known == profile_id)
+    numbers: dict[int, int] = {known: number for number, known in IDS.items()}
+    return numbers[profile_id]
 
 
 def _slices_of(compute_profile: int) -> int:
-    return {0: 1, 1: 2, 2: 3, 3: 4, 4: 7, 5: 8, 6: 6, 7: 1}[compute_profile]
+    return {0: 1, 1: 2, 2: 3, 3: 4, 4: 7, 5: 8, 6: 6, 7: 1, 8: 7}[compute_profile]
+
+
+def _compute_number(slices: int) -> int:
+    return {1: 0, 2: 1, 3: 2, 4: 3, 7: 4}[slices]
 
 
 def _maybe_die(card: FakeCard, step: str) -> None:

@@ -42,7 +42,7 @@ class DeviceGrant:
     `memory_mib` and `cores_pct` are what was granted, not what the card has; `mode` is the card's mode
     (`whole`, `shared`, `vgpu`, `mig`). `uuid` is the vendor's own id of the card or MIG instance. `profile` and
     `slot` name the partition of a MIG card: `3g.40gb` from memory slice 4 on. The driver adds which instance it made
-    for it: its uuid (`MIG-…`), and the ids of its GPU and compute instance.
+    for it: its uuid (`MIG-…`), and the ids of its GPU and compute instance; and what limits a vGPU slice there.
     """
 
     uuid: str
@@ -57,6 +57,7 @@ class DeviceGrant:
     mig_uuid: str = ""
     gpu_instance: int | None = None
     compute_instance: int | None = None
+    limiter: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,13 @@ class GpuModeMixin(Protocol):
         ...
 
 
+@runtime_checkable
+class PartitionMixin(Protocol):
+    def sweep_partitions(self) -> int:
+        """Take away partitions of cards that ended attempts have left; how many are still claimed by live ones."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Notice:
     """It has to give way: SIGTERM in `leave_in_s` seconds, SIGKILL `save_s` later. `reason` is a stable code."""

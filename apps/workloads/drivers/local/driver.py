@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +12,6 @@ from uuid import UUID, uuid4
 
 from apps.workloads.drivers.base import (
     CannotSee,
-    DeviceGrant,
     DriverError,
     Endpoint,
     Exit,
@@ -28,11 +27,12 @@ from apps.workloads.drivers.base import (
     Usage,
 )
 from apps.workloads.drivers.capabilities import Notice
-from apps.workloads.drivers.local import accounts, cgroups, execution, modes, nvml, processes, shim, stopping, yielding
+from apps.workloads.drivers.local import accounts, cgroups, execution, nvml, processes, shim, stopping, yielding
+from apps.workloads.drivers.local.cards import Cards, GpuSampler
 from apps.workloads.drivers.local.checks import check
 from apps.workloads.drivers.local.isolation import Machine
 from apps.workloads.drivers.local.linux import is_locked
-from apps.workloads.drivers.local.metrics import append_gpu, read_metrics
+from apps.workloads.drivers.local.metrics import read_metrics
 from apps.workloads.drivers.local.records import (
     MARKER,
     RunDirectory,
@@ -47,7 +47,6 @@ NAME = "local"
 START_TIMEOUT_S = 30.0
 END_TIMEOUT_S = 3.0
 _SHIM_VARIABLES = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
-GpuSampler = Callable[[Sequence[DeviceGrant]], nvml.GpuSample | None]
 
 
 class LocalDriver:
@@ -69,7 +68,7 @@ class LocalDriver:
         self._home = home.resolve()
         self._runs = self._home / "runs"
         self._machine = Machine(level, use_cgroups)
-        self._sample_gpus = sample_gpus
+        self._cards = Cards(self._home, self._is_over, sample_gpus)
 
     def isolation(self) -> Isolation:
         return self._machine.isolation()
@@ -86,7 +85,12 @@ class LocalDriver:
 
     def observe(self, handle: Handle) -> Observation:
         with _now_or_later():
-            return yielding.with_checkpoint(self._run(handle.ref), self._with_gpus(self._look(handle.ref), handle.ref))
+            return self._watched(self._run(handle.ref), self._look(handle.ref))
+
+    def _watched(self, run: RunDirectory, seen: Observation) -> Observation:
+        if seen.phase.is_final:
+            self._cards.release(run.path.name)
+        return yielding.with_checkpoint(run, self._cards.watched(run, seen))
 
     def stop(self, handle: Handle, grace_s: float) -> None:
         run = self._run(handle.ref)
@@ -134,7 +138,11 @@ class LocalDriver:
         return Endpoint(socket_path=str(path))
 
     def set_gpu_mode(self, node: str, uuid: str, mode: str) -> None:
-        modes.set_mode(uuid, mode)
+        self._cards.set_mode(uuid, mode)
+
+    def sweep_partitions(self) -> int:
+        with _now_or_later():
+            return self._cards.sweep()
 
     def forget(self, handle: Handle) -> None:
         run = self._run(handle.ref)
@@ -179,6 +187,7 @@ class LocalDriver:
             raise LaunchRefused("isolation_unavailable", self._machine.isolation().reason)
         own_user = level is IsolationLevel.L1 and os.geteuid() == 0
         uid = accounts.uid_of(request.tenant_id, self._registry()) if own_user else None
+        request = self._cards.granted(request, level)
         return RunSpec(request, level, uid, self._machine.use_cgroups, str(self._home))
 
     def _registry(self) -> Path:
@@ -201,6 +210,11 @@ class LocalDriver:
     def _is_alive(self, run: RunDirectory) -> bool:
         """Whether the attempt may still do something."""
         return not run.exit.exists() and (not run.state.exists() or is_locked(run.lock))
+
+    def _is_over(self, ref: str) -> bool:
+        """Also of one that was never created: nothing of it runs."""
+        run = self._run(ref)
+        return not run.path.is_dir() or not self._is_alive(run)
 
     def _look(self, ref: str) -> Observation:
         run = self._run(ref)
@@ -231,24 +245,6 @@ class LocalDriver:
         if group is not None:
             group.remove()
         return replace(last, phase=Phase.LOST, progress=None, exit=Exit(None, None, ExitReason.LOST, detail))
-
-    def _with_gpus(self, seen: Observation, ref: str) -> Observation:
-        """NVML is no part of the standard library, so the shim leaves it to whoever looks."""
-        run = self._run(ref)
-        if seen.phase is not Phase.RUNNING or seen.usage is None:
-            return seen
-        granted = decode_spec(run.spec.read_bytes()).request.devices
-        gpu = self._sample_gpus(granted) if granted else None
-        if gpu is None:
-            return seen
-        usage = replace(
-            seen.usage,
-            gpu_util_pct=gpu.utilisation_pct,
-            gpu_memory_mib=gpu.memory_mib,
-            gpu_temperature_c=gpu.temperature_c,
-        )
-        append_gpu(run, usage)
-        return replace(seen, usage=usage)
 
 
 @contextmanager

@@ -53,7 +53,7 @@ def command(spec: RunSpec, run: RunDirectory, runtime: Path, tools: Mapping[str,
         env=defaults
         | (_proxy() if leads_out else {})
         | own
-        | _enforced(request, folder, place)
+        | _enforced(request, folder, place, defaults["TMPDIR"])
         | beside
         | {NOTICE: f"{notice}/{NOTICE_FILE}"},
         workdir=place(request.workdir),
@@ -114,9 +114,9 @@ def _proxy() -> dict[str, str]:
     return variables | {name.upper(): value for name, value in variables.items()} | packages.settings()
 
 
-def _enforced(request: LaunchRequest, ports: str, place: Callable[[str], str]) -> dict[str, str]:
+def _enforced(request: LaunchRequest, ports: str, place: Callable[[str], str], temporary: str) -> dict[str, str]:
     variables = {variable_name(mount.target): place(mount.target) for mount in request.mounts}
-    variables |= devices.environment(request.devices)
+    variables |= devices.environment(request.devices, temporary)
     variables |= {MARKER: str(request.attempt_id), "PLSTACK_WORKLOAD": str(request.workload_id)}
     return variables | {"PLSTACK_PORTS": ports}
 

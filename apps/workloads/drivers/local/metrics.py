@@ -12,7 +12,7 @@ from apps.workloads.drivers.base import Usage
 from apps.workloads.drivers.local.records import RunDirectory
 
 GPU_SAMPLE_VALID_S = 30.0
-_CARD = ("gpu_util_pct", "gpu_memory_mib", "gpu_temperature_c")
+_CARD = ("gpu_util_pct", "gpu_memory_mib", "gpu_temperature_c", "gpu_fullest_mib")
 
 
 def read_metrics(run: RunDirectory, since_s: float) -> list[Usage]:
@@ -38,6 +38,7 @@ def _with_card(sample: Usage, cards: list[dict[str, Any]], position: int) -> Usa
         gpu_util_pct=found["gpu_util_pct"],
         gpu_memory_mib=found["gpu_memory_mib"],
         gpu_temperature_c=found.get("gpu_temperature_c"),
+        gpu_fullest_mib=found.get("gpu_fullest_mib"),
     )
 
 

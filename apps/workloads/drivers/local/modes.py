@@ -28,6 +28,11 @@ def set_mode(uuid: str, vendor_mode: str) -> None:
         pynvml.nvmlShutdown()
 
 
+def enter_mig(uuid: str) -> None:
+    """Switch MIG on where a restart of the machine has switched it off; NVML must be open. Raises `DriverError`."""
+    _switch(uuid, wants_mig=True)
+
+
 def _switch(uuid: str, *, wants_mig: bool) -> None:
     try:
         card = pynvml.nvmlDeviceGetHandleByUUID(uuid.encode())

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from apps.clusters.limiters import HAMI_LOCK, MPS_PIPES
 from apps.workloads.drivers.base import IsolationLevel, Mount
 from apps.workloads.drivers.local import accounts, devices, sandbox, seccomp
 from apps.workloads.drivers.local.environment import (
@@ -26,6 +27,8 @@ def prepare(spec: RunSpec, run: RunDirectory) -> None:
     for mount in spec.request.mounts:
         _check(mount, Path(spec.home))
     own = [run.temporary, run.ports] + ([run.scratch] if needs_scratch(spec.request) else [])
+    if devices.uses_hami(spec.request.devices) and spec.level is IsolationLevel.L1:
+        own.append(run.temporary / HAMI_LOCK.name)  # the sandbox's /tmp
     try:
         for directory in [*own, run.notice]:  # the last stays the platform's
             directory.mkdir(mode=0o755, exist_ok=True)
@@ -89,8 +92,8 @@ def egress_folder(home: Path) -> Path:
 
 def _device_paths(spec: RunSpec) -> list[Path]:
     paths = devices.nodes(spec.request.devices)
-    if devices.is_shared(spec.request.devices) and devices.MPS_PIPES.is_dir():
-        paths.append(devices.MPS_PIPES)
+    if devices.uses_mps(spec.request.devices) and MPS_PIPES.is_dir():
+        paths.append(MPS_PIPES)
     return paths
 
 

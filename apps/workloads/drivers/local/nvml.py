@@ -1,109 +1,113 @@
-"""NVIDIA cards through NVML: what there is, and how busy it is. Quiet where there is no driver."""
+"""How busy the granted NVIDIA cards are, through NVML. Quiet where there is no driver.
 
-from collections.abc import Callable, Iterator, Sequence
+A whole card and a MIG partition are measured as what they are. On a card with neighbours (vGPU, shared) only the
+attempt's own processes count: NVML tells the memory and the share of time of each process.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import pynvml
 
+from apps.clusters.nvidia import text
 from apps.workloads.drivers.base import DeviceGrant
+from apps.workloads.drivers.local import mig
 
 MIB = 1024 * 1024
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Card:
-    """One card. Utilisation in percent, temperature in °C, power in watts; None where the card does not tell."""
-
-    uuid: str
-    index: int
-    model: str
-    memory_mib: int
-    memory_used_mib: int
-    utilisation_pct: float | None
-    temperature_c: int | None
-    power_w: float | None
-    mig_uuids: tuple[str, ...] = ()
+_WITH_NEIGHBOURS = ("vgpu", "shared")
 
 
 @dataclass(frozen=True, slots=True)
 class GpuSample:
-    """Of several cards: mean utilisation, the sum of memory, the hottest one's °C."""
+    """Of several cards: mean utilisation, the sum of memory, the hottest one's °C, the fullest one's memory.
+
+    Utilisation is in per cent of what was granted. None: not measured.
+    """
 
     utilisation_pct: float | None
-    memory_mib: int
+    memory_mib: int | None
     temperature_c: int | None = None
+    fullest_mib: int | None = None
 
 
-def discover() -> list[Card]:
-    """All cards of this machine; [] without a driver."""
-    return [_card(index, handle) for index, handle in enumerate(_handles())]
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    utilisation_pct: float | None
+    memory_bytes: int | None
+    temperature_c: int | None
 
 
-def sample(devices: Sequence[DeviceGrant]) -> GpuSample | None:
-    """Usage of the granted cards or MIG instances, or None. Of a shared card it is the whole card's usage."""
-    granted = {device.uuid for device in devices if device.vendor == "nvidia"}
+def sample(devices: Sequence[DeviceGrant], own: Callable[[], Collection[int]] = tuple) -> GpuSample | None:
+    """Usage of the granted cards, partitions or slices, or None. `own`: finds the attempt's processes, if need be."""
+    granted = {device.mig_uuid or device.uuid: device for device in devices if device.vendor == "nvidia"}
     if not granted:
         return None
-    handles = [handle for handle in _all_units() if _text(pynvml.nvmlDeviceGetUUID(handle)) in granted]
-    if not handles:
+    shared = any(device.mode in _WITH_NEIGHBOURS for device in granted.values())
+    processes = own() if shared else ()
+    found = [
+        _reading(unit, granted[uuid], processes)
+        for unit in _all_units()
+        if (uuid := text(pynvml.nvmlDeviceGetUUID(unit))) in granted
+    ]
+    return _together(found) if found else None
+
+
+def _together(found: list[_Reading]) -> GpuSample:
+    rates = [reading.utilisation_pct for reading in found if reading.utilisation_pct is not None]
+    memory = [reading.memory_bytes for reading in found if reading.memory_bytes is not None]
+    degrees = [reading.temperature_c for reading in found if reading.temperature_c is not None]
+    known = len(memory) == len(found)
+    return GpuSample(
+        utilisation_pct=sum(rates) / len(rates) if rates else None,
+        memory_mib=sum(memory) // MIB if known else None,
+        temperature_c=max(degrees, default=None),
+        fullest_mib=max(memory) // MIB if known else None,
+    )
+
+
+def _reading(unit: Any, device: DeviceGrant, own: Collection[int]) -> _Reading:
+    degrees = _optional(lambda: int(pynvml.nvmlDeviceGetTemperature(unit, pynvml.NVML_TEMPERATURE_GPU)))
+    if device.mode in _WITH_NEIGHBOURS:
+        return _Reading(_own_utilisation(unit, device, own), _own_memory(unit, own), degrees)
+    rate = _optional(lambda: float(pynvml.nvmlDeviceGetUtilizationRates(unit).gpu))  # a partition does not tell it
+    return _Reading(rate, _optional(lambda: int(pynvml.nvmlDeviceGetMemoryInfo(unit).used)), degrees)
+
+
+def _own_memory(unit: Any, own: Collection[int]) -> int | None:
+    """Bytes of the attempt's own processes; None where the driver does not tell them apart."""
+    running = _optional(lambda: pynvml.nvmlDeviceGetComputeRunningProcesses(unit))
+    if running is None:
         return None
-    rates = [rate for handle in handles if (rate := _utilisation(handle)) is not None]
-    used = sum(int(pynvml.nvmlDeviceGetMemoryInfo(handle).used) for handle in handles)
-    degrees = [degree for handle in handles if (degree := _temperature(handle)) is not None]
-    return GpuSample(sum(rates) / len(rates) if rates else None, used // MIB, max(degrees, default=None))
+    mine = [process.usedGpuMemory for process in running if process.pid in own]
+    return None if any(used is None for used in mine) else sum(int(used) for used in mine)
 
 
-def _handles() -> Iterator[Any]:
+def _own_utilisation(unit: Any, device: DeviceGrant, own: Collection[int]) -> float | None:
+    """The newest share of time of the attempt's own processes, in per cent of the slice."""
+    try:
+        samples = pynvml.nvmlDeviceGetProcessUtilization(unit, 0)
+    except pynvml.NVMLError as error:  # "not found": nothing has been measured since the driver began to
+        return 0.0 if error.value == pynvml.NVML_ERROR_NOT_FOUND else None
+    newest = {each.pid: each for each in sorted(samples, key=lambda each: int(each.timeStamp)) if each.pid in own}
+    share = sum(float(each.smUtil) for each in newest.values())
+    return min(100.0, share * 100 / max(1, device.cores_pct))
+
+
+def _all_units() -> Iterator[Any]:
+    """Cards, and the partitions on them. One that fell off the bus must not hide the others."""
     try:
         pynvml.nvmlInit()
         count = pynvml.nvmlDeviceGetCount()
     except pynvml.NVMLError:
         return
     for index in range(count):
-        with suppress(pynvml.NVMLError):  # a card that fell off the bus must not hide the others
-            yield pynvml.nvmlDeviceGetHandleByIndex(index)
-
-
-def _all_units() -> Iterator[Any]:
-    for handle in _handles():
-        yield handle
-        yield from _mig_instances(handle)
-
-
-def _mig_instances(handle: Any) -> Iterator[Any]:
-    try:
-        count = pynvml.nvmlDeviceGetMaxMigDeviceCount(handle)
-    except pynvml.NVMLError:
-        return
-    for index in range(count):
         with suppress(pynvml.NVMLError):
-            yield pynvml.nvmlDeviceGetMigDeviceHandleByIndex(handle, index)
-
-
-def _card(index: int, handle: Any) -> Card:
-    memory = pynvml.nvmlDeviceGetMemoryInfo(handle)
-    return Card(
-        uuid=_text(pynvml.nvmlDeviceGetUUID(handle)),
-        index=index,
-        model=_text(pynvml.nvmlDeviceGetName(handle)),
-        memory_mib=int(memory.total) // MIB,
-        memory_used_mib=int(memory.used) // MIB,
-        utilisation_pct=_utilisation(handle),
-        temperature_c=_temperature(handle),
-        power_w=_optional(lambda: pynvml.nvmlDeviceGetPowerUsage(handle) / 1000),
-        mig_uuids=tuple(_text(pynvml.nvmlDeviceGetUUID(instance)) for instance in _mig_instances(handle)),
-    )
-
-
-def _utilisation(handle: Any) -> float | None:
-    return _optional(lambda: float(pynvml.nvmlDeviceGetUtilizationRates(handle).gpu))
-
-
-def _temperature(handle: Any) -> int | None:
-    return _optional(lambda: int(pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU)))
+            handle = pynvml.nvmlDeviceGetHandleByIndex(index)
+            yield handle
+            yield from mig.units(handle)
 
 
 def _optional(read: Callable[[], T]) -> T | None:
@@ -111,7 +115,3 @@ def _optional(read: Callable[[], T]) -> T | None:
         return read()
     except pynvml.NVMLError:
         return None
-
-
-def _text(value: bytes | str) -> str:
-    return value.decode() if isinstance(value, bytes) else value
