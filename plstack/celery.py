@@ -33,6 +33,7 @@ app.conf.beat_schedule = {
     "notices-follow": every(30, "notifications.follow_log", "default"),
     "notices-sweep": every(3600, "notifications.sweep", "default"),
     "measure": every(30, "storage.measure", "default"),
+    "what-if": every(5, "whatif.work", "default"),
     "files": every(5, "storage.work", "default"),
     "adopt": every(86400, "storage.adopt", "default"),
     "clean": every(300, "storage.clean", "default"),

@@ -20,6 +20,7 @@ CSRF_TRUSTED_ORIGINS = env.names("PLSTACK_ORIGINS", "")
 
 INSTALLED_APPS = [
     "apps.console",
+    "apps.whatif",
     "apps.envs",
     "apps.training",
     "apps.registry",

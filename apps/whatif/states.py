@@ -1,0 +1,71 @@
+"""The one place that writes a scenario's status. `fence` rises with each claim: only the newest one is believed."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, Q
+from django.db.models.functions import Coalesce, Now
+
+from apps.common.clock import db_now
+from apps.whatif.choices import OPEN, ScenarioStatus
+from apps.whatif.models import Scenario, ScenarioTasks
+
+# A claimant gives a sign every second; one that has not for this long was killed.
+SILENT = timedelta(seconds=60)
+# What has ended so many workers is not handed to another one.
+MOST_CLAIMS = 3
+
+
+def claim() -> Scenario | None:
+    """The oldest scenario that nobody works on, now ours. None where there is none, or where one is being replayed.
+
+    One at a time: each takes a whole core for minutes.
+    """
+    now = db_now()
+    silent = Q(status=ScenarioStatus.RUNNING, beat_at__lt=now - SILENT)
+    with transaction.atomic():
+        if Scenario.objects.filter(status=ScenarioStatus.RUNNING, beat_at__gte=now - SILENT).exists():
+            return None
+        due = Scenario.objects.filter(Q(status=ScenarioStatus.QUEUED) | silent).order_by("created_at", "pk")
+        scenario = due.select_for_update(skip_locked=True).first()
+        if scenario is None:
+            return None
+        Scenario.objects.filter(pk=scenario.pk).update(
+            status=ScenarioStatus.RUNNING,
+            fence=F("fence") + 1,
+            beat_at=Now(),
+            progress=0,
+            started_at=Coalesce("started_at", Now()),
+        )
+        scenario.refresh_from_db()
+        return scenario
+
+
+def beat(scenario: Scenario, progress: float) -> bool:
+    """Say how far it is; False where it was cancelled or is someone else's by now."""
+    return bool(_ours(scenario).update(progress=min(1.0, max(0.0, progress)), beat_at=Now()))
+
+
+def finish(scenario: Scenario, result: dict[str, Any], tasks: bytes) -> bool:
+    """Keep what came of it, if it is still ours."""
+    with transaction.atomic():
+        if not _ours(scenario).update(status=ScenarioStatus.DONE, progress=1, result=result, error="", ended_at=Now()):
+            return False
+        ScenarioTasks.objects.update_or_create(scenario=scenario, defaults={"content": tasks})
+        return True
+
+
+def fail(scenario: Scenario, error: str) -> bool:
+    """Say why nothing came of it, if it is still ours."""
+    return bool(_ours(scenario).update(status=ScenarioStatus.FAILED, error=error[:2000], ended_at=Now()))
+
+
+def cancel(scenario: Scenario) -> bool:
+    """Whoever works on it notices within a second or so. False where it had ended."""
+    rows = Scenario.objects.filter(pk=scenario.pk, status__in=OPEN)
+    return bool(rows.update(status=ScenarioStatus.CANCELLED, ended_at=Now()))
+
+
+def _ours(scenario: Scenario) -> Any:
+    return Scenario.objects.filter(pk=scenario.pk, status=ScenarioStatus.RUNNING, fence=scenario.fence)
