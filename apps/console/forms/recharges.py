@@ -24,8 +24,9 @@ class ManyFiles(forms.ClearableFileInput):
 class ProofsField(forms.FileField):
     """Any number of documents, cleaned to (name, content) pairs that `proofs` will take."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(widget=ManyFiles(attrs={"multiple": True, "accept": ACCEPTED}), **options)
+    def __init__(self, *, form_id: str = "", **options: Any) -> None:
+        attrs = {"accept": ACCEPTED, "max_bytes": proofs.MAX_BYTES, "form": form_id}
+        super().__init__(widget=ManyFiles(attrs=attrs), **options)
 
     def clean(self, data: Any, initial: Any = None) -> list[tuple[str, bytes]]:
         files: list[UploadedFile] = [each for each in data or [] if each] if isinstance(data, list) else [data or None]
@@ -67,7 +68,9 @@ class RechargeForm(forms.Form):
 class ConfirmedRechargeForm(RechargeForm):
     """The second step: the same again, with the documents."""
 
-    proofs = ProofsField(label=_("Documents"), required=False, help_text=_("PDF, PNG or JPEG, at most 5 MB each."))
+    proofs = ProofsField(
+        label=_("Documents"), required=False, help_text=_("PDF, PNG or JPEG, at most 5 MB each."), form_id="confirm"
+    )
 
 
 class ProofsForm(forms.Form):
