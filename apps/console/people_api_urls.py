@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.console.api import departments, members, people, requests
+from apps.console.api import departments, guarantees, members, people, requests
 
 organisation = [
     path("members/", members.OrganisationMembers.as_view()),
@@ -29,6 +29,7 @@ console = [
     path("people/<int:user_id>/disable/", people.Disable.as_view()),
     path("people/<int:user_id>/enable/", people.Enable.as_view()),
     path("organisations/<uuid:organisation_id>/packages/", people.OrganisationPackages.as_view()),
+    path("organisations/<uuid:organisation_id>/guarantees/", guarantees.Guarantees.as_view()),
     path("organisations/<uuid:organisation_id>/weight/", people.OrganisationWeight.as_view()),
     path("package-requests/", requests.ConsoleRequests.as_view()),
     path("package-requests/<uuid:request_id>/approve/", requests.ConsoleApprove.as_view()),

@@ -7,6 +7,7 @@ from apps.console.views import people, requests, roles, terms
 urlpatterns = [
     path("organisations/<uuid:organisation_id>/packages/", terms.packages, name="organisation_packages"),
     path("organisations/<uuid:organisation_id>/terms/", terms.terms, name="organisation_terms"),
+    path("organisations/<uuid:organisation_id>/guarantees/", terms.guarantees, name="organisation_guarantees"),
     path("people/", people.people, name="people"),
     path("people/<int:user_id>/", people.detail, name="people_detail"),
     path("people/<int:user_id>/disable/", people.disable, name="people_disable"),

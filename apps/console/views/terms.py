@@ -1,4 +1,4 @@
-"""What the platform grants one organisation: its packages, its weight, its credit."""
+"""What the platform grants one organisation: its packages, its weight and guarantees, its credit."""
 
 from typing import Any
 from uuid import UUID
@@ -19,15 +19,19 @@ from apps.common.errors import DomainError
 from apps.common.forms import show_error
 from apps.common.money import FEN_PER_YUAN
 from apps.common.permissions import Permission as P
+from apps.console.forms.guarantees import GuaranteesForm
 from apps.console.forms.people import ALL, LISTED, PackagesForm, TermsForm
 from apps.console.requests import StaffRequest
 from apps.console.selectors import organisations as reads
+from apps.console.selectors.guarantees import guarantee_lines
 from apps.console.views.organisations import frame
 from apps.console.views.shared import done, refused
 from apps.tenants.models import Organisation
+from apps.tenants.services.guarantees import set_guarantees
 from apps.tenants.services.organisations import set_weight
 
 VIEW = on_platform(P.PLATFORM_TENANTS_VIEW)
+MANAGE = on_platform(P.PLATFORM_TENANTS_MANAGE)
 PRICES = on_platform(P.PLATFORM_PRICES_MANAGE)
 PACKAGES, TERMS = "console/organisations/packages.html", "console/organisations/terms.html"
 
@@ -65,8 +69,30 @@ def terms(request: StaffRequest, organisation_id: UUID) -> HttpResponse:
     if request.method == "POST" and form.is_valid() and _kept(request, organisation, form):
         words = _("The terms of %(name)s were set.") % {"name": organisation.name}
         return done(request, words, "console:organisation_terms", organisation_id)
+    guaranteed = GuaranteesForm(lines=guarantee_lines(request.actor, organisation_id))
     context = {**frame(request.actor, organisation, "terms"), "form": form, "may_set_credit": money}
+    context["guaranteed"] = guaranteed
     return refused(request, TERMS, context) if request.method == "POST" else render(request, TERMS, context)
+
+
+@requires(MANAGE)
+@require_POST
+def guarantees(request: StaffRequest, organisation_id: UUID) -> HttpResponse:
+    """What it is guaranteed; refused, the page of its terms shows why."""
+    organisation = reads.get(request.actor, organisation_id)
+    guaranteed = GuaranteesForm(request.POST, lines=guarantee_lines(request.actor, organisation_id))
+    if guaranteed.is_valid():
+        try:
+            set_guarantees(request.actor, organisation_id=organisation_id, milli=guaranteed.milli())
+        except DomainError as error:
+            show_error(guaranteed, error)
+        else:
+            words = _("The guarantees of %(name)s were set.") % {"name": organisation.name}
+            return done(request, words, "console:organisation_terms", organisation_id)
+    money = request.actor.may(P.PLATFORM_RECHARGE)
+    form = TermsForm(None, money=money, initial=_initial(organisation))
+    context = {**frame(request.actor, organisation, "terms"), "form": form, "may_set_credit": money}
+    return refused(request, TERMS, {**context, "guaranteed": guaranteed})
 
 
 def _kept(request: StaffRequest, organisation: Organisation, form: TermsForm) -> bool:
