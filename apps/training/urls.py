@@ -18,6 +18,7 @@ urlpatterns = [
     path("<uuid:run_id>/ask/<slug:name>/", actions.ask, name="ask"),
     path("<uuid:run_id>/stop/", actions.stop, name="stop"),
     path("<uuid:run_id>/rerun/", actions.rerun, name="rerun"),
+    path("<uuid:run_id>/instead/", actions.instead, name="instead"),
     path("<uuid:run_id>/output/", files.output, name="output"),
     path("<uuid:run_id>/log/", files.log, name="log"),
 ]

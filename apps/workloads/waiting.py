@@ -24,7 +24,7 @@ HIGHEST_PRIORITY = 5
 
 @dataclass(frozen=True, slots=True)
 class WaitReport:
-    """What the queue card shows. `funnel` rows are {"label", "count"}; times are None where nothing is known.
+    """What the queue card shows. `funnel` rows are {"name", "label", "count"}; times are None where nothing is known.
 
     `place` of `waiting`: among those that want the same kind of card. `node`: the machine that comes closest, short of
     `short`; `reserved`: the machine where room is kept. Holders, rack and priority: only by `queue_card`.
@@ -80,7 +80,10 @@ def explain(
         title=words.title,
         text=words.text,
         cause=case.cause,
-        funnel=[{"label": step_label(s["name"]), "count": s["count"]} for s in explanation.get("funnel") or []],
+        funnel=[
+            {"name": s["name"], "label": step_label(s["name"]), "count": s["count"]}
+            for s in explanation.get("funnel") or []
+        ],
         position=explanation.get("position"),
         start_p50=_time(explanation.get("start_p50")),
         start_p90=_time(explanation.get("start_p90")),

@@ -19,9 +19,10 @@ from apps.envs import program, selectors
 from apps.envs.forms import RenewForm
 from apps.envs.models import Environment, Snapshot
 from apps.envs.policy import EnvironmentSettings
-from apps.envs.services import binning, changing, expiry, images, running, snapshots, tools
+from apps.envs.services import binning, changing, expiry, images, running, snapshots, switching, tools
 from apps.envs.views import questions
 from apps.tenants import settings
+from apps.workloads.offers.switching import package_number
 
 USE = in_organisation(Permission.ENVIRONMENTS_USE)
 
@@ -149,6 +150,11 @@ def _untensorboard(actor: Actor, environment: Environment, request: ActorRequest
     return _("TensorBoard has ended.")
 
 
+def _instead(actor: Actor, environment: Environment, request: ActorRequest) -> str:
+    switching.start_instead(actor, environment, package_id=package_number(request.POST.get("package", "")))
+    return _("It goes on with the other package.")
+
+
 def _image(actor: Actor, environment: Environment, request: ActorRequest) -> str:
     image = images.save(actor, environment, name=request.POST.get("name", ""), shared="shared" in request.POST)
     return _("Saved as image %(name)s; it can be chosen from now on.") % {"name": image.name}
@@ -170,4 +176,5 @@ _ACTIONS: dict[str, Callable[[Actor, Environment, ActorRequest], str]] = {
     "tensorboard": _tensorboard,
     "stop-tensorboard": _untensorboard,
     "image": _image,
+    "instead": _instead,
 }

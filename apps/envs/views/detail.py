@@ -29,6 +29,7 @@ from apps.workloads import faults, startup
 from apps.workloads import selectors as workloads
 from apps.workloads.choices import Status
 from apps.workloads.models import Attempt
+from apps.workloads.offers.alternatives import would_start_now
 from apps.workloads.series import charts_of, series_of
 from apps.workloads.waiting import queue_card
 
@@ -124,6 +125,7 @@ def _overview(request: ActorRequest, environment: Environment, attempt: Attempt 
     waits = workload.status == Status.QUEUED
     return {
         "wait": queue_card(actor, workload) if waits else None,
+        "instead": would_start_now(actor, workload, workloads.attempts(workload)) if waits else None,
         "failure": faults.card(workload, attempt),
         "steps": startup.startup_steps(workload, attempt),
         "start_seconds": startup.total_seconds(workload, attempt),

@@ -18,9 +18,11 @@ from apps.common.requests import ActorRequest
 from apps.training import selectors, services
 from apps.training.forms import new_key
 from apps.training.models import Run
+from apps.training.switching import start_instead
 from apps.workloads.choices import Status
 from apps.workloads.offers import quotecard
 from apps.workloads.offers.quoting import offer
+from apps.workloads.offers.switching import package_number
 
 SUBMIT = in_organisation(Permission.TRAINING_SUBMIT)
 
@@ -99,3 +101,20 @@ def rerun(request: ActorRequest, run_id: UUID) -> HttpResponse:
         return redirect("training:detail", run.pk)
     messages.success(request, _("Submitted as version %(version)s.") % {"version": again.version})
     return redirect("training:detail", again.pk)
+
+
+@requires(SUBMIT)
+@require_POST
+def instead(request: ActorRequest, run_id: UUID) -> HttpResponse:
+    """Go on with another package, on which it starts now; a refusal leaves it in its place and says why."""
+    run = selectors.get(request.actor, run_id)
+    key = request.POST.get("key", "")[:64] or new_key()
+    try:
+        started = start_instead(request.actor, run, package_id=package_number(request.POST.get("package", "")), key=key)
+    except DomainError as error:
+        messages.error(request, " ".join(filter(None, [str(error.message), str(error.hint)])))
+        return redirect("training:detail", run.pk)
+    messages.success(
+        request, _("Submitted as version %(version)s on the other package.") % {"version": started.version}
+    )
+    return redirect("training:detail", started.pk)

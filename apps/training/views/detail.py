@@ -20,13 +20,14 @@ from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.storage import services as storage
 from apps.training import command, passport, selectors
+from apps.training.forms import new_key
 from apps.training.models import Run
 from apps.training.views.files import output_context
 from apps.workloads import faults, startup
 from apps.workloads import selectors as workloads
 from apps.workloads.choices import Status
 from apps.workloads.models import Attempt
-from apps.workloads.offers.picker import PackageChoice, package_choices
+from apps.workloads.offers.alternatives import Alternatives, would_start_now
 from apps.workloads.series import charts_of, series_of
 from apps.workloads.waiting import queue_card
 
@@ -115,7 +116,8 @@ def _overview(request: ActorRequest, run: Run, attempt: Attempt | None) -> dict[
     waits = workload.status == Status.QUEUED
     return {
         "wait": queue_card(actor, workload) if waits else None,
-        "instead": _would_start_now(actor, run) if waits else [],
+        "instead": _would_start_now(actor, run, workloads.attempts(workload)) if waits else None,
+        "key": new_key() if waits else "",
         "held_fen": hour_price(workload.price_version.rate_fen_per_hour, 1),
         "failure": faults.card(workload, attempt),
         "steps": startup.startup_steps(workload, attempt),
@@ -128,10 +130,10 @@ def _overview(request: ActorRequest, run: Run, attempt: Attempt | None) -> dict[
     }
 
 
-def _would_start_now(actor: Actor, run: Run) -> list[PackageChoice]:
-    """Other packages for which there is room at this moment."""
-    choices = package_choices(actor, list(funds.packages(actor).exclude(pk=run.workload.package_id)))
-    return [choice for choice in choices if choice.forecast.starts_now and choice.package.price]
+def _would_start_now(actor: Actor, run: Run, attempts: list[Attempt]) -> Alternatives:
+    """Judged by what its earlier attempts used, or the version before it where it has none."""
+    before = attempts or (workloads.attempts(run.parent.workload) if run.parent else [])
+    return would_start_now(actor, run.workload, before)
 
 
 def _money(actor: Actor, run: Run) -> dict[str, Any]:

@@ -90,7 +90,7 @@ def _card(card: Accelerator, held: Sequence[_Held], gpu: Gpu) -> Card:
     if left:
         parts.append(Part(left))
     useful = card.mode == gpu.mode and gpu.model in (None, card.model)
-    return Card(card.index, card.mode, card.model, useful, card.healthy, tuple(parts))
+    return Card(card.index, card.mode, card.model, useful, card.healthy and card.keeps_its_limits, tuple(parts))
 
 
 def _width(card: Accelerator, piece: _Held) -> int:

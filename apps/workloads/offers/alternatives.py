@@ -13,6 +13,7 @@ from apps.billing.models import Package
 from apps.clusters.models import Accelerator
 from apps.common.actor import Actor
 from apps.common.money import yuan_rate
+from apps.common.permissions import Permission
 from apps.tenants import quotas
 from apps.workloads.choices import Kind
 from apps.workloads.explaining.asking import MOST, Forecast, asking
@@ -20,6 +21,7 @@ from apps.workloads.fit.peaks import Peaks, peaks_of, size_of
 from apps.workloads.fit.smaller import strength
 from apps.workloads.models import Attempt, Workload
 from apps.workloads.offers.quoting import resources_of
+from apps.workloads.permissions import RIGHTS
 from apps.workloads.placing import is_simulated, read_zones
 from apps.workloads.resources import quota_amounts
 from apps.workloads.spec import Spec
@@ -66,7 +68,8 @@ class Alternatives:
 def would_start_now(actor: Actor, workload: Workload, attempts: Sequence[Attempt] = ()) -> Alternatives:
     """For work that waits: packages that its owner may use, that money and quota reach for once it lets go, and on
     which it would start at once, the most alike first. `attempts`: earlier ones of the same work."""
-    if actor.user_id != workload.owner_id:
+    rights = (RIGHTS[Kind(workload.kind)].use, Permission.BILLING_VIEW_OWN)
+    if actor.user_id != workload.owner_id or not all(actor.may(right) for right in rights):
         return Alternatives()
     peaks = peaks_of(attempts)
     offered = _offered(actor, workload)
