@@ -7,11 +7,9 @@ import numpy as np
 from scheduler.cells import Bools, Cells, Claim
 from scheduler.columns import CardNeeds, Column, RequestClass, Scorer
 from scheduler.demand import Demand, claim_on
-from scheduler.mig import profile_named
+from scheduler.mig import compute_slices, profile_named
 from scheduler.partitions import profile_weights
 from scheduler.types import WHOLE_MILLI, Device, Mix, Mode, Slice
-
-MIG_COMPUTE = 7
 
 
 class Allocator:
@@ -81,11 +79,5 @@ def partition_slice(card: Device, name: str | None, start: int) -> Slice:
     profile = profile_named(card, name)
     if profile is None:
         return Slice(card.id, card.memory_mib, WHOLE_MILLI, start, name)
-    core_milli = profile.compute * WHOLE_MILLI // compute_slices(card)
+    core_milli = profile.compute * WHOLE_MILLI // max(profile.compute, compute_slices(card))
     return Slice(card.id, profile.memory_mib, core_milli, start, profile.name)
-
-
-def compute_slices(card: Device) -> int:
-    """Compute slices of a MIG card: what its largest profile uses."""
-    from_profiles = max((p.compute for p in card.mig_profiles or ()), default=0)
-    return from_profiles or (4 if "A30" in card.model.upper() else MIG_COMPUTE)

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from scheduler.ascend import template
 from scheduler.types import WHOLE_MILLI, Device, GpuRequest, Mode, Task
 
+NO_SUCH_TEMPLATE = (1 << 30, 0)
+
 
 @dataclass(frozen=True, slots=True)
 class Demand:
@@ -39,13 +41,13 @@ def serves(card: Device, gpu: GpuRequest) -> bool:
 def claim_on(card: Device, gpu: GpuRequest) -> tuple[int, int]:
     """(core_milli, memory_mib) of one piece on this card. MIG is decided by its profile instead.
 
-    A vGPU without a memory size gets memory in proportion to its compute: the limiter needs a number.
+    A vGPU without a memory size gets memory in proportion to its compute: the limiter needs a number. A template that
+    the card does not have takes more than any card has.
     """
     if gpu.mode is Mode.WHOLE:
         return WHOLE_MILLI, max(0, card.memory_mib)
-    named = template(card.model, gpu.profile) if gpu.mode is Mode.VGPU else None
-    if named is not None:
-        return named
+    if gpu.mode is Mode.VGPU and gpu.profile:
+        return template(card.model, gpu.profile) or NO_SUCH_TEMPLATE
     if gpu.mode is Mode.VGPU and gpu.memory_mib == 0:
         return gpu.core_milli, max(0, card.memory_mib) * gpu.core_milli // WHOLE_MILLI
     return gpu.core_milli, gpu.memory_mib

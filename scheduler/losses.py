@@ -36,7 +36,7 @@ class Kind:
         if not card.healthy or not serves(card, self.gpu):
             return None
         core, memory = claim_on(card, self.gpu)
-        follows = self.gpu.mode is Mode.WHOLE or (memory != self.gpu.memory_mib and not self.gpu.profile)
+        follows = self.gpu.mode is Mode.WHOLE or not (self.gpu.memory_mib or self.gpu.profile)
         return core, 0 if follows else memory
 
 

@@ -10,13 +10,14 @@ from functools import lru_cache
 import numpy as np
 
 from scheduler.cells import Bools, Cells, Ints
-from scheduler.mig import profiles_of, span
+from scheduler.mig import SLICES, profile_named, profiles_of, span
 from scheduler.types import GpuRequest, MigProfile, Mix, Mode
 
-MASKS = 256
+MASKS = 1 << SLICES
 NOWHERE = -1
 COST_SCALE = 1000
 Geometry = tuple[MigProfile, ...]
+NO_PLACE = (NOWHERE,) * MASKS, (0,) * MASKS
 
 
 def slices_of(geometry: Geometry) -> int:
@@ -57,7 +58,7 @@ def best_starts(geometry: Geometry, name: str, weights: tuple[float, ...]) -> tu
     """(start, cost) for all 256 masks; start is NOWHERE where the profile does not fit. Lower cost is better."""
     profile = next((p for p in geometry if p.name == name), None)
     if profile is None:
-        return (NOWHERE,) * MASKS, (0,) * MASKS
+        return NO_PLACE
     table, total = fragmentation(geometry, weights), slices_of(geometry)
     found = [_best_start(mask, profile, table, total) for mask in range(MASKS)]
     return tuple(start for start, _ in found), tuple(cost for _, cost in found)
@@ -92,49 +93,43 @@ def weights_on(geometry: Geometry, asked: Mapping[str, float]) -> tuple[float, .
 
 
 class PartitionChoice:
-    """The tables of one MIG request against these nodes. starts, costs: [S, G, 256]. `asked`: weight by profile."""
+    """The tables of one MIG request against these nodes, one per geometry. `asked`: weight by profile."""
 
     def __init__(self, cells: Cells, gpu: GpuRequest, asked: Mapping[str, float]) -> None:
         self.cells, self.name, self._asked = cells, gpu.profile or "", asked
-        shapes = max(1, len(cells.shapes))
-        self.starts = np.full((shapes, cells.width, MASKS), NOWHERE, np.int64)
-        self.costs = np.zeros((shapes, cells.width, MASKS), np.int64)
-        self.limited = False
-        for index, cards in enumerate(cells.shapes):
-            for column, card in enumerate(cards):
-                self._fill(index, column, profiles_of(card))
+        known: dict[Geometry, int] = {(): 0}
+        geometry = cells.numbers(lambda card: known.setdefault(profiles_of(card), len(known)))
+        self._at: Ints = geometry * MASKS  # [S, G]: where the card's geometry stands in the tables
+        tables = [best_starts(g, self.name, weights_on(g, asked)) if g else NO_PLACE for g in known]
+        self._starts, self._costs = (np.array(table, np.int64).ravel() for table in zip(*tables, strict=True))
+        self._limited = any(self._is_limited(g) for g in known)
 
-    def _fill(self, index: int, column: int, geometry: Geometry) -> None:
-        if geometry:
-            starts, costs = best_starts(geometry, self.name, weights_on(geometry, self._asked))
-            self.starts[index, column], self.costs[index, column] = starts, costs
-            profile = next((p for p in geometry if p.name == self.name), None)
-            # A maximum below what the geometry allows (media engines) is not visible in the mask.
-            self.limited |= profile is not None and profile.maximum * profile.size < coverable(0, profile)
+    def _is_limited(self, geometry: Geometry) -> bool:
+        """Whether a maximum is below what the geometry allows (media engines): the mask does not show that."""
+        profile = next((p for p in geometry if p.name == self.name), None)
+        return profile is not None and profile.maximum * profile.size < coverable(0, profile)
 
     def possible(self, rows: Ints) -> Bools:
         """[k, G]: cards where the partition has a legal place now."""
-        ok = self._look_up(self.starts, rows) != NOWHERE
-        if self.limited:
-            for index, row in enumerate(rows):
-                ok[index] &= [self._under_maximum(int(row), column) for column in range(self.cells.width)]
+        ok = self._starts.take(self._places(rows)) != NOWHERE
+        if self._limited:
+            for index, row in enumerate(rows.tolist()):
+                ok[index] &= [self._under_maximum(row, column) for column in range(self.cells.width)]
         return np.asarray(ok)
 
     def _under_maximum(self, row: int, column: int) -> bool:
         held = self.cells.profiles_on(row, column)
         if self.name not in held:
             return True
-        profile = next(p for p in profiles_of(self.cells.cards[row][column]) if p.name == self.name)
-        return list(held).count(self.name) < profile.maximum
+        profile = profile_named(self.cells.cards[row][column], self.name)
+        return profile is not None and list(held).count(self.name) < profile.maximum
 
     def cost(self, rows: Ints) -> Ints:
         """[k, G]: cost of the best start on each card; meaningful only where `possible`."""
-        return self._look_up(self.costs, rows)
+        return np.asarray(self._costs.take(self._places(rows)))
 
     def start(self, row: int, column: int) -> int:
-        return int(self.starts[self.cells.shape[row], column, self.cells.mask[row, column]])
+        return int(self._starts[self._at[self.cells.shape[row], column] + self.cells.mask[row, column]])
 
-    def _look_up(self, table: Ints, rows: Ints) -> Ints:
-        cells = self.cells
-        columns = np.arange(cells.width)
-        return np.asarray(table[cells.shape[rows][:, None], columns, cells.mask[rows]])
+    def _places(self, rows: Ints) -> Ints:
+        return np.asarray(self._at[self.cells.shape[rows]] + self.cells.mask[rows])

@@ -4,18 +4,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler import MigProfile
-from scheduler.mig import span, table_for
+from scheduler import Device, GpuRequest, MigProfile, Mode, Node, Snapshot, Task, plan
+from scheduler.mig import compute_slices, profiles_of, span, table_for
 from scheduler.partitions import MASKS, NOWHERE, Geometry, best_starts, coverable, fragmentation, slices_of, uniform
+from tests.scheduler.ledger import as_running, check_capacity
 from tests.scheduler.worlds import steady
 
+A100_40 = table_for("NVIDIA A100-SXM4-40GB", 40960)
 A100 = table_for("A100", 81920)
+H100 = table_for("NVIDIA H100 80GB HBM3", 81559)
 H200 = table_for("NVIDIA H200", 144384)
 A30 = table_for("A30", 24576)
 
 
 @steady
-@given(st.sampled_from([A100, H200, A30]), st.lists(st.integers(0, 20), max_size=12))
+@given(st.sampled_from([A100_40, A100, H100, H200, A30]), st.lists(st.integers(0, 20), max_size=12))
 def test_partitions_never_overlap_and_stay_within_the_compute(geometry: Geometry, order: list[int]) -> None:
     mask = compute = 0
     for choice in order:
@@ -31,13 +34,42 @@ def test_partitions_never_overlap_and_stay_within_the_compute(geometry: Geometry
     assert compute <= max(p.compute for p in geometry)
 
 
-def test_the_table_has_the_published_geometry() -> None:
-    shapes = {p.name: (p.starts, p.size, p.compute, p.maximum) for p in H200}
-    assert shapes["1g.18gb"] == ((0, 1, 2, 3, 4, 5, 6), 1, 1, 7)
-    assert shapes["1g.35gb"] == ((0, 2, 4, 6), 2, 1, 4)
-    assert shapes["3g.71gb"] == ((0, 4), 4, 3, 2)
-    assert shapes["7g.141gb"] == ((0,), 8, 7, 1)
-    assert {p.name for p in A30} == {"1g.6gb", "2g.12gb", "4g.24gb"}
+@pytest.mark.parametrize(
+    ("geometry", "names"),
+    [
+        (A100_40, ("1g.5gb", "1g.10gb", "2g.10gb", "3g.20gb", "4g.20gb", "7g.40gb")),
+        (A100, ("1g.10gb", "1g.20gb", "2g.20gb", "3g.40gb", "4g.40gb", "7g.80gb")),
+        (H100, ("1g.10gb", "1g.20gb", "2g.20gb", "3g.40gb", "4g.40gb", "7g.80gb")),
+        (H200, ("1g.18gb", "1g.35gb", "2g.35gb", "3g.71gb", "4g.71gb", "7g.141gb")),
+        (table_for("NVIDIA H20", 97871), ("1g.12gb", "1g.24gb", "2g.24gb", "3g.48gb", "4g.48gb", "7g.96gb")),
+        (table_for("NVIDIA B200", 183359), ("1g.23gb", "1g.45gb", "2g.45gb", "3g.90gb", "4g.90gb", "7g.180gb")),
+    ],
+)
+def test_eight_slice_cards_have_the_published_geometry(geometry: Geometry, names: tuple[str, ...]) -> None:
+    rows = {p.name: (p.starts, p.size, p.compute, p.maximum) for p in geometry}
+    seven = (0, 1, 2, 3, 4, 5, 6)
+    assert [rows[name] for name in names] == [
+        (seven, 1, 1, 7),
+        ((0, 2, 4, 6), 2, 1, 4),
+        ((0, 2, 4), 2, 2, 3),
+        ((0, 4), 4, 3, 2),
+        ((0,), 4, 4, 1),
+        ((0,), 8, 7, 1),
+    ]
+    assert rows[f"{names[0]}+me"] == (seven, 1, 1, 1)
+    assert len(rows) == 7
+    assert slices_of(geometry) == 8
+
+
+def test_the_a30_has_four_slices() -> None:
+    rows = {p.name: (p.starts, p.size, p.compute, p.maximum, p.memory_mib) for p in A30}
+    assert rows == {
+        "1g.6gb": ((0, 1, 2, 3), 1, 1, 4, 6144),
+        "2g.12gb": ((0, 2), 2, 2, 2, 12288),
+        "4g.24gb": ((0,), 4, 4, 1, 24576),
+        "1g.6gb+me": ((0, 1, 2, 3), 1, 1, 1, 6144),
+        "2g.12gb+me": ((0, 2), 2, 2, 1, 12288),
+    }
     assert slices_of(A30) == 4
     assert table_for("T4", 15360) == ()
 
@@ -48,7 +80,7 @@ def test_as_many_copies_fit_as_the_maximum_says(profile: MigProfile) -> None:
     while (start := best_starts(A100, profile.name, uniform(A100))[0][mask]) != NOWHERE:
         mask |= span(start, profile.size)
         fitted += 1
-    assert fitted == (7 if profile.name.endswith("+me") else profile.maximum)
+    assert fitted == (7 if profile.name.endswith("+me") else profile.maximum)  # that is counted, see below
 
 
 def test_a_place_costs_the_least_fragmentation_there_is() -> None:
@@ -71,3 +103,90 @@ def test_a_free_card_has_no_fragments_for_the_largest_profile() -> None:
     whole = next(p for p in A100 if p.size == 8)
     assert coverable(0, whole) == 8
     assert coverable(1, whole) == 0
+
+
+def mig_node(card: Device) -> Node:
+    return Node("n", "z", "c", 64000, 65536, (card,))
+
+
+def asks(name: str, profile: str, model: str | None = None) -> Task:
+    return Task(
+        name,
+        "alice-lab",
+        "",
+        "u",
+        3,
+        0.0,
+        1000,
+        1024,
+        GpuRequest(Mode.MIG, 1, model, profile=profile),
+        estimate_p90_s=9.0,
+    )
+
+
+def starts_of(card: Device, *profiles: str) -> list[tuple[int | None, int, int]]:
+    """(start, core_milli, memory_mib) of what starts, each checked by the ledger."""
+    waiting = tuple(asks(f"t{i}", profile) for i, profile in enumerate(profiles))
+    world = Snapshot((mig_node(card),), waiting=waiting)
+    outcome = plan(world, 0.0)
+    check_capacity(world, as_running(world, outcome, 0.0))
+    return [(s.mig_start, s.core_milli, s.memory_mib) for p in outcome.places for s in p.slices]
+
+
+def test_what_the_node_discovered_wins_over_the_table() -> None:
+    """The same model with a driver that offers other names, places and sizes than the table knows."""
+    found = (MigProfile("1g.11gb", (2, 3), 1, 1, 11264, 2), MigProfile("3g.44gb", (4,), 4, 3, 45056, 1))
+    card = Device("c", 0, "nvidia", "H100", 81920, Mode.MIG, mig_profiles=found)
+    assert profiles_of(card) == found
+    assert starts_of(card, "1g.11gb", "1g.11gb", "1g.11gb") == [(2, 333, 11264), (3, 333, 11264)]
+    assert starts_of(card, "3g.44gb", "3g.44gb") == [(4, 1000, 45056)]
+    assert starts_of(card, "1g.10gb", "7g.80gb") == []
+    none_found = Device("c", 0, "nvidia", "H100", 81920, Mode.MIG, mig_profiles=())
+    assert starts_of(none_found, "1g.10gb") == []
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    [
+        MigProfile("1g.10gb", (-1, 0), 1, 1, 10240, 7),
+        MigProfile("1g.10gb", (6, 7, 8), 1, 1, 10240, 7),
+        MigProfile("1g.10gb", (0,), 9, 1, 10240, 7),
+        MigProfile("1g.10gb", (0,), 0, 1, 10240, 7),
+        MigProfile("1g.10gb", (), 1, 1, 10240, 7),
+        MigProfile("", (0,), 1, 1, 10240, 7),
+        MigProfile("1g.10gb", (0,), 1, 0, 10240, 7),
+    ],
+)
+def test_profiles_that_make_no_sense_are_not_believed(nonsense: MigProfile) -> None:
+    good = MigProfile("2g.20gb", (0, 2), 2, 2, 20480, 2)
+    card = Device("c", 0, "nvidia", "H100", 81920, Mode.MIG, mig_profiles=(nonsense, good, good))
+    assert profiles_of(card) == (good,)
+    assert starts_of(card, "1g.10gb", "2g.20gb") == [(0, 500, 20480)]
+
+
+def test_one_partition_with_media_engines_at_a_time() -> None:
+    card = Device("c", 0, "nvidia", "H100", 81920, Mode.MIG)
+    assert len(starts_of(card, "1g.10gb+me", "1g.10gb+me", "1g.10gb", "1g.10gb")) == 3
+    a30 = Device("c", 0, "nvidia", "A30", 24576, Mode.MIG)
+    assert len(starts_of(a30, "2g.12gb+me", "2g.12gb+me", "1g.6gb+me")) == 2
+
+
+def test_partitions_of_another_vendor_are_as_the_node_reports_them() -> None:
+    """An MI300X in CPX mode: eight equal partitions and nothing else, since its modes do not mix."""
+    cpx = (MigProfile("cpx", tuple(range(8)), 1, 1, 24576, 8),)
+    card = Device("c", 0, "amd", "MI300X", 196608, Mode.MIG, mig_profiles=cpx)
+    assert compute_slices(card) == 8
+    assert starts_of(card, *["cpx"] * 9) == [(start, 125, 24576) for start in range(8)]
+    assert starts_of(Device("c", 0, "amd", "MI300X", 196608, Mode.MIG), "cpx") == []
+
+
+def test_partitions_that_appear_as_cards_of_their_own_are_given_whole() -> None:
+    parts = tuple(Device(f"c/{i}", i, "amd", "MI300X", 24576) for i in range(8))
+    world = Snapshot(
+        (Node("n", "z", "c", 64000, 65536, parts),),
+        waiting=tuple(
+            Task(f"t{i}", "alice-lab", "", "u", 3, float(i), 1000, 1024, GpuRequest(Mode.WHOLE, 3)) for i in range(3)
+        ),
+    )
+    outcome = plan(world, 0.0)
+    assert [len(p.slices) for p in outcome.places] == [3, 3]
