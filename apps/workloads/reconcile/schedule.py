@@ -1,6 +1,6 @@
 """One scheduling pass: what waits and runs → plan → decisions written, in one transaction under one lock."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from time import monotonic
 from typing import Any
@@ -120,7 +120,7 @@ def _look(known: Memory, now: datetime, simulated: bool) -> Look:
         used=mixed.used,
         simulated=simulated,
     )
-    times = replace(scheduler.Rules(), evictions=0, notice_s=float(rules.notice_s), save_window_s=float(rules.save_s))
+    times = scheduler.Rules(notice_s=float(rules.notice_s), save_window_s=float(rules.save_s))
     return Look(view, world.engine, times, _unisolated(view), mixed)
 
 
