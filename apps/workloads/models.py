@@ -75,6 +75,9 @@ class Workload(TenantModel):
             models.Index(fields=["-ended_at"], name="workload_failed", condition=models.Q(status=Status.FAILED)),
             models.Index(fields=["queued_at"], name="workload_waiting", condition=models.Q(status=Status.QUEUED)),
             models.Index(fields=["status"], name="workload_live", condition=models.Q(status__in=sorted(LIVE))),
+            models.Index(
+                fields=["promised_at"], name="workload_promised", condition=models.Q(promised_at__isnull=False)
+            ),
         ]
         constraints = [
             models.UniqueConstraint(fields=["organisation", "owner", "submit_key"], name="workload_submitted_once"),
