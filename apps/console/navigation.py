@@ -82,6 +82,7 @@ CONSOLE = (
             Entry(_("Zones"), "", "console:zones", P.PLATFORM_NODES_VIEW),
             Entry(_("Nodes"), "", "console:nodes", P.PLATFORM_NODES_VIEW),
             Entry(_("Accelerators"), "", "console:accelerators", P.PLATFORM_NODES_VIEW),
+            Entry(_("Queue and fairness"), "", "console:queue", P.PLATFORM_NODES_VIEW),
         ),
     ),
     Entry(

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.console import people_urls
+from apps.console import people_urls, queue_urls
 from apps.console.views import (
     accelerators,
     audit,
@@ -34,6 +34,7 @@ app_name = "console"
 urlpatterns = [
     path("", overview.page, name="overview"),
     *people_urls.urlpatterns,
+    *queue_urls.urlpatterns,
     path("organisations/", organisations.organisation_list, name="organisations"),
     path("organisations/suggestions/", organisations.suggestions, name="organisation_suggestions"),
     path("organisations/new/", organisations.new, name="organisation_new"),
