@@ -2,9 +2,10 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from apps.console import people_api_urls
+from apps.console import people_api_urls, queue_api_urls
 from apps.console.api import (
     audit,
+    cards,
     catalogue,
     environments,
     finance,
@@ -76,6 +77,7 @@ _console: list[URLPattern | URLResolver] = [
     path("nodes/tokens/", hardware.NodeTokens.as_view()),
     path("nodes/<uuid:node_id>/", include(_node)),
     path("accelerators/", hardware.Accelerators.as_view()),
+    path("accelerators/<uuid:card_id>/", cards.AcceleratorDetail.as_view()),
     path("accelerators/<uuid:card_id>/mode/", hardware.AcceleratorSwitch.as_view()),
     path("zones/", hardware.Zones.as_view()),
     path("zones/simulated/", hardware.SimulatedZone.as_view()),
@@ -105,7 +107,7 @@ _console: list[URLPattern | URLResolver] = [
 ]
 
 urlpatterns = [
-    path("console/", include([*_console, *people_api_urls.console])),
+    path("console/", include([*_console, *people_api_urls.console, *queue_api_urls.urlpatterns])),
     path("organisation/", include(people_api_urls.organisation)),
     path("package-requests/", include(people_api_urls.package_requests)),
 ]

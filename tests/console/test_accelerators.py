@@ -1,5 +1,6 @@
 """Accelerators: every card with what is on it; its mode is switched only while nothing is."""
 
+from decimal import Decimal
 from pathlib import Path
 from uuid import uuid4
 
@@ -8,6 +9,7 @@ from django.conf import LazySettings
 from django.test import Client
 from django.utils import timezone
 
+from apps.billing import services as billing
 from apps.clusters.models import Accelerator, Node
 from apps.common.scoping import acting
 from apps.workloads import states
@@ -31,7 +33,7 @@ def cards(world: World) -> list[Accelerator]:
     return [
         Accelerator.objects.create(
             node=world.node, uuid=f"GPU-{n}", index=n, vendor=vendors[n], model=models[n], memory_mib=81_920,
-            mode=modes[n], utilisation_pct=40 + n, temperature_c=50 + n,
+            mode=modes[n], limiter="simulated", utilisation_pct=40 + n, temperature_c=50 + n,
         )
         for n in range(4)
     ]  # fmt: skip
@@ -76,6 +78,50 @@ def test_a_card_that_is_held_is_not_switched_and_the_work_is_named(
     assert "card 0" in messages_of(response)[-1]
     assert set(Accelerator.objects.values_list("mode", flat=True)) == {"whole", "mig", "vgpu"}
     assert count_entries("card.mode") == 0
+
+
+def test_before_a_switch_it_is_said_what_changes_for_whom(ops: Client, cards: list[Accelerator]) -> None:
+    with acting(platform()):
+        made = {
+            mode: billing.create_package(
+                platform(),
+                spec=billing.PackageSpec(
+                    name_en=f"H100 {mode}", name_zh=f"H100 {mode}", cpu_milli=1000, memory_mib=512, gpu_count=1,
+                    gpu_model="H100", gpu_mode=mode, gpu_core_milli=429, gpu_memory_mib=40_960, mig_profile=profile,
+                ),
+                rate_fen_per_hour=Decimal(100),
+            )
+            for mode, profile in (("whole", ""), ("mig", "3g.40gb"), ("shared", ""))
+        }  # fmt: skip
+    text = text_of(ops.get(page("accelerator_mode", cards[0].pk), {"mode": "mig"}))
+    assert "Give out card 0" in text
+    assert f"Then these start on it: {made['mig'].name_en}." in text
+    assert made["whole"].name_en in text
+    assert made["shared"].name_en not in text
+    assert 'name="seen" value="whole"' in text
+    refused = text_of(ops.get(page("accelerator_mode", cards[3].pk), {"mode": "mig"}))
+    assert "It will be refused: not on this model." in refused
+    assert ops.get(page("accelerator_mode", cards[0].pk), {"mode": "none"}).status_code == 404
+
+
+def test_the_second_of_two_tabs_changes_nothing(ops: Client, cards: list[Accelerator]) -> None:
+    post(ops, page("accelerator_mode", cards[0].pk), mode="mig", seen="whole")
+    response = post(ops, page("accelerator_mode", cards[0].pk), mode="shared", seen="whole", follow=True)
+    assert "Somebody has switched this card meanwhile" in messages_of(response)[-1]
+    cards[0].refresh_from_db()
+    assert cards[0].mode == "mig"
+
+
+def test_profiles_are_the_drivers_where_it_told_them(ops: Client, cards: list[Accelerator]) -> None:
+    text = text_of(ops.get(page("accelerators"), {"card": str(cards[1].pk)}))
+    assert "by its model" in text
+    assert "3g.40gb" in text
+    cut = {"name": "2g.21gb", "starts": [0, 2], "size": 2, "compute": 2, "memory_mib": 20_000, "maximum": 2}
+    Accelerator.objects.filter(pk=cards[1].pk).update(mig_profiles=[cut])
+    text = text_of(ops.get(page("accelerators"), {"card": str(cards[1].pk)}))
+    assert "told by its driver" in text
+    assert "2g.21gb" in text
+    assert "3g.40gb" not in text
 
 
 def test_a_free_card_is_switched_and_logged(ops: Client, cards: list[Accelerator]) -> None:

@@ -57,6 +57,22 @@ def test_a_card_is_switched(ops: Client, world: World) -> None:
     assert send(ops, "POST", f"accelerators/{uuid4()}/mode/", {"mode": "whole"}).status_code == 404
 
 
+def test_a_card_tells_how_it_can_be_cut_and_given_out(ops: Client, world: World) -> None:
+    send(ops, "POST", "zones/simulated/")
+    card = Accelerator.objects.filter(node__name="sim-h100", mode="mig").first()
+    assert card is not None
+    told = ops.get(f"{ROOT}/accelerators/{card.pk}/").json()
+    assert (told["mode"], told["discovered"], told["holders"]) == ("mig", False, [])
+    assert {mode["mode"]: mode["isolation"] for mode in told["modes"] if not mode["why_not"]} == {
+        "whole": "whole", "shared": "shared", "vgpu": "memory", "mig": "hardware"
+    }  # fmt: skip
+    profiles = {profile["name"]: profile["free_starts"] for profile in told["profiles"]}
+    assert profiles["3g.40gb"] == [0, 4]
+    assert [part["profile"] for part in told["layouts"][0]] == ["7g.80gb"]
+    assert send(ops, "POST", f"accelerators/{card.pk}/mode/", {"mode": "whole", "seen": "vgpu"}).status_code == 409
+    assert ops.get(f"{ROOT}/accelerators/{uuid4()}/").status_code == 404
+
+
 def test_a_node_is_labelled_drained_and_removed(ops: Client, root: Client, world: World) -> None:
     node = make_node(name="spare")
     Node.objects.filter(pk=node.pk).update(driver="remote")

@@ -17,8 +17,9 @@ from apps.clusters.models import Accelerator, Zone
 from apps.common.access import on_platform
 from apps.common.api import ScopedView
 from apps.common.permissions import Permission as P
-from apps.console.api.nodes import AcceleratorOut, NodeDetail, NodeOut
-from apps.console.api.shared import ByName, Named, OldestFirst
+from apps.console.api.cards import CARDS, CardOut
+from apps.console.api.nodes import NodeDetail, NodeOut
+from apps.console.api.shared import ByName, OldestFirst
 from apps.console.hardware_filters import CardFilter
 from apps.console.selectors import accelerators as reads
 from apps.workloads.hardware import drains, modes, removal
@@ -26,7 +27,7 @@ from apps.workloads.nodes import simulated_driver
 
 VIEW = on_platform(P.PLATFORM_NODES_VIEW)
 MANAGE = on_platform(P.PLATFORM_NODES_MANAGE)
-ZONES, CARDS, NODES = "console: zones", "console: accelerators", "console: nodes"
+ZONES, NODES = "console: zones", "console: nodes"
 
 
 class ZoneOut(serializers.Serializer[Zone]):
@@ -50,12 +51,11 @@ class NameIn(serializers.Serializer[Any]):
     name = serializers.CharField(max_length=60)
 
 
-class CardOut(AcceleratorOut):
-    node = Named(read_only=True)
-
-
 class ModeIn(serializers.Serializer[Any]):
+    """`seen`: the mode that it was in when you looked; 409 where it has been switched since."""
+
     mode = serializers.ChoiceField(choices=AcceleratorMode.choices)
+    seen = serializers.ChoiceField(choices=AcceleratorMode.choices, required=False)
 
 
 class DrainIn(serializers.Serializer[Any]):
@@ -161,8 +161,9 @@ class AcceleratorSwitch(ScopedView):
 
     def post(self, request: Request, card_id: UUID) -> Response:
         """409 names the work that is in the way."""
-        mode = AcceleratorMode(_checked(ModeIn(data=request.data))["mode"])
-        modes.set_card_mode(self.actor, card_id=card_id, mode=mode)
+        asked = _checked(ModeIn(data=request.data))
+        seen = AcceleratorMode(asked["seen"]) if "seen" in asked else None
+        modes.set_card_mode(self.actor, card_id=card_id, mode=AcceleratorMode(asked["mode"]), seen=seen)
         return Response(CardOut(reads.view_of(clusters.card(self.actor, card_id)).card).data)
 
 

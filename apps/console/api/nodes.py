@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from apps.clusters import selectors as clusters
 from apps.clusters import services
-from apps.clusters.choices import AcceleratorMode, NodeStatus
+from apps.clusters.choices import AcceleratorMode, Limiter, NodeStatus
 from apps.clusters.models import Accelerator, Node
 from apps.common.access import on_platform
 from apps.common.api import ScopedView
@@ -36,6 +36,10 @@ class AcceleratorOut(serializers.Serializer[Accelerator]):
     memory_mib = serializers.IntegerField(read_only=True)
     mode = serializers.ChoiceField(choices=AcceleratorMode.choices, read_only=True)
     healthy = serializers.BooleanField(read_only=True)
+    limiter = serializers.ChoiceField(
+        choices=Limiter.choices, read_only=True, help_text="What holds vGPU slices to their memory."
+    )
+    partition = serializers.CharField(read_only=True, help_text="The compute partition of an AMD card.")
     utilisation_pct = serializers.FloatField(read_only=True, allow_null=True)
     memory_used_mib = serializers.IntegerField(read_only=True, allow_null=True)
     temperature_c = serializers.IntegerField(read_only=True, allow_null=True)

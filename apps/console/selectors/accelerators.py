@@ -9,15 +9,16 @@ from uuid import UUID
 from django.db.models import Count, F, Q, QuerySet, Sum
 from django.db.models.functions import Least
 
-import scheduler
+from apps.clusters import geometry
 from apps.clusters import selectors as clusters
 from apps.clusters.choices import AcceleratorMode
 from apps.clusters.models import Accelerator, Node, Zone
 from apps.clusters.selectors import UNSEEN_AFTER, silent
 from apps.common.actor import Actor
 from apps.common.clock import db_now
+from apps.workloads.hardware import layouts
+from apps.workloads.hardware.layouts import Held, Layout, Offer
 from apps.workloads.models import Placement
-from scheduler.mig import profiles_of
 
 UNITS = 8  # the width of a card, in parts
 MODELS_SHOWN = 5
@@ -25,11 +26,15 @@ MODELS_SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a card as it is drawn: `width` in eighths; `placement` None for a free part."""
+    """A part of a card as it is drawn: `width` in eighths; `placement` None for a free part.
+
+    `start`: the memory slice where it begins, on a MIG card.
+    """
 
     width: int
     label: str
     placement: Placement | None = None
+    start: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,30 @@ class CardView:
     @property
     def free(self) -> bool:
         return not self.placements
+
+    @property
+    def slots(self) -> range:
+        """The memory slices of a MIG card, by number."""
+        return range(layouts.slices(geometry.profiles(self.card)))
+
+    @property
+    def partitions(self) -> list[Held]:
+        return [Held(p.mig_profile, p.mig_start) for p in self.placements if p.mig_start is not None]
+
+    @property
+    def offers(self) -> list[Offer]:
+        """The profiles of the card, each with where one more of it could lie now."""
+        return layouts.offers(geometry.profiles(self.card), self.partitions)
+
+    @property
+    def layouts(self) -> list[Layout]:
+        """Ways to cut what is free of it; of all of it while it is in another mode."""
+        return layouts.layouts(geometry.profiles(self.card), self.partitions)
+
+    @property
+    def discovered(self) -> bool:
+        """Whether its driver told how it may be cut; else a table says it of its model."""
+        return geometry.is_discovered(self.card)
 
     @property
     def held_memory_mib(self) -> int:
@@ -114,20 +143,20 @@ def _pieces(card: Accelerator, placements: Sequence[Placement]) -> list[Piece]:
 
 def _partitions(card: Accelerator, placements: Sequence[Placement]) -> list[Piece]:
     """MIG: each partition where it lies, the free memory slices between them."""
-    device = scheduler.Device(id="", index=0, vendor=card.vendor, model=card.model, memory_mib=card.memory_mib)
-    sizes = {profile.name: profile.size for profile in profiles_of(device)}
-    total = max(sizes.values(), default=UNITS)
+    profiles = geometry.profiles(card)
+    sizes = {profile.name: profile.size for profile in profiles}
+    total = layouts.slices(profiles) or UNITS
     pieces, at = [], 0
     for placement in sorted(placements, key=lambda each: each.mig_start or 0):
         start, size = placement.mig_start or 0, sizes.get(placement.mig_profile, 1)
-        pieces += _gap(start - at)
-        pieces.append(Piece(size, placement.mig_profile.partition(".")[0], placement))
+        pieces += _gap(start - at, at)
+        pieces.append(Piece(size, placement.mig_profile.partition(".")[0], placement, start))
         at = start + size
-    return pieces + _gap(total - at)
+    return pieces + _gap(total - at, at)
 
 
-def _gap(size: int) -> list[Piece]:
-    return [Piece(size, "")] if size > 0 else []
+def _gap(size: int, start: int = 0) -> list[Piece]:
+    return [Piece(size, "", start=start)] if size > 0 else []
 
 
 def _shares(card: Accelerator, placements: Sequence[Placement]) -> list[Piece]:

@@ -1,5 +1,6 @@
 """Accelerators: every card with what sits on it, and switching how it is given out."""
 
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -8,12 +9,15 @@ from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.html import format_html_join
+from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 
+from apps.billing.models import Package
 from apps.clusters import selectors as clusters
-from apps.clusters.choices import AcceleratorMode
+from apps.clusters.choices import AcceleratorMode, Limiter
+from apps.clusters.models import Accelerator
 from apps.common.access import on_platform, requires
 from apps.common.errors import DomainError, NotFound
 from apps.common.permissions import Permission as P
@@ -22,6 +26,7 @@ from apps.console.requests import StaffRequest
 from apps.console.selectors import accelerators as reads
 from apps.console.views.shared import done, say_refusal
 from apps.workloads.hardware import modes
+from apps.workloads.hardware.consequences import change
 
 VIEW = on_platform(P.PLATFORM_NODES_VIEW)
 MANAGE = on_platform(P.PLATFORM_NODES_MANAGE)
@@ -32,13 +37,15 @@ NAMES = {
     AcceleratorMode.VGPU: "vGPU",
     AcceleratorMode.SHARED: gettext_lazy("Shared"),
 }
-# What each mode means, beside its name.
+# What keeps the tasks of a card in this mode apart, beside its name.
 MEANING = {
     AcceleratorMode.WHOLE: gettext_lazy("one task at a time"),
-    AcceleratorMode.MIG: gettext_lazy("cut in hardware, isolated"),
+    AcceleratorMode.MIG: gettext_lazy("isolated in hardware"),
     AcceleratorMode.VGPU: gettext_lazy("memory limited"),
     AcceleratorMode.SHARED: gettext_lazy("no isolation"),
 }
+LAYOUTS_SHOWN = 12
+PACKAGES_NAMED = 6
 
 
 @requires(VIEW)
@@ -57,7 +64,8 @@ def card_list(request: StaffRequest) -> HttpResponse:
         "models": reads.use_by_model(filtered.qs),
         "counts": reads.counts(actor),
         "chosen": chosen,
-        "modes": _modes(chosen) if chosen else [],
+        "modes": _modes(chosen.card) if chosen else [],
+        "layouts_shown": LAYOUTS_SHOWN,
         "query": _query(request),
         "may_manage": actor.may(P.PLATFORM_NODES_MANAGE),
         "sees_work": actor.may(P.PLATFORM_WORKLOADS_VIEW),
@@ -73,18 +81,23 @@ def _chosen(request: StaffRequest) -> reads.CardView | None:
         return None
 
 
-def _modes(chosen: reads.CardView) -> list[dict[str, Any]]:
-    possible = modes.possible(chosen.card)
+def _modes(card: Accelerator) -> list[dict[str, Any]]:
     return [
         {
             "value": mode.value,
             "label": NAMES[mode],
-            "meaning": MEANING[mode],
-            "current": mode == chosen.card.mode,
-            "possible": mode in possible,
+            "meaning": _meaning(card, mode),
+            "current": mode == card.mode,
+            "why_not": modes.why_not(card, mode),
         }
         for mode in NAMES
     ]
+
+
+def _meaning(card: Accelerator, mode: AcceleratorMode) -> str:
+    if mode == AcceleratorMode.VGPU and card.limiter in (Limiter.HAMI, Limiter.MPS):
+        return _("memory limited by %(limiter)s") % {"limiter": card.get_limiter_display()}
+    return str(MEANING[mode])
 
 
 def _query(request: StaffRequest) -> str:
@@ -93,17 +106,65 @@ def _query(request: StaffRequest) -> str:
     return urlencode(kept) + ("&" if kept else "")
 
 
-@requires(MANAGE)
-@require_POST
-def mode(request: StaffRequest, card_id: UUID) -> HttpResponse:
+def _wanted(value: str) -> AcceleratorMode:
     try:
-        wanted = AcceleratorMode(request.POST.get("mode", ""))
-        card = modes.set_card_mode(request.actor, card_id=card_id, mode=wanted)
+        return AcceleratorMode(value)
     except ValueError as error:
         raise NotFound from error
+
+
+def _change_text(card: Accelerator, wanted: AcceleratorMode, gained: Sequence[Package]) -> str:
+    if wanted == card.mode:
+        return _("It is given out this way already: nothing changes.")
+    reason = modes.why_not(card, wanted)
+    if reason:
+        return _("It will be refused: %(reason)s.") % {"reason": reason}
+    if not gained:
+        return _("Its node switches it; the other cards go on. No package on offer starts on it then.")
+    return _("Its node switches it; the other cards go on. Then these start on it: %(names)s.") % {
+        "names": _named(gained)
+    }
+
+
+def _named(packages: Sequence[Package]) -> str:
+    language = get_language() or ""
+    named = ", ".join(package.name(language) for package in packages[:PACKAGES_NAMED])
+    return f"{named}, …" if len(packages) > PACKAGES_NAMED else named
+
+
+def _question(request: StaffRequest, card_id: UUID, wanted: AcceleratorMode) -> HttpResponse:
+    """The dialog before a switch: what changes for whom."""
+    card = clusters.card(request.actor, card_id)
+    found = change(card, wanted)
+    hidden = {"mode": wanted.value, "seen": card.mode}
+    context = {
+        "title": _("Give out card %(index)s of %(node)s as “%(mode)s”?")
+        % {"node": card.node.name, "index": card.index, "mode": NAMES[wanted]},
+        "text": _change_text(card, wanted, found.gained),
+        "lost": _named(found.lost),
+        "lost_sub": _("start on this card now, and then no more") if found.lost else "",
+        "undo": _("Yes, while nothing is on it"),
+        "action": reverse("console:accelerator_mode", args=[card.pk]),
+        "fields_html": format_html_join("", '<input type="hidden" name="{}" value="{}">', hidden.items()),
+        "button": _("Switch"),
+        "plain": True,
+    }
+    return render(request, "components/confirm_body.html", context)
+
+
+@requires(MANAGE)
+@require_http_methods(["GET", "POST"])
+def mode(request: StaffRequest, card_id: UUID) -> HttpResponse:
+    """GET: the question for the dialog. POST: the switch; `seen` is the mode that the person saw the card in."""
+    if request.method != "POST":
+        return _question(request, card_id, _wanted(request.GET.get("mode", "")))
+    wanted = _wanted(request.POST.get("mode", ""))
+    seen = _wanted(request.POST["seen"]) if request.POST.get("seen") else None
+    try:
+        card = modes.set_card_mode(request.actor, card_id=card_id, mode=wanted, seen=seen)
+    except NotFound:
+        raise
     except DomainError as error:
-        if isinstance(error, NotFound):
-            raise
         say_refusal(request, error)
         return redirect(f"{reverse('console:accelerators')}?card={card_id}")
     words = _("Card %(index)s of %(node)s is now given out this way: %(mode)s.") % {
