@@ -35,6 +35,7 @@ from apps.workloads.choices import PLACED, Status  # noqa: E402
 from apps.workloads.models import Attempt, Placement, Workload  # noqa: E402
 from apps.workloads.reconcile.schedule import Passed, passed_over  # noqa: E402
 from benchmarks.crowd import Builder, Crowd  # noqa: E402
+from plstack import celery  # noqa: E402, F401  nudges go where these settings say
 
 ENDING = 0.002
 
