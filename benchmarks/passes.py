@@ -2,8 +2,9 @@
 
     python -m benchmarks.passes [--nodes 10000] [--queued 100000] [--passes 12] [--json]
 
-In a scratch database (plstack_passes) beside that of DATABASE_OWNER_URL, made for this and dropped at the end: machines with eight
-cards each, all of them taken (1, 2, 4 or 8 whole cards a task), and a queue of tasks that want the same. The first
+In a scratch database (plstack_passes) beside that of DATABASE_OWNER_URL, made for this and dropped at the end:
+machines with eight cards each, all of them taken (1, 2, 4 or 8 whole cards a task), and a queue of tasks that want the
+same. The first
 pass starts from nothing: it reads everything and makes its engine. Then, before each further pass, 0.2 % of what runs
 ends and as many new tasks arrive, so that a pass has something to start, and most of the queue waits on. Figures are
 wall-clock seconds of `apps.workloads.reconcile.schedule.passed_over` by phase (read, plan, write, and the rest: lock,

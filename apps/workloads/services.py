@@ -20,12 +20,13 @@ from apps.workloads.models import Workload
 from apps.workloads.permissions import may_change, may_submit
 from apps.workloads.placing import placed
 from apps.workloads.resources import holder_of, quota_amounts
+from apps.workloads.sense import refuse_nonsense
 from apps.workloads.spec import Spec
 
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """One workload to run. `key` makes the submission idempotent for its owner."""
+    """One workload to run. `key` makes the submission idempotent for its owner. `priority` None: their highest."""
 
     kind: Kind
     name: str
@@ -34,6 +35,7 @@ class Submission:
     price_version_id: int
     key: str
     id: UUID
+    priority: int | None = None
 
 
 def submit(actor: Actor, submission: Submission) -> Workload:
@@ -68,6 +70,8 @@ def _submit(actor: Actor, submission: Submission, owner_id: int) -> Workload:
     organisation_id = actor.organisation()
     refuse_unless_trusted(organisation_id)
     package = Package.objects.select_related("zone_offer__zone").get(pk=submission.package_id)
+    spec = placed(submission.spec, package)
+    refuse_nonsense(spec)
     # Inserting first makes the loser of a race on one key wait here, before it takes quota or funds.
     workload: Workload = Workload.objects.create(
         id=submission.id,
@@ -76,8 +80,8 @@ def _submit(actor: Actor, submission: Submission, owner_id: int) -> Workload:
         department_id=actor.department_id,
         kind=submission.kind,
         name=submission.name,
-        spec=placed(submission.spec, package).as_json(),
-        priority=_priority(organisation_id, owner_id),
+        spec=spec.as_json(),
+        priority=_priority(actor, submission.priority),
         package_id=submission.package_id,
         price_version_id=submission.price_version_id,
         submit_key=submission.key,
@@ -99,13 +103,17 @@ def _submit(actor: Actor, submission: Submission, owner_id: int) -> Workload:
     return workload
 
 
-def _priority(organisation_id: UUID, user_id: int) -> int:
-    priority = (
-        Membership.objects.filter(organisation_id=organisation_id, user_id=user_id)
-        .values_list("priority", flat=True)
-        .first()
-    )
-    return priority or 3
+def highest_priority(actor: Actor) -> int:
+    """The highest that the actor's own work may have: 5 goes first."""
+    rows = Membership.objects.filter(organisation_id=actor.organisation(), user_id=actor.user_id or 0)
+    return rows.values_list("priority", flat=True).first() or 3
+
+
+def _priority(actor: Actor, asked: int | None) -> int:
+    most = highest_priority(actor)
+    if asked is not None and not 1 <= asked <= most:
+        raise Invalid.field("priority", _("Choose a priority from 1 to %(most)s.") % {"most": most})
+    return asked or most
 
 
 def stop(actor: Actor, workload: Workload, why: Reason = Reason.BY_PERSON) -> Workload:

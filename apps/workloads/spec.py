@@ -57,6 +57,11 @@ class Gpu:
     core_milli: int = 1000
     memory_mib: int = 0
     profile: str | None = None
+    any_of: tuple[str, ...] = ()  # models that will do, where more than one will
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Gpu":
+        return cls(**{**data, "any_of": tuple(data.get("any_of", ()))})
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +87,8 @@ class Spec:
     # Where it may run, as its package says: an id of a zone, or anywhere; on simulated hardware, or never there.
     zone: str | None = None
     simulated: bool = False
+    # The id of a logical cluster of that zone, where it is to run in this one alone.
+    cluster: str | None = None
     # Whether it may be asked to give way to other work. Specs of before there was a choice count as True.
     preemptible: bool = True
 
@@ -102,7 +109,7 @@ class Spec:
             argv=tuple(data["argv"]),
             cpu_milli=data["cpu_milli"],
             memory_mib=data["memory_mib"],
-            gpu=Gpu(**gpu) if gpu else None,
+            gpu=Gpu.from_json(gpu) if gpu else None,
             env=dict(data["env"]),
             mounts=tuple(DataMount(**mount) for mount in data["mounts"]),
             workdir=data["workdir"],
@@ -112,5 +119,6 @@ class Spec:
             egress=data.get("egress", False),
             zone=data.get("zone"),
             simulated=data.get("simulated", False),
+            cluster=data.get("cluster"),
             preemptible=data.get("preemptible", True),
         )

@@ -44,6 +44,7 @@ def make_task(
         memory_mib=spec.memory_mib,
         gpu=_gpu(spec.gpu),
         zone=spec.zone,
+        cluster=spec.cluster,
         preemptible=spec.preemptible,
         min_runtime_s=min_runtime_s,
         requeued=requeued,
@@ -60,4 +61,5 @@ def _gpu(gpu: Gpu | None) -> scheduler.GpuRequest | None:
         core_milli=gpu.core_milli,
         memory_mib=gpu.memory_mib,
         profile=gpu.profile,
+        any_of=gpu.any_of,
     )
