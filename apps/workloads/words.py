@@ -78,6 +78,41 @@ _SENTENCES: tuple[Sentence, ...] = (
             _("Too many terminals and commands are open in it: at most %(count)s at a time.") % {"count": count}
         ),
     ),
+    _sentence(
+        r"Nothing on this machine holds a vGPU slice to its memory",
+        lambda: _("Nothing on its machine limits the memory of a vGPU slice, so it was not given out."),
+    ),
+    _sentence(
+        r"The card has a partition at memory slice (\d+) that the platform did not make: remove it with .+",
+        lambda start: (
+            _(
+                "The card has a partition at memory slice %(start)s that the platform did not make. "
+                "An administrator can remove it with nvidia-smi mig -dci and -dgi."
+            )
+            % {"start": start}
+        ),
+    ),
+    _sentence(
+        r"The card offers no partition (\S+) at memory slice (\d+)",
+        lambda profile, start: (
+            _("The card offers no partition %(profile)s at memory slice %(start)s.")
+            % {"profile": profile, "start": start}
+        ),
+    ),
+    _sentence(r"This card cannot be partitioned \(MIG\)\.", lambda: _("This card knows no MIG.")),
+    _sentence(
+        r"A process still uses the card, or it still has MIG instances\.",
+        lambda: _("A process still uses the card, or there are partitions on it that the platform did not make."),
+    ),
+    _sentence(
+        r"The card takes the mode with its next reset: reset it or restart the machine, then repeat\.",
+        lambda: _("The card takes the mode with its next reset: reset it or restart the machine, then repeat."),
+    ),
+    _sentence(
+        r"The platform may not (?:switch|cut) cards on this machine: it has to run as root\.",
+        lambda: _("The platform may not switch or cut cards on that machine: it has to run as root there."),
+    ),
+    _sentence(r"There is no NVIDIA driver on this machine\.", lambda: _("There is no NVIDIA driver on that machine.")),
     _sentence(r"The workload is not running", lambda: _("It is not running any more.")),
     _sentence(r"It did not end in time and was killed", lambda: _("It did not end in time and was killed.")),
 )

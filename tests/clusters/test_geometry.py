@@ -105,6 +105,14 @@ class TestRows:
         assert card.mig_profiles is None
         assert geometry.profiles(card) == table_for(card.model, card.memory_mib)
 
+    def test_a_card_that_was_cut_by_hand_is_given_out_no_more_until_the_platform_knows(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        assert written(monkeypatch, machine(h100())).healthy
+        assert not written(monkeypatch, machine(h100(mig=True))).healthy
+        Accelerator.objects.update(mode="mig")
+        assert written(monkeypatch, machine(h100(mig=True))).healthy
+
     def test_it_travels_from_an_agent(self) -> None:
         told = machine(h100(mig_cuts=(CUT,)), limits=("hami",))
         assert Machine.from_json(asdict(told)) == told

@@ -144,7 +144,7 @@ class FakeNvml:
         info.id, info.sliceCount, info.instanceCount, info.memorySizeMB = IDS[number], slices, most, memory
         if version == 2:
             extra = "+me" if number == pynvml.NVML_GPU_INSTANCE_PROFILE_1_SLICE_REV1 else ""
-            info.name = f"MIG {slices}g.{round(memory / 1000)}gb{extra}".encode()
+            info.name = f"MIG {slices}g.{-(-memory * 8 // 81_559) * 10}gb{extra}".encode()
         return info
 
     def nvmlDeviceGetGpuInstancePossiblePlacements(self, card: FakeCard, profile: int, array: Any, count: Any) -> int:

@@ -15,9 +15,10 @@ import pytest
 from apps.workloads.drivers.base import DeviceGrant, DriverError, IsolationLevel, LaunchRefused, Unsupported
 from apps.workloads.drivers.local import devices, modes, nvml
 from apps.workloads.drivers.local.cards import Cards
+from apps.workloads.drivers.local.driver import LocalDriver
 from apps.workloads.drivers.local.partitions import SETTLE_S, Partitions
 from tests.drivers.fake_nvml import MIB, Died, FakeCard, Instance, install
-from tests.drivers.kit import Kit
+from tests.drivers.kit import Kit, eventually
 
 REF, OTHER = str(uuid4()), str(uuid4())
 SMALL, LARGE = "1g.10gb", "3g.40gb"
@@ -255,6 +256,23 @@ class TestGrants:
     def test_a_shared_card_has_no_limits(self) -> None:
         variables = devices.environment([replace(self.SHARE, mode="shared")])
         assert not [name for name in variables if "LIMIT" in name or "MPS" in name]
+
+
+class TestLife:
+    """The whole way with the local driver: from the launch to what is left of it."""
+
+    def test_from_launch_to_end(self, card: FakeCard, plain: Kit, home: Path) -> None:
+        driver = LocalDriver(home, plain.driver.isolation().level, False)
+        program = "import os; print(os.environ['CUDA_VISIBLE_DEVICES'])"
+        request = plain.python(program, devices=(TestGrants.SLICE,))
+        handle = driver.launch(request)
+        made = card.instances[0].compute[0].uuid
+        driver.launch(request)
+        assert card.created == 1
+        eventually(lambda: driver.observe(handle), lambda seen: seen.phase.is_final)
+        assert driver.logs(handle).data.decode().split()[-1] == made
+        assert card.instances == []
+        assert driver.sweep_partitions() == 0
 
 
 class TestFigures:

@@ -109,9 +109,16 @@ def write_cards(node: Node, machine: Machine) -> None:
         Accelerator.everything.update_or_create(
             uuid=card.uuid, defaults=columns, create_defaults={**columns, "uuid": card.uuid, "mode": mode}
         )
+    _mark_cut_by_others(machine)
     Accelerator.objects.filter(node=node).exclude(uuid__in=[card.uuid for card in machine.cards]).update(healthy=False)
 
 
 def _limiter(node: Node, machine: Machine, card: Card) -> Limiter:
     found = effective(machine.limiters, node.isolation) if card.vendor == "nvidia" else None
     return Limiter(found.value) if found else Limiter.NONE
+
+
+def _mark_cut_by_others(machine: Machine) -> None:
+    """A card on which somebody has switched MIG on by hand runs nothing in any other mode."""
+    cut = [card.uuid for card in machine.cards if card.mig]
+    Accelerator.objects.filter(uuid__in=cut).exclude(mode=AcceleratorMode.MIG).update(healthy=False)
