@@ -1,0 +1,1 @@
+"""One runnable module for each figure that the project claims."""
