@@ -13,18 +13,21 @@ from scheduler.types import WHOLE_MILLI, Device, Mix, Mode, Slice
 
 
 class Allocator:
-    """Columns by class over shared cells. Nothing is taken until `commit`."""
+    """Columns by class over shared cells. Nothing is taken until `commit`.
+
+    `profiles`: how often each MIG profile is asked for.
+    """
 
     def __init__(self, cells: Cells, scorer: Scorer, mix: Mix | None = None) -> None:
         self.cells, self.scorer = cells, scorer
-        self._profiles = profile_weights(mix)
+        self.profiles = profile_weights(mix)
         self._columns: dict[Demand, Column] = {}
 
     def column(self, demand: Demand) -> Column:
         """The class's scores, up to date."""
         column = self._columns.get(demand)
         if column is None:
-            column = self._columns[demand] = Column(RequestClass(self.cells, demand, self._profiles), self.scorer)
+            column = self._columns[demand] = Column(RequestClass(self.cells, demand, self.profiles), self.scorer)
         else:
             column.refresh()
         return column

@@ -7,14 +7,16 @@ What nodes report is not trusted: sizes that are no number of things count as 0,
 first counts and the other gets no work.
 """
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler.amounts import amount
 from scheduler.mig import profile_named, span
+from scheduler.topology import Domains, domains_of
 from scheduler.types import WHOLE_MILLI, Device, Mode, Node, Slice
 
 Ints = NDArray[np.int64]
@@ -54,10 +56,10 @@ class Cells:
 
     cpu, memory: [N]. core, card_memory, full_memory, tenants, mask, owner: [N, G]. shape: [N], an index into
     `shapes`: nodes of one shape have the same cards in the same modes and health, so static checks are per shape.
-    total_cpu, total_memory: [N], of the empty node.
+    total_cpu, total_memory: [N], of the empty node. `longest_log` bounds the log; by default twice the nodes.
     """
 
-    def __init__(self, nodes: Sequence[Node]) -> None:
+    def __init__(self, nodes: Sequence[Node], longest_log: int | None = None) -> None:
         self.nodes = tuple(nodes)
         self.row_of: dict[str, int] = {}
         for row, node in enumerate(self.nodes):
@@ -72,7 +74,7 @@ class Cells:
         self._lay_out(shape)
         self._log: list[int] = []
         self._log_start = 0
-        self._longest_log = max(SHORTEST_LOG, 2 * len(self.nodes))
+        self._longest_log = longest_log or max(SHORTEST_LOG, 2 * len(self.nodes))
         self._organisations: dict[str, int] = {}
         self._profiles: dict[tuple[int, int], list[str]] = {}
         self.claims: list[list[Claim]] = [[] for _ in self.nodes]
@@ -101,6 +103,11 @@ class Cells:
     def _is_open(self, row: int) -> bool:
         node = self.nodes[row]
         return node.schedulable and node.healthy and self.row_of[node.id] == row
+
+    @cached_property
+    def domains(self) -> Domains:
+        """Topology domains by row."""
+        return domains_of(self.nodes)
 
     @property
     def position(self) -> int:
@@ -209,11 +216,6 @@ class Cells:
 def capacity_of(card: Device) -> int:
     """Compute of an empty card in milli-cards; shared cards may hand out more than they have."""
     return amount(card.share_milli) if card.mode is Mode.SHARED else WHOLE_MILLI
-
-
-def amount(reported: float) -> int:
-    """A size as reported by a node; 0 for what is no size (negative, not a number, infinite)."""
-    return max(0, int(reported)) if math.isfinite(reported) else 0
 
 
 def _in_order(devices: Iterable[Device]) -> tuple[Device, ...]:

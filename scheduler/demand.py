@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from scheduler.amounts import amount
 from scheduler.ascend import template
 from scheduler.types import WHOLE_MILLI, Device, GpuRequest, Mode, Task
 
@@ -45,11 +46,11 @@ def claim_on(card: Device, gpu: GpuRequest) -> tuple[int, int]:
     the card does not have takes more than any card has.
     """
     if gpu.mode is Mode.WHOLE:
-        return WHOLE_MILLI, max(0, card.memory_mib)
+        return WHOLE_MILLI, amount(card.memory_mib)
     if gpu.mode is Mode.VGPU and gpu.profile:
         return template(card.model, gpu.profile) or NO_SUCH_TEMPLATE
     if gpu.mode is Mode.VGPU and gpu.memory_mib == 0:
-        return gpu.core_milli, max(0, card.memory_mib) * gpu.core_milli // WHOLE_MILLI
+        return gpu.core_milli, amount(card.memory_mib) * gpu.core_milli // WHOLE_MILLI
     return gpu.core_milli, gpu.memory_mib
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from scheduler.amounts import amount
 from scheduler.cells import Bools, Cells, Ints, capacity_of
 from scheduler.columns import CardNeeds, RequestClass
 from scheduler.decisions import Cause, CauseCode, FunnelStep, NearestMiss
@@ -35,7 +36,7 @@ def can_hold(card: Device, gpu: GpuRequest) -> bool:
     if gpu.mode is Mode.MIG:
         return profile_named(card, gpu.profile) is not None
     core, memory = claim_on(card, gpu)
-    return core <= capacity_of(card) and memory <= max(0, card.memory_mib)
+    return core <= capacity_of(card) and memory <= amount(card.memory_mib)
 
 
 class Funnel:
@@ -43,8 +44,6 @@ class Funnel:
 
     def __init__(self, cells: Cells) -> None:
         self.cells = cells
-        self.total_cpu = np.array([max(0, node.cpu_milli) for node in cells.nodes], np.int64)
-        self.total_memory = np.array([max(0, node.memory_mib) for node in cells.nodes], np.int64)
         self.schedulable = np.array([node.schedulable for node in cells.nodes], np.bool_)
         self.healthy = np.array([node.healthy for node in cells.nodes], np.bool_)
 
@@ -64,7 +63,7 @@ class Funnel:
 
     def ever(self, demand: Demand) -> Bools:
         """[N]: nodes that could hold one member when empty, whatever their state."""
-        big = (self.total_cpu >= demand.cpu_milli) & (self.total_memory >= demand.memory_mib)
+        big = (self.cells.total_cpu >= demand.cpu_milli) & (self.cells.total_memory >= demand.memory_mib)
         gpu = demand.gpu
         return big if gpu is None else big & self._enough(lambda card: can_hold(card, gpu), gpu.count)
 

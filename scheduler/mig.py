@@ -7,6 +7,7 @@ table (`Device.mig_profiles`); other vendors' partitions come from there alone.
 
 from functools import cache, lru_cache
 
+from scheduler.amounts import amount
 from scheduler.types import Device, MigProfile
 
 SLICES = 8  # the most memory slices of any card; occupancy is a mask of so many bits
@@ -58,8 +59,8 @@ def table_for(model: str, memory_mib: int) -> tuple[MigProfile, ...]:
         return _geometry(24 * 1024, _A30, _FOUR_SLICES, 4)
     if not any(family in name for family in _EIGHT_SLICE_FAMILIES):
         return ()
-    size = min(_NAMES, key=lambda gb: abs(gb * 1024 - memory_mib))
-    return _geometry(memory_mib, _NAMES[size], _EIGHT_SLICES, SLICES)
+    size = min(_NAMES, key=lambda gb: abs(gb * 1024 - amount(memory_mib)))
+    return _geometry(amount(memory_mib), _NAMES[size], _EIGHT_SLICES, SLICES)
 
 
 def profiles_of(device: Device) -> tuple[MigProfile, ...]:
@@ -75,7 +76,8 @@ def _legal(reported: tuple[MigProfile, ...]) -> tuple[MigProfile, ...]:
     by_name: dict[str, MigProfile] = {}
     for profile in reported:
         inside = profile.starts and min(profile.starts) >= 0 and max(profile.starts) + profile.size <= SLICES
-        if inside and profile.name and profile.size > 0 and profile.compute > 0:
+        sizes = min(profile.size, profile.compute, profile.maximum) > 0 and profile.memory_mib >= 0
+        if inside and sizes and profile.name:
             by_name.setdefault(profile.name, profile)
     return tuple(by_name.values())
 

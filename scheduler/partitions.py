@@ -87,9 +87,9 @@ def profile_weights(mix: Mix | None) -> dict[str, float]:
 
 
 def weights_on(geometry: Geometry, asked: Mapping[str, float]) -> tuple[float, ...]:
-    """The weights of a geometry's profiles, adding up to 1; uniform when none of them is asked for."""
-    total = sum(asked.get(p.name, 0.0) for p in geometry)
-    return tuple(asked.get(p.name, 0.0) / total for p in geometry) if total else uniform(geometry)
+    """The share of each profile in the slices that are asked for, adding up to 1; uniform when none is asked for."""
+    slices = [asked.get(p.name, 0.0) * p.size for p in geometry]
+    return tuple(part / sum(slices) for part in slices) if any(slices) else uniform(geometry)
 
 
 class PartitionChoice:

@@ -1,7 +1,11 @@
 """Requests that make no sense get a cause of their own and never reach placement."""
 
 from scheduler.decisions import Cause, CauseCode
-from scheduler.types import WHOLE_MILLI, GpuRequest, Mode, Task
+from scheduler.types import WHOLE_MILLI, Gang, GpuRequest, Mode, Task
+
+MOST_MEMBERS = 10_000
+MOST_CARDS = 10_000
+NO_SIZE = 1 << 50
 
 
 def problem_with(task: Task) -> Cause | None:
@@ -11,22 +15,31 @@ def problem_with(task: Task) -> Cause | None:
 
 
 def _bad_field(task: Task) -> str | None:
-    if task.cpu_milli < 0:
+    if not _is_size(task.cpu_milli):
         return "cpu_milli"
-    if task.memory_mib < 0:
+    if not _is_size(task.memory_mib):
         return "memory_mib"
     if not 1 <= task.priority <= 5:
         return "priority"
-    if task.gang is not None and not 1 <= (task.gang.minimum or task.gang.size) <= task.gang.size:
+    if task.gang is not None and not 1 <= _least(task.gang) <= task.gang.size <= MOST_MEMBERS:
         return "gang"
     return None
 
 
+def _is_size(value: float) -> bool:
+    """False for negative numbers, for what is no number, and for more than any sum could hold."""
+    return 0 <= value < NO_SIZE
+
+
+def _least(gang: Gang) -> int:
+    return gang.size if gang.minimum is None else gang.minimum
+
+
 def _bad_gpu_field(gpu: GpuRequest) -> str | None:
-    if gpu.count < 1:
+    if not 1 <= gpu.count <= MOST_CARDS:
         return "gpu.count"
     if gpu.mode is Mode.MIG:
         return None if gpu.profile else "gpu.profile"
     if gpu.mode in (Mode.SHARED, Mode.VGPU) and not 0 < gpu.core_milli <= WHOLE_MILLI:
         return "gpu.core_milli"
-    return "gpu.memory_mib" if gpu.memory_mib < 0 else None
+    return None if _is_size(gpu.memory_mib) else "gpu.memory_mib"

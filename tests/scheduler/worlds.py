@@ -1,9 +1,12 @@
 """Hypothesis strategies: small worlds with every kind of card, request and constraint."""
 
+from dataclasses import replace
+
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from scheduler import Device, Gang, GpuRequest, Mix, MixEntry, Mode, Node, Snapshot, Task
+from scheduler import Device, Gang, GpuRequest, MigProfile, Mix, MixEntry, Mode, Node, Snapshot, Task
+from scheduler.mig import profiles_of
 
 # No deadline, because these measure correctness; the same examples on every run.
 steady = settings(deadline=None, derandomize=True, max_examples=60)
@@ -82,3 +85,27 @@ def snapshots(draw: st.DrawFn, most_nodes: int = 4, most_tasks: int = 12) -> Sna
         tuple(draw(nodes(i)) for i in range(draw(st.integers(0, most_nodes)))),
         waiting=tuple(draw(tasks(i)) for i in range(draw(st.integers(1, most_tasks)))),
     )
+
+
+ODD = (MigProfile("half", (0, 4), 4, 3, 40960, 2), MigProfile("bit", (1, 3, 5, 7), 1, 1, 10240, 3))
+MIG_CARDS = {
+    "A100": Device("", 0, "nvidia", "A100", 81920, Mode.MIG),
+    "H200": Device("", 0, "nvidia", "H200", 144384, Mode.MIG),
+    "A30": Device("", 0, "nvidia", "A30", 24576, Mode.MIG),
+    "odd": Device("", 0, "nvidia", "A100", 81920, Mode.MIG, mig_profiles=ODD),
+}
+
+
+@st.composite
+def mig_worlds(draw: st.DrawFn) -> Snapshot:
+    """One node of up to four cards in MIG mode and tasks that ask for profiles of theirs."""
+    kinds = draw(st.lists(st.sampled_from(sorted(MIG_CARDS)), min_size=1, max_size=4))
+    cards = tuple(replace(MIG_CARDS[kind], id=f"c{i}", index=i) for i, kind in enumerate(kinds))
+    names = sorted({profile.name for card in cards for profile in profiles_of(card)})
+    waiting = tuple(
+        replace(draw(tasks(i)), gang=None, zone=None, cluster=None, gpu=GpuRequest(Mode.MIG, count, profile=name))
+        for i, (name, count) in enumerate(
+            draw(st.lists(st.tuples(st.sampled_from(names), st.sampled_from([1, 1, 1, 2])), min_size=1, max_size=8))
+        )
+    )
+    return Snapshot((Node("n", "east", "main", 640000, 2621440, cards),), waiting=waiting)

@@ -1,0 +1,44 @@
+"""Topology domains of the nodes, from the node itself to zone, logical cluster and models of card."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler.types import Node
+
+Ints = NDArray[np.int64]
+Domain = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Domains:
+    """levels: [N] each, the domain of each row as a number in the order of the domains' names, narrowest kind first."""
+
+    levels: tuple[Ints, ...]
+
+    def most(self, rows: Ints, room: Ints) -> int:
+        """The most members that one domain of the widest kind has room for."""
+        return int(np.bincount(self.levels[-1][rows], weights=room).max(initial=0))
+
+
+def wide_domain(node: Node) -> Domain:
+    """The widest domain a gang may span: zone, logical cluster, and the same models of card."""
+    return node.zone, node.cluster, ",".join(sorted({card.model for card in node.devices}))
+
+
+def domains_of(nodes: Sequence[Node]) -> Domains:
+    """The domains of these nodes. Work in proportion to the nodes: keep the result."""
+    depth = max((len(node.topology) for node in nodes), default=0)
+    wide = [wide_domain(node) for node in nodes]
+    alone = [(*w, *node.topology, node.id) for w, node in zip(wide, nodes, strict=True)]
+    shared = [
+        [(*w, *node.topology[:level]) for w, node in zip(wide, nodes, strict=True)] for level in range(depth, -1, -1)
+    ]
+    return Domains(tuple(_numbered(names) for names in (alone, *shared)))
+
+
+def _numbered(names: list[Domain]) -> Ints:
+    numbers = {name: number for number, name in enumerate(sorted(set(names)))}
+    return np.array([numbers[name] for name in names], np.int64)
