@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.clusters.models import LogicalCluster
 from apps.common.errors import Invalid
-from apps.workloads.reconcile.tasks_of import make_task
+from apps.workloads.requested import make_task
 from apps.workloads.spec import Spec
 from scheduler.validate import problem_with
 

@@ -1,7 +1,7 @@
 """The engine that is kept between passes decides as a fresh one would, whatever happened in between."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 
 import pytest
@@ -77,7 +77,7 @@ def test_an_engine_that_was_told_decides_as_one_that_was_made(crowd: None, seed:
 
 
 def test_a_node_or_card_that_changed_makes_a_new_engine(crowd: None) -> None:
-    changes = [
+    changes: list[Callable[[], int]] = [
         lambda: Node.objects.filter(name="node-00001").update(status="cordoned"),
         lambda: Node.objects.filter(name="node-00002").update(last_seen_at=db_now() - timedelta(hours=1)),
         lambda: Accelerator.objects.filter(index=0, node__name="node-00003").update(mode="shared"),

@@ -137,7 +137,7 @@ def test_the_mix_in_use_moves_only_when_what_is_submitted_does(crowd: None) -> N
     assert one_more.memory != learned.memory
     assert one_more.used == learned.used
     Workload.objects.update(created_at=now + timedelta(seconds=3))
-    cpu_only = {(1000, None): 1000.0}
+    cpu_only: dict[mix.Kind, float] = {(1000, None): 1000.0}
     other = replace(one_more, memory=replace(one_more.memory, weights=cpu_only))
     assert mix.learn(other, now + timedelta(seconds=4), simulated=False).used != learned.used
 

@@ -34,7 +34,7 @@ class GuaranteesForm(forms.Form):
         super().__init__(data, initial=initial)
         for line in lines:
             self.fields[field_name(line.promise)] = forms.DecimalField(
-                label=words_of(line.promise),
+                label=str(words_of(line.promise)),
                 required=False,
                 min_value=0,
                 max_digits=9,

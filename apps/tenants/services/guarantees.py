@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -54,7 +55,7 @@ def _check(promise: Promise, amount: int) -> None:
 
 
 def _set(actor: Actor, organisation: Organisation, promise: Promise, amount: int) -> None:
-    key = {"organisation": organisation, "gpu_model": promise.gpu_model, "simulated": promise.simulated}
+    key: dict[str, Any] = {"organisation": organisation, "gpu_model": promise.gpu_model, "simulated": promise.simulated}
     row = Guarantee.objects.filter(**key).first()
     before = row.gpu_milli if row else 0
     if before == amount:

@@ -120,7 +120,9 @@ def _outcomes(since: datetime, simulated: bool) -> list[Outcome]:
         .order_by("-started_at")
         .values_list("cause", "workload__spec__gpu", "start_p50", "start_p90", "started_at")[:MOST]
     )
-    return [Outcome(cause, size_of(gpu), *times) for cause, gpu, *times in rows]
+    return [
+        Outcome(cause, size_of(gpu), p50, p90, started) for cause, gpu, p50, p90, started in rows if started is not None
+    ]
 
 
 def size_of(gpu: Mapping[str, Any] | None) -> Size:

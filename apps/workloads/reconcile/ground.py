@@ -25,10 +25,10 @@ _HERE = """
 
 def digest(now: datetime, simulated: bool) -> str:
     """The same as long as `snapshot.nodes` would say the same. Sums of hashes: the order of rows is of no matter."""
-    nodes = f"concat_ws('|', {_columns(Node, 'node', NODE_MEASURES)}, zone.id, %s - node.last_seen_at < %s)"
+    nodes = f"concat_ws('|', {_columns(Node, 'node', NODE_MEASURES)}, zone.id, node.last_seen_at > %s)"
     cards = f"concat_ws('|', {_columns(Accelerator, 'card', CARD_MEASURES)})"
     with connection.cursor() as cursor:
-        cursor.execute(_sum(nodes, ""), [now, SILENCE, simulated])
+        cursor.execute(_sum(nodes, ""), [now - SILENCE, simulated])
         of_nodes = cursor.fetchone()
         cursor.execute(_sum(cards, "JOIN clusters_accelerator card ON card.node_id = node.id"), [simulated])
         return repr((of_nodes, cursor.fetchone()))

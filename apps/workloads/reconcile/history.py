@@ -57,7 +57,7 @@ def learned(now: datetime, *, simulated: bool) -> Lesson:
 
 def _still_good(lesson: Lesson, now: datetime) -> bool:
     young = lesson.runs >= LONG and timedelta(0) <= now - lesson.read_at < LASTS
-    return young and Workload.objects.filter(pk=lesson.newest).exists()
+    return young and lesson.newest is not None and Workload.objects.filter(pk=lesson.newest).exists()
 
 
 def _read(ended: list[Workload], newest: UUID | None, now: datetime) -> Lesson:
