@@ -50,6 +50,7 @@ class SettingsForm(forms.Form):
     vscode = forms.BooleanField(label=_("VS Code in the browser"), required=False)
     idle = Whole(label=_("Release when idle"))
     snapshot_minutes = Whole(label=_("Automatic snapshots"))
+    uninterruptible = forms.BooleanField(label=_("It must not be interrupted"), required=False)
     mounts = forms.CharField(label=_("Volumes and datasets"), required=False)  # carries what is wrong with them
 
     def __init__(self, *args: Any, rules: EnvironmentSettings, cpu_packages: Iterable[Any] = (), **kwargs: Any) -> None:
@@ -98,6 +99,7 @@ class SettingsForm(forms.Form):
             idle_minutes=data["idle"],
             snapshot_minutes=data["snapshot_minutes"],
             mounts=self.chosen(),
+            preemptible=not data["uninterruptible"],
         )
 
 
@@ -125,6 +127,7 @@ class NewForm(SettingsForm):
             duration_days=data["duration_days"],
             mounts=self.chosen(),
             note=data["note"],
+            preemptible=not data["uninterruptible"],
         )
 
 
@@ -152,6 +155,7 @@ def initial_of(environment: Environment) -> dict[str, Any]:
         "cpu_package": environment.cpu_package_id or NEVER,
         "without_gpu": environment.without_gpu,
         "vscode": environment.vscode,
+        "uninterruptible": not environment.preemptible,
         "idle": environment.idle_minutes if environment.idle_minutes is not None else NEVER,
         "snapshot_minutes": environment.snapshot_minutes or NEVER,
         "mounts": choices_of(environment.mounts),

@@ -38,6 +38,8 @@ class Environment(TenantModel):
     snapshot_minutes = models.PositiveIntegerField(null=True)
     keep_until = models.DateTimeField(null=True)  # not idle before, whatever is measured
     expires_at = models.DateTimeField(null=True)
+    # Whether its starts may be asked to give way to other work.
+    preemptible = models.BooleanField(default=True)
     workload = models.OneToOneField(Workload, on_delete=models.PROTECT, null=True, related_name="environment")
     starts = models.PositiveIntegerField(default=0)
     submit_key = models.CharField(max_length=64)

@@ -56,7 +56,7 @@ class EnvironmentSerializer(serializers.ModelSerializer[Environment]):
         model = Environment
         fields = (
             *("id", "code", "name", "note", "owner", "state", "state_text", "doing", "workload"),
-            *("image", "image_name", "package", "cpu_package", "without_gpu", "vscode", "mounts"),
+            *("image", "image_name", "package", "cpu_package", "without_gpu", "vscode", "preemptible", "mounts"),
             *("rate_fen_per_hour", "idle_minutes", "idle", "keep_until", "snapshot_minutes", "expires_at"),
             *("created_at", "deleted_at", "purge_at"),
         )
@@ -97,6 +97,7 @@ class _Settings(serializers.Serializer[Any]):
     cpu_package = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=MAX_ID)
     without_gpu = serializers.BooleanField(required=False)
     vscode = serializers.BooleanField(required=False)
+    preemptible = serializers.BooleanField(required=False)
     idle_minutes = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=527040)
     snapshot_minutes = serializers.IntegerField(required=False, allow_null=True, min_value=10, max_value=44640)
     mounts = MountSerializer(many=True, required=False, max_length=20)  # type: ignore[call-arg]
@@ -124,6 +125,7 @@ class CreateSerializer(_Settings):
             cpu_package_id=data.get("cpu_package"),
             without_gpu=data.get("without_gpu", False),
             vscode=data.get("vscode", False),
+            preemptible=data.get("preemptible", True),
             idle_minutes=data.get("idle_minutes", idle_minutes),
             snapshot_minutes=data.get("snapshot_minutes"),
             duration_days=data.get("duration_days"),

@@ -227,6 +227,7 @@ class RunCost(RunView):
                     "exact_fen": cost.exact_fen,
                     "charged_fen": cost.charged_fen,
                     "unrated_fen": cost.unrated_fen,
+                    "credited_fen": cost.credited_exact,
                     "settled": settled,
                 }
             ).data

@@ -12,6 +12,8 @@ from apps.training.models import Entry
 
 CODE = "/workspace/code"
 OUTPUT = "/workspace/output"
+# What is saved below it is kept with the output, found by the next attempt, and counts as work that is not lost.
+CHECKPOINTS = f"{OUTPUT}/checkpoints"
 MAX_ROWS = 100
 MAX_VALUE = 4000
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}\Z")

@@ -53,6 +53,14 @@ class RunForm(forms.Form):
         error_messages={"required": _("Name the file to run.")},
         widget=forms.TextInput(attrs={"list": "script-files", "spellcheck": "false", "autocomplete": "off"}),
     )
+    priority = forms.TypedChoiceField(
+        label=_("Priority"),
+        required=False,
+        coerce=int,
+        empty_value=None,
+        choices=[(n, str(n)) for n in range(5, 0, -1)],
+    )
+    uninterruptible = forms.BooleanField(label=_("It must not be interrupted"), required=False)
     parent = forms.UUIDField(required=False, widget=forms.HiddenInput)
     key = forms.CharField(max_length=64, widget=forms.HiddenInput)
     # No inputs of their own: they carry what is wrong with the tables.
@@ -104,7 +112,14 @@ class RunForm(forms.Form):
             parent_id=data["parent"],
             note=data["note"],
             mounts=self.chosen(),
+            priority=data["priority"],
+            preemptible=not data["uninterruptible"],
         )
+
+    def offer_priorities(self, most: int) -> None:
+        """Only those that the person may use, their highest first."""
+        field: Any = self.fields["priority"]
+        field.choices = [(number, str(number)) for number in range(most, 0, -1)]
 
     def chosen(self) -> tuple[Chosen, ...]:
         """Volumes and datasets to mount: as chosen in the page, or as they were set at first."""
@@ -138,6 +153,8 @@ def initial_of(run: Run, *, as_version: bool) -> dict[str, object]:
         "arguments": run.arguments,
         "environment": run.environment,
         "mounts": chosen_of(run.workload.frozen_spec.mounts),
+        "priority": run.workload.priority,
+        "uninterruptible": not run.workload.frozen_spec.preemptible,
         "parent": run.pk if as_version or text is None else None,
         "key": new_key(),
     }

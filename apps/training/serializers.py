@@ -178,6 +178,10 @@ class SubmitSerializer(serializers.Serializer[Any]):
     parent = serializers.UUIDField(required=False)  # type: ignore[assignment]
     note = serializers.CharField(required=False, allow_blank=True, max_length=200)
     mounts = DataMountSerializer(many=True, required=False, max_length=20)  # type: ignore[call-arg]
+    priority = serializers.IntegerField(
+        min_value=1, max_value=5, required=False, help_text="At most one's own highest."
+    )
+    preemptible = serializers.BooleanField(default=True, help_text="It may be asked to give way.")
 
     def as_request(self, key: str) -> Request:
         """The service's request; the serializer must be valid."""
@@ -196,6 +200,8 @@ class SubmitSerializer(serializers.Serializer[Any]):
             parent_id=data.get("parent"),
             note=data.get("note", ""),
             mounts=tuple(Chosen(RootKind(row["kind"]), row["id"], row["read_only"]) for row in data.get("mounts", [])),
+            priority=data.get("priority"),
+            preemptible=data["preemptible"],
         )
 
 
@@ -237,6 +243,7 @@ class CostSerializer(serializers.Serializer[Any]):
     exact_fen = exact()
     charged_fen = serializers.IntegerField()
     unrated_fen = exact()
+    credited_fen = exact()
     settled = serializers.BooleanField()
 
 

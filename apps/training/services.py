@@ -37,7 +37,8 @@ NAME = re.compile(r"[\w][\w .\-]{0,79}\Z")
 class Request:
     """What to train. Code is `text` (written in the page, saved as `script`) or the folder that holds the upload.
 
-    `key` makes the submission idempotent: the same key again returns the run made first.
+    `key` makes the submission idempotent: the same key again returns the run made first. `priority`: at most one's own
+    highest, which None stands for. `preemptible`: it may be asked to give way.
     """
 
     name: str
@@ -53,6 +54,8 @@ class Request:
     parent_id: UUID | None = None
     note: str = ""
     mounts: tuple[Chosen, ...] = ()
+    priority: int | None = None
+    preemptible: bool = True
 
 
 def submit(actor: Actor, request: Request) -> Run:
@@ -108,6 +111,7 @@ def _submit(
     environment = command.clean_environment(request.environment)
     data = mounts_of(actor, request.mounts)
     spec = spec_of(package, image, argv=argv, code=code, output=output, environment=tuple(environment), data=data)
+    spec = replace(spec, preemptible=request.preemptible)
     workload = workloads.submit(actor, _submission(request, name, spec, package, actor))
     storage.seal(code)
     existing: Run | None = Run.objects.filter(workload=workload).first()
@@ -145,6 +149,7 @@ def _submission(request: Request, name: str, spec: Spec, package: Package, actor
         price_version_id=quote.price_version_id,
         key=request.key,
         id=uuid4(),
+        priority=request.priority,
     )
 
 
@@ -165,7 +170,12 @@ def spec_of(
         resources_of(package),
         image=SpecImage(image.key, tuple(image.requirements)),
         argv=argv,
-        env={**dict(environment), "PLSTACK_CODE": command.CODE, "PLSTACK_OUTPUT": command.OUTPUT},
+        env={
+            **dict(environment),
+            "PLSTACK_CODE": command.CODE,
+            "PLSTACK_OUTPUT": command.OUTPUT,
+            "PLSTACK_CHECKPOINTS": command.CHECKPOINTS,
+        },
         mounts=(*mounts, *data),
         workdir=command.CODE,
     )
@@ -241,7 +251,9 @@ def _next_version(parent: Run | None) -> tuple[UUID, int]:
 
 def rerun(actor: Actor, run: Run, *, key: str) -> Run:
     """The same again as the next version: same code, arguments, image and package, at today's price."""
-    return submit(actor, request_of(run, key=key))
+    again = request_of(run, key=key)
+    # Since then the person's own highest priority may have been lowered.
+    return submit(actor, replace(again, priority=min(run.workload.priority, workloads.highest_priority(actor))))
 
 
 def request_of(run: Run, *, key: str) -> Request:
@@ -259,6 +271,8 @@ def request_of(run: Run, *, key: str) -> Request:
         parent_id=run.pk,
         note=run.note,
         mounts=chosen_of(run.workload.frozen_spec.mounts),
+        priority=run.workload.priority,
+        preemptible=run.workload.frozen_spec.preemptible,
     )
 
 

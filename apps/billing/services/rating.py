@@ -79,11 +79,11 @@ def _rate(actor: Actor, wallet: Account, rows: QuerySet[MeterSession], until: da
     rows = rows.order_by("opened_at", "id").select_related("price_version")
     sessions = list(rows.select_for_update(of=("self",), no_key=True, skip_locked=True))
     drafts = [draft for session in sessions for draft in _drafts(session, until)]
-    if not drafts or wallet.organisation_id is None:
+    if not drafts:
         return None
     run = settle(actor, wallet, drafts)
     _advance(sessions, until)
-    renew_holds(wallet.organisation_id, sessions)
+    renew_holds(sessions[0].organisation_id, sessions)
     return run
 
 
@@ -124,7 +124,7 @@ def settle(
 
     `gives_back`: the kind of a transfer to the wallet. `idem`: the transfer's key, where it has one of its own.
     """
-    organisation_id = wallet.organisation_id
+    organisation_id = drafts[0].session.organisation_id
     former = RatingRun.objects.filter(organisation_id=organisation_id).order_by("-number").first()
     number = former.number + 1 if former else 1
     carried_in = former.carried_out if former else Decimal(0)

@@ -32,7 +32,9 @@ from apps.storage.choosing import Chosen
 from apps.tenants import settings
 
 # What a running program was started with; the rest takes effect at once.
-NEEDS_RESTART = frozenset({"image_id", "package_id", "cpu_package_id", "without_gpu", "mounts", "vscode"})
+NEEDS_RESTART = frozenset(
+    {"image_id", "package_id", "cpu_package_id", "without_gpu", "mounts", "vscode", "preemptible"}
+)
 
 
 class Same:
@@ -56,6 +58,7 @@ class Change:
     idle_minutes: int | Same | None = SAME
     snapshot_minutes: int | Same | None = SAME
     mounts: tuple[Chosen, ...] | Same = SAME
+    preemptible: bool | Same = SAME
 
     def named(self) -> dict[str, Any]:
         """Only what is to change."""

@@ -46,6 +46,7 @@ class Request:
     mounts: tuple[Chosen, ...] = ()
     note: str = ""
     start: bool = True
+    preemptible: bool = True
 
 
 def create(actor: Actor, request: Request) -> Environment:
@@ -98,6 +99,7 @@ def _create(actor: Actor, request: Request, image: Image, package: Package, fold
         home=home,
         mounts=chosen(actor, request.mounts),
         vscode=request.vscode,
+        preemptible=request.preemptible,
         idle_minutes=rules.check_idle(request.idle_minutes),
         snapshot_minutes=check_interval(request.snapshot_minutes),
         expires_at=_end(request.duration_days, rules),

@@ -1,6 +1,7 @@
 """A new environment: the form, and its quote while one chooses."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -29,7 +30,10 @@ from apps.tenants import settings
 from apps.workloads.choices import Kind
 from apps.workloads.offers import quotecard
 from apps.workloads.offers.picker import PackageChoice, package_choices
-from apps.workloads.offers.quoting import Offer, offer
+from apps.workloads.offers.quoting import Offer, offer, resources_of
+from apps.workloads.placing import placed
+from apps.workloads.queueing.contract import Contract, contract_for
+from apps.workloads.services import highest_priority
 
 USE = in_organisation(Permission.ENVIRONMENTS_USE)
 
@@ -150,7 +154,16 @@ def quote_context(actor: Actor, form: NewForm, choices: Sequence[PackageChoice] 
     if choices is None:
         short = found is not None and not found.can_start
         choices = package_choices(actor, list(funds.packages(actor))) if short else []
-    return {"quote": quotecard.card(actor, found, choices, kind=Kind.ENVIRONMENT)}
+    contract = _contract(actor, form, found)
+    return {"quote": quotecard.card(actor, found, choices, kind=Kind.ENVIRONMENT), "contract": contract}
+
+
+def _contract(actor: Actor, form: NewForm, found: Offer | None) -> Contract | None:
+    """Under which contract it would run on the package that is chosen."""
+    if found is None:
+        return None
+    spec = replace(placed(resources_of(found.package), found.package), preemptible=not form["uninterruptible"].value())
+    return contract_for(actor.organisation(), spec, priority=highest_priority(actor))
 
 
 def _offer(actor: Actor, form: NewForm, choices: Sequence[PackageChoice]) -> Offer | None:

@@ -1,5 +1,6 @@
 """Starting a run: the form, and its quote while one types."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -31,7 +32,10 @@ from apps.workloads.fit.hints import hints
 from apps.workloads.models import Workload
 from apps.workloads.offers import quotecard
 from apps.workloads.offers.picker import PackageChoice, package_choices
-from apps.workloads.offers.quoting import Offer, offer
+from apps.workloads.offers.quoting import Offer, offer, resources_of
+from apps.workloads.placing import placed
+from apps.workloads.queueing.contract import Contract, contract_for
+from apps.workloads.services import highest_priority
 
 SUBMIT = in_organisation(Permission.TRAINING_SUBMIT)
 EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "digits.py"
@@ -98,6 +102,7 @@ def _page(actor: Actor, form: RunForm) -> dict[str, Any]:
     parent = _run(actor, str(form["parent"].value() or ""))
     before = parent or form.initial.get("last")
     choices = package_choices(actor, list(funds.packages(actor)))
+    form.offer_priorities(highest_priority(actor))
     return {
         "form": form,
         "parent": parent,
@@ -150,7 +155,17 @@ def quote_context(actor: Actor, form: RunForm, choices: list[PackageChoice] | No
     if choices is None:
         short = found is not None and not found.can_start
         choices = package_choices(actor, list(funds.packages(actor))) if short else []
-    return {"quote": quotecard.card(actor, found, choices), **_command(form)}
+    return {"quote": quotecard.card(actor, found, choices), "contract": _contract(actor, form, found), **_command(form)}
+
+
+def _contract(actor: Actor, form: RunForm, found: Offer | None) -> Contract | None:
+    """Under which contract it would run on the package that is chosen."""
+    if found is None:
+        return None
+    spec = replace(placed(resources_of(found.package), found.package), preemptible=not form["uninterruptible"].value())
+    most, asked = highest_priority(actor), str(form["priority"].value() or "")
+    priority = min(most, int(asked)) if asked in {"1", "2", "3", "4", "5"} else most
+    return contract_for(actor.organisation(), spec, priority=priority)
 
 
 def _offer(actor: Actor, form: RunForm, choices: list[PackageChoice]) -> Offer | None:

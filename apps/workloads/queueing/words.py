@@ -10,6 +10,9 @@ from django.utils.translation import gettext as _
 from apps.common.formatting import duration, moment
 from apps.common.money import yuan
 from apps.workloads.queueing.choices import PreemptionWhy
+from apps.workloads.queueing.contract import Contract, ContractClass
+
+HIGHEST = 5
 
 
 def gave_way(data: Mapping[str, Any]) -> str:
@@ -46,3 +49,50 @@ def _credited(data: Mapping[str, Any]) -> str:
 def moment_of(data: Mapping[str, Any], key: str) -> datetime | None:
     value = data.get(key)
     return parse_datetime(value) if isinstance(value, str) else None
+
+
+def contract_title(contract: Contract) -> str:
+    return {
+        ContractClass.GUARANTEED: _("Guaranteed"),
+        ContractClass.OVER_GUARANTEE: _("May be asked to give way"),
+        ContractClass.UNINTERRUPTIBLE: _("Is not interrupted"),
+    }[contract.kind]
+
+
+def contract_lines(contract: Contract) -> list[str]:
+    """What the contract says, a sentence each: who may ask, how, and what it costs."""
+    if not contract.may_be_asked:
+        return [_("Nobody takes its place, whatever their priority. It may wait longer for its own start.")]
+    times = {
+        "least": duration(contract.min_runtime_s),
+        "notice": duration(contract.notice_s),
+        "save": duration(contract.save_window_s),
+    }
+    return [
+        _who_may_ask(contract),
+        _("Not in its first %(least)s. It is told %(notice)s before, then has %(save)s to save.") % times,
+        _("It is queued again, first in line. Work since its last checkpoint is not charged."),
+    ]
+
+
+def _who_may_ask(contract: Contract) -> str:
+    number = {"number": contract.priority}
+    if contract.kind is ContractClass.GUARANTEED:
+        if contract.priority == HIGHEST:
+            return _("It is inside your organisation's guarantee and has the highest priority: nothing goes before it.")
+        return (
+            _(
+                "Only a task of your organisation with a priority above %(number)s may take its place: it is inside "
+                "your organisation's guarantee."
+            )
+            % number
+        )
+    if contract.priority == HIGHEST:
+        return _("Only another organisation's guarantee may take its place.")
+    return (
+        _(
+            "A task of your organisation with a priority above %(number)s may take its place, or another "
+            "organisation's guarantee."
+        )
+        % number
+    )

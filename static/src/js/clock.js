@@ -39,6 +39,7 @@ function tick() {
     const passed = (performance.now() - since) / 1000,
       data = element.dataset;
     if (data.costFen !== undefined) show(element, yuan(+data.costFen + (passed / 3600) * +data.rateFen));
+    else if (data.format === "left") show(element, clock(Math.max(0, +data.elapsed - passed)));
     else if (data.format === "clock") show(element, clock(+data.elapsed + passed));
     else show(element, spoken(+data.elapsed + passed));
   }
