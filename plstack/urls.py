@@ -12,6 +12,7 @@ from plstack import api_urls
 
 urlpatterns = [
     path("", include("apps.console.portal_urls")),
+    path("console/what-if/", include("apps.whatif.urls")),
     path("console/", include("apps.console.urls")),
     path("environments/", include("apps.envs.urls")),
     path("images/", include("apps.registry.urls")),

@@ -83,6 +83,7 @@ CONSOLE = (
             Entry(_("Nodes"), "", "console:nodes", P.PLATFORM_NODES_VIEW),
             Entry(_("Accelerators"), "", "console:accelerators", P.PLATFORM_NODES_VIEW),
             Entry(_("Queue and fairness"), "", "console:queue", P.PLATFORM_NODES_VIEW),
+            Entry(_("What-if"), "", "whatif:list", P.PLATFORM_NODES_VIEW),
         ),
     ),
     Entry(
@@ -134,5 +135,5 @@ def _is_current(entry: Entry, current: str) -> bool:
         return False
     section, _, page = entry.url_name.partition(":")
     here, _, name = current.partition(":")
-    whole = section in {"training", "envs", "account"}
+    whole = section in {"training", "envs", "account", "whatif"}
     return section == here and (page == name or whole or name.startswith(page.rstrip("s")))

@@ -129,6 +129,11 @@ ACTIONS: dict[str, str | Promise] = {
     "workload.succeeded": _("Workload finished"),
     "workload.failed": _("Workload failed"),
     "workload.stopped": _("Workload stopped"),
+    "whatif.cancelled": _("What-if scenario cancelled"),
+    "whatif.deleted": _("What-if scenario deleted"),
+    "whatif.started": _("What-if scenario asked for"),
+    "whatif.trace_added": _("Trace uploaded"),
+    "whatif.trace_deleted": _("Trace deleted"),
 }
 
 TARGETS: dict[str, str | Promise] = {
@@ -148,6 +153,8 @@ TARGETS: dict[str, str | Promise] = {
     "role": _("Role"),
     "user": _("Account"),
     "workload": _("Workload"),
+    "scenario": _("What-if scenario"),
+    "trace": _("Trace"),
     "volume": _("Volume"),
     "dataset": _("Dataset"),
 }

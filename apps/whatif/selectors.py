@@ -1,11 +1,12 @@
 """Reading scenarios and traces. They belong to the platform; staff who may see its nodes may see them."""
 
-import gzip
 from collections.abc import Iterator
 from datetime import timedelta
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import IntegerField, QuerySet
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast
 
 from apps.common.actor import Actor
 from apps.common.clock import db_now
@@ -14,15 +15,22 @@ from apps.common.permissions import Permission as P
 from apps.whatif.models import Scenario, ScenarioTasks, Trace
 from apps.whatif.replaying import past, traces
 from apps.whatif.replaying.limits import LONGEST
+from apps.whatif.replaying.table import MONEY, without
 
 # Fewer than this tell nothing about a queue.
 ENOUGH = 20
 
 
 def scenarios(actor: Actor) -> QuerySet[Scenario]:
-    """Newest first, without the figures, which only the page of one needs."""
+    """Newest first."""
     actor.require(P.PLATFORM_NODES_VIEW)
     return Scenario.objects.select_related("trace").defer("trace__content", "trace__facts").order_by("-created_at")
+
+
+def listed(actor: Actor) -> QuerySet[Scenario]:
+    """As lists show them: `task_count` instead of the figures."""
+    counted = scenarios(actor).annotate(task_count=Cast(KT("result__tasks"), IntegerField()))
+    return counted.defer("result", "trace__content", "trace__facts")
 
 
 def scenario(actor: Actor, scenario_id: UUID) -> Scenario:
@@ -33,12 +41,12 @@ def scenario(actor: Actor, scenario_id: UUID) -> Scenario:
 
 
 def tasks_csv(actor: Actor, scenario_id: UUID) -> bytes:
-    """UTF-8 CSV of every task on both sides; `NotFound` until it is done."""
+    """UTF-8 CSV of every task on both sides; `NotFound` until it is done. Money only for those who may see it."""
     actor.require(P.PLATFORM_NODES_VIEW)
     found = ScenarioTasks.objects.filter(scenario_id=scenario_id).first()
     if found is None:
         raise NotFound
-    return gzip.decompress(bytes(found.content))
+    return without(bytes(found.content), () if actor.may(P.PLATFORM_FINANCE_VIEW) else MONEY)
 
 
 def trace_list(actor: Actor) -> QuerySet[Trace]:

@@ -269,6 +269,8 @@ SPECTACULAR_SETTINGS = {
         "MountKindEnum": ["volume", "version"],
         "NodeStatusEnum": "apps.clusters.choices.NodeStatus",
         "OrganisationStatusEnum": "apps.tenants.choices.OrganisationStatus",
+        "ScenarioStatusEnum": "apps.whatif.choices.ScenarioStatus",
+        "ScenarioChangeEnum": "apps.whatif.choices.ChangeKind",
     },
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
 }

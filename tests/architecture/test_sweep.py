@@ -118,6 +118,8 @@ def _values(world: World, run: Run) -> dict[str, Any]:
         **_webhook(world),
         **people_values(world, SECRET),
         **storage_values(world, SECRET),
+        "scenario_id": unknown_id(),
+        "trace_id": unknown_id(),
         **money_values(world, SECRET),
         "name": "cpu",
         "key": "1-abc",

@@ -4,7 +4,7 @@ import csv
 import gzip
 import io
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 
@@ -18,17 +18,33 @@ HEADER = (
     "wait_a_s", "wait_b_s", "difference_s", "started_a", "started_b", "fate_a", "fate_b", "evictions_a", "evictions_b",
     "ran_a_s", "ran_b_s", "yuan_a", "yuan_b",
 )  # fmt: skip
+MONEY = ("yuan_a", "yuan_b")
 # Spreadsheets run cells that begin with these as formulas.
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def packed(a: Material, b: Material, reports: Sequence[Report]) -> bytes:
     """gzip of UTF-8 CSV; the same bytes for the same input."""
+    return gzip.compress(csv_text([HEADER, *_rows(a, b, reports)]).encode(), mtime=0)
+
+
+def csv_text(rows: Iterable[Sequence[object]]) -> str:
+    """As spreadsheets take it. What could begin a formula has a quote before it."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow(HEADER)
-    writer.writerows(_rows(a, b, reports))
-    return gzip.compress(text.getvalue().encode(), mtime=0)
+    writer.writerows([_safe(cell) for cell in row] for row in rows)
+    return text.getvalue()
+
+
+def without(content: bytes, columns: Iterable[str]) -> bytes:
+    """The packed table as CSV, these columns left out."""
+    hidden = set(columns)
+    rows = csv.reader(io.StringIO(gzip.decompress(content).decode(), newline=""))
+    header = next(rows)
+    kept = [index for index, name in enumerate(header) if name not in hidden]
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\r\n").writerows([row[i] for i in kept] for row in [header, *rows])
+    return text.getvalue().encode()
 
 
 def _rows(a: Material, b: Material, reports: Sequence[Report]) -> Iterator[list[object]]:
@@ -49,8 +65,8 @@ def _row(
     if not one.carried:
         waits = [f"{one.wait_s:.1f}", f"{other.wait_s:.1f}", f"{other.wait_s - one.wait_s:.1f}"]
     return [
-        _safe(task.id), _safe(material.organisations.get(task.organisation, task.organisation)),
-        _safe(material.users.get(task.user, task.user)), task.priority, other.task.priority, _safe(_gpu(one)),
+        task.id, material.organisations.get(task.organisation, task.organisation),
+        material.users.get(task.user, task.user), task.priority, other.task.priority, _gpu(one),
         cards_milli(one) / 1000, _moment(task.submitted_at), int(one.carried),
         "" if math.isinf(run_s) else f"{run_s:.1f}", *waits, _moment(one.started_at), _moment(other.started_at),
         one.fate.value, other.fate.value, one.evictions, other.evictions, f"{one.ran_s:.1f}", f"{other.ran_s:.1f}",
@@ -75,5 +91,13 @@ def _yuan(fen: Decimal | None) -> str:
     return "" if fen is None else f"{fen / FEN_PER_YUAN:.6f}"
 
 
-def _safe(text: str) -> str:
-    return f"'{text}" if text.startswith(FORMULA) else text
+def _safe(value: object) -> object:
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) and not _is_number(value) else value
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
