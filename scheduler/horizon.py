@@ -40,18 +40,18 @@ class Bounds:
         self._all_free = np.full(shape, now)  # [N, G] when the card is all free
         self._first = np.full(shape, math.inf)  # [N, G] when its first member leaves
         self._row_first = np.full(len(cells), math.inf)  # [N] when the row's first member leaves
-        for member in members:
-            self.note(member)
+        self.note(members)
 
-    def note(self, member: Member) -> None:
-        row, (end, _) = member.claim.row, ends_of(member, self.now)
-        self._row_first[row] = min(self._row_first[row], end)
-        columns = self.cells.column_of[row]
-        for piece in member.claim.slices:
-            column = columns.get(piece.device_id)
-            if column is not None:
-                self._all_free[row, column] = max(self._all_free[row, column], end)
-                self._first[row, column] = min(self._first[row, column], end)
+    def note(self, members: Iterable[Member]) -> None:
+        """Members that run. One at a time would cost more than all the rest of a reservation."""
+        on_rows = [(member.claim.row, ends_of(member, self.now)[0], member.columns) for member in members]
+        rows = np.array([row for row, _, _ in on_rows], np.int64)
+        np.minimum.at(self._row_first, rows, np.array([end for _, end, _ in on_rows], np.float64))
+        cards = [(row, column, end) for row, end, columns in on_rows for column in columns]
+        if cards:
+            at_row, at_column, end = (np.array(part) for part in zip(*cards, strict=True))
+            np.maximum.at(self._all_free, (at_row, at_column), end)
+            np.minimum.at(self._first, (at_row, at_column), end)
 
     def of(self, kind: RequestClass, rows: Ints) -> Floats:
         """[k]: a time before which one member cannot fit on the row; inf where its cards are not there."""

@@ -70,7 +70,7 @@ class Pass:
         first = self._first(holds)
         if not self.rules.explain:
             self._look_for_room()
-            if not first and self._settled():
+            if not first and self._settled(self._still_promised()):
                 return Plan(self._kept())
         self._keep_room(first)
         self._keep_promises(first)
@@ -90,13 +90,17 @@ class Pass:
             fits = self.allocator.column(entry.demand).best() is not None
             (self._open if fits else self._full).add(entry.key)
 
-    def _settled(self) -> bool:
+    def _still_promised(self) -> int:
+        return sum(self.backlog.entry(task_id) is not None for task_id in self._promised)
+
+    def _settled(self, reserved: int | None = None) -> bool:
         """Whether no turn that is still to come would change anything, and nobody wants to know why."""
         if self.rules.explain or self.preemptor.anybody():
             return False
         if self.rules.in_order and self.pending:
             return True
-        return not self._open and len(self.future.reservations) >= self.rules.reservations
+        reserved = len(self.future.reservations) if reserved is None else reserved
+        return not self._open and reserved >= self.rules.reservations
 
     def _kept(self) -> Sequence[Wait]:
         """Reservations only, old ones of tasks that did not get a turn included; causes are not worked out."""

@@ -11,12 +11,13 @@ from scheduler.types import Task
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A placed member: what it holds, and for whom it is on its way out."""
+    """A placed member: what it holds, on which columns of its row, and for whom it is on its way out."""
 
     task: Task
     claim: Claim
     started_at: float
     bundle: Mapping[str, int]
+    columns: tuple[int, ...]
     leaving_for: str | None = None
 
     @property
@@ -29,7 +30,9 @@ class Member:
 
 
 def member_of(cells: Cells, task: Task, claim: Claim, started_at: float, leaving_for: str | None = None) -> Member:
-    return Member(task, claim, started_at, taken_by(cells, claim), leaving_for)
+    known = cells.column_of[claim.row]
+    columns = tuple(known[piece.device_id] for piece in claim.slices if piece.device_id in known)
+    return Member(task, claim, started_at, taken_by(cells, claim), columns, leaving_for)
 
 
 class Roster:

@@ -127,7 +127,7 @@ class Future:
         """A member was placed in this pass."""
         self.roster.add(member)
         if self._bounds is not None:
-            self._bounds.note(member)
+            self._bounds.note([member])
 
     def reserve(
         self, kind: RequestClass, task: Task, least: int, only: Sequence[int] | None = None
