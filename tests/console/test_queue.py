@@ -1,104 +1,32 @@
 """The queue's pages: who waits for what, who deserves how much, what is kept, what of the cards nobody can use."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from django.db import connection
-from django.db.models import F
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from apps.clusters.models import Accelerator, Node, Zone
+from apps.clusters.models import Accelerator, Zone
 from apps.common.scoping import acting
-from apps.tenants.models import Guarantee, Organisation
-from apps.workloads import states
-from apps.workloads.models import Attempt, Placement, SchedulerEpoch, Workload
-from apps.workloads.spec import Gpu
-from tests.builders import World, make_node, make_world, platform, submit_workload
+from apps.tenants.models import Organisation
+from apps.workloads.models import SchedulerEpoch
+from tests.builders import World, make_node, platform
 from tests.console.kit import page, text_of
-
-CARD = "H200"
+from tests.console.queue_kit import CARD, guaranteed, holds, in_reach, make_card, other_world, passed, waits
 
 
 @pytest.fixture(autouse=True)
-def reach(world: World) -> Iterator[None]:
-    with acting(platform()):
-        Node.objects.update(last_seen_at=timezone.now(), cpu_milli=64_000, memory_mib=262_144)
-    yield
+def reach(world: World) -> None:
+    in_reach()
 
 
 @pytest.fixture
 def cards(world: World) -> list[Accelerator]:
     """Four whole cards of one machine."""
     return [make_card(world.node, index) for index in range(4)]
-
-
-def make_card(node: Node, index: int, model: str = CARD, mode: str = "whole") -> Accelerator:
-    return Accelerator.objects.create(
-        node=node,
-        uuid=f"GPU-{uuid4()}",
-        index=index,
-        vendor="nvidia",
-        model=model,
-        memory_mib=81_920,
-        mode=mode,
-    )
-
-
-def waits(world: World, name: str = "run", *, count: int = 1, cause: str = "devices", **explained: Any) -> Workload:
-    """Something that waits for whole cards, with the scheduler's word on it."""
-    with acting(world.actor):
-        workload = submit_workload(world, gpu=Gpu("whole", count, CARD), key=uuid4().hex)
-    with acting(platform()):
-        explanation = {"cause": cause, "params": {}, "funnel": [], "position": 1, "nearest": None, **explained}
-        Workload.objects.filter(pk=workload.pk).update(name=name, explanation=explanation)
-        workload.refresh_from_db()
-    passed()
-    return workload
-
-
-def passed(milliseconds: int = 38) -> None:
-    """A scheduling pass has run: what is read once per pass is read again."""
-    SchedulerEpoch.objects.get_or_create(pk=1)
-    SchedulerEpoch.objects.filter(pk=1).update(
-        number=F("number") + 1, at=timezone.now(), milliseconds=milliseconds, waiting=1
-    )
-
-
-def holds(world: World, *held: Accelerator, waited: timedelta = timedelta(minutes=1)) -> Workload:
-    """Something that was placed on these cards after having waited so long."""
-    workload = waits(world, f"on {held[0].index}", count=len(held))
-    with acting(platform()):
-        Workload.objects.filter(pk=workload.pk).update(queued_at=timezone.now() - waited)
-        workload.refresh_from_db()
-        owner = workload.organisation_id
-        attempt = Attempt(id=uuid4(), organisation_id=owner, workload=workload, number=1, node=held[0].node)
-        pieces = [
-            Placement(
-                organisation_id=owner, attempt=attempt, node=card.node, accelerator=card, core_milli=1000,
-                device_memory_mib=81_920, exclusive=True,
-            )
-            for card in held
-        ]  # fmt: skip
-        assert states.place(platform(), workload, attempt, pieces)
-    passed()
-    return workload
-
-
-def guaranteed(organisation: Organisation, milli: int, model: str = "") -> None:
-    with acting(platform()):
-        Guarantee.objects.create(organisation=organisation, gpu_model=model, gpu_milli=milli)
-
-
-def other_world() -> World:
-    with acting(platform()):
-        made = make_world()
-        Node.objects.filter(pk=made.node.pk).delete()
-        return made
 
 
 def shown(client: Client, part: str, **query: str) -> Any:
