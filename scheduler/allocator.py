@@ -11,6 +11,8 @@ from scheduler.mig import compute_slices, profile_named
 from scheduler.partitions import profile_weights
 from scheduler.types import WHOLE_MILLI, Device, Mix, Mode, Slice
 
+MOST_COLUMNS = 1024  # of request classes; beyond that the one that came first is forgotten
+
 
 class Allocator:
     """Columns by class over shared cells. Nothing is taken until `commit`.
@@ -27,6 +29,8 @@ class Allocator:
         """The class's scores, up to date."""
         column = self._columns.get(demand)
         if column is None:
+            if len(self._columns) >= MOST_COLUMNS:
+                del self._columns[next(iter(self._columns))]
             column = self._columns[demand] = Column(RequestClass(self.cells, demand, self.profiles), self.scorer)
         else:
             column.refresh()

@@ -13,6 +13,7 @@ from scheduler.cells import Bools, Cells, Ints
 from scheduler.demand import claim_on, serves
 from scheduler.mix import SCALE
 from scheduler.types import WHOLE_MILLI, Device, GpuRequest, Mix, Mode
+from scheduler.validate import makes_sense
 
 MOST_CELLS = 1 << 22  # of the table; a mix with more different sizes than that loses its rarest kinds
 NEVER = 1 << 60
@@ -64,7 +65,9 @@ def kinds_in(cells: Cells, mix: Mix | None) -> list[Kind]:
     kinds = [
         Kind(entry.cpu_milli, entry.gpu, round(entry.share * SCALE))
         for entry in entries
-        if entry.gpu is not None and entry.gpu.mode in (Mode.WHOLE, Mode.VGPU)
+        if entry.gpu is not None
+        and entry.gpu.mode in (Mode.WHOLE, Mode.VGPU)
+        and makes_sense(entry.cpu_milli, entry.gpu)
     ]
     alike = {(card.model, card.mode, card.healthy, card.memory_mib): card for shape in cells.shapes for card in shape}
     while _table_size(kinds, alike.values()) > MOST_CELLS:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from scheduler.types import WHOLE_MILLI, GpuRequest, Mix, MixEntry, Mode, Task
+from scheduler.validate import makes_sense
 
 COVERAGE = 0.95
 SCALE = 1_000_000_000
@@ -33,10 +34,11 @@ def typical_mix(weights: Mapping[Kind, float]) -> Mix:
 
 
 def mix_of(tasks: Iterable[Task]) -> Mix:
-    """The typical mix of these tasks, each counted once."""
+    """The typical mix of these tasks, each counted once. Requests that make no sense do not count."""
     counts: defaultdict[Kind, float] = defaultdict(float)
     for task in tasks:
-        counts[kind_of(task)] += 1.0
+        if makes_sense(*kind_of(task)):
+            counts[kind_of(task)] += 1.0
     return typical_mix(counts)
 
 
@@ -54,8 +56,9 @@ class LearnedMix:
     def seen(self, tasks: Iterable[Task], now: float) -> "LearnedMix":
         fade = 0.5 ** (max(0.0, now - self.at) / self.half_life_s)
         weights = {kind: w * fade for kind, w in (self.weights or {}).items() if w * fade > 1e-6}
-        for task in tasks:
-            weights[kind_of(task)] = weights.get(kind_of(task), 0.0) + 1.0
+        for kind in map(kind_of, tasks):
+            if makes_sense(*kind):
+                weights[kind] = weights.get(kind, 0.0) + 1.0
         return LearnedMix(self.half_life_s, now, weights)
 
     def mix(self) -> Mix | None:

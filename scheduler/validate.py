@@ -14,6 +14,11 @@ def problem_with(task: Task) -> Cause | None:
     return None if field is None else Cause(CauseCode.BAD_REQUEST, {"field": field})
 
 
+def makes_sense(cpu_milli: int, gpu: GpuRequest | None) -> bool:
+    """Whether a kind of task of the mix can be understood."""
+    return _is_size(cpu_milli) and (gpu is None or _bad_gpu_field(gpu) is None)
+
+
 def _bad_field(task: Task) -> str | None:
     if not _is_size(task.cpu_milli):
         return "cpu_milli"
