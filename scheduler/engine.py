@@ -80,11 +80,13 @@ class Engine:
         if self.accounts.govern(queues, self.roster):
             self.backlog.clear()
         self.backlog.follow(waiting, rules.patience)
-        one = Pass(self.allocator, self.backlog, self.roster, self.accounts, self.checkpoints, now, rules)
+        one = Pass(
+            self.allocator, self.backlog, self.roster, self.accounts, self.checkpoints, now, rules, promised or {}
+        )
         self.roster.begin()
         self.accounts.begin()
         try:
-            return one.run(holds or {}, promised or {})
+            return one.run(holds or {})
         finally:
             self.allocator.undo(one.committed)
             self.accounts.rollback()

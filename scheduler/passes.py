@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,10 +12,10 @@ import numpy as np
 from scheduler.accounts import Accounts
 from scheduler.allocator import Allocator
 from scheduler.backlog import Backlog
+from scheduler.bookings import Bookings
 from scheduler.catalogue import Entry
 from scheduler.cells import Bools, Claim
 from scheduler.decisions import Cause, CauseCode, Place, Plan, Preempt, Wait
-from scheduler.demand import least_members
 from scheduler.explain import Explainer, Pending
 from scheduler.funnel import Finding
 from scheduler.gangs import GangPlacer
@@ -23,8 +23,8 @@ from scheduler.order import Turns
 from scheduler.preempt import Eviction, Preemptor
 from scheduler.roster import Roster, member_of
 from scheduler.rules import Rules
-from scheduler.shares import Claimed, asked_by, taken_by
-from scheduler.timeline import Future, Reservation
+from scheduler.shares import taken_by
+from scheduler.timeline import Reservation
 from scheduler.types import Task
 
 ShutKey = tuple[int, str, int]
@@ -42,11 +42,13 @@ class Pass:
         checkpoints: Mapping[str, float],
         now: float,
         rules: Rules,
+        promised: Mapping[str, Sequence[str]],
     ) -> None:
         self.allocator, self.cells, self.now, self.rules = allocator, allocator.cells, now, rules
         self.backlog, self.roster, self.accounts = backlog, roster, accounts
         self.shares, self.book = accounts.shares, accounts.book
-        self.future = Future(self.cells, now, roster, self._takes_back, self._outranks)
+        self.bookings = Bookings(allocator, backlog, roster, accounts.shares, now, rules, promised)
+        self.future = self.bookings.future
         self.preemptor = Preemptor(self.cells, self.future, self.shares, now, checkpoints)
         self.gangs = GangPlacer(allocator)
         self.places: list[Place] = []
@@ -57,23 +59,17 @@ class Pass:
         self._shut: dict[ShutKey, tuple[float, Finding]] = {}
         self._no_victims: set[tuple[int, str, int]] = set()
         self._evictions = rules.evictions
-        self._holds = rules.holds
         self._open: set[int] = set()
-        self._promised: Mapping[str, Sequence[str]] = {}
 
-    def run(self, holds: Mapping[str, Sequence[str]], promised: Mapping[str, Sequence[str]]) -> Plan:
-        """Decide all tasks. `holds`: nodes that were emptied for a task; such tasks come first.
-
-        `promised`: nodes that an earlier pass reserved for a task, in the order of the promises.
-        """
-        self._promised = promised
-        first = self._first(holds)
+    def run(self, holds: Mapping[str, Sequence[str]]) -> Plan:
+        """Decide all tasks. `holds`: nodes that were emptied for a task; such tasks come first."""
+        first = self.bookings.emptied(holds)
         if not self.rules.explain:
             self._look_for_room()
-            if not first and self._settled(self._still_promised()):
-                return Plan(self._kept())
-        self._keep_room(first)
-        self._keep_promises(first)
+            if not first and self._settled(self.bookings.still_promised()):
+                return Plan(self._waits())
+        self.bookings.keep_room(first)
+        self.bookings.keep_promises(first)
         turns = Turns(self.backlog, self.shares, self.accounts.paths, self.now, first)
         while (entry := turns.next()) is not None and not (self._settled() and not first):
             turns.done(self._decide(entry))
@@ -81,7 +77,7 @@ class Pass:
 
     def _waits(self) -> Sequence[Wait]:
         if not self.rules.explain:
-            return self._kept()
+            return self.bookings.waits(self.pending, [place.task_id for place in self.places])
         return Explainer(self.allocator, self.future, self.preemptor, self.rules).waits(self.pending)
 
     def _look_for_room(self) -> None:
@@ -89,9 +85,6 @@ class Pass:
         for entry in self.backlog.samples():
             fits = self.allocator.column(entry.demand).best() is not None
             (self._open if fits else self._full).add(entry.key)
-
-    def _still_promised(self) -> int:
-        return sum(self.backlog.entry(task_id) is not None for task_id in self._promised)
 
     def _settled(self, reserved: int | None = None) -> bool:
         """Whether no turn that is still to come would change anything, and nobody wants to know why."""
@@ -101,71 +94,6 @@ class Pass:
             return True
         reserved = len(self.future.reservations) if reserved is None else reserved
         return not self._open and reserved >= self.rules.reservations
-
-    def _kept(self) -> Sequence[Wait]:
-        """Reservations only, old ones of tasks that did not get a turn included; causes are not worked out."""
-        nodes = {p.entry.task.id: self._nodes_of(p.reservation) for p in self.pending if p.reservation is not None}
-        decided = {p.entry.task.id for p in self.pending} | {place.task_id for place in self.places}
-        for task_id, rows in self._promised.items():
-            if task_id not in decided and self.backlog.entry(task_id) is not None:
-                nodes[task_id] = tuple(rows)
-        why = Cause(CauseCode.BEHIND_RESERVATION)
-        return [Wait(task_id, why, (), at, reserved_nodes=kept) for at, (task_id, kept) in enumerate(nodes.items(), 1)]
-
-    def _nodes_of(self, kept: Reservation) -> tuple[str, ...]:
-        return tuple(self.cells.nodes[row].id for row in dict.fromkeys(claim.row for claim in kept.claims))
-
-    def _first(self, holds: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
-        """Tasks that room has been emptied for, or is being emptied, and where."""
-        leaving = self._leaving_for()
-        return {
-            task_id: (*holds.get(task_id, ()), *sorted(leaving.get(task_id, ())))
-            for task_id in sorted({*holds, *leaving})
-            if self.backlog.entry(task_id) is not None
-        }
-
-    def _takes_back(self, reserved: Task, other: Task) -> bool:
-        """Whether the reserved task may end the other one when its time comes: by priority, in one organisation."""
-        return reserved.organisation == other.organisation and other.priority < reserved.priority
-
-    def _outranks(self, other: Task, promised: Task) -> bool:
-        """Whether the other task may break an earlier promise: by priority, or as part of its guarantee."""
-        if other.organisation == promised.organisation:
-            return other.priority > promised.priority
-        claims = [self._claimed(task) for task in (other, promised)]
-        return claims[0] is Claimed.INSIDE and claims[1] is not Claimed.INSIDE
-
-    def _claimed(self, task: Task) -> Claimed:
-        return self.shares.claim_on_promise(task.organisation, asked_by(task, least_members(task)))
-
-    def _leaving_for(self) -> dict[str, set[str]]:
-        """Nodes by the task that members on them are leaving for."""
-        nodes: defaultdict[str, set[str]] = defaultdict(set)
-        for member in self.roster.leaving():
-            if member.leaving_for is not None:
-                nodes[member.leaving_for].add(self.cells.nodes[member.claim.row].id)
-        return nodes
-
-    def _keep_room(self, first: Mapping[str, Sequence[str]]) -> None:
-        """Reserve what was emptied, so that nobody else starts there while the last victims leave."""
-        for task_id, nodes in first.items():
-            reservation = self._reserve_on(task_id, nodes)
-            if reservation is not None and reservation.start_p50 <= self.now:
-                self.future.add(reservation)
-
-    def _keep_promises(self, first: Collection[str]) -> None:
-        """Reserve again where earlier passes did, so that what was promised moves only when ends move."""
-        for task_id, nodes in list(self._promised.items())[: self.rules.reservations]:
-            reservation = self._reserve_on(task_id, nodes) if task_id not in first else None
-            if reservation is not None:
-                self.future.add(replace(reservation, promised=True))
-
-    def _reserve_on(self, task_id: str, nodes: Sequence[str]) -> Reservation | None:
-        entry = self.backlog.entry(task_id)
-        rows = sorted({self.cells.row_of[node] for node in nodes if node in self.cells.row_of})
-        if entry is None or entry.problem is not None or not rows:
-            return None
-        return self.future.reserve(self.allocator.column(entry.demand).kind, entry.task, entry.least, rows)
 
     def _decide(self, entry: Entry) -> bool:
         """True when the task starts."""
@@ -268,7 +196,7 @@ class Pass:
     def _hold_back(self, entry: Entry, stopped: Finding) -> None:
         """It fits, but a reservation or a quota stands before it."""
         behind = stopped.cause.code is CauseCode.BEHIND_RESERVATION
-        self.pending.append(Pending(entry, stopped, self._reserve(entry) if behind else None))
+        self.pending.append(Pending(entry, stopped, self.bookings.reserve(entry) if behind else None))
 
     def _blocked(self, entry: Entry) -> None:
         """It does not fit: wait for victims that leave, ask for some, or reserve the earliest start."""
@@ -277,7 +205,7 @@ class Pass:
             eviction = self._find_victims(entry)
             kept = self._evict(entry.task, eviction) if eviction is not None else None
         if kept is None:
-            self.pending.append(Pending(entry, None, self._reserve(entry)))
+            self.pending.append(Pending(entry, None, self.bookings.reserve(entry)))
             return
         cause = Cause(CauseCode.WAITING_FOR_VICTIMS, {"node": self.cells.nodes[kept.claims[0].row].id})
         self.pending.append(Pending(entry, Finding(cause), kept))
@@ -309,32 +237,3 @@ class Pass:
         kept = Reservation(task, eviction.claims, self.now, notice + self.rules.save_window_s, self.now + run)
         self.future.add(kept)
         return replace(kept, start_p50=notice)
-
-    def _reserve(self, entry: Entry) -> Reservation | None:
-        """The earliest start, kept for the first tasks in the queue that cannot start now.
-
-        Those that have waited past `hold_after_s` hold what is free there; up to `holds` of them.
-        """
-        task, kept = entry.task, self.future.kept_for(entry.task.id)
-        rows = self._rows_to_hold(entry) if self._may_hold(task) else ()
-        if kept is None and (len(rows) or len(self.future.reservations) < self.rules.reservations):
-            kind = self.allocator.column(entry.demand).kind
-            kept = self.future.reserve(kind, task, entry.least, rows if len(rows) else None)
-            if kept is not None:
-                self.future.add(kept)
-        if kept is None or not len(rows):
-            return kept
-        self._holds -= 1
-        return self.future.hold(kept)
-
-    def _may_hold(self, task: Task) -> bool:
-        return self._holds > 0 and self.now - task.submitted_at > self.rules.hold_after_s
-
-    def _rows_to_hold(self, entry: Entry) -> Sequence[int]:
-        """Where it held before, if nobody else holds there by now; else all rows on which nobody holds."""
-        before = {self.cells.row_of.get(node, -1) for node in self._promised.get(entry.task.id, ())}
-        if before and -1 not in before and not self.future.held[list(before)].any():
-            return sorted(before)
-        allowed = self.allocator.column(entry.demand).kind.allowed
-        rows: list[int] = np.flatnonzero(allowed & ~self.future.held).tolist()
-        return rows

@@ -9,8 +9,7 @@ count. Greedy by cost per useful resource, then pruned backwards; exact for up t
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -23,62 +22,11 @@ from scheduler.roster import Member
 from scheduler.shares import Shares, asked_by
 from scheduler.timeline import Future
 from scheduler.types import Task
+from scheduler.victims import Eviction, Victim, bundle_of, by_cost, cost_of, go, prune
 
 EXACT_VICTIMS = 12
 EXACT_ROWS = 8
 SEARCH_ROWS = 256
-
-Cost = tuple[int, float, int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Victim:
-    """A task that may give way, all its members together. `bundle` is all that it holds."""
-
-    task: Task
-    members: tuple[Member, ...]
-    lost_gpu_s: float
-    bundle: Mapping[str, int]
-
-    @property
-    def rows(self) -> set[int]:
-        return {member.claim.row for member in self.members}
-
-    @property
-    def cost(self) -> Cost:
-        return self.task.priority, round(self.lost_gpu_s, 3), int(len(self.members) > 1), 1
-
-
-@dataclass(frozen=True, slots=True)
-class Eviction:
-    """These tasks go, these claims are then free for the task."""
-
-    victims: tuple[Victim, ...]
-    claims: tuple[Claim, ...]
-
-    @property
-    def cost(self) -> Cost:
-        return cost_of(self.victims)
-
-
-def cost_of(victims: Collection[Victim]) -> Cost:
-    """Lower is better. Guarantee violations come first of all and are zero: such victims are not candidates."""
-    priority = max((v.task.priority for v in victims), default=0)
-    lost = sum(v.lost_gpu_s for v in victims)
-    return priority, round(lost, 3), sum(len(v.members) > 1 for v in victims), len(victims)
-
-
-def _by_cost(eviction: Eviction) -> tuple[Cost, int]:
-    return eviction.cost, eviction.claims[-1].row
-
-
-def bundle_of(members: Iterable[Member]) -> dict[str, int]:
-    """All that these members hold, by resource."""
-    total: defaultdict[str, int] = defaultdict(int)
-    for member in members:
-        for resource, amount in member.bundle.items():
-            total[resource] += amount
-    return total
 
 
 class Preemptor:
@@ -180,14 +128,14 @@ class Preemptor:
         """
         found: list[Eviction] = []
         for floor, row in sorted((min(v.cost for v in victims), row) for row, victims in here.items()):
-            if len(found) >= SEARCH_ROWS or (found and _by_cost(found[0]) <= (floor, row)):
+            if len(found) >= SEARCH_ROWS or (found and by_cost(found[0]) <= (floor, row)):
                 break
             eviction = self._greedy(task, kind, row, here[row], ())
             if eviction is not None:
                 found.append(eviction)
-                found.sort(key=_by_cost)
+                found.sort(key=by_cost)
         exact = [self._exact(task, kind.demand, e, here[e.claims[0].row]) for e in found[:EXACT_ROWS]]
-        return min([*exact, *found[EXACT_ROWS:]], key=_by_cost, default=None)
+        return min([*exact, *found[EXACT_ROWS:]], key=by_cost, default=None)
 
     def _several(self, task: Task, kind: RequestClass, here: Mapping[int, list[Victim]], least: int) -> Eviction | None:
         """Members one after the other, each on the row where it costs least more."""
@@ -196,7 +144,7 @@ class Preemptor:
         rows = sorted(set(here) | self._open_rows(kind))
         while len(claims) < least:
             options = [self._greedy(task, kind, row, here.get(row, []), victims, claims) for row in rows]
-            best = min((o for o in options if o is not None), key=_by_cost, default=None)
+            best = min((o for o in options if o is not None), key=by_cost, default=None)
             if best is None:
                 return None
             victims, claims = list(best.victims), [*claims, *best.claims]
@@ -225,11 +173,11 @@ class Preemptor:
         for victim in (v for v in order if v not in gone):
             if host.fits(kind.demand) is not None:
                 break
-            _go(host, victim)
+            go(host, victim)
             chosen.append(victim)
         if host.fits(kind.demand) is None:
             return None
-        _prune(host, kind.demand, chosen)
+        prune(host, kind.demand, chosen)
         claim, victims = host.fits(kind.demand), (*gone, *chosen)
         return Eviction(victims, (claim,)) if claim is not None and self.lawful(task, victims) else None
 
@@ -259,7 +207,7 @@ class Preemptor:
             if kept.start_p50 <= self.now:
                 kept.put_on(host)
         for victim in gone:
-            _go(host, victim)
+            go(host, victim)
         for claim in taken:
             if claim.row == row:
                 host.take(claim)
@@ -277,26 +225,3 @@ class Preemptor:
                     if claim is not None:
                         best = Eviction(victims, (claim,))
         return best
-
-
-def _go(host: Host, victim: Victim) -> None:
-    """The victim leaves the host's row."""
-    for member in victim.members:
-        if member.claim.row == host.row:
-            host.give_back(member.claim)
-
-
-def _stay(host: Host, victim: Victim) -> None:
-    for member in victim.members:
-        if member.claim.row == host.row:
-            host.take(member.claim)
-
-
-def _prune(host: Host, demand: Demand, chosen: list[Victim]) -> None:
-    """Spare every victim that turns out not to be needed, the dearest first. The host has lost all of them."""
-    for victim in sorted(chosen, key=lambda v: (v.cost, v.task.id), reverse=True):
-        _stay(host, victim)
-        if host.fits(demand) is not None:
-            chosen.remove(victim)
-        else:
-            _go(host, victim)
