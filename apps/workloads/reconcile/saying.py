@@ -71,15 +71,11 @@ class Sayings:
 
     def write(self, actor: Actor, explanations: Mapping[str, Json]) -> None:
         """Keep the newest explanations; an event only where the dominant cause itself changed."""
-        fresh = {
-            task: explanation
-            for task, explanation in explanations.items()
-            if self._said.get(task) != (explanation["cause"], digest_of(explanation))
-        }
+        marks = {task: (said["cause"], digest_of(said)) for task, said in explanations.items()}
+        fresh = {task: said for task, said in explanations.items() if self._said.get(task) != marks[task]}
         written = _write(fresh)
-        news = {task: fresh[task] for task in written if self._cause(task) != fresh[task]["cause"]}
-        _tell(actor, news)
-        self._said |= {task: (fresh[task]["cause"], digest_of(fresh[task])) for task in written}
+        _tell(actor, {task: fresh[task] for task in written if self._cause(task) != fresh[task]["cause"]})
+        self._said |= {task: marks[task] for task in written}
 
     def __len__(self) -> int:
         return len(self._said)
