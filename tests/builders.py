@@ -155,6 +155,7 @@ def submit_workload(
     argv: tuple[str, ...] = ("true",),
     key: str = "",
     kind: Kind = Kind.TRAINING,
+    priority: int | None = None,
     **changes: Any,
 ) -> Workload:
     """A queued workload on the world's package, its spec with `changes`; call inside `acting(actor)`."""
@@ -174,6 +175,7 @@ def submit_workload(
         price_version_id=quote.price_version_id,
         key=key or uuid4().hex,
         id=uuid4(),
+        priority=priority,
     )
     return workloads.submit(actor, submission)
 

@@ -65,6 +65,7 @@ _settings = [
     path("branding/", settings.Branding.as_view()),
     path("registration/", settings.Registration.as_view()),
     path("environments/", settings.Environments.as_view()),
+    path("queue/", settings.Queue.as_view()),
     path("review/", settings.Review.as_view()),
     path("payment/", settings.Payment.as_view()),
 ]

@@ -26,6 +26,7 @@ from apps.console.views import (
 from apps.console.views.settings import notifications as settings_notifications
 from apps.console.views.settings import pages as settings_pages
 from apps.console.views.settings import payment as settings_payment
+from apps.console.views.settings import queue as settings_queue
 from apps.console.views.settings import review as settings_review
 from apps.console.views.settings import sign_in as settings_sign_in
 
@@ -117,6 +118,7 @@ urlpatterns = [
     path("settings/review/", settings_review.review, name="settings_review"),
     path("settings/payment/", settings_payment.payment, name="settings_payment"),
     path("settings/options/", settings_pages.options, name="settings_options"),
+    path("settings/queue/", settings_queue.queue, name="settings_queue"),
     path("settings/notifications/", settings_notifications.notifications, name="settings_notifications"),
     path("settings/branding/", settings_pages.branding, name="settings_branding"),
     path("audit/", audit.log, name="audit"),

@@ -4,13 +4,14 @@ from celery import shared_task
 
 from apps.common.actor import system_actor
 from apps.common.scoping import acting
-from apps.envs.reconcile import idle, operations
+from apps.envs.reconcile import idle, operations, yielding
 from apps.envs.services import binning, expiry
 
 
 @shared_task(name="envs.advance")
 def advance() -> None:
     with acting(system_actor()) as actor:
+        yielding.save_before_leaving(actor)
         operations.advance_due(actor)
 
 

@@ -24,7 +24,7 @@ from tests.notifications.servers import MailBox, Receiver, http_server, smtp_ser
 
 pytestmark = pytest.mark.django_db
 
-PAGES = ("settings_registration", "settings_options", "settings_notifications", "settings_branding")
+PAGES = ("settings_registration", "settings_options", "settings_queue", "settings_notifications", "settings_branding")
 MAIL = {
     "which": "mail",
     "mail-host": "mail.example.org",

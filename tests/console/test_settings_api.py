@@ -14,7 +14,7 @@ from tests.console.kit import last_entry
 pytestmark = pytest.mark.django_db
 
 API = "/api/v1/console/settings/"
-GROUPS = ("mail", "sms", "branding", "registration", "environments", "review")
+GROUPS = ("mail", "sms", "branding", "registration", "environments", "review", "queue")
 
 
 def patch(client: Client, group: str, **values: Any) -> Any:

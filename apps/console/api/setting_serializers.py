@@ -7,6 +7,7 @@ from rest_framework import serializers
 
 from apps.billing.review_settings import Approvers
 from apps.notifications.settings import BodyFormat, MailSecurity
+from apps.workloads.queueing.policy import MAX_SECONDS
 
 
 def _words(values: Any) -> list[tuple[str, str]]:
@@ -85,6 +86,14 @@ class EnvironmentsOut(serializers.Serializer[Any]):
     bin_days = serializers.IntegerField(min_value=1, max_value=3660)
     home_mib = serializers.IntegerField(min_value=0, max_value=1 << 30)
     automatic_snapshots = serializers.IntegerField(min_value=0, max_value=1000)
+
+
+class QueueOut(serializers.Serializer[Any]):
+    """Seconds: notice before work is asked to end, time to save, and how long it is left alone at first."""
+
+    notice_s = serializers.IntegerField(min_value=0, max_value=MAX_SECONDS)
+    save_s = serializers.IntegerField(min_value=10, max_value=MAX_SECONDS)
+    min_runtime_s = serializers.IntegerField(min_value=0, max_value=MAX_SECONDS)
 
 
 class ReviewOut(serializers.Serializer[Any]):

@@ -18,6 +18,7 @@ from apps.console.api.setting_serializers import (
     EnvironmentsOut,
     MailOut,
     PaymentOut,
+    QueueOut,
     RegistrationOut,
     ReviewOut,
     SmsOut,
@@ -31,6 +32,7 @@ from apps.tenants import settings
 from apps.tenants.models import User
 from apps.tenants.registration import RegistrationSettings
 from apps.tenants.settings import Group
+from apps.workloads.queueing.policy import QueueSettings
 
 VIEW = on_platform(P.PLATFORM_SETTINGS_VIEW)
 MANAGE = on_platform(P.PLATFORM_SETTINGS_MANAGE)
@@ -95,6 +97,11 @@ class Environments(SettingsView):
 @extend_schema(tags=TAGS, request=PaymentOut, responses=PaymentOut)
 class Payment(SettingsView):
     group, serializer = PaymentSettings, PaymentOut
+
+
+@extend_schema(tags=TAGS, request=QueueOut, responses=QueueOut)
+class Queue(SettingsView):
+    group, serializer = QueueSettings, QueueOut
 
 
 @extend_schema(tags=TAGS, request=ReviewOut, responses=ReviewOut)

@@ -22,6 +22,7 @@ PAGES = (
     SettingsPage("settings_review", _("Package review")),
     SettingsPage("settings_payment", _("Payment")),
     SettingsPage("settings_options", _("Options")),
+    SettingsPage("settings_queue", _("Queue")),
     SettingsPage("settings_notifications", _("Notifications")),
     SettingsPage("settings_branding", _("Branding")),
 )
