@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from apps.billing import selectors as funds
+from apps.billing.models import Package
 from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
 from apps.common.errors import DomainError
@@ -24,6 +25,8 @@ from apps.envs.policy import EnvironmentSettings
 from apps.envs.services import changing
 from apps.envs.views.create import checked, choosing, cpu_package_choices, errors_of
 from apps.tenants import settings
+from apps.workloads import selectors as workloads
+from apps.workloads.fit.hints import hints
 from apps.workloads.models import Attempt
 from apps.workloads.offers.picker import package_choices
 
@@ -44,14 +47,22 @@ def settings_form(actor: Actor, environment: Environment, data: Any = None) -> S
 
 
 def form_context(actor: Actor, form: SettingsForm, environment: Environment) -> dict[str, Any]:
+    offered = list(funds.packages(actor))
     return {
         "form": form,
-        "packages": package_choices(actor, list(funds.packages(actor))),
+        "packages": package_choices(actor, offered),
+        "hints": _hints(environment, offered),
         "package": str(form["package"].value() or ""),
         "errors": errors_of(form),
         "restart_live": environment.workload is not None and environment.workload.is_live,
         **choosing(actor, form),
     }
+
+
+def _hints(environment: Environment, offered: list[Package]) -> dict[int, str]:
+    """What the newest start says about each package."""
+    before = environment.workload
+    return hints(before, workloads.attempts(before), offered) if before else {}
 
 
 @requires(in_organisation(Permission.ENVIRONMENTS_USE))

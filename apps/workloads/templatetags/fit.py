@@ -8,6 +8,7 @@ from django.template import Context
 from django.utils.translation import gettext as _
 
 from apps.billing.models import Package
+from apps.clusters.choices import AcceleratorMode, Limiter
 from apps.common.formatting import cores, gpu_memory, memory, percent
 from apps.workloads import selectors
 from apps.workloads.fit.peaks import MARGIN
@@ -15,6 +16,7 @@ from apps.workloads.fit.smaller import LONG_ENOUGH_S, Fit, fit_of
 from apps.workloads.models import Attempt, Workload
 
 register = template.Library()
+_LIMITERS = (Limiter.HAMI, Limiter.MPS)
 
 
 @register.inclusion_tag("workloads/fit.html", takes_context=True)
@@ -54,6 +56,15 @@ def _rows(fit: Fit) -> list[dict[str, Any]]:
 
 def _of(used: str, limit: str) -> str:
     return _("%(used)s of %(limit)s") % {"used": used, "limit": limit}
+
+
+@register.filter
+def limited_by(attempt: Attempt | None) -> str:
+    """What holds the attempt's vGPU slice to its memory on its machine: ` · by HAMi-core`; "" for anything else."""
+    pieces = attempt.placements.all() if attempt is not None else ()
+    cards = [piece.accelerator for piece in pieces if piece.accelerator is not None]
+    held = next((card for card in cards if card.mode == AcceleratorMode.VGPU and card.limiter in _LIMITERS), None)
+    return "" if held is None else " · " + _("by %(limiter)s") % {"limiter": held.get_limiter_display()}
 
 
 @register.filter
