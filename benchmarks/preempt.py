@@ -1,13 +1,13 @@
 """What pre-emption costs against the cheapest set of victims there is.
 
-Method: random full clusters of `--nodes` nodes of `--cards` cards, held by two organisations with tasks of 1 to 4 cards,
-of random priority, age and last checkpoint, some not pre-emptible or too young; one task of 1 to 8 cards waits. The pass
-(`Engine.plan`) chooses; a search over all sets of lawful victims on each node finds the cheapest, with the rules of
-pre-emption written out once more. Cost, in this order: highest victim priority, GPU-seconds since the last checkpoint,
-count. `ratio` is the mean of GPU-seconds lost over the least possible, where the highest priority is the same;
-`priority_worse` counts cases in which a higher priority than necessary was hit, `missed` those in which nobody was
-asked although a lawful set exists, `unlawful` and `needless` those that break the rules. On nodes of 8 the engine itself
-tries all sets of up to 12 candidates; nodes of 16 cards show its greedy search.
+Method: random full clusters of `--nodes` nodes of `--cards` cards, held by two organisations with tasks of 1 to 4
+cards, of random priority, age and last checkpoint, some not pre-emptible or too young; one task of 1 to 8 cards
+waits. The pass (`Engine.plan`) chooses; a search over all sets of lawful victims on each node finds the cheapest,
+with the rules of pre-emption written out once more. Cost, in this order: highest victim priority, GPU-seconds since
+the last checkpoint, count. `ratio` is the mean of GPU-seconds lost over the least possible, where the highest
+priority is the same; `priority_worse` counts cases in which a higher priority than necessary was hit, `missed` those
+in which nobody was asked although a lawful set exists, `unlawful` and `needless` those that break the rules. On nodes
+of 8 the engine itself tries all sets of up to 12 candidates; nodes of 16 cards show its greedy search.
 
     python -m benchmarks.preempt --clusters 300 --json
 """
