@@ -100,6 +100,20 @@ BLOCKING = (
 STOPPING = BLOCKING[1:]
 
 
+class TopUpStatus(models.TextChoices):
+    """Of a payment by Alipay."""
+
+    OPEN = "open", _("Not paid yet")
+    PAID = "paid", _("Paid")
+    CLOSED = "closed", _("Closed unpaid")
+
+
+class RefundStatus(models.TextChoices):
+    ASKED = "asked", _("Under way")
+    DONE = "done", _("Given back")
+    FAILED = "failed", _("Refused, back in the wallet")
+
+
 class RechargeKind(models.TextChoices):
     RECHARGE = "recharge", _("Recharge")
     REVERSAL = "reversal", _("Reversal")

@@ -18,6 +18,7 @@ class Permission(StrEnum):
     IMAGES_USE = "images.use"  # choose images and keep one's own
     BILLING_VIEW_OWN = "billing.view_own"
     BILLING_VIEW = "billing.view"
+    BILLING_TOP_UP = "billing.top_up"  # pay into the wallet
     ORGANISATION_VIEW = "organisation.view"
     ORGANISATION_MANAGE = "organisation.manage"
     MEMBERS_MANAGE = "members.manage"  # departments, invitations, roles and priorities of members

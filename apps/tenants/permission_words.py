@@ -30,6 +30,7 @@ WORDS: dict[str, str | Promise] = {
     P.IMAGES_USE: _("Choose images and keep one's own"),
     P.BILLING_VIEW_OWN: _("See what one's own work cost"),
     P.BILLING_VIEW: _("See the organisation's wallet, bills and everyone's cost"),
+    P.BILLING_TOP_UP: _("Top up the organisation's wallet"),
     P.ORGANISATION_VIEW: _("See the organisation"),
     P.ORGANISATION_MANAGE: _("Change the organisation and its own roles"),
     P.MEMBERS_MANAGE: _("Invite people, and set members' department, role and priority"),

@@ -20,7 +20,15 @@ _MEMBER = frozenset(
     }
 )
 _FINANCE = frozenset(
-    {P.TRAINING_VIEW, P.ENVIRONMENTS_VIEW, P.BILLING_VIEW_OWN, P.BILLING_VIEW, P.ORGANISATION_VIEW, P.QUOTAS_VIEW}
+    {
+        P.TRAINING_VIEW,
+        P.ENVIRONMENTS_VIEW,
+        P.BILLING_VIEW_OWN,
+        P.BILLING_VIEW,
+        P.BILLING_TOP_UP,
+        P.ORGANISATION_VIEW,
+        P.QUOTAS_VIEW,
+    }
 )
 
 ORGANISATION_ROLES: dict[Role, frozenset[P]] = {

@@ -6,6 +6,7 @@ from apps.billing.models.metering import MeterSession, UsageSlice
 from apps.billing.models.rating import Charge, RatingRun
 from apps.billing.models.recharges import PaymentProof, RechargeRequest
 from apps.billing.models.review import PackageRequest, PackageRestriction
+from apps.billing.models.topups import TopUpOrder, TopUpRefund
 
 __all__ = [
     "Account",
@@ -21,6 +22,8 @@ __all__ = [
     "PriceVersion",
     "RatingRun",
     "RechargeRequest",
+    "TopUpOrder",
+    "TopUpRefund",
     "Transfer",
     "UsageSlice",
 ]
