@@ -122,6 +122,7 @@ def _values(world: World, run: Run) -> dict[str, Any]:
         "trace_id": unknown_id(),
         **money_values(world, SECRET),
         "name": "cpu",
+        "part": "waiting",
         "key": "1-abc",
         "uidb36": "1",
     }

@@ -39,8 +39,6 @@ FOCUS = [
 class Focused(ScopedView):
     """Reads the world and the card model from the query."""
 
-    filter_backends = ()
-
     @property
     def focus(self) -> Focus:
         asked = out.FocusIn(data=self.request.query_params)
@@ -82,7 +80,7 @@ class Fairness(Focused):
 class ByQueueing(CreatedCursor):
     """In the order of queueing: that of turns changes with every pass, which no cursor survives."""
 
-    ordering = ("queued_at", "id")
+    ordering = "queued_at"
 
 
 @extend_schema(tags=TAGS, parameters=FOCUS)
@@ -93,6 +91,7 @@ class Waiting(Focused, generics.ListAPIView[Workload]):
     queryset = Workload.objects.none()
     serializer_class = out.WaitingOut
     pagination_class = ByQueueing
+    filter_backends = ()
 
     def get_queryset(self) -> QuerySet[Workload]:
         return reads.by_time(self.actor, self.focus)
@@ -122,7 +121,7 @@ class Fragments(Focused):
 
 
 class NewestAsked(CreatedCursor):
-    ordering = ("-asked_at", "-id")
+    ordering = "-asked_at"
 
 
 @extend_schema(tags=TAGS, parameters=FOCUS)
@@ -133,6 +132,7 @@ class Preemptions(Focused, generics.ListAPIView[Preemption]):
     queryset = Preemption.objects.none()
     serializer_class = out.GaveWayOut
     pagination_class = NewestAsked
+    filter_backends = ()
 
     def get_queryset(self) -> QuerySet[Preemption]:
         return past.preemptions(self.actor, self.focus)

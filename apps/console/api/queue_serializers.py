@@ -1,6 +1,5 @@
 """What the queue's endpoints answer. Cards are counted in thousandths, time in seconds."""
 
-from datetime import timedelta
 from typing import Any
 
 from rest_framework import serializers
@@ -8,10 +7,7 @@ from rest_framework import serializers
 from apps.console.api.audit import PassOut
 from apps.console.api.shared import Named
 from apps.console.selectors.queue_demand import Demand
-from apps.console.selectors.queue_fairness import Share
-from apps.console.selectors.queue_fragments import ModelLine, Spot, Totals
-from apps.console.selectors.queue_preemptions import GaveWay
-from apps.console.selectors.queue_rows import Kept, Row
+from apps.console.selectors.queue_fragments import Spot, Totals
 from apps.workloads.queueing.choices import PreemptionOutcome, PreemptionWhy
 from apps.workloads.queueing.estimates import Score, Scorecard
 
@@ -19,13 +15,6 @@ from apps.workloads.queueing.estimates import Score, Scorecard
 class FocusIn(serializers.Serializer[Any]):
     world = serializers.ChoiceField(choices=["real", "simulated"], default="real")
     model = serializers.CharField(required=False, allow_blank=True, default="", max_length=60)
-
-
-class Seconds(serializers.FloatField):
-    """A span of time in seconds."""
-
-    def to_representation(self, value: timedelta | float) -> float:
-        return value.total_seconds() if isinstance(value, timedelta) else float(value)
 
 
 class DemandOut(serializers.Serializer[Demand]):
@@ -43,8 +32,8 @@ class WaitsOut(serializers.Serializer[Any]):
     """Of what was given a place in the last 24 hours."""
 
     started = serializers.IntegerField()
-    p50_s = Seconds(source="p50", allow_null=True)
-    p90_s = Seconds(source="p90", allow_null=True)
+    p50_s = serializers.FloatField(allow_null=True)
+    p90_s = serializers.FloatField(allow_null=True)
 
 
 class TotalsOut(serializers.Serializer[Totals]):
@@ -63,7 +52,7 @@ class SummaryOut(serializers.Serializer[Any]):
     cards = TotalsOut()
 
 
-class ShareOut(serializers.Serializer[Share]):
+class ShareOut(serializers.Serializer[Any]):
     """`recent_card_hours`: half of it is forgotten every seven days."""
 
     organisation_id = serializers.UUIDField()
@@ -78,10 +67,10 @@ class ShareOut(serializers.Serializer[Share]):
     recent_card_hours = serializers.FloatField(source="used_card_hours")
     waiting_tasks = serializers.IntegerField(source="waiting")
     wanted_milli = serializers.IntegerField(source="wanted")
-    p90_wait_s = Seconds(source="p90", allow_null=True)
+    p90_wait_s = serializers.FloatField(source="p90_s", allow_null=True)
 
 
-class WaitingOut(serializers.Serializer[Row]):
+class WaitingOut(serializers.Serializer[Any]):
     id = serializers.UUIDField(source="workload.pk")
     name = serializers.CharField(source="workload.name")
     organisation = Named(source="workload.organisation")
@@ -97,7 +86,7 @@ class WaitingOut(serializers.Serializer[Row]):
     start_p90 = serializers.DateTimeField(source="report.start_p90", allow_null=True)
 
 
-class KeptOut(serializers.Serializer[Kept]):
+class KeptOut(serializers.Serializer[Any]):
     id = serializers.UUIDField(source="workload.pk")
     name = serializers.CharField(source="workload.name")
     organisation = Named(source="workload.organisation")
@@ -117,7 +106,7 @@ class SpotOut(serializers.Serializer[Spot]):
     stranded = serializers.BooleanField(source="starved")
 
 
-class ModelOut(serializers.Serializer[ModelLine]):
+class ModelOut(serializers.Serializer[Any]):
     """`fragments`: the largest ones, of `pieces` in all. `largest_package_id`: the biggest that would start now."""
 
     model = serializers.CharField(source="use.model")
@@ -134,7 +123,7 @@ class ModelOut(serializers.Serializer[ModelLine]):
     fragments = SpotOut(source="spots", many=True)
 
 
-class GaveWayOut(serializers.Serializer[GaveWay]):
+class GaveWayOut(serializers.Serializer[Any]):
     """`for`: whom it makes room for; null once that is gone."""
 
     id = serializers.IntegerField(source="row.pk")

@@ -1,6 +1,6 @@
 """What waits and how long waiting takes, counted by the database: a few rows come back, however long the queue is."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -42,6 +42,14 @@ class Waits:
     p50: timedelta | None = None
     p90: timedelta | None = None
     started: int = 0
+
+    @property
+    def p50_s(self) -> float | None:
+        return self.p50.total_seconds() if self.p50 is not None else None
+
+    @property
+    def p90_s(self) -> float | None:
+        return self.p90.total_seconds() if self.p90 is not None else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +107,7 @@ def waits(focus: Focus) -> Waits:
 
 
 def waits_by_organisation(focus: Focus) -> dict[UUID, Waits]:
-    rows = _left(focus).order_by().values("organisation_id").annotate(**_PERCENTILES)
+    rows: Iterable[Mapping[str, Any]] = _left(focus).order_by().values("organisation_id").annotate(**_PERCENTILES)
     return {row["organisation_id"]: _waits(row) for row in rows}
 
 
@@ -110,7 +118,7 @@ _PERCENTILES: dict[str, Aggregate] = {
 }
 
 
-def _waits(row: dict[str, Any]) -> Waits:
+def _waits(row: Mapping[str, Any]) -> Waits:
     return Waits(row["p50"], row["p90"], row["started"])
 
 

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from uuid import UUID
 
 import scheduler
@@ -33,7 +32,7 @@ class Share:
     used_card_hours: float
     waiting: int
     wanted: int
-    p90: timedelta | None
+    p90_s: float | None  # of what started in the last 24 hours, how long nine in ten had waited at most
 
     @property
     def borrowed(self) -> int:
@@ -108,7 +107,7 @@ def _share(
         used_card_hours=own.used / CARD_HOUR,
         waiting=waiting[0],
         wanted=waiting[1],
-        p90=lately.p90 if lately else None,
+        p90_s=lately.p90_s if lately else None,
     )
 
 

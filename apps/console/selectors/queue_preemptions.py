@@ -1,8 +1,9 @@
 """Who had to give way to whom, by what right, and what it cost."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, F, Q, QuerySet, Sum
@@ -70,7 +71,7 @@ def days(rows: QuerySet[Preemption], *, span: int = DAYS) -> list[Day]:
     """The last `span` days, the oldest first; days without any are there too."""
     today = timezone.localtime(db_now()).date()
     first = today - timedelta(days=span - 1)
-    counted = {
+    counted: dict[date, Mapping[str, Any]] = {
         row["day"]: row
         for row in rows.order_by()
         .annotate(day=TruncDate("asked_at"))
@@ -89,12 +90,15 @@ def days(rows: QuerySet[Preemption], *, span: int = DAYS) -> list[Day]:
     return [_day(first + timedelta(days=n), counted.get(first + timedelta(days=n))) for n in range(span)]
 
 
-def _day(day: date, row: dict[str, int | float | None] | None) -> Day:
+def _day(day: date, row: Mapping[str, Any] | None) -> Day:
     found = row or {}
-    names = ("asked", "for_priority", "for_guarantee", "gave_way", "called_off")
     return Day(
-        day,
-        *(int(found.get(name) or 0) for name in names),
-        lost_s=float(found.get("lost_s") or 0.0),
-        credited_fen=int(found.get("credited_fen") or 0),
+        day=day,
+        asked=found.get("asked") or 0,
+        for_priority=found.get("for_priority") or 0,
+        for_guarantee=found.get("for_guarantee") or 0,
+        gave_way=found.get("gave_way") or 0,
+        called_off=found.get("called_off") or 0,
+        lost_s=found.get("lost_s") or 0.0,
+        credited_fen=found.get("credited_fen") or 0,
     )

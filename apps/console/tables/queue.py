@@ -22,7 +22,7 @@ class QueueTable(Table):
         "{% load queue %}{{ record.gpu|request_words }}",
         verbose_name=_("Asks for"),
         empty_values=(),
-        attrs=column("pl-nowrap", fold=_("Asks for")),
+        attrs=column("pl-nowrap", fold=_("Asks for"), width=FULL),
     )
     priority = tables.Column(
         accessor="workload__priority", verbose_name=_("Priority"), attrs=column(fold=_("Priority"), numeric=True)

@@ -49,7 +49,11 @@ def page(request: StaffRequest) -> HttpResponse:
     small = is_small(at)
     names = [name for name in PARTS if name != "waiting" or request.actor.may(P.PLATFORM_WORKLOADS_VIEW)]
     parts = [_part(request, Look(focus, at), name, filled=small, small=small) for name in names]
-    return render(request, "console/queue/page.html", frame(request, focus, "queue") | {"parts": parts})
+    return render(
+        request,
+        "console/queue/page.html",
+        frame(request, focus, "queue") | {"parts": parts, "words": request.GET.get("q", "")},
+    )
 
 
 @requires(VIEW)
@@ -98,8 +102,8 @@ SUMMED = ("guaranteed", "held", "deserved", "waiting", "wanted")
 
 def _reservations(request: StaffRequest, look: Look) -> Context:
     chosen = _page(request, future.nodes(look.focus), "r", NODES)
-    axis = Axis.of(db_now(), request.GET.get("hours", ""))
     lanes = future.lanes(look.focus, list(chosen.object_list))
+    axis = Axis.of(db_now(), request.GET.get("hours", ""), lanes)
     return {"page": chosen, "axis": axis, "lanes": [axis.lane(lane) for lane in lanes], "hours": axis.choices(request)}
 
 
@@ -108,7 +112,7 @@ def _waiting(request: StaffRequest, look: Look) -> Context:
     rows = reads.searched(reads.in_turn(request.actor, look.focus), words)
     paginator = Paginator(reads.ids(rows), WORKLOADS)
     if not words:
-        paginator.count = demand.summed(demand.asked(look.focus, look.at)).tasks  # type: ignore[misc]
+        paginator.count = demand.summed(demand.asked(look.focus, look.at)).tasks
     found = paginator.get_page(request.GET.get("page"))
     return {"page": found, "table": QueueTable(reads.rows_of(found.object_list)), "words": words}
 

@@ -1,5 +1,6 @@
 """What the queue's pages have in common: what one looks at, the tabs, the axis of the timeline."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -82,8 +83,13 @@ def _worlds(request: StaffRequest, focus: Focus) -> list[dict[str, Any]]:
     ]
 
 
-SPANS = {"8": timedelta(hours=8), "24": timedelta(hours=24), "72": timedelta(hours=72)}
-STEPS = {"8": 1, "24": 3, "72": 12}
+# What the timeline may show, and after how many minutes it has a line.
+SPANS = {"1": timedelta(hours=1), "8": timedelta(hours=8), "24": timedelta(hours=24), "72": timedelta(hours=72)}
+STEPS = {"1": 10, "8": 60, "24": 180, "72": 720}
+# So much of what is known to end or begin has to lie within the span that is chosen by itself.
+MOST = 0.8
+# A time this near to the right edge has no room for its label.
+EDGE_PCT = 95
 TONES = {
     Span.RUNS: "is-run",
     Span.MAYBE: "is-run rsv maybe",
@@ -101,8 +107,12 @@ class Axis:
     name: str
 
     @classmethod
-    def of(cls, now: datetime, name: str) -> "Axis":
-        return cls(now, name if name in SPANS else "8")
+    def of(cls, now: datetime, name: str, lanes: Sequence[Lane]) -> "Axis":
+        """The span that was asked for, else the shortest that most of these lanes' changes fit into."""
+        changes = [at for lane in lanes for block in lane.blocks for at in (block.start, block.end) if at and at > now]
+        fitting = [key for key, span in SPANS.items() if sum(at <= now + span for at in changes) >= MOST * len(changes)]
+        own = fitting[0] if changes and fitting else "8"
+        return cls(now, name if name in SPANS else own)
 
     @property
     def length(self) -> timedelta:
@@ -110,20 +120,17 @@ class Axis:
 
     @property
     def step_pct(self) -> float:
-        return 100 * timedelta(hours=STEPS[self.name]) / self.length
+        return 100 * timedelta(minutes=STEPS[self.name]) / self.length
 
     @property
     def ticks(self) -> list[dict[str, Any]]:
-        """Whole hours of the platform's clock, every so many."""
-        step = STEPS[self.name]
-        hour = timezone.localtime(self.now).replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
-        while hour.hour % step:
-            hour += timedelta(hours=1)
-        found = []
-        while hour < self.now + self.length:
-            found.append({"label": moment(hour), "left": self.pct(hour)})
-            hour += timedelta(hours=step)
-        return found
+        """Round times of the platform's clock."""
+        step = timedelta(minutes=STEPS[self.name])
+        here = timezone.localtime(self.now)
+        day = here.replace(hour=0, minute=0, second=0, microsecond=0)
+        first = day + step * ((here - day) // step + 1)
+        times = [first + step * n for n in range(self.length // step + 1)]
+        return [{"label": moment(at), "left": self.pct(at)} for at in times if self.pct(at) < EDGE_PCT]
 
     @property
     def first_pct(self) -> float:
@@ -137,7 +144,7 @@ class Axis:
 
     def choices(self, request: StaffRequest) -> list[dict[str, Any]]:
         query = query_of(request, "hours")
-        named = {"8": _("8 hours"), "24": _("24 hours"), "72": _("3 days")}
+        named = {"1": _("1 hour"), "8": _("8 hours"), "24": _("24 hours"), "72": _("3 days")}
         return [
             {"label": label, "url": f"?{query}{'&' if query else ''}hours={name}", "current": name == self.name}
             for name, label in named.items()
