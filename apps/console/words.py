@@ -13,6 +13,12 @@ from apps.common.formatting import UNKNOWN, cores, memory, moment
 from apps.common.money import yuan, yuan_rate
 
 ACTIONS: dict[str, str | Promise] = {
+    "billing.alipay.closed": _("Payment by Alipay closed"),
+    "billing.alipay.paid": _("Paid by Alipay"),
+    "billing.alipay.refund_asked": _("Refund asked for at Alipay"),
+    "billing.alipay.refund_done": _("Refunded by Alipay"),
+    "billing.alipay.refund_failed": _("Refund refused by Alipay"),
+    "billing.alipay.started": _("Payment by Alipay started"),
     "billing.arrears": _("Funds status changed"),
     "billing.credit_limit": _("Credit limit set"),
     "billing.package.create": _("Package created"),
@@ -43,7 +49,6 @@ ACTIONS: dict[str, str | Promise] = {
     "member.changed": _("Member changed"),
     "member.left": _("Member left"),
     "member.removed": _("Member removed"),
-    "member.weight": _("Weight of a member set"),
     "card.mode": _("Mode of a card switched"),
     "cluster.created": _("Cluster created"),
     "cluster.deleted": _("Cluster deleted"),

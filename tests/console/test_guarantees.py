@@ -14,14 +14,14 @@ from apps.common.scoping import acting
 from apps.tenants.choices import OrganisationStatus, PlatformRole, Resource, Role
 from apps.tenants.models import Guarantee, Membership, Quota
 from apps.tenants.services.departments import create_department
-from apps.tenants.services.guarantees import Promise, set_department_weight, set_guarantees, set_member_weight
+from apps.tenants.services.guarantees import Promise, set_department_weight, set_guarantees
+from apps.tenants.services.members import Place, change_member
 from apps.tenants.services.organisations import set_organisation_status
 from apps.workloads.reconcile.queues import queues
 from tests.builders import (
     World,
     actor_of,
     make_member,
-    make_node,
     make_organisation,
     make_staff,
     make_world,
@@ -146,7 +146,7 @@ def test_departments_and_people_share_by_weight(world: World) -> None:
     vision = create_department(world.actor, name="Vision")
     bob = make_member(world.organisation, "bob")
     set_department_weight(world.actor, department_id=vision.pk, weight=5)
-    set_member_weight(world.actor, user_id=bob.pk, weight=3)
+    change_member(world.actor, user_id=bob.pk, place=Place(weight=3))
     found = {(queue.level, queue.id): queue.weight for queue in queues(db_now(), simulated=False)}
     assert found[scheduler.QueueLevel.DEPARTMENT, str(vision.pk)] == 5
     assert found[scheduler.QueueLevel.USER, str(bob.pk)] == 3
@@ -155,7 +155,22 @@ def test_departments_and_people_share_by_weight(world: World) -> None:
     with acting(stranger), pytest.raises(NotFound):
         set_department_weight(stranger, department_id=vision.pk, weight=9)
     with pytest.raises(Invalid):
-        set_member_weight(world.actor, user_id=bob.pk, weight=101)
+        change_member(world.actor, user_id=bob.pk, place=Place(weight=101))
+
+
+def test_an_administrator_weighs_departments_and_people_on_their_pages(world: World) -> None:
+    vision, bob = create_department(world.actor, name="Vision"), make_member(world.organisation, "bob")
+    alice = signed_in(world.alice)
+    edit = alice.post(f"/organisation/departments/{vision.pk}/edit/", {"name": "Vision", "weight": "7"})
+    place = {"role": "member", "own_role": "", "department": "", "priority": "3", "weight": "9"}
+    member = alice.post(f"/organisation/members/{bob.pk}/", place)
+    assert (edit.status_code, member.status_code) == (302, 302)
+    vision.refresh_from_db()
+    assert vision.weight == 7
+    assert Membership.objects.get(user=bob).weight == 9
+    changed = {"priority": 4}
+    alice.patch(f"/api/v1/organisation/members/{bob.pk}/", changed, content_type="application/json")
+    assert Membership.objects.get(user=bob).weight == 9, "what is left out stays"
 
 
 def test_a_limit_is_heard_of_only_where_more_is_reserved_than_it_allows(world: World) -> None:
@@ -164,4 +179,3 @@ def test_a_limit_is_heard_of_only_where_more_is_reserved_than_it_allows(world: W
     assert organisation_queue(world).limit == scheduler.Amount()
     Quota.objects.filter(**key).update(limit=3000)
     assert organisation_queue(world).limit == scheduler.Amount(gpu_milli={"H100": 3000})
-    make_node()

@@ -22,16 +22,18 @@ from apps.tenants.choices import Resource
 from apps.tenants.models import Department, Membership
 from apps.tenants.selectors import level_lines
 from apps.tenants.services import departments
+from apps.tenants.services.guarantees import set_department_weight
 
 PEOPLE = in_organisation(P.MEMBERS_MANAGE)
 
 
 class DepartmentOut(serializers.Serializer[Department]):
-    """`parent_id` null: at the top."""
+    """`parent_id` null: at the top. `weight`: its share in the queue, relative to the departments beside it."""
 
     id = serializers.UUIDField(read_only=True)
     name = serializers.CharField(read_only=True)
     parent_id = serializers.UUIDField(allow_null=True, read_only=True)
+    weight = serializers.IntegerField(read_only=True)
     created_at = serializers.DateTimeField(read_only=True)
 
 
@@ -45,6 +47,7 @@ class DepartmentChange(serializers.Serializer[Any]):
 
     name = serializers.CharField(max_length=80, required=False)
     parent_id = serializers.UUIDField(allow_null=True, required=False)
+    weight = serializers.IntegerField(min_value=1, max_value=100, required=False)
 
 
 @extend_schema(tags=["organisation"])
@@ -75,7 +78,7 @@ class DepartmentDetail(ScopedView):
 
     @extend_schema(request=DepartmentChange, responses=DepartmentOut)
     def patch(self, request: Request, department_id: UUID) -> Response:
-        """Rename or move it with everything below."""
+        """Rename it, move it with everything below, or weigh it."""
         given = DepartmentChange(data=request.data)
         given.is_valid(raise_exception=True)
         data = given.validated_data
@@ -83,6 +86,8 @@ class DepartmentDetail(ScopedView):
             departments.rename_department(self.actor, department_id=department_id, name=data["name"])
         if "parent_id" in data:
             departments.move_department(self.actor, department_id=department_id, parent_id=data["parent_id"])
+        if "weight" in data:
+            set_department_weight(self.actor, department_id=department_id, weight=data["weight"])
         found = Department.objects.filter(organisation_id=self.actor.organisation(), pk=department_id).first()
         if found is None:
             raise NotFound

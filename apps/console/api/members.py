@@ -37,16 +37,18 @@ class OrganisationMemberOut(serializers.Serializer[Membership]):
     own_role_id = serializers.UUIDField(allow_null=True, read_only=True)
     department_id = serializers.UUIDField(allow_null=True, read_only=True)
     priority = serializers.IntegerField(read_only=True)
+    weight = serializers.IntegerField(read_only=True)
     created_at = serializers.DateTimeField(read_only=True)
 
 
 class PlaceIn(serializers.Serializer[Any]):
-    """What is left out stays. `priority` 5 goes first in the queue."""
+    """What is left out stays. `priority` 5 goes first in the queue; `weight`: the share among people beside them."""
 
     role = serializers.ChoiceField(choices=Role.choices, required=False)
     own_role_id = serializers.UUIDField(allow_null=True, required=False)
     department_id = serializers.UUIDField(allow_null=True, required=False)
     priority = serializers.IntegerField(min_value=1, max_value=5, required=False)
+    weight = serializers.IntegerField(min_value=1, max_value=100, required=False)
 
 
 @extend_schema(tags=["organisation"])
@@ -93,6 +95,7 @@ class OrganisationMember(ScopedView):
             "own_role_id": now.own_role_id,
             "department_id": now.department_id,
             "priority": now.priority,
+            "weight": now.weight,
         } | given.validated_data
         place = Place(**{**wanted, "role": Role(wanted["role"])})
         return Response(OrganisationMemberOut(members.change_member(self.actor, user_id=user_id, place=place)).data)

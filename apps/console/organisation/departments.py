@@ -18,7 +18,7 @@ from apps.common.permissions import Permission as P
 from apps.common.requests import ActorRequest
 from apps.console.forms.limits import shown
 from apps.console.organisation.filters import DepartmentFilter
-from apps.console.organisation.forms import DepartmentForm, MoveForm
+from apps.console.organisation.forms import DepartmentEditForm, DepartmentForm, MoveForm
 from apps.console.organisation.tables import DepartmentTable
 from apps.console.views.shared import REFUSED, done, paged, refused, say_refusal
 from apps.tenants import tree
@@ -26,6 +26,7 @@ from apps.tenants.choices import Resource
 from apps.tenants.models import Department, Membership, Quota
 from apps.tenants.selectors import level_lines
 from apps.tenants.services import departments as services
+from apps.tenants.services.guarantees import set_department_weight
 
 MANAGE = in_organisation(P.MEMBERS_MANAGE)
 PAGE, FORM = "organisation/departments.html", "organisation/department_form.html"
@@ -146,7 +147,8 @@ def edit(request: ActorRequest, department_id: UUID) -> HttpResponse:
     moving = request.POST.get("act") == "move"
     besides = tree.subtree(department.pk)
     organisation_id = request.actor.organisation()
-    name = DepartmentForm(None if moving else request.POST or None, initial={"name": department.name})
+    initial = {"name": department.name, "weight": department.weight}
+    name = DepartmentEditForm(None if moving else request.POST or None, initial=initial)
     move = MoveForm(
         request.POST if moving else None,
         organisation_id=organisation_id,
@@ -154,7 +156,7 @@ def edit(request: ActorRequest, department_id: UUID) -> HttpResponse:
         initial={"parent": str(department.parent_id or "")},
     )
     if request.method == "POST" and _changed(request, department, move if moving else name):
-        words = _("%(name)s was moved.") if moving else _("%(name)s has its new name.")
+        words = _("%(name)s was moved.") if moving else _("%(name)s was changed.")
         shown_name = department.name if moving else name.cleaned_data["name"]
         return done(request, words % {"name": shown_name}, "organisation:department", department.pk)
     context = {"department": department, "form": name, "move": move, "above": _above(department)}
@@ -170,6 +172,8 @@ def _changed(request: ActorRequest, department: Department, form: DepartmentForm
             services.move_department(request.actor, department_id=department.pk, parent_id=form.parent_id())
         else:
             services.rename_department(request.actor, department_id=department.pk, name=form.cleaned_data["name"])
+            weight = form.cleaned_data.get("weight") or department.weight
+            set_department_weight(request.actor, department_id=department.pk, weight=weight)
     except DomainError as error:
         show_error(form, error)
         return False

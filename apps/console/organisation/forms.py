@@ -71,6 +71,13 @@ class PlaceForm(forms.Form):
         coerce=int,
         help_text=_("For what they submit from now on."),
     )
+    weight = forms.IntegerField(
+        label=_("Weight in the queue"),
+        min_value=1,
+        max_value=100,
+        required=False,
+        help_text=_("Their share of what the department gets, relative to the people beside them."),
+    )
 
     def __init__(self, data: Any = None, *, organisation_id: UUID, **options: Any) -> None:
         super().__init__(data, **options)
@@ -86,6 +93,7 @@ class PlaceForm(forms.Form):
             own_role_id=_uuid(data["own_role"]),
             department_id=_uuid(data["department"]),
             priority=data["priority"],
+            weight=data["weight"] or self.initial.get("weight", 1),
         )
 
 
@@ -142,6 +150,16 @@ class InvitationForm(forms.Form):
 
 class DepartmentForm(forms.Form):
     name = forms.CharField(label=_("Name"), max_length=80)
+
+
+class DepartmentEditForm(DepartmentForm):
+    weight = forms.IntegerField(
+        label=_("Weight in the queue"),
+        min_value=1,
+        max_value=100,
+        required=False,
+        help_text=_("Its share of what the organisation gets, relative to the departments beside it."),
+    )
 
 
 class MoveForm(forms.Form):

@@ -155,11 +155,12 @@ def _initial(member: Membership) -> dict[str, Any]:
         "own_role": str(member.own_role_id or ""),
         "department": str(member.department_id or ""),
         "priority": member.priority,
+        "weight": member.weight,
     }
 
 
 def _place(member: Membership) -> Place:
-    return Place(Role(member.role), member.own_role_id, member.department_id, member.priority)
+    return Place(Role(member.role), member.own_role_id, member.department_id, member.priority, member.weight)
 
 
 def _tell_of_role(actor: Actor, before: Membership, after: Membership) -> None:

@@ -1,4 +1,4 @@
-"""What organisations are guaranteed, and how departments and people share what their organisation gets."""
+"""What organisations are guaranteed, and how their departments share what they get."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from apps.common.errors import Invalid, NotFound
 from apps.common.permissions import Permission
 from apps.tenants import quotas
 from apps.tenants.authority import organisation_for
-from apps.tenants.models import Department, Guarantee, Membership, Organisation
+from apps.tenants.models import Department, Guarantee, Organisation
 
 MOST_MILLI = 10**8  # a hundred thousand cards
 WEIGHTS = range(1, 101)
@@ -90,38 +90,17 @@ def set_department_weight(
         if found is None:
             raise NotFound
         if found.weight != weight:
-            target = Target("department", str(found.pk), found.name)
-            _log_weight(actor, organisation_id, target, found.weight, weight)
+            record(
+                actor,
+                action="department.weight",
+                organisation_id=organisation_id,
+                target=Target("department", str(found.pk), found.name),
+                before={"weight": found.weight},
+                after={"weight": weight},
+            )
             Department.objects.filter(pk=found.pk).update(weight=weight)
-
-
-def set_member_weight(actor: Actor, *, user_id: int, weight: int, organisation_id: UUID | None = None) -> None:
-    """A person's share of what their department gets, relative to the people beside them: 1 to 100."""
-    organisation_id = organisation_for(actor, organisation_id)
-    _check_weight(weight)
-    with transaction.atomic():
-        quotas.lock(organisation_id)
-        members = Membership.objects.filter(user_id=user_id, organisation_id=organisation_id)
-        found = members.select_related("user").first()
-        if found is None:
-            raise NotFound
-        if found.weight != weight:
-            target = Target("user", str(user_id), found.user.display_name)
-            _log_weight(actor, organisation_id, target, found.weight, weight)
-            members.update(weight=weight)
 
 
 def _check_weight(weight: int) -> None:
     if weight not in WEIGHTS:
         raise Invalid.field("weight", _("A weight is a number from 1 to 100."))
-
-
-def _log_weight(actor: Actor, organisation_id: UUID, target: Target, before: int, after: int) -> None:
-    record(
-        actor,
-        action="member.weight" if target.type == "user" else "department.weight",
-        organisation_id=organisation_id,
-        target=target,
-        before={"weight": before},
-        after={"weight": after},
-    )

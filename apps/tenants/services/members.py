@@ -15,17 +15,20 @@ from apps.tenants.authority import department_in, organisation_for, own_role_in,
 from apps.tenants.choices import Role
 from apps.tenants.models import Membership, User
 
-PRIORITIES = range(1, 6)
+PRIORITIES, WEIGHTS = range(1, 6), range(1, 101)
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A member's place: base role and with it the rank, own role, department, priority in the queue (5 goes first)."""
+    """A member's place: base role and with it the rank, own role, department, priority in the queue (5 goes first),
+    weight: the share of what the department gets, relative to the people beside them.
+    """
 
     role: Role = Role.MEMBER
     own_role_id: UUID | None = None
     department_id: UUID | None = None
     priority: int = 3
+    weight: int = 1
 
 
 def add_member(
@@ -46,7 +49,7 @@ def add_member(
 
 def join(actor: Actor, *, organisation_id: UUID, user: User, place: Place) -> Membership:
     """The row of a new member, once somebody with the right to it has decided; `Conflict` for one who is a member."""
-    _check_priority(place.priority)
+    _check_turn(place)
     try:
         with transaction.atomic():
             quotas.lock(organisation_id)
@@ -73,7 +76,7 @@ def change_member(actor: Actor, *, user_id: int, place: Place, organisation_id: 
     administrator stays one. Raises `NotFound`, `Invalid`, `Conflict`.
     """
     organisation_id = organisation_for(actor, organisation_id)
-    _check_priority(place.priority)
+    _check_turn(place)
     with transaction.atomic():
         member = _locked(organisation_id, user_id)
         require_above(actor, member)
@@ -156,9 +159,11 @@ def _an_admin_must_stay(member: Membership) -> None:
         )
 
 
-def _check_priority(priority: int) -> None:
-    if priority not in PRIORITIES:
+def _check_turn(place: Place) -> None:
+    if place.priority not in PRIORITIES:
         raise Invalid.field("priority", _("Priority is a number from 1 to 5."))
+    if place.weight not in WEIGHTS:
+        raise Invalid.field("weight", _("A weight is a number from 1 to 100."))
 
 
 def _columns(place: Place) -> dict[str, Any]:
@@ -167,6 +172,8 @@ def _columns(place: Place) -> dict[str, Any]:
 
 def _words(member: Membership) -> dict[str, Any]:
     words: dict[str, Any] = {"role": str(member.role), "priority": member.priority}
+    if member.weight != 1:
+        words["weight"] = member.weight
     if member.own_role is not None:
         words["own_role"] = member.own_role.name
     if member.department_id is not None:
