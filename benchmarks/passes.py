@@ -4,12 +4,12 @@
 
 In a scratch database (plstack_passes) beside that of DATABASE_OWNER_URL, made for this and dropped at the end:
 machines with eight cards each, all of them taken (1, 2, 4 or 8 whole cards a task), and a queue of tasks that want the
-same. The first
-pass starts from nothing: it reads everything and makes its engine. Then, before each further pass, 0.2 % of what runs
-ends and as many new tasks arrive, so that a pass has something to start, and most of the queue waits on. Figures are
-wall-clock seconds of `apps.workloads.reconcile.schedule.passed_over` by phase (read, plan, write, and the rest: lock,
-commit, notices), and the CPU seconds of this process: on a busy machine the latter say more. The long queue's causes
-are written a thousand in a pass, so the passes right after the first are about writing, and the last about the rest.
+same. The first pass starts from nothing: it reads everything and makes its engine. Then, before each further pass,
+0.2 % of what runs ends and as many new tasks arrive, so that a pass has something to start, and most of the queue
+waits on. Figures are wall-clock seconds of `apps.workloads.reconcile.schedule.passed_over` by phase (read, plan, write;
+the rest is lock, commit and notices), and the CPU seconds of this process: on a busy machine the latter say more. The
+long queue's causes are written a thousand in a pass, so the passes right after the first are about writing, and the
+last ones, of which the median is given as "steady", about the rest.
 """
 
 import argparse
@@ -87,10 +87,12 @@ def measure(nodes: int, queued: int, passes: int) -> list[Figures]:
     builder.build()
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
-    figures = [one_pass()]
-    for _number in range(passes - 1):
-        builder.arrive(some_end(chance))
+    figures: list[Figures] = []
+    for number in range(passes):
+        if number:
+            builder.arrive(some_end(chance))
         figures.append(one_pass())
+        print(figures[-1], flush=True)
     return figures
 
 
@@ -103,8 +105,6 @@ def main() -> None:
     asked = parser.parse_args()
     with scratch_database(), acting(system_actor(Channel.COMMAND)):
         figures = measure(asked.nodes, asked.queued, asked.passes)
-    for figure in figures:
-        print(figure)
     steady = sorted(figures[len(figures) // 2 :], key=lambda each: each.wall_s)
     result = {
         "nodes": asked.nodes,
