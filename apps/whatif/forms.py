@@ -47,10 +47,10 @@ class TraceForm(forms.Form):
     )
 
 
-def _text(label: Any, listed: str = "", **attrs: Any) -> Callable[[Ground], forms.Field]:
+def _text(label: Any, listed: str = "", required: bool = True, **attrs: Any) -> Callable[[Ground], forms.Field]:
     if listed:
         attrs |= {"list": f"whatif-{listed}", "autocomplete": "off"}
-    return lambda ground: forms.CharField(label=label, required=False, widget=forms.TextInput(attrs=attrs))
+    return lambda ground: forms.CharField(label=label, required=required, widget=forms.TextInput(attrs=attrs))
 
 
 def _number(label: Any) -> Callable[[Ground], forms.Field]:
@@ -63,13 +63,13 @@ def _models(ground: Ground) -> forms.Field:
 
 
 def _modes(ground: Ground) -> forms.Field:
-    return forms.ChoiceField(label=gettext_lazy("New mode"), required=False, choices=AcceleratorMode.choices)
+    return forms.ChoiceField(label=gettext_lazy("New mode"), choices=AcceleratorMode.choices)
 
 
 def _packages(ground: Ground) -> forms.Field:
     language = get_language() or ""
     choices = [("", _("choose")), *((key, package.name(language)) for key, package in ground.packages.items())]
-    return forms.ChoiceField(label=gettext_lazy("Package"), required=False, choices=choices)
+    return forms.ChoiceField(label=gettext_lazy("Package"), choices=choices)
 
 
 _ORGANISATION = _text(gettext_lazy("Organisation"), "organisations")
@@ -89,9 +89,9 @@ FIELDS: dict[ChangeKind, Mapping[str, Callable[[Ground], forms.Field]]] = {
     ChangeKind.MIN_RUNTIME: {"minutes": _number(gettext_lazy("Minutes before it may be pre-empted"))},
     ChangeKind.MODE: {
         "node": _NODE,
-        "which": _text(gettext_lazy("Cards, empty for all"), placeholder="4-7"),
+        "which": _text(gettext_lazy("Cards, empty for all"), required=False, placeholder="4-7"),
         "mode": _modes,
-        "layout": _text(gettext_lazy("MIG layout, empty for any"), placeholder="3g.40gb, 1g.10gb×4"),
+        "layout": _text(gettext_lazy("MIG layout, empty for any"), required=False, placeholder="3g.40gb, 1g.10gb×4"),
     },
     ChangeKind.NODE_ADD: {
         "node": _text(gettext_lazy("Like node"), "nodes"),

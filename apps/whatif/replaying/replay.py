@@ -21,8 +21,7 @@ def replay(material: Material, tell: Callable[[float], None]) -> Report:
         DEFAULT_RULES,
         notice_s=times.notice_s,
         save_window_s=times.save_s,
-        explain_holders=0,
-        explain_alternatives=0,
+        explain=False,
     )
     history = History()
     for task, seconds in material.past:

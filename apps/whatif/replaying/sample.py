@@ -16,7 +16,7 @@ from scheduler.types import GpuRequest, Mode, Task
 
 START = datetime(2026, 11, 2, tzinfo=UTC)
 SPAN = timedelta(days=7)
-TASKS = 1_600
+TASKS = 1_400
 SEED = 42
 # Name, how much of the work is its own, priorities, share of large work.
 ORGANISATIONS = (
@@ -33,11 +33,11 @@ KINDS = (
     (GpuRequest(Mode.VGPU, 1, "Ascend 910B3", 250, 16_384), 8, 1.5, 0.8, False),
     (GpuRequest(Mode.SHARED, 1, "A30", 125, 3_072), 8, 1.0, 0.7, False),
     (GpuRequest(Mode.WHOLE, 1, "A30"), 14, 1.6, 1.0, False),
-    (GpuRequest(Mode.WHOLE, 1, "A100-80G"), 14, 1.8, 1.0, False),
-    (GpuRequest(Mode.WHOLE, 1, "H100"), 8, 2.0, 1.0, False),
-    (GpuRequest(Mode.WHOLE, 2, "A100-80G"), 5, 2.5, 0.9, True),
-    (GpuRequest(Mode.WHOLE, 2, "H100"), 3, 3.0, 0.9, True),
-    (GpuRequest(Mode.WHOLE, 4, "A100-80G"), 2, 4.0, 0.7, True),
+    (GpuRequest(Mode.WHOLE, 1, "A100-80G"), 7, 1.8, 1.0, False),
+    (GpuRequest(Mode.WHOLE, 1, "H100"), 7, 2.0, 1.0, False),
+    (GpuRequest(Mode.WHOLE, 2, "A100-80G"), 2, 2.5, 0.9, True),
+    (GpuRequest(Mode.WHOLE, 2, "H100"), 2, 3.0, 0.9, True),
+    (GpuRequest(Mode.WHOLE, 4, "A100-80G"), 1, 4.0, 0.7, True),
     (GpuRequest(Mode.WHOLE, 4, "Ascend 910B3"), 2, 4.0, 0.7, True),
 )
 # Fen an hour of a whole card, as the simulated zone lists them.

@@ -66,7 +66,7 @@ def _earlier(request: StaffRequest) -> Scenario | None:
 def _posted(request: StaffRequest) -> HttpResponse:
     ground = ground_of(request.actor, request.POST)
     form, rows = ScenarioForm(request.POST), rows_of(request.POST, ground)
-    if form.is_valid():
+    if form.is_valid() and not any(row.errors for row in rows):
         data = form.cleaned_data
         try:
             changes = read_all([row.typed for row in rows], ground)
