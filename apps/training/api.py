@@ -33,6 +33,8 @@ from apps.training.tables import RunFilter
 from apps.workloads import selectors as workloads
 from apps.workloads.fit.serializers import FitSerializer
 from apps.workloads.fit.smaller import fit_of
+from apps.workloads.offers.picker import package_choices
+from apps.workloads.offers.proposals import proposals
 from apps.workloads.offers.quoting import offer
 from apps.workloads.series import series_of
 
@@ -243,7 +245,10 @@ class QuoteView(ScopedView):
         asked = s.QuoteRequestSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         package = services.choose_package(self.actor, asked.validated_data["package"])
-        return Response(s.QuoteSerializer(offer(self.actor, package)).data)
+        found = offer(self.actor, package)
+        choices = [] if found.starts_now else package_choices(self.actor, list(funds.packages(self.actor)))
+        context = {"alternatives": proposals(self.actor, found, choices)}
+        return Response(s.QuoteSerializer(found, context=context).data)
 
 
 class CodeUpload(ScopedView):

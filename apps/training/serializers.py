@@ -252,7 +252,10 @@ class QuoteRequestSerializer(serializers.Serializer[Any]):
 
 
 class QuoteSerializer(serializers.Serializer[Any]):
-    """What a start would cost and when it would begin. `short_quota`: what of the quota is missing, in words."""
+    """What a start would cost and when it would begin. `short_quota`: what of the quota is missing, in words.
+
+    `cause`, `title` and `text` say why it would wait; empty where it would not. `alternatives` would start now.
+    """
 
     rate_fen_per_hour = exact(source="quote.rate_fen_per_hour")
     price_version = serializers.IntegerField(source="quote.price_number")
@@ -265,6 +268,25 @@ class QuoteSerializer(serializers.Serializer[Any]):
     starts_now = serializers.BooleanField(source="forecast.starts_now")
     start_p50 = serializers.DateTimeField(source="forecast.start_p50", allow_null=True)
     start_p90 = serializers.DateTimeField(source="forecast.start_p90", allow_null=True)
+
+    cause = serializers.SerializerMethodField()
+    title = serializers.SerializerMethodField()
+    text = serializers.SerializerMethodField()
+    alternatives = serializers.SerializerMethodField()
+
+    def get_cause(self, offer: Any) -> str:
+        return offer.report.cause if offer.report else ""
+
+    def get_title(self, offer: Any) -> str:
+        return offer.report.title if offer.report else ""
+
+    def get_text(self, offer: Any) -> str:
+        return offer.report.text if offer.report else ""
+
+    @extend_schema_field(serializers.ListField(child=serializers.IntegerField()))
+    def get_alternatives(self, offer: Any) -> list[int]:
+        """Ids of packages, the most alike first."""
+        return [choice.package.pk for choice in self.context.get("alternatives", ())]
 
     def get_short_quota(self, offer: Any) -> str:
         return str(offer.quota.message) if offer.quota else ""

@@ -78,8 +78,8 @@ def test_the_nearest_miss_names_model_and_how_many_more_are_as_close() -> None:
     assert words.title == "gpu-a01 is short of 1 × H200"
     assert "4 whole cards of one machine; 3 are free" in words.text
     assert "2 other machines are as close" in words.text
-    assert "kept for it" in kept.text
-    assert "kept for it" not in words.text
+    assert "reserved for it" in kept.text
+    assert "reserved for it" not in words.text
 
 
 def test_a_list_says_the_amount_without_asking_for_names() -> None:

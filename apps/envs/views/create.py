@@ -152,8 +152,8 @@ def quote(request: ActorRequest) -> HttpResponse:
 def quote_context(actor: Actor, form: NewForm, choices: Sequence[PackageChoice] | None = None) -> dict[str, Any]:
     found = _offer(actor, form, choices or [])
     if choices is None:
-        short = found is not None and not found.can_start
-        choices = package_choices(actor, list(funds.packages(actor))) if short else []
+        waits = found is not None and not found.starts_now
+        choices = package_choices(actor, list(funds.packages(actor))) if waits else []
     contract = _contract(actor, form, found)
     return {"quote": quotecard.card(actor, found, choices, kind=Kind.ENVIRONMENT), "contract": contract}
 

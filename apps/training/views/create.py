@@ -153,8 +153,8 @@ def quote_context(actor: Actor, form: RunForm, choices: list[PackageChoice] | No
     """`quote` for the card; `command` as text, or what is still missing for one."""
     found = _offer(actor, form, choices or [])
     if choices is None:
-        short = found is not None and not found.can_start
-        choices = package_choices(actor, list(funds.packages(actor))) if short else []
+        waits = found is not None and not found.starts_now
+        choices = package_choices(actor, list(funds.packages(actor))) if waits else []
     return {"quote": quotecard.card(actor, found, choices), "contract": _contract(actor, form, found), **_command(form)}
 
 

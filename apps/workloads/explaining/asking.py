@@ -1,16 +1,17 @@
 """What would become of a task that nobody has submitted: asked of the scheduler itself, against the cluster as it is.
 
-The engine is kept in the process and told what changed since it was asked last, so that a quote follows one's typing.
-Of the queue only those are looked at that the task could meet: for whom room is kept, and who came since the last pass.
-The rest found nothing in that pass and keeps nothing from anybody.
+The engine is kept in the process and told what changed since it was asked last, and an answer holds for some seconds
+unless something happens, so that a quote follows one's typing. Of the queue only those are looked at that the task
+could meet: for whom room is kept, and who came since the last pass. The rest found nothing in that pass and keeps
+nothing from anybody.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar, cast
 from uuid import UUID
 
 from django.db.models import F, Q
@@ -19,13 +20,15 @@ import scheduler
 from apps.common.actor import Actor, system_actor
 from apps.common.clock import db_now
 from apps.common.scoping import acting
+from apps.tenants.models import Membership
 from apps.workloads.choices import Status
+from apps.workloads.explaining.standing import Standing, standing_of
 from apps.workloads.isolation import usable_nodes
 from apps.workloads.models import Workload
-from apps.workloads.queueing import mix, policy, promises
-from apps.workloads.reconcile import kept, snapshot
+from apps.workloads.queueing import policy, promises
+from apps.workloads.reconcile import kept
 from apps.workloads.reconcile.explaining import explanation_of, has_history
-from apps.workloads.reconcile.history import Lesson, estimated, learned
+from apps.workloads.reconcile.history import Lesson, estimated
 from apps.workloads.reconcile.queues import queues
 from apps.workloads.reconcile.tasks_of import make_task, task_of
 from apps.workloads.spec import Spec
@@ -37,8 +40,10 @@ from scheduler.validate import problem_with
 ASKED = "asked"
 # So many that came since the last pass are taken into account.
 NEWCOMERS = 200
+USUAL_PRIORITY = 3
 # Counting copies stops here: beyond it a person only wants to know that there is plenty.
 MOST = 9
+A = TypeVar("A")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,49 +60,74 @@ class Forecast:
 class Ground:
     """One world at one moment: the engine, who may stand before the task that is asked about, and the rules."""
 
-    now: datetime
     lesson: Lesson
     engine: scheduler.Engine
     view: scheduler.Snapshot
     rules: scheduler.Rules
-    min_runtime_s: float
-    known: bool
     quiet: bool
 
 
-# One engine for each world. It takes and gives back room while it thinks, so one thread at a time.
+# The engines take and give back room while they think, so one thread at a time.
 _lock = Lock()
-_worlds: dict[bool, kept.KeptWorld] = {}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Asking:
-    """Questions of one person at one moment. `priority` is what they would submit with."""
+    """Questions of one person at one moment. `priority` is what they would submit with.
+
+    `instead_of`: a queued workload that would be gone. `usable`: nodes whose isolation is enough for the organisation.
+    """
 
     actor: Actor
     priority: int
-    grounds: dict[bool, Ground]
+    instead_of: UUID | None
+    now: datetime
+    usable: frozenset[str]
+    min_runtime_s: float
+    standings: dict[bool, Standing] = field(default_factory=dict)
+    grounds: dict[bool, Ground] = field(default_factory=dict)
 
     def forecast(self, spec: Spec) -> Forecast:
         """As if it were submitted alone, at the end of the queue."""
-        ground, task = self.grounds[spec.simulated], self._task(spec, ASKED)
+        return self._answered("forecast", spec, self._forecast)
+
+    def room(self, spec: Spec) -> int:
+        """How many copies would start now were the queue empty; MOST means "or more"."""
+        return self._answered("room", spec, self._room)
+
+    def _answered(self, question: str, spec: Spec, answer: Callable[[scheduler.Task, Ground], A]) -> A:
+        """What was answered a moment ago, or a new answer."""
+        with acting(system_actor()):
+            standing = self._standing(spec.simulated)
+            task = self._task(spec)
+            key = (question, replace(task, submitted_at=0.0), self.instead_of, self.usable)
+            if key not in standing.answers:
+                standing.answers[key] = answer(task, self._ground(spec.simulated, standing))
+        return cast(A, standing.answers[key])
+
+    def _standing(self, simulated: bool) -> Standing:
+        if simulated not in self.standings:
+            self.standings[simulated] = standing_of(self.now, simulated=simulated)
+        return self.standings[simulated]
+
+    def _forecast(self, task: scheduler.Task, ground: Ground) -> Forecast:
+        task = estimated(task, ground.lesson)
         # With nobody before it there is nothing to plan where it fits; that is told much sooner.
         if ground.quiet and _spot(ground.engine, task) is not None:
             return Forecast(starts_now=True, explanation={})
         view = ground.view
         plan = ground.engine.plan(
-            (*view.waiting, task), ground.now.timestamp(), view.queues, view.holds, ground.rules, view.promised
+            (*view.waiting, task), self.now.timestamp(), view.queues, view.holds, ground.rules, view.promised
         )
         wait = plan.wait_for(ASKED)
         if wait is None:
             return Forecast(starts_now=True, explanation={})
-        told = explanation_of(wait, task.organisation, known=ground.known) | {"position": None}
+        known = has_history(view)
+        told = explanation_of(wait, task.organisation, known=known) | {"position": None}
         return Forecast(False, told, _time(told["start_p50"]), _time(told["start_p90"]))
 
-    def room(self, spec: Spec) -> int:
-        """How many copies would start now were the queue empty; MOST means "or more"."""
-        engine, claims = self.grounds[spec.simulated].engine, list[Claim]()
-        task = self._task(spec, ASKED)
+    def _room(self, task: scheduler.Task, ground: Ground) -> int:
+        engine, claims = ground.engine, list[Claim]()
         try:
             while len(claims) < MOST and (claim := _spot(engine, task)) is not None:
                 engine.allocator.commit(claim)
@@ -106,19 +136,22 @@ class Asking:
         finally:
             engine.allocator.undo(claims)
 
-    def _task(self, spec: Spec, task_id: str) -> scheduler.Task:
-        ground = self.grounds[spec.simulated]
-        task = make_task(
+    def _task(self, spec: Spec) -> scheduler.Task:
+        return make_task(
             spec,
-            id=task_id,
+            id=ASKED,
             organisation=str(self.actor.organisation()),
             department=str(self.actor.department_id or ""),
             user=str(self.actor.user_id),
             priority=self.priority,
-            submitted_at=ground.now.timestamp(),
-            min_runtime_s=ground.min_runtime_s,
+            submitted_at=self.now.timestamp(),
+            min_runtime_s=self.min_runtime_s,
         )
-        return estimated(task, ground.lesson)
+
+    def _ground(self, simulated: bool, standing: Standing) -> Ground:
+        if simulated not in self.grounds:
+            self.grounds[simulated] = _ground(self.now, simulated, standing, self.usable, self.instead_of)
+        return self.grounds[simulated]
 
 
 def _spot(engine: scheduler.Engine, task: scheduler.Task) -> Claim | None:
@@ -131,24 +164,32 @@ def _time(seconds: float | None) -> datetime | None:
 
 
 @contextmanager
-def asking(
-    actor: Actor, specs: Sequence[Spec], *, priority: int = 3, instead_of: UUID | None = None
-) -> Iterator[Asking]:
-    """Everything that questions about `specs` need, read once. `instead_of`: a queued workload that would be gone."""
+def asking(actor: Actor, *, priority: int | None = None, instead_of: UUID | None = None) -> Iterator[Asking]:
+    """Questions of this person, one person at a time. `instead_of`: a queued workload that would be gone.
+
+    `priority`: the one that the person has in their organisation, unless told.
+    """
     organisation = actor.organisation()
     with _lock:
         with acting(system_actor()):
-            now = db_now()
-            usable = {str(pk) for pk in usable_nodes(organisation)}
-            worlds = {spec.simulated for spec in specs}
-            grounds = {simulated: _ground(now, simulated, usable, instead_of) for simulated in worlds}
-        yield Asking(actor, priority, grounds)
+            now, rank = db_now(), priority or _priority(actor)
+            usable = frozenset(str(pk) for pk in usable_nodes(organisation))
+            least = policy.rules().min_runtime_s
+        yield Asking(actor, rank, instead_of, now, usable, least)
 
 
-def _ground(now: datetime, simulated: bool, usable: set[str], instead_of: UUID | None) -> Ground:
-    lesson, rules = learned(now, simulated=simulated), policy.rules()
-    world = _followed(now, simulated, lesson, rules.min_runtime_s)
-    waiting = _before(simulated, instead_of, lesson, rules.min_runtime_s)
+def _priority(actor: Actor) -> int:
+    if actor.user_id is None:
+        return USUAL_PRIORITY
+    rows = Membership.objects.filter(organisation_id=actor.organisation(), user_id=actor.user_id)
+    return rows.values_list("priority", flat=True).first() or USUAL_PRIORITY
+
+
+def _ground(
+    now: datetime, simulated: bool, standing: Standing, usable: frozenset[str], instead_of: UUID | None
+) -> Ground:
+    world, rules = standing.world, policy.rules()
+    waiting = _before(simulated, instead_of, standing.lesson, rules.min_runtime_s)
     ids, running = [task.id for task in waiting], tuple(world.running.values())
     view = scheduler.Snapshot(
         nodes=world.nodes,
@@ -159,13 +200,10 @@ def _ground(now: datetime, simulated: bool, usable: set[str], instead_of: UUID |
         promised=promises.promised(ids),
     )
     return Ground(
-        now=now,
-        lesson=lesson,
+        lesson=standing.lesson,
         engine=_usable_part(world, usable),
         view=view,
         rules=replace(scheduler.Rules(), notice_s=float(rules.notice_s), save_window_s=float(rules.save_s)),
-        min_runtime_s=rules.min_runtime_s,
-        known=has_history(view),
         quiet=not waiting and not _limited(view) and all(member.held_for is None for member in running),
     )
 
@@ -174,14 +212,7 @@ def _limited(view: scheduler.Snapshot) -> bool:
     return any(queue.limit != scheduler.Amount() for queue in view.queues)
 
 
-def _followed(now: datetime, simulated: bool, lesson: Lesson, min_runtime_s: float) -> kept.KeptWorld:
-    before = _worlds.pop(simulated, None)  # lost where following fails half-way: then it is made anew
-    used = mix.from_json(snapshot.mix_of_epoch(simulated)).used
-    _worlds[simulated] = kept.follow(before, now, lesson, used, min_runtime_s=min_runtime_s, simulated=simulated)
-    return _worlds[simulated]
-
-
-def _usable_part(world: kept.KeptWorld, usable: set[str]) -> scheduler.Engine:
+def _usable_part(world: kept.KeptWorld, usable: frozenset[str]) -> scheduler.Engine:
     """The engine without the machines whose isolation is not enough for the organisation; mostly there are none."""
     nodes = tuple(node for node in world.nodes if node.id in usable)
     if len(nodes) == len(world.nodes):
@@ -193,7 +224,9 @@ def _before(
     simulated: bool, instead_of: UUID | None, lesson: Lesson, min_runtime_s: float
 ) -> tuple[scheduler.Task, ...]:
     """Who may take room before a newcomer: those for whom room is kept, and those whom no pass has looked at."""
-    rows = Workload.objects.filter(of_world(simulated), status=Status.QUEUED).exclude(pk=instead_of)
+    rows = Workload.objects.filter(of_world(simulated), status=Status.QUEUED)
+    if instead_of is not None:
+        rows = rows.exclude(pk=instead_of)
     kept_for = list(rows.filter(promised_at__isnull=False).order_by("queued_at", "pk"))
     new = rows.filter(Q(explained_at__isnull=True) | Q(explained_at__lt=F("queued_at")), promised_at__isnull=True)
     found = [*kept_for, *new.order_by("queued_at", "pk")[:NEWCOMERS]]

@@ -49,7 +49,7 @@ def starts(case: Case) -> str:
     if case.asked:
         return _("It would start as soon as something ends and frees enough.")
     if case.reserved:
-        return _("What becomes free there first is kept for it.")
+        return _("Room there is reserved for it, from when enough is freed.")
     return _("It starts as soon as something ends and frees enough.")
 
 

@@ -1,5 +1,6 @@
 """Other packages on which waiting work would start at this moment, and what each costs against the present one."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -15,6 +16,7 @@ from apps.common.actor import Actor
 from apps.common.money import yuan_rate
 from apps.common.permissions import Permission
 from apps.tenants import quotas
+from apps.tenants.quotas.amounts import Key
 from apps.workloads.choices import Kind
 from apps.workloads.explaining.asking import MOST, Forecast, asking
 from apps.workloads.fit.peaks import Peaks, peaks_of, size_of
@@ -49,11 +51,15 @@ class Alternative:
 
     @property
     def difference(self) -> str:
-        """`¥3.00/h less`, `¥1.20/h more`, `the same price`."""
-        if not self.more_fen_per_hour:
-            return _("the same price")
-        words = _("%(rate)s more") if self.more_fen_per_hour > 0 else _("%(rate)s less")
-        return words % {"rate": yuan_rate(abs(self.more_fen_per_hour))}
+        return difference_words(self.more_fen_per_hour)
+
+
+def difference_words(more_fen_per_hour: Decimal) -> str:
+    """`¥3.00/h less`, `¥1.20/h more`, `the same price`."""
+    if not more_fen_per_hour:
+        return _("the same price")
+    words = _("%(rate)s more") if more_fen_per_hour > 0 else _("%(rate)s less")
+    return words % {"rate": yuan_rate(abs(more_fen_per_hour))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +82,7 @@ def would_start_now(actor: Actor, workload: Workload, attempts: Sequence[Attempt
     fitting = [package for package in offered if _large_enough(package, peaks)]
     reachable = _affordable(actor, workload, [p for p in fitting if _quota_allows(actor, workload, p)])
     specs = {package.pk: resources_of(package) for package in reachable}
-    with asking(actor, list(specs.values()), priority=workload.priority, instead_of=workload.pk) as ask:
+    with asking(actor, priority=workload.priority, instead_of=workload.pk) as ask:
         starting = [package for package in reachable if ask.forecast(specs[package.pk]).starts_now]
         rows = [_row(workload, package, ask.room(specs[package.pk])) for package in starting]
     rows.sort(key=lambda row: _unlike(workload.frozen_spec, row))
@@ -86,7 +92,7 @@ def would_start_now(actor: Actor, workload: Workload, attempts: Sequence[Attempt
 def outlook(actor: Actor, workload: Workload, package: Package) -> Forecast:
     """What would become of the work on this package, were it to leave the queue for it now."""
     spec = resources_of(package)
-    with asking(actor, [spec], priority=workload.priority, instead_of=workload.pk) as ask:
+    with asking(actor, priority=workload.priority, instead_of=workload.pk) as ask:
         return ask.forecast(spec)
 
 
@@ -115,9 +121,9 @@ def _large_enough(package: Package, peaks: Peaks) -> bool:
 def _quota_allows(actor: Actor, workload: Workload, package: Package) -> bool:
     """Of what the package takes, what the work holds already need not be free."""
     kind = Kind(workload.kind)
-    amounts = dict(quota_amounts(resources_of(package), kind))
-    for key, amount in quota_amounts(workload.frozen_spec, kind).items():
-        amounts[key] = amounts.get(key, 0) - amount
+    amounts = Counter[Key]()
+    amounts.update(quota_amounts(resources_of(package), kind))
+    amounts.subtract(quota_amounts(workload.frozen_spec, kind))
     short = quotas.shortfall(
         organisation_id=workload.organisation_id,
         department_id=workload.department_id,

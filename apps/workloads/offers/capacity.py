@@ -11,5 +11,5 @@ __all__ = ["MOST", "room"]
 
 def room(actor: Actor, specs: Sequence[Spec]) -> list[int]:
     """For each spec, how many copies would start now were the queue empty; `MOST` means "or more"."""
-    with asking(actor, specs) as ask:
+    with asking(actor) as ask:
         return [ask.room(spec) for spec in specs]

@@ -98,7 +98,7 @@ def package_choices(actor: Actor, packages: Sequence[Package]) -> list[PackageCh
     """All packages against the cluster as it is now, in a fixed number of queries."""
     read_zones(packages)
     specs = [resources_of(package) for package in packages]
-    with asking(actor, specs) as ask:
+    with asking(actor) as ask:
         return [
             PackageChoice(package, ask.room(spec), ask.forecast(spec))
             for package, spec in zip(packages, specs, strict=True)

@@ -1,25 +1,24 @@
 """An offer as the card beside the button (`components/quote.html`) shows it, in words and amounts."""
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 from django.urls import reverse
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
-from apps.billing.arithmetic import hour_price
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.formatting import moment
 from apps.common.money import yuan, yuan_rate
 from apps.common.permissions import Permission
 from apps.workloads.choices import Kind
+from apps.workloads.offers.alternatives import difference_words
 from apps.workloads.offers.picker import HOPELESS, PackageChoice
-from apps.workloads.offers.quoting import Offer, quota_problem
+from apps.workloads.offers.proposals import proposals
+from apps.workloads.offers.quoting import Offer
 from apps.workloads.placing import is_simulated
-from apps.workloads.waiting import explain
-
-MAX_ALTERNATIVES = 2
 
 
 def card(
@@ -42,7 +41,8 @@ def card(
         "simulated": is_simulated(offer.package),
         "rows": _rows(offer),
         "problem": _problem(actor, offer),
-        "alternatives": [] if offer.can_start else _alternatives(actor, offer, choices),
+        "wait": _wait(offer),
+        "alternatives": _alternatives(actor, offer, choices),
         "top_up_url": _top_up_url(actor) if quote.shortfall_fen or quote.blocked else "",
         "button": _button(kind),
         "blocked": "" if offer.can_start else _button(kind),
@@ -106,8 +106,8 @@ def _start_row(offer: Offer) -> dict[str, Any]:
     """When it would start, where no estimate can be drawn as a range."""
     if offer.forecast.starts_now:
         return {"label": _("Estimated start"), "value": _("now"), "strong": True}
-    report = explain(offer.forecast.explanation)
-    return {"label": _("Estimated start"), "value": _("not known"), "sub": report.title}
+    hopeless = offer.forecast.explanation.get("cause") in HOPELESS
+    return {"label": _("Estimated start"), "value": _("never") if hopeless else _("not known")}
 
 
 def _start(offer: Offer) -> dict[str, Any]:
@@ -115,6 +115,14 @@ def _start(offer: Offer) -> dict[str, Any]:
     if outlook.start_p50 is None:
         return {}
     return {"p50": outlook.start_p50, "p90": outlook.start_p90 or outlook.start_p50, "now": db_now()}
+
+
+def _wait(offer: Offer) -> dict[str, str] | None:
+    """Why it would wait, where that is all that there is to say."""
+    report = offer.report
+    if report is None or not offer.can_start or report.cause in HOPELESS:
+        return None
+    return {"title": report.title, "text": report.text}
 
 
 def _dock(offer: Offer) -> str:
@@ -134,8 +142,8 @@ def _problem(actor: Actor, offer: Offer) -> dict[str, str] | None:
         }
     if offer.quota is not None:
         return {"title": str(offer.quota.message), "text": str(offer.quota.hint)}
-    if offer.forecast.explanation.get("cause") in HOPELESS:
-        report = explain(offer.forecast.explanation)
+    report = offer.report
+    if report is not None and report.cause in HOPELESS:
         return {"title": report.title, "text": report.text}
     return None
 
@@ -157,24 +165,17 @@ def _top_up_url(actor: Actor) -> str:
 
 
 def _alternatives(actor: Actor, offer: Offer, choices: Sequence[PackageChoice]) -> list[dict[str, str]]:
-    """Packages that would start now with the money and the quota there are; the largest first."""
-    fitting = [choice for choice in reversed(choices) if _would_start(actor, offer, choice)]
+    rates = {choice.package.pk: choice.rate_fen_per_hour or Decimal(0) for choice in choices}
     return [
         {
             "name": choice.package.name(get_language() or ""),
-            "sub": yuan_rate(choice.rate_fen_per_hour or 0),  # type: ignore[arg-type]
+            "sub": _against(offer, rates[choice.package.pk]),
             "field": f"package-{choice.package.pk}",
             "value": str(choice.package.pk),
         }
-        for choice in fitting[:MAX_ALTERNATIVES]
+        for choice in proposals(actor, offer, choices)
     ]
 
 
-def _would_start(actor: Actor, offer: Offer, choice: PackageChoice) -> bool:
-    rate = choice.rate_fen_per_hour
-    if rate is None or choice.package.pk == offer.package.pk or not choice.forecast.starts_now or offer.quote.blocked:
-        return False
-    return (
-        hour_price(rate, 1) <= max(0, offer.quote.available_fen)
-        and quota_problem(actor, choice.package, offer.kind) is None
-    )
+def _against(offer: Offer, rate: Decimal) -> str:
+    return f"{yuan_rate(rate)} · {difference_words(rate - offer.quote.rate_fen_per_hour)}"

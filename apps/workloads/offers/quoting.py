@@ -13,6 +13,7 @@ from apps.workloads.forecast import Forecast, forecast
 from apps.workloads.placing import placed
 from apps.workloads.resources import quota_amounts
 from apps.workloads.spec import Gpu, Image, Spec
+from apps.workloads.waiting import WaitReport, explain
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,20 +25,30 @@ class Offer:
     forecast: Forecast
     quota: QuotaExceeded | None
     kind: Kind
+    # Why it would wait, in words; None where it would not.
+    report: WaitReport | None = None
 
     @property
     def can_start(self) -> bool:
         return self.quote.can_start and self.quota is None
 
+    @property
+    def starts_now(self) -> bool:
+        """Nothing stands in its way: neither money nor quota nor the machines."""
+        return self.can_start and self.forecast.starts_now
+
 
 def offer(actor: Actor, package: Package, outlook: Forecast | None = None, *, kind: Kind = Kind.TRAINING) -> Offer:
     """Raises `Conflict` for a package without a price. `outlook` saves asking the scheduler twice on one page."""
+    outlook = outlook or forecast(actor, resources_of(package))
+    waits = not outlook.starts_now
     return Offer(
         package=package,
         quote=funds.quote(actor, package_id=package.pk),
-        forecast=outlook or forecast(actor, resources_of(package)),
+        forecast=outlook,
         quota=quota_problem(actor, package, kind),
         kind=kind,
+        report=explain(outlook.explanation, gpu=gpu_of(package), asked=True) if waits else None,
     )
 
 
