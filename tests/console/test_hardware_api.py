@@ -98,3 +98,7 @@ def test_a_token_is_told_once_and_not_kept(ops: Client, finance: Client, world: 
     assert JoinToken.objects.get().uses_left == 2
     assert send(ops, "POST", "nodes/tokens/", {**asked, "uses": 0}).status_code == 400
     assert send(finance, "POST", "nodes/tokens/", asked).status_code == 403
+
+
+def test_who_may_not_see_hardware_sees_no_card(finance: Client, world: World) -> None:
+    assert finance.get(f"{ROOT}/accelerators/{uuid4()}/").status_code == 403
