@@ -25,7 +25,7 @@ from scheduler.types import Device, MigProfile, Mode
 MODELS = {"H100": 81920, "A100": 40960, "H200": 144384, "A30": 24576}
 LOAD = 1.2
 # Weights of the profiles without media engines, in the order of the geometry's table.
-MIXES = {
+MIXES: dict[int, dict[str, tuple[int, ...]]] = {
     8: {"uniform": (1, 1, 1, 1, 1, 1), "small": (8, 3, 4, 2, 1, 0), "bimodal": (6, 0, 0, 3, 3, 0)},
     4: {"uniform": (1, 1, 1), "small": (6, 3, 1), "bimodal": (3, 0, 1)},
 }

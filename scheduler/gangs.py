@@ -35,7 +35,7 @@ def rooms(kind: RequestClass, rows: Ints, most: int) -> Ints:
     if cards is not None:
         free, shape = cards.free(rows), cells.shape[rows]
         if cards.gpu.mode is Mode.WHOLE:
-            return np.minimum(room, np.add.reduce(free, axis=1, dtype=np.int64) // cards.gpu.count)
+            return np.asarray(np.minimum(room, np.add.reduce(free, axis=1, dtype=np.int64) // cards.gpu.count))
         pieces = np.minimum(
             _times(cells.core[rows], cards.core[shape], most),
             _times(cells.card_memory[rows], cards.memory[shape], most),
