@@ -186,4 +186,4 @@ def test_more_of_everything_costs_no_more_queries(root: Client, world: World, na
     more()
     more()
     assert queries(root, page(name)) <= few
-    assert few <= 60
+    assert few <= 64

@@ -12,7 +12,7 @@ from django.db.models.fields.json import KT, KeyTransform
 from django.db.models.functions import Now
 
 import scheduler
-from apps.console.selectors.queue_focus import Focus, Passed, request_of, waiting
+from apps.console.selectors.queue_focus import Focus, Passed, memory_for_all, request_of, waiting
 from apps.workloads.models import Attempt, Placement
 from scheduler.mix import gpu_milli
 
@@ -72,10 +72,11 @@ def asked(focus: Focus, at: Passed) -> tuple[Asked, ...]:
         .values("organisation_id", "cause", "gpu")
         .annotate(tasks=Count("pk"), since=Min("queued_at"))
     )
-    return tuple(
-        Asked(row["organisation_id"], row["cause"] or "", request_of(row["gpu"]), row["tasks"], row["since"])
-        for row in rows
-    )
+    with memory_for_all():
+        return tuple(
+            Asked(row["organisation_id"], row["cause"] or "", request_of(row["gpu"]), row["tasks"], row["since"])
+            for row in rows
+        )
 
 
 def summed(groups: Iterable[Asked]) -> Demand:

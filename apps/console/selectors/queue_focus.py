@@ -1,10 +1,12 @@
 """What of the queue one looks at: the real machines or the simulated ones, all cards or those of one model."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
@@ -63,6 +65,14 @@ def request_of(gpu: Mapping[str, Any] | None) -> scheduler.GpuRequest | None:
         profile=gpu.get("profile"),
         any_of=tuple(gpu.get("any_of") or ()),
     )
+
+
+@contextmanager
+def memory_for_all() -> Iterator[None]:
+    """A queue of 100,000 is grouped and sorted in memory: on disk it takes twice as long."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL work_mem = '64MB'")
+        yield
 
 
 @dataclass(frozen=True, slots=True)

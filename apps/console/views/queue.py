@@ -24,13 +24,13 @@ from apps.console.selectors import queue_fragments as pieces
 from apps.console.selectors import queue_lanes as future
 from apps.console.selectors import queue_rows as reads
 from apps.console.selectors.queue_board import board
-from apps.console.selectors.queue_focus import Focus, Passed, passed
+from apps.console.selectors.queue_focus import Focus, Passed, memory_for_all, passed
 from apps.console.tables.queue import QueueTable
 from apps.console.views.queue_frame import Axis, focus_of, frame, is_small, query_of
 from apps.console.views.queue_head import strip
 
 VIEW = on_platform(P.PLATFORM_NODES_VIEW)
-ORGANISATIONS, NODES, WORKLOADS = 20, 12, 25
+ORGANISATIONS, NODES, WORKLOADS = 20, 5, 25
 Context = dict[str, Any]
 
 
@@ -113,8 +113,10 @@ def _waiting(request: StaffRequest, look: Look) -> Context:
     paginator = Paginator(reads.ids(rows), WORKLOADS)
     if not words:
         paginator.count = demand.summed(demand.asked(look.focus, look.at)).tasks
-    found = paginator.get_page(request.GET.get("page"))
-    return {"page": found, "table": QueueTable(reads.rows_of(found.object_list)), "words": words}
+    with memory_for_all():
+        found = paginator.get_page(request.GET.get("page"))
+        rows_shown = reads.rows_of(found.object_list)
+    return {"page": found, "table": QueueTable(rows_shown), "words": words}
 
 
 def _fragments(request: StaffRequest, look: Look) -> Context:
