@@ -23,6 +23,7 @@ app.conf.beat_schedule = {
     "simulate": every(20, "workloads.simulate", "default"),
     "watch": every(5, "workloads.watch", "default"),
     "rate": every(30, "billing.rate", "default"),
+    "alipay": every(30, "billing.ask_alipay", "default"),
     "environments": every(3, "envs.advance", "default"),
     "idle": every(20, "envs.watch", "default"),
     "environments-sweep": every(60, "envs.sweep", "default"),

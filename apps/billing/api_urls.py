@@ -2,11 +2,14 @@
 
 from django.urls import path
 
-from apps.billing import api
+from apps.billing import api, topups_api
 
 urlpatterns = [
     path("wallet/", api.WalletView.as_view(), name="api-wallet"),
     path("recharges/", api.RechargeList.as_view(), name="api-recharges"),
+    path("top-ups/", topups_api.TopUps.as_view(), name="api-top-ups"),
+    path("top-ups/<slug:out_trade_no>/", topups_api.TopUpDetail.as_view(), name="api-top-up"),
+    path("top-ups/<slug:out_trade_no>/cancel/", topups_api.TopUpCancel.as_view(), name="api-top-up-cancel"),
     path("packages/", api.PackageList.as_view(), name="api-packages"),
     path("consumption/charges/", api.ChargeList.as_view(), name="api-charges"),
     path("consumption/days/", api.DayList.as_view(), name="api-consumption-days"),

@@ -3,6 +3,7 @@
 from celery import shared_task
 
 from apps.billing import services
+from apps.billing.alipay import orders, refunds
 from apps.common.actor import system_actor
 from apps.common.scoping import acting
 
@@ -12,3 +13,11 @@ def rate() -> None:
     with acting(system_actor()) as actor:
         services.rate_due(actor)
         services.arrears_sweep(actor)
+
+
+@shared_task(name="billing.ask_alipay")
+def ask_alipay() -> None:
+    """What became of payments and refunds whose notices have not come."""
+    with acting(system_actor()) as actor:
+        orders.ask_due()
+        refunds.ask_due(actor)

@@ -2,13 +2,19 @@
 
 from django.urls import path
 
-from apps.billing.views import consumption, export, mine, requests, wallet
+from apps.billing.views import consumption, export, mine, requests, topups, wallet
 
 app_name = "billing"
 
 urlpatterns = [
     path("wallet/", wallet.wallet, name="wallet"),
     path("wallet/balance/", wallet.balance, name="balance"),
+    path("top-up/", topups.new, name="top_up"),
+    path("top-up/back/", topups.back, name="top_up_back"),
+    path("top-up/<slug:out_trade_no>/", topups.order, name="top_up_order"),
+    path("top-up/<slug:out_trade_no>/ask/", topups.ask, name="top_up_ask"),
+    path("top-up/<slug:out_trade_no>/cancel/", topups.cancel, name="top_up_cancel"),
+    path("alipay/notify/", topups.notify, name="alipay_notify"),
     path("consumption/", consumption.consumption, name="consumption"),
     path("consumption/days/", consumption.days, name="days"),
     path("consumption/export/", export.export, name="export"),

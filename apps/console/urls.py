@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.console import people_urls, queue_urls
+from apps.console import people_urls, queue_urls, recharge_urls
 from apps.console.views import (
     accelerators,
     audit,
@@ -17,8 +17,6 @@ from apps.console.views import (
     organisations,
     overview,
     packages,
-    recharge_requests,
-    recharges,
     storage,
     workloads,
     zones,
@@ -94,17 +92,7 @@ urlpatterns = [
     path("packages/<int:package_id>/price/", packages.price, name="package_price"),
     path("packages/<int:package_id>/withdraw/", packages.withdraw, name="package_withdraw"),
     path("packages/<int:package_id>/offer/", packages.offer, name="package_offer"),
-    path("recharges/", recharges.recharge_list, name="recharges"),
-    path("recharges/new/", recharges.new, name="recharge_new"),
-    path("recharges/create/", recharges.create, name="recharge_create"),
-    path("recharges/<int:transfer_id>/", recharges.detail, name="recharge"),
-    path("recharges/<int:transfer_id>/proofs/", recharges.attach, name="recharge_attach"),
-    path("recharges/<int:transfer_id>/reverse/", recharge_requests.reverse, name="recharge_reverse"),
-    path("recharges/proofs/<int:proof_id>/", recharges.proof, name="recharge_proof"),
-    path("recharges/requests/<uuid:recharge_request_id>/", recharge_requests.detail, name="recharge_request"),
-    path("recharges/requests/<uuid:recharge_request_id>/proofs/", recharge_requests.attach, name="recharge_request_attach"),
-    path("recharges/requests/<uuid:recharge_request_id>/deny/", recharge_requests.deny, name="recharge_request_deny"),
-    path("recharges/requests/<uuid:recharge_request_id>/<str:name>/", recharge_requests.act, name="recharge_request_act"),
+    *recharge_urls.urlpatterns,
     path("consumption/", consumption.page, name="consumption"),
     path("consumption/days/", consumption.days, name="consumption_days"),
     path("consumption/agreement/", consumption.agreement, name="consumption_agreement"),

@@ -31,6 +31,7 @@ KINDS: tuple[Kind, ...] = (
     Kind("billing.release_pending", T.MONEY, _("Stored data will be released")),
     Kind("billing.released", T.MONEY, _("Stored data released")),
     Kind("billing.restored", T.MONEY, _("Balance in order again")),
+    Kind("billing.topped_up", T.MONEY, _("Wallet topped up")),
     Kind("run.finished", T.RUNS, _("Run finished")),
     Kind("run.failed", T.RUNS, _("Run failed")),
     Kind("run.asked_to_leave", T.RUNS, _("Run has to give way"), hook=False),

@@ -1,8 +1,11 @@
 """What stands for the path parts of money's pages."""
 
+from datetime import timedelta
 from typing import Any
 
+from apps.billing.models import TopUpOrder
 from apps.billing.services import proofs, recharge_review
+from apps.common.clock import db_now
 from apps.common.scoping import acting
 from apps.tenants.actors import platform_actor
 from apps.tenants.choices import PlatformRole
@@ -17,4 +20,11 @@ def money_values(world: World, secret: str) -> dict[str, Any]:
     with acting(clerk):
         asked = recharge_review.recharge(clerk, organisation_id=whose, amount_fen=90_000_000, reference=secret)
         proof = proofs.add_proof(clerk, organisation_id=whose, reference=secret, name=f"{secret}.pdf", content=PDF)
-    return {"recharge_request_id": asked.pk, "proof_id": proof.pk}
+        order = TopUpOrder.objects.create(
+            organisation=world.organisation,
+            user=world.alice,
+            out_trade_no=f"{secret}-order",
+            amount_fen=100,
+            expires_at=db_now() + timedelta(minutes=30),
+        )
+    return {"recharge_request_id": asked.pk, "proof_id": proof.pk, "out_trade_no": order.out_trade_no}

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_GET
 from django_tables2 import RequestConfig
 
 from apps.billing import selectors as funds
+from apps.billing.alipay.settings import AlipaySettings
 from apps.billing.choices import ArrearsStatus
 from apps.billing.selectors import Wallet
 from apps.billing.selectors.balance import balance_history, open_holds
@@ -22,6 +23,7 @@ from apps.common.formatting import moment
 from apps.common.money import FEN_PER_YUAN, yuan, yuan_rate
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
+from apps.tenants import settings
 
 PER_PAGE = 25
 HELD_SHOWN = 10
@@ -45,6 +47,8 @@ def wallet(request: ActorRequest) -> HttpResponse:
         "holds": HoldTable(holds[:HELD_SHOWN]),
         "holds_count": holds.count(),
         "unrated_fen": unrated(actor),
+        "may_top_up": actor.may(Permission.BILLING_TOP_UP),
+        "pays_online": settings.get(AlipaySettings).is_ready,
     }
     return render(request, "billing/wallet.html", context)
 

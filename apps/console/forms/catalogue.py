@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from apps.billing.choices import GpuMode
 from apps.billing.models import Package
 from apps.billing.services import PackageSpec
-from apps.console.forms.fields import YuanRateField
+from apps.common.money_fields import YuanRateField
 
 NOW, LATER = "now", "later"
 # Fields that people fill in larger units: how many of the stored unit one of theirs is.

@@ -9,8 +9,8 @@ from django.utils.translation import gettext_lazy as _
 from apps.billing import selectors as funds
 from apps.billing.models import Package
 from apps.common.actor import Actor
+from apps.common.money_fields import YuanField
 from apps.common.permissions import Permission
-from apps.console.forms.fields import YuanField
 from apps.tenants.choices import PlatformRole
 from apps.tenants.models import DefinedPlatformRole
 from apps.tenants.permission_words import words_for

@@ -12,7 +12,8 @@ from apps.billing.services import proofs, recharge_review
 from apps.billing.services.recharge import REFERENCE_MAX
 from apps.common.errors import Invalid
 from apps.common.money import yuan
-from apps.console.forms.fields import OrganisationField, YuanField
+from apps.common.money_fields import YuanField
+from apps.console.forms.fields import OrganisationField
 
 ACCEPTED = ",".join(proofs.MAGIC)
 
@@ -29,13 +30,12 @@ class ProofsField(forms.FileField):
         super().__init__(widget=ManyFiles(attrs=attrs), **options)
 
     def clean(self, data: Any, initial: Any = None) -> list[tuple[str, bytes]]:
-        files: list[UploadedFile] = [each for each in data or [] if each] if isinstance(data, list) else [data or None]
-        chosen = [each for each in files if each is not None]
+        chosen = [each for each in (data if isinstance(data, list) else [data]) if each]
         if not chosen:
             super().clean(None, initial)
         return [self._read(each) for each in chosen]
 
-    def _read(self, file: UploadedFile) -> tuple[str, bytes]:
+    def _read(self, file: "UploadedFile[bytes]") -> tuple[str, bytes]:
         content = file.read(proofs.MAX_BYTES + 1)
         try:
             proofs.media_type_of(content)

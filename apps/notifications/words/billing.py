@@ -52,6 +52,11 @@ def _restored(data: Data) -> Words:
     return _about_money(_("The balance is in order again"), text, Tone.RUN, "circle-check")
 
 
+def _topped_up(data: Data) -> Words:
+    title = _("%(amount)s were paid into the wallet") % {"amount": yuan(int(data.get("amount_fen", 0)))}
+    return _about_money(title, _("Paid by Alipay; work can start at once."), Tone.RUN, "circle-check")
+
+
 def _about_money(title: str, text: str, tone: Tone, icon: str) -> Words:
     return Words(title, text, tone, icon, page="billing:wallet", action=_("Wallet"))
 
@@ -63,6 +68,7 @@ KINDS: Mapping[str, Speaker] = {
     "billing.release_pending": _release_pending,
     "billing.released": _released,
     "billing.restored": _restored,
+    "billing.topped_up": _topped_up,
 }
 
 
