@@ -31,6 +31,13 @@ def usable_nodes(organisation_id: UUID) -> set[UUID]:
     return set(nodes.values_list("pk", flat=True))
 
 
+def reserved_nodes() -> set[UUID]:
+    """Ids of the nodes that serve the trusted organisation alone."""
+    if settings.PLSTACK_ALLOW_SHARED_L0:
+        return set()
+    return set(Node.objects.filter(isolation=IsolationLevel.L0).values_list("pk", flat=True))
+
+
 def refuse_unless_trusted(organisation_id: UUID) -> None:
     """Raise `Conflict` where every machine is unisolated and serves another organisation."""
     if Node.objects.exists() and not usable_nodes(organisation_id):

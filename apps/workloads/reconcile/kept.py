@@ -31,6 +31,7 @@ class KeptWorld:
     nodes: tuple[scheduler.Node, ...]
     engine: scheduler.Engine
     seen: dict[UUID, Live] = field(default_factory=dict)
+    closed: frozenset[str] = frozenset()
     running: dict[UUID, scheduler.Running] = field(default_factory=dict)
     unexplained: tuple[int, int] = (0, 0)
 
@@ -89,16 +90,26 @@ def follow(
     *,
     min_runtime_s: float,
     simulated: bool,
+    closed: frozenset[str] = frozenset(),
 ) -> KeptWorld:
-    """The world as it is now: the one that was kept, brought up to date, or a new one."""
+    """The world as it is now: the one that was kept, brought up to date, or a new one.
+
+    `closed`: ids of nodes on which nothing is to be placed, besides those that their own state closes.
+    """
     digest = ground.digest(now, simulated)
     rows = snapshot.live(simulated)
-    same = world is not None and (world.digest, world.mix, world.min_runtime_s) == (digest, mix, min_runtime_s)
-    if world is not None and same and now - world.made_at < RENEW and world.follow(rows, lesson, now):
-        return world
-    nodes = snapshot.nodes(now, simulated)
-    made = KeptWorld(simulated, digest, mix, min_runtime_s, now, nodes, scheduler.Engine(nodes, (), mix))
+    if world is not None and now - world.made_at < RENEW:
+        was = world.digest, world.mix, world.min_runtime_s, world.closed
+        if was == (digest, mix, min_runtime_s, closed) and world.follow(rows, lesson, now):
+            return world
+    nodes = tuple(_shut(node, closed) for node in snapshot.nodes(now, simulated))
+    engine = scheduler.Engine(nodes, (), mix)
+    made = KeptWorld(simulated, digest, mix, min_runtime_s, now, nodes, engine, closed=closed)
     made.follow(rows, lesson, now)
     # Pieces of cards that were never told to an engine, as of a node that was removed: known, so no reason for doubt.
     made.unexplained = made.doubt()
     return made
+
+
+def _shut(node: scheduler.Node, closed: frozenset[str]) -> scheduler.Node:
+    return replace(node, schedulable=False) if node.id in closed else node

@@ -13,7 +13,6 @@ from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.workloads import nudge
 from apps.workloads.choices import Reason
-from apps.workloads.isolation import usable_nodes
 from apps.workloads.models import SchedulerEpoch
 from apps.workloads.queueing import estimates, mix, policy, preempting, promises, usage
 from apps.workloads.reconcile import kept, memory, snapshot
@@ -21,9 +20,8 @@ from apps.workloads.reconcile.explaining import has_history
 from apps.workloads.reconcile.history import learned
 from apps.workloads.reconcile.lock import try_to_schedule
 from apps.workloads.reconcile.memory import Epoch, Memory
+from apps.workloads.reconcile.reserve import reserve
 from apps.workloads.reconcile.starting import MOST, start
-
-NOBODY = UUID(int=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +101,8 @@ def _pass(actor: Actor, known: Memory, now: datetime, simulated: bool) -> tuple[
 
 def _look(known: Memory, now: datetime, simulated: bool) -> Look:
     lesson, rules = learned(now, simulated=simulated), policy.rules()
+    waiting = known.line.waiting(lesson, simulated=simulated)
+    reserved = reserve(waiting, simulated=simulated)
     mixed = mix.learn(mix.from_json(snapshot.mix_of_epoch(simulated)), now, simulated=simulated)
     world = known.worlds[simulated] = kept.follow(
         known.worlds.get(simulated),
@@ -111,9 +111,10 @@ def _look(known: Memory, now: datetime, simulated: bool) -> Look:
         mixed.used,
         min_runtime_s=rules.min_runtime_s,
         simulated=simulated,
+        closed=reserved.closed,
     )
     view = snapshot.around(
-        known.line.waiting(lesson, simulated=simulated),
+        waiting,
         now,
         nodes=world.nodes,
         running=tuple(world.running.values()),
@@ -121,16 +122,7 @@ def _look(known: Memory, now: datetime, simulated: bool) -> Look:
         simulated=simulated,
     )
     times = scheduler.Rules(notice_s=float(rules.notice_s), save_window_s=float(rules.save_s))
-    return Look(view, world.engine, times, _unisolated(view), mixed)
-
-
-def _unisolated(view: scheduler.Snapshot) -> frozenset[str]:
-    """Waiting tasks whose organisation may use none of the nodes, because nothing isolates it there."""
-    if not view.nodes or usable_nodes(NOBODY):
-        return frozenset()
-    organisations = {task.organisation for task in view.waiting}
-    closed = {organisation for organisation in organisations if not usable_nodes(UUID(organisation))}
-    return frozenset(task.id for task in view.waiting if task.organisation in closed)
+    return Look(view, world.engine, times, reserved.refused, mixed)
 
 
 def _write(actor: Actor, known: Memory, look: Look, plan: scheduler.Plan, now: datetime) -> tuple[int, int]:
