@@ -269,19 +269,10 @@ class QuoteSerializer(serializers.Serializer[Any]):
     start_p50 = serializers.DateTimeField(source="forecast.start_p50", allow_null=True)
     start_p90 = serializers.DateTimeField(source="forecast.start_p90", allow_null=True)
 
-    cause = serializers.SerializerMethodField()
-    title = serializers.SerializerMethodField()
-    text = serializers.SerializerMethodField()
+    cause = serializers.CharField(source="report.cause", default="")
+    title = serializers.CharField(source="report.title", default="")
+    text = serializers.CharField(source="report.text", default="")
     alternatives = serializers.SerializerMethodField()
-
-    def get_cause(self, offer: Any) -> str:
-        return offer.report.cause if offer.report else ""
-
-    def get_title(self, offer: Any) -> str:
-        return offer.report.title if offer.report else ""
-
-    def get_text(self, offer: Any) -> str:
-        return offer.report.text if offer.report else ""
 
     @extend_schema_field(serializers.ListField(child=serializers.IntegerField()))
     def get_alternatives(self, offer: Any) -> list[int]:

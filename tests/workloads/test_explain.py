@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from unittest.mock import patch
 
 import pytest
 
@@ -80,6 +81,16 @@ def test_nothing_of_another_tenant_is_kept_with_the_explanation_or_its_events(la
     for secret in (SECRET, str(strangers.pk), str(strangers.organisation_id), "Rival", "charlie"):
         assert secret not in kept
     assert str(Workload.objects.get(name="bobs-run").pk) in kept
+
+
+def test_nothing_of_another_tenant_is_sent_to_browsers(lab: World, waiting: Workload) -> None:
+    theirs = Workload.objects.get(name=SECRET)
+    with patch("apps.workloads.announce.publish_on_commit") as publish:
+        mine = scheduled(submit_on(lab.actor, waiting.package, "alices-second"))
+    groups = [str(call.args[0]) for call in publish.call_args_list]
+    assert any(str(mine.pk) in group for group in groups)
+    for secret in (SECRET, str(theirs.pk), str(theirs.organisation_id)):
+        assert secret not in str(publish.call_args_list)
 
 
 def test_a_priority_helps_only_against_work_of_ones_own_organisation(lab: World) -> None:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apps.billing.choices import Isolation
@@ -96,5 +97,6 @@ class ExplanationSerializer(serializers.Serializer[WaitReport]):
     rack = RackSerializer(read_only=True, allow_null=True)
     alternatives = serializers.SerializerMethodField()
 
-    def get_alternatives(self, report: WaitReport) -> list[dict[str, Any]]:
-        return [dict(row) for row in AlternativeSerializer(self.context["alternatives"], many=True).data]
+    @extend_schema_field(AlternativeSerializer(many=True))
+    def get_alternatives(self, report: WaitReport) -> Any:
+        return AlternativeSerializer(self.context["alternatives"], many=True).data
