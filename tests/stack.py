@@ -171,10 +171,17 @@ class Api:
         """Body of a GET of any path."""
         return self._open(Request(f"{self.stack.url}{path}"))[1]
 
+    def patch(self, path: str, body: dict[str, Any]) -> Any:
+        """As `post`."""
+        return self._send("PATCH", path, body, {})
+
     def post(self, path: str, body: dict[str, Any] | None = None, **headers: str) -> Any:
         """JSON of a POST under /api/v1/; AssertionError with the answer for a status other than 2xx."""
+        return self._send("POST", path, body or {}, headers)
+
+    def _send(self, method: str, path: str, body: dict[str, Any], headers: dict[str, str]) -> Any:
         token = next(cookie.value for cookie in self.jar if cookie.name == "plstack_csrf")
-        request = Request(f"{self.stack.url}/api/v1{path}", json.dumps(body or {}).encode(), method="POST")
+        request = Request(f"{self.stack.url}/api/v1{path}", json.dumps(body).encode(), method=method)
         request.add_header("Content-Type", "application/json")
         request.add_header("X-CSRFToken", token or "")
         for name, value in headers.items():

@@ -46,7 +46,9 @@ def test_its_home_is_saved_once(leaving: Environment) -> None:
     kit.advance()
     with acting(platform()):
         taken = Snapshot.objects.get(environment=leaving)
+        attempt = Attempt.objects.get(workload=leaving.workload_id)
     assert (taken.kind, taken.file_count, taken.ready_at is not None) == (SnapshotKind.AUTOMATIC, 1, True)
+    assert attempt.checkpoint_at == taken.created_at  # work up to here is not lost, and so not credited
     assert save() == 0
 
 

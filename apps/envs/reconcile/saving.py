@@ -19,6 +19,7 @@ from apps.storage import services as storage
 from apps.storage.disk import discard
 from apps.storage.models import Folder
 from apps.tenants import settings
+from apps.workloads.models import Attempt
 
 RENEW_EVERY_S = 20.0
 
@@ -40,6 +41,9 @@ def save(operation: Operation, kind: SnapshotKind) -> Snapshot:
         Snapshot.objects.filter(pk=snapshot.pk).update(
             manifest=manifest, size_bytes=manifest.total_bytes, file_count=manifest.file_count, ready_at=Now()
         )
+        # What follows the files' moment is what would be lost if it had to give way.
+        running = Attempt.objects.filter(workload=environment.workload_id, ended_at__isnull=True)
+        running.update(checkpoint_at=snapshot.created_at)
     snapshot.refresh_from_db()
     thin(environment, settings.get(EnvironmentSettings).automatic_snapshots)
     return snapshot

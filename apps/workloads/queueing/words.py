@@ -68,9 +68,10 @@ def contract_lines(contract: Contract) -> list[str]:
         "notice": duration(contract.notice_s),
         "save": duration(contract.save_window_s),
     }
+    spared = _("Not in its first %(least)s. ") % times if contract.min_runtime_s else ""
     return [
         _who_may_ask(contract),
-        _("Not in its first %(least)s. It is told %(notice)s before, then has %(save)s to save.") % times,
+        spared + _("It is told %(notice)s before, then has %(save)s to save.") % times,
         _("It is queued again, first in line. Work since its last checkpoint is not charged."),
     ]
 

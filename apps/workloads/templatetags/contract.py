@@ -6,6 +6,7 @@ from django import template
 
 from apps.common.clock import db_now
 from apps.common.formatting import clock
+from apps.workloads.choices import ENDLESS, Kind
 from apps.workloads.models import Attempt, Preemption, Workload
 from apps.workloads.queueing.contract import Contract, contract_of
 from apps.workloads.queueing.words import contract_lines, contract_title, for_whom
@@ -16,8 +17,9 @@ register = template.Library()
 @register.inclusion_tag("workloads/contract.html")
 def contract_card(workload: Workload | None) -> dict[str, Any]:
     """The card of a run's page; nothing once it has ended."""
-    live = workload is not None and workload.is_live
-    return _card(contract_of(workload)) if workload is not None and live else {"contract": None}
+    if workload is None or not workload.is_live:
+        return {"contract": None}
+    return {**_card(contract_of(workload)), "endless": Kind(workload.kind) in ENDLESS}
 
 
 @register.inclusion_tag("workloads/contract_fold.html")
