@@ -23,7 +23,7 @@ def money_values(world: World, secret: str) -> dict[str, Any]:
         order = TopUpOrder.objects.create(
             organisation=world.organisation,
             user=world.alice,
-            out_trade_no=f"{secret}-order",
+            out_trade_no="PL0000000000sweep",
             amount_fen=100,
             expires_at=db_now() + timedelta(minutes=30),
         )
