@@ -131,7 +131,12 @@ def test_the_queue_is_searched_by_workload_and_organisation(
     other = other_world()
     waits(world, "vision")
     waits(other, "speech")
-    for words, names in (("vis", ["vision"]), (other.organisation.name, ["speech"]), ("nothing such", [])):
+    for words, names in (
+        ("vis", ["vision"]),
+        (other.organisation.name, ["speech"]),
+        ("nothing such", []),
+        ("\x00vis", ["vision"]),
+    ):
         found = shown(ops, "waiting", q=words)
         assert [row.record.workload.name for row in found["table"].rows] == names
 

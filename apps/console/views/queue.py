@@ -26,7 +26,7 @@ from apps.console.selectors import queue_rows as reads
 from apps.console.selectors.queue_board import board
 from apps.console.selectors.queue_focus import Focus, Passed, memory_for_all, passed
 from apps.console.tables.queue import QueueTable
-from apps.console.views.queue_frame import Axis, focus_of, frame, is_small, query_of
+from apps.console.views.queue_frame import Axis, focus_of, frame, is_small, query_of, words_of
 from apps.console.views.queue_head import strip
 
 VIEW = on_platform(P.PLATFORM_NODES_VIEW)
@@ -52,7 +52,7 @@ def page(request: StaffRequest) -> HttpResponse:
     return render(
         request,
         "console/queue/page.html",
-        frame(request, focus, "queue") | {"parts": parts, "words": request.GET.get("q", "")},
+        frame(request, focus, "queue") | {"parts": parts, "words": words_of(request)},
     )
 
 
@@ -108,7 +108,7 @@ def _reservations(request: StaffRequest, look: Look) -> Context:
 
 
 def _waiting(request: StaffRequest, look: Look) -> Context:
-    words = request.GET.get("q", "").strip()
+    words = words_of(request)
     rows = reads.searched(reads.in_turn(request.actor, look.focus), words)
     paginator = Paginator(reads.ids(rows), WORKLOADS)
     if not words:

@@ -15,7 +15,7 @@ from apps.console.selectors import accelerators
 from apps.console.selectors.queue_board import board
 from apps.console.selectors.queue_focus import Focus, cards, passed
 from apps.console.selectors.queue_fragments import fragments
-from apps.console.views.queue_frame import focus_of, frame
+from apps.console.views.queue_frame import focus_of, frame, words_of
 
 MACHINES = 40
 
@@ -24,7 +24,7 @@ MACHINES = 40
 @require_GET
 def page(request: StaffRequest) -> HttpResponse:
     focus = focus_of(request)
-    words = request.GET.get("q", "").strip()
+    words = words_of(request)
     rows = Node.objects.filter(pk__in=cards(focus).values("node_id"))
     if words:
         rows = rows.filter(name__icontains=words)

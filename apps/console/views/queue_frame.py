@@ -37,6 +37,11 @@ def query_of(request: StaffRequest, *drop: str) -> str:
     return urlencode([(name, value) for name, value in request.GET.items() if name not in drop and value])
 
 
+def words_of(request: StaffRequest) -> str:
+    """What is searched for. The database takes no NUL."""
+    return request.GET.get("q", "").replace("\x00", "").strip()
+
+
 def is_small(at: Passed) -> bool:
     """Whether everything can be read while one waits for the page."""
     return at.waiting <= SMALL_QUEUE and Accelerator.objects.count() <= SMALL_FLEET
