@@ -47,8 +47,9 @@ def test_its_package_changes_and_it_starts(world: World, waiting: Environment, o
     assert now.workload is not None
     assert (now.package_id, now.workload.package_id, now.starts) == (other.pk, other.pk, waiting.starts + 1)
     assert scheduled(now.workload).status == Status.PLACED
+    assert waiting.workload is not None
     with acting(platform()):
-        before = Workload.objects.get(pk=waiting.workload_id)
+        before = Workload.objects.get(pk=waiting.workload.pk)
     assert (before.status, before.reason) == (Status.STOPPED, Reason.CHANGED)
 
 
