@@ -16,7 +16,7 @@ from apps.common.permissions import Permission
 from apps.console.portal.switching import start_instead
 from apps.training.forms import new_key
 from apps.workloads import selectors
-from apps.workloads.choices import Kind, Status
+from apps.workloads.choices import Status
 from apps.workloads.explaining.serializers import ExplanationSerializer
 from apps.workloads.models import Workload
 from apps.workloads.offers.alternatives import would_start_now
@@ -30,7 +30,7 @@ class StartedSerializer(serializers.Serializer[Workload]):
     """The workload that has taken the place of the one that waited."""
 
     workload = serializers.UUIDField(source="pk", read_only=True)
-    kind = serializers.ChoiceField(choices=Kind.choices, read_only=True)
+    kind = serializers.CharField(read_only=True)
     name = serializers.CharField(read_only=True)
     package = serializers.IntegerField(source="package_id", read_only=True)
     status = serializers.ChoiceField(choices=Status.choices, read_only=True)
