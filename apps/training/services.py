@@ -111,7 +111,6 @@ def _submit(
     environment = command.clean_environment(request.environment)
     data = mounts_of(actor, request.mounts)
     spec = spec_of(package, image, argv=argv, code=code, output=output, environment=tuple(environment), data=data)
-    spec = replace(spec, preemptible=request.preemptible)
     workload = workloads.submit(actor, _submission(request, name, spec, package, actor))
     storage.seal(code)
     existing: Run | None = Run.objects.filter(workload=workload).first()
@@ -144,7 +143,7 @@ def _submission(request: Request, name: str, spec: Spec, package: Package, actor
     return workloads.Submission(
         kind=Kind.TRAINING,
         name=name,
-        spec=spec,
+        spec=replace(spec, preemptible=request.preemptible),
         package_id=package.pk,
         price_version_id=quote.price_version_id,
         key=request.key,

@@ -44,7 +44,8 @@ WHERE = {"PLSTACK_CHECKPOINTS": "/workspace/output/checkpoints"}
 
 class YieldingContract:
     def test_the_notice_is_found_inside_and_taken_back(self, kit: Kit) -> None:
-        assert isinstance(kit.driver, NoticeMixin)
+        told: object = kit.driver
+        assert isinstance(told, NoticeMixin)
         handle = kit.launch(kit.python(SHOWS_ITS_NOTICE))
         kit.wait_output(handle, "nothing")
         for _ in range(3):

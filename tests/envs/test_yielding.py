@@ -17,7 +17,7 @@ from tests.envs import kit
 
 def asked(environment: Environment, world: World) -> None:
     with acting(platform()):
-        workload = Workload.objects.get(pk=environment.workload_id)
+        workload = Workload.objects.get(environment=environment)
         attempt = Attempt.objects.create(
             organisation=world.organisation, workload=workload, number=1, node=world.node, started_at=db_now()
         )

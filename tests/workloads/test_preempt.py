@@ -3,8 +3,8 @@
 import json
 from dataclasses import replace
 from datetime import timedelta
-from itertools import pairwise
 from pathlib import Path
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -12,7 +12,7 @@ import pytest
 import scheduler
 from apps.billing import selectors as funds
 from apps.billing.choices import TransferKind
-from apps.billing.models import Charge, Transfer
+from apps.billing.models import Transfer
 from apps.common.clock import db_now
 from apps.common.scoping import acting
 from apps.notifications.models import Notice
@@ -28,7 +28,7 @@ from apps.workloads.reconcile.attempts import reconcile_due
 from apps.workloads.spec import DataMount
 from apps.workloads.timeline import event_title
 from tests.builders import World, make_package, platform, reload, submit_workload
-from tests.workloads.loops import make_due, tick, until
+from tests.workloads.loops import make_due, until
 
 SLEEPS = ("sleep", "60")
 # Goes on from what it finds, saves when it is told to, and ends well at the second start.
@@ -51,13 +51,13 @@ time.sleep(60)
 """
 
 
-def running(world: World, argv: tuple[str, ...] = SLEEPS, **changes: object) -> Workload:
+def running(world: World, argv: tuple[str, ...] = SLEEPS, **changes: Any) -> Workload:
     with acting(world.actor):
         workload = submit_workload(world, argv=argv, **changes)
     return until(workload, lambda found: found.status == Status.RUNNING)
 
 
-def waiting(world: World, **changes: object) -> Workload:
+def waiting(world: World, **changes: Any) -> Workload:
     """One that finds no room as long as the first runs."""
     with acting(platform()):
         large = replace(world, package=make_package(cpu_milli=4000))
@@ -171,7 +171,7 @@ def test_after_the_notice_it_is_stopped_queued_first_and_credited(world: World) 
     assert first.ended_at is not None
     assert row.lost_s == pytest.approx((first.ended_at - first.started_at).total_seconds())
     cost = funds.workload_cost(world.actor, workload_id=victim.pk)
-    assert (cost.exact_fen, cost.unrated_fen) == (0, 0)
+    assert cost.exact_fen == cost.unrated_fen == 0
     assert cost.credited_exact > 0
     assert acts(victim) == ["asked", "credited"]
     assert Notice.objects.filter(kind="run.gave_way", user=world.alice).count() == 1
@@ -242,75 +242,3 @@ def test_a_person_who_stops_it_meanwhile_has_the_last_word(world: World) -> None
     row = until_left(victim, Status.STOPPED)
     assert (victim.reason, row.outcome) == (Reason.BY_PERSON, PreemptionOutcome.FINISHED)
     finish(gainer)
-
-
-def test_it_is_called_off_when_the_room_is_not_needed_any_more(world: World) -> None:
-    victim, gainer = running(world), waiting(world)
-    ask(victim, gainer)
-    turn()
-    with acting(world.actor):
-        workloads.stop(world.actor, gainer)
-    turn()
-    row = Preemption.objects.get()
-    assert row.outcome == PreemptionOutcome.CALLED_OFF
-    assert acts(victim) == ["asked", "called_off"]
-    assert Notice.objects.filter(kind="run.stays", user=world.alice).count() == 1
-    notice_ends()
-    turn()
-    assert reload(victim).status == Status.RUNNING
-    again = waiting(world)
-    assert ask(victim, again) == 1
-    assert Preemption.objects.get().outcome == PreemptionOutcome.ASKED
-    finish(victim, again)
-
-
-def test_once_the_program_was_told_to_end_it_is_not_called_off(world: World) -> None:
-    victim, gainer = running(world), waiting(world)
-    ask(victim, gainer)
-    notice_ends()
-    with acting(world.actor):
-        workloads.stop(world.actor, gainer)
-    assert until_left(victim).outcome == PreemptionOutcome.REQUEUED
-    finish(victim)
-
-
-def test_a_victim_that_ended_while_it_was_asked_closes_its_row(world: World) -> None:
-    victim, gainer = running(world), waiting(world)
-    attempt = Attempt.objects.get(workload=victim)
-    finish(victim)
-    now = db_now()
-    Preemption.objects.create(
-        organisation=world.organisation, attempt=attempt, for_workload_id=gainer.pk, why="guarantee",
-        asked_at=now, leave_at=now, kill_at=now,
-    )  # fmt: skip
-    preempting.sweep(platform())
-    assert Preemption.objects.get().outcome == PreemptionOutcome.FINISHED
-    finish(gainer)
-
-
-def test_giving_way_does_not_count_as_a_loss(world: World) -> None:
-    """Three times lost is enough; that it gave way in between does not bring the end nearer."""
-    victim, gainer = running(world), waiting(world)
-    Attempt.objects.filter(workload=victim).update(number=7)
-    Workload.objects.filter(pk=victim.pk).update(attempt_number=7)
-    ask(victim, gainer)
-    notice_ends()
-    until_left(victim)
-    assert victim.status == Status.QUEUED
-    finish(victim, gainer)
-
-
-def test_nothing_is_charged_twice_over_a_pre_emption(world: World) -> None:
-    victim, gainer = running(world), waiting(world)
-    ask(victim, gainer)
-    notice_ends()
-    until_left(victim)
-    finish(gainer)
-    Workload.objects.filter(pk=gainer.pk).update(status=Status.STOPPED, ended_at=db_now())
-    until(victim, lambda found: found.status == Status.RUNNING)
-    finish(victim)
-    tick()
-    assert funds.drift() == []
-    assert funds.unbalanced_runs() == []
-    spans = Charge.objects.filter(session__workload_id=victim.pk, revision=0).order_by("start")
-    assert all(before.end <= after.start for before, after in pairwise(spans))

@@ -104,7 +104,7 @@ def test_a_credit_that_failed_is_given_by_the_next_turn(world: World, monkeypatc
         raise OSError("killed here")
 
     with monkeypatch.context() as patched:
-        patched.setattr(preempting.billing, "credit_lost", dies)
+        patched.setattr("apps.billing.services.credit_lost", dies)
         for _step in range(100):
             turn()
             if Preemption.objects.filter(outcome=PreemptionOutcome.REQUEUED).exists():

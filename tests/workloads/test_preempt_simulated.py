@@ -46,7 +46,7 @@ def member(organisation: Organisation, world: World, priority: int) -> World:
     return replace(world, organisation=organisation, alice=user, actor=actor_of(user, organisation))
 
 
-def submit(world: World, argv: tuple[str, ...] = ("sleep", "60"), **changes: bool) -> Workload:
+def submit(world: World, argv: tuple[str, ...] = ("sleep", "60"), *, preemptible: bool = True) -> Workload:
     package = Package.objects.get(name_en=PACKAGE)
     with acting(world.actor):
         quote = funds.quote(world.actor, package_id=package.pk)
@@ -55,7 +55,7 @@ def submit(world: World, argv: tuple[str, ...] = ("sleep", "60"), **changes: boo
             workloads.Submission(
                 kind=Kind.TRAINING,
                 name="run",
-                spec=replace(spec_of(package, world.image, argv=argv), workdir="/workspace", **changes),
+                spec=replace(spec_of(package, world.image, argv=argv), workdir="/workspace", preemptible=preemptible),
                 package_id=package.pk,
                 price_version_id=quote.price_version_id,
                 key=uuid4().hex,
@@ -64,8 +64,8 @@ def submit(world: World, argv: tuple[str, ...] = ("sleep", "60"), **changes: boo
         )
 
 
-def run(world: World, **changes: bool) -> Workload:
-    return until(submit(world, **changes), lambda found: found.status == Status.RUNNING)
+def run(world: World, *, preemptible: bool = True) -> Workload:
+    return until(submit(world, preemptible=preemptible), lambda found: found.status == Status.RUNNING)
 
 
 def test_a_higher_priority_takes_the_card_and_the_other_goes_on_afterwards(zone: World) -> None:
