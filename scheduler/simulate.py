@@ -1,4 +1,12 @@
-"""Replay arrivals against nodes, queues and rules, to the end or over a span: `simulate(...)`."""
+"""Replay arrivals against nodes, queues and rules, to the end or over a span: `simulate(...)`.
+
+With a `history`, estimates are learned as tasks end; without, those of the tasks count. With a span, what is there when
+it ends is cut off there, and arrivals after it are left out; a task that nobody has seen end needs one.
+
+`keep_use`: recent use of the organisations follows what they use in the replay; else it stays as the queues say.
+`thin_after`: passes are as far apart again for each so many tasks that wait, because a long queue waits hours and each
+pass over it costs. `progress` is told the replayed time after each instant; what it raises ends the replay.
+"""
 
 import math
 from collections.abc import Sequence
@@ -42,14 +50,7 @@ def simulate(
     keep_use: bool = False,
     progress: Progress | None = None,
 ) -> Report:
-    """Replay to the end, or over the span of `grid` with a sample per bucket.
-
-    With a `history`, estimates are learned as tasks end; without, those of the tasks count. With a span, what is there
-    when it ends is cut off there; arrivals after it are left out. `keep_use`: recent use of the organisations follows
-    what they use in the replay; else it stays as the queues say. `thin_after`: passes are as far apart again for each
-    so many tasks that wait, because a long queue waits hours and each pass over it costs. `progress` is told the
-    replayed time after each instant; what it raises ends the replay. A task that nobody has seen end needs a span.
-    """
+    """Replay to the end, or over the span of `grid` with a sample per bucket. The module says what the rest means."""
     if grid is not None:
         arrivals = [arrival for arrival in arrivals if arrival.task.submitted_at < grid.end]
     first = min((arrival.task.submitted_at for arrival in arrivals), default=0.0)

@@ -39,7 +39,7 @@ class ChangeIn(serializers.Serializer[Any]):
 class SpanIn(serializers.Serializer[Any]):
     """What is replayed, and on what."""
 
-    source = serializers.ChoiceField(choices=Source.choices, default=Source.HISTORY)
+    source = serializers.ChoiceField(choices=Source.choices, default=Source.HISTORY)  # type: ignore[assignment]
     hardware = serializers.ChoiceField(choices=Hardware.choices, default=Hardware.REAL)
     plain_nodes = serializers.IntegerField(required=False, default=0, min_value=0)
     trace = serializers.UUIDField(required=False, allow_null=True, default=None)
@@ -81,7 +81,7 @@ class ScenarioOrganisationOut(serializers.Serializer[Any]):
 class ScenarioRow(serializers.Serializer[Scenario]):
     id = serializers.UUIDField(read_only=True)
     name = serializers.CharField(read_only=True)
-    source = serializers.ChoiceField(choices=Source.choices, read_only=True)
+    source = serializers.ChoiceField(choices=Source.choices, read_only=True)  # type: ignore[assignment]
     hardware = serializers.ChoiceField(choices=Hardware.choices, read_only=True)
     simulated = serializers.BooleanField(read_only=True)
     trace = serializers.UUIDField(source="trace_id", read_only=True, allow_null=True)
@@ -119,7 +119,8 @@ class ScenarioOut(ScenarioRow):
 
     @extend_schema_field(serializers.IntegerField(allow_null=True))
     def get_tasks(self, row: Scenario) -> int | None:
-        return row.result.get("tasks")
+        tasks: int | None = row.result.get("tasks")
+        return tasks
 
     @extend_schema_field(OpenApiTypes.STR)
     def get_conclusion(self, row: Scenario) -> str:

@@ -143,7 +143,7 @@ def test_the_past_goes_out_as_a_trace_and_comes_in_the_same(world: World, histor
 
 def test_side_b_has_the_changes_and_nothing_else(root: Actor) -> None:
     ground = Ground(root, Source.SAMPLE, Hardware.SIMULATED)
-    rows = [
+    rows: list[dict[str, object]] = [
         {"kind": "guarantee", "organisation": "Speech group", "gpu_model": "H100", "cards": "1.5"},
         {"kind": "guarantee", "organisation": "Speech group", "cards": "2"},
         {"kind": "priority", "user": "speech-1", "priority": 5},

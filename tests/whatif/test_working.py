@@ -11,6 +11,7 @@ from apps.whatif import states, working
 from apps.whatif.choices import ScenarioStatus
 from apps.whatif.models import Scenario
 from apps.whatif.replaying import process
+from apps.whatif.replaying.gather import side_a
 from apps.whatif.words import failure
 from tests.builders import platform
 from tests.whatif.test_scenarios import ask, worked
@@ -96,7 +97,7 @@ def test_a_replay_that_passes_its_limit_or_dies_is_an_error_of_its_own(root: Act
     with acting(root):
         scenario = ask(root, days=7)
     with acting(platform()):
-        side = working.side_a(scenario)
+        side = side_a(scenario)
     with pytest.raises(process.TooLong):
         process.reports_of((side,), lambda done: True, 0.0)
     with pytest.raises(process.Broken):
