@@ -258,6 +258,7 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_NAME_OVERRIDES": {
+        "AcceleratorModeEnum": "apps.clusters.choices.AcceleratorMode",
         "DeliveryStateEnum": "apps.notifications.choices.DeliveryState",
         "HookFaultEnum": "apps.notifications.choices.HookFault",
         "RequestStateEnum": "apps.billing.choices.RequestState",
