@@ -6,7 +6,7 @@ take them. A pass is `Engine.plan` over a queue, reservations, pre-emption and e
 All figures but `wall_*` are CPU time of the thread, so that other work on the machine does not count; departures are
 included in decisions per second and not in the latencies. Asking for CPU time costs about a microsecond and is part of
 the latencies. `wall_p50_ms` and `wall_p99_ms` are what a clock on the wall saw of the same decisions. A cluster of more
-than 10,000 nodes is filled with copies of a block of 300 nodes, as filling it one by one takes much longer than the rest.
+than 10,000 nodes is filled with copies of a block of 300 nodes: filling it one by one takes longer than all the rest.
 `--card-memory` gives cards a memory and shares a size of it, so that both dimensions are checked and counted.
 `--classes` asks for so many different amounts of CPU, each a request class with scores of its own.
 
