@@ -3,7 +3,7 @@
 from celery import shared_task
 
 from apps.billing import services
-from apps.billing.alipay import orders, refunds
+from apps.billing.alipay import polling, refunds
 from apps.common.actor import system_actor
 from apps.common.scoping import acting
 
@@ -19,5 +19,5 @@ def rate() -> None:
 def ask_alipay() -> None:
     """What became of payments and refunds whose notices have not come."""
     with acting(system_actor()) as actor:
-        orders.ask_due()
+        polling.ask_due()
         refunds.ask_due(actor)

@@ -4,10 +4,9 @@ A payment is credited once, whoever tells of it first: the notice, a query after
 All lock the order and post under the key `topup:alipay:<out_trade_no>`. What the browser says credits nothing.
 """
 
-import logging
 import secrets
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from uuid import UUID
 
 from django.db import transaction
@@ -31,13 +30,8 @@ from apps.common.scoping import acting
 from apps.notifications.services import notify_organisation
 from apps.tenants import settings
 
-log = logging.getLogger(__name__)
-
-# Minutes after the start at which an open order is asked about, unless its notice has come; then once it has expired.
-ASK_AFTER = (1, 5, 15, 60)
-# After its expiry the gateway is asked this often before staff have to look.
-ASK_AGAIN = timedelta(minutes=30)
-MOST_QUERIES = 40
+# The gateway is first asked this long after the start, unless the notice has come.
+FIRST_ASKED = timedelta(minutes=1)
 OPEN_AT_ONCE = 5
 PAID_WORDS = frozenset({"TRADE_SUCCESS", "TRADE_FINISHED"})
 PREFIX = "PL"
@@ -82,7 +76,7 @@ def start(actor: Actor, *, amount_fen: int) -> TopUpOrder:
         out_trade_no=f"{PREFIX}{now:%Y%m%d%H%M%S}{secrets.token_hex(8)}",
         amount_fen=amount_fen,
         expires_at=now + timedelta(minutes=wanted.expire_minutes),
-        next_query_at=now + timedelta(minutes=ASK_AFTER[0]),
+        next_query_at=now + FIRST_ASKED,
     )
     _log(actor, made, "started", after={"amount_fen": amount_fen})
     return made
@@ -177,53 +171,6 @@ def cancel(actor: Actor, order: TopUpOrder) -> TopUpOrder:
         raise _no_answer() from unknown
 
 
-def ask_due(*, limit: int = 20) -> int:
-    """Ask about open orders whose time has come; the number asked. Nobody's trouble keeps the others waiting."""
-    if not settings.get(AlipaySettings).is_ready:
-        return 0
-    due = [_next(pk) for pk in _due(limit)]
-    for order in due:
-        if order is not None:
-            _ask(order)
-    return len(due)
-
-
-def _due(limit: int) -> list[int]:
-    rows = TopUpOrder.objects.filter(next_query_at__lte=db_now()).order_by("next_query_at")
-    return list(rows.values_list("pk", flat=True)[:limit])
-
-
-def _next(pk: int) -> TopUpOrder | None:
-    """Claim it: the next time is written before the gateway is asked, so that a death in between repeats nothing."""
-    with transaction.atomic():
-        now = db_now()
-        rows = TopUpOrder.objects.select_for_update(skip_locked=True)
-        found: TopUpOrder | None = rows.filter(pk=pk, next_query_at__lte=now).first()
-        if found is not None:
-            found.queries += 1
-            found.next_query_at = next_query(found, now)
-            found.save(update_fields=["queries", "next_query_at"])
-        return found
-
-
-def next_query(order: TopUpOrder, now: datetime) -> datetime | None:
-    """After 1, 5, 15 and 60 minutes and at the expiry; then every half hour, until `MOST_QUERIES`."""
-    planned = [order.created_at + timedelta(minutes=each) for each in ASK_AFTER]
-    later = [at for at in (*planned, order.expires_at + timedelta(minutes=1)) if at > now]
-    if later:
-        return min(later)
-    return now + ASK_AGAIN if order.queries < MOST_QUERIES else None
-
-
-def _ask(order: TopUpOrder) -> None:
-    try:
-        refresh(order)
-    except (Unknown, Refused) as error:
-        log.info("top-up %s: %s", order.out_trade_no, error)
-    except Mismatch:
-        log.error("top-up %s: the gateway knows another amount", order.out_trade_no)
-
-
 def _credit(actor: Actor, order: TopUpOrder, trade: Trade) -> None:
     organisation_id: UUID = order.organisation_id
     moved = post(
@@ -265,12 +212,6 @@ def _close_row(actor: Actor, order: TopUpOrder) -> None:
     order.status, order.closed_at, order.next_query_at = TopUpStatus.CLOSED, db_now(), None
     order.save(update_fields=["status", "closed_at", "next_query_at"])
     _log(actor, order, "closed", before={"status": TopUpStatus.OPEN}, after={"status": order.status})
-
-
-def still_open(actor: Actor) -> int:
-    """Orders that nobody asks about any more although they are neither paid nor closed: staff have to look."""
-    actor.require(Permission.PLATFORM_FINANCE_VIEW)
-    return TopUpOrder.objects.filter(status=TopUpStatus.OPEN, next_query_at__isnull=True, queries__gt=0).count()
 
 
 def refunded(order: TopUpOrder, fen: int) -> bool:

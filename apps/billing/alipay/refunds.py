@@ -45,42 +45,52 @@ def start(actor: Actor, *, out_trade_no: str, amount_fen: int, reason: str) -> T
     if amount_fen <= 0:
         raise Invalid.field("amount", _("The amount must be more than zero."))
     with transaction.atomic():
-        order = TopUpOrder.objects.filter(out_trade_no=out_trade_no).first()
-        if order is None:
-            raise NotFound
-        lock_wallet(order.organisation_id)
-        if order.status != TopUpStatus.PAID or not refunded(order, amount_fen):
-            left = order.amount_fen - order.refunded_fen if order.status == TopUpStatus.PAID else 0
-            raise Conflict(
-                _("At most %(left)s of it can be given back.") % {"left": yuan(left)}
-                if left
-                else _("Nothing of it can be given back.")
-            )
-        number = f"{order.out_trade_no}R{secrets.token_hex(4)}"
-        taken = post(
-            actor,
-            posting=Posting(
-                debit=organisation_account(order.organisation_id, AccountKind.CASH),
-                credit=platform_account(AccountKind.REFUND_CLEARING),
-                amount_fen=amount_fen,
-                kind=TransferKind.REFUND,
-                idem=f"refund:{number}",
-                ref=order.out_trade_no,
-                note=cleaned,
-            ),
-        )
-        made: TopUpRefund = TopUpRefund.objects.create(
-            organisation_id=order.organisation_id,
-            order=order,
-            out_request_no=number,
-            amount_fen=amount_fen,
-            reason=cleaned,
-            transfer=taken,
-            requested_by_id=actor.person(),
-            next_query_at=db_now(),
-        )
+        order = _paid(out_trade_no, amount_fen)
+        made = _taken(actor, order, amount_fen, cleaned)
         _log(actor, made, "asked", {"amount_fen": amount_fen, "reason": cleaned, "order": order.out_trade_no})
         reassess(actor, organisation_id=order.organisation_id, now=db_now())
+    return made
+
+
+def _paid(out_trade_no: str, amount_fen: int) -> TopUpOrder:
+    """The order, with this much of it marked as given back, under the wallet's lock."""
+    order: TopUpOrder | None = TopUpOrder.objects.filter(out_trade_no=out_trade_no).first()
+    if order is None:
+        raise NotFound
+    lock_wallet(order.organisation_id)
+    if order.status != TopUpStatus.PAID:
+        raise Conflict(_("Nothing of it can be given back."))
+    if not refunded(order, amount_fen):
+        left = order.amount_fen - order.refunded_fen
+        raise Conflict(_("At most %(left)s of it can be given back.") % {"left": yuan(left)})
+    return order
+
+
+def _taken(actor: Actor, order: TopUpOrder, amount_fen: int, reason: str) -> TopUpRefund:
+    """Out of the wallet, and planned under a number of its own."""
+    number = f"{order.out_trade_no}R{secrets.token_hex(4)}"
+    taken = post(
+        actor,
+        posting=Posting(
+            debit=organisation_account(order.organisation_id, AccountKind.CASH),
+            credit=platform_account(AccountKind.REFUND_CLEARING),
+            amount_fen=amount_fen,
+            kind=TransferKind.REFUND,
+            idem=f"refund:{number}",
+            ref=order.out_trade_no,
+            note=reason,
+        ),
+    )
+    made: TopUpRefund = TopUpRefund.objects.create(
+        organisation_id=order.organisation_id,
+        order=order,
+        out_request_no=number,
+        amount_fen=amount_fen,
+        reason=reason,
+        transfer=taken,
+        requested_by_id=actor.person(),
+        next_query_at=db_now(),
+    )
     return made
 
 

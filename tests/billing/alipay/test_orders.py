@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from apps.billing.alipay import notices, orders
+from apps.billing.alipay import notices, orders, polling
 from apps.billing.alipay.client import Trade, Unknown
 from apps.billing.choices import TopUpStatus
 from apps.billing.models import TopUpOrder, Transfer
@@ -56,9 +56,9 @@ def test_a_lost_notice_is_made_up_for_by_asking(gateway: Gateway, lab: Organisat
     order = begun(treasurer, gateway)
     gateway.pay(order.out_trade_no)
     TopUpOrder.objects.update(next_query_at=db_now())
-    assert orders.ask_due() == 1
+    assert polling.ask_due() == 1
     assert balance(lab) == 1234
-    assert orders.ask_due() == 0
+    assert polling.ask_due() == 0
 
 
 def test_finished_a_year_later_changes_nothing(gateway: Gateway, lab: Organisation, treasurer: Actor) -> None:
@@ -123,7 +123,7 @@ def test_another_amount_is_never_credited(gateway: Gateway, lab: Organisation, t
     assert balance(lab) == 0
     TopUpOrder.objects.update(next_query_at=db_now())
     gateway.faults = ["amount"]
-    orders.ask_due()
+    polling.ask_due()
     assert balance(lab) == 0
 
 
@@ -136,7 +136,7 @@ def test_an_expired_page_that_was_never_opened_is_closed(gateway: Gateway, treas
     with acting(treasurer):
         order = orders.start(treasurer, amount_fen=500)
     TopUpOrder.objects.update(expires_at=db_now() - timedelta(minutes=2), next_query_at=db_now())
-    orders.ask_due()
+    polling.ask_due()
     order.refresh_from_db()
     assert order.status == TopUpStatus.CLOSED
 
@@ -147,13 +147,13 @@ def test_it_is_asked_after_1_5_15_and_60_minutes_and_then_after_the_expiry(gatew
     order.expires_at = order.created_at + timedelta(minutes=120)
     at, minutes = order.created_at, []
     for _turn in range(6):
-        following = orders.next_query(order, at)
+        following = polling.next_query(order, at)
         assert following is not None
         minutes.append(round((following - order.created_at).total_seconds() / 60))
         at = following
     assert minutes == [1, 5, 15, 60, 121, 151]
-    order.queries = orders.MOST_QUERIES
-    assert orders.next_query(order, at) is None
+    order.queries = polling.MOST_QUERIES
+    assert polling.next_query(order, at) is None
 
 
 def test_limits_roles_and_too_many_at_once(gateway: Gateway, lab: Organisation, treasurer: Actor) -> None:
