@@ -270,6 +270,8 @@ SPECTACULAR_SETTINGS = {
         "MountKindEnum": ["volume", "version"],
         "NodeStatusEnum": "apps.clusters.choices.NodeStatus",
         "OrganisationStatusEnum": "apps.tenants.choices.OrganisationStatus",
+        "TopUpStatusEnum": "apps.billing.choices.TopUpStatus",
+        "RechargeKindEnum": "apps.billing.choices.RechargeKind",
         "ScenarioStatusEnum": "apps.whatif.choices.ScenarioStatus",
         "ScenarioChangeEnum": "apps.whatif.choices.ChangeKind",
     },

@@ -31,11 +31,11 @@ class RequestFilters(django_filters.FilterSet):
         fields: tuple[str, ...] = ()
 
 
-class AnswerIn(serializers.Serializer[Any]):
+class RechargeAnswerIn(serializers.Serializer[Any]):
     answer = serializers.CharField(max_length=recharge_review.REASON_MAX)
 
 
-class ReasonIn(serializers.Serializer[Any]):
+class RechargeReasonIn(serializers.Serializer[Any]):
     reason = serializers.CharField(max_length=300)
 
 
@@ -69,13 +69,13 @@ class Approve(ScopedView):
         return Response(RechargeRequestOut(reads.request_of(self.actor, recharge_request_id)).data)
 
 
-@extend_schema(tags=TAGS, request=AnswerIn, responses=RechargeRequestOut)
+@extend_schema(tags=TAGS, request=RechargeAnswerIn, responses=RechargeRequestOut)
 class Deny(ScopedView):
     access = RECHARGE
 
     def post(self, request: Request, recharge_request_id: UUID) -> Response:
         """Refuse with a reason."""
-        given = AnswerIn(data=request.data)
+        given = RechargeAnswerIn(data=request.data)
         given.is_valid(raise_exception=True)
         recharge_review.deny(self.actor, request_id=recharge_request_id, answer=given.validated_data["answer"])
         return Response(RechargeRequestOut(reads.request_of(self.actor, recharge_request_id)).data)
@@ -91,13 +91,13 @@ class Withdraw(ScopedView):
         return Response(RechargeRequestOut(reads.request_of(self.actor, recharge_request_id)).data)
 
 
-@extend_schema(tags=TAGS, request=ReasonIn, responses={202: RechargeRequestOut})
+@extend_schema(tags=TAGS, request=RechargeReasonIn, responses={202: RechargeRequestOut})
 class Reverse(ScopedView):
     access = RECHARGE
 
     def post(self, request: Request, transfer_id: int) -> Response:
         """Ask a second person to take a wrongly recorded recharge back."""
-        given = ReasonIn(data=request.data)
+        given = RechargeReasonIn(data=request.data)
         given.is_valid(raise_exception=True)
         made = recharge_review.ask_reversal(self.actor, transfer_id=transfer_id, reason=given.validated_data["reason"])
         return Response(RechargeRequestOut(made).data, status=status.HTTP_202_ACCEPTED)
