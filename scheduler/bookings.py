@@ -91,6 +91,8 @@ class Bookings:
             kept = self.future.reserve(kind, task, entry.least, rows if len(rows) else None)
             if kept is not None:
                 self.future.add(kept)
+        elif kept is not None and kept.promised:
+            kept = self.future.confirm(kept)
         if kept is None or not len(rows):
             return kept
         self._holds -= 1

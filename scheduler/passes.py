@@ -20,12 +20,13 @@ from scheduler.explain import Explainer, Pending
 from scheduler.funnel import Finding
 from scheduler.gangs import GangPlacer
 from scheduler.order import Turns
-from scheduler.preempt import Eviction, Preemptor
+from scheduler.preempt import Preemptor
 from scheduler.roster import Roster, member_of
 from scheduler.rules import Rules
 from scheduler.shares import taken_by
 from scheduler.timeline import Reservation
 from scheduler.types import Task
+from scheduler.victims import Eviction
 
 ShutKey = tuple[int, str, int]
 
@@ -67,7 +68,7 @@ class Pass:
         if not self.rules.explain:
             self._look_for_room()
             if not first and self._settled(self.bookings.still_promised()):
-                return Plan(self._waits())
+                return Plan(tuple(self._waits()))
         self.bookings.keep_room(first)
         self.bookings.keep_promises(first)
         turns = Turns(self.backlog, self.shares, self.accounts.paths, self.now, first)

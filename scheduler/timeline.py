@@ -16,7 +16,7 @@ import numpy as np
 
 from scheduler.cells import Bools, Cells, Claim, Ints
 from scheduler.columns import RequestClass
-from scheduler.demand import Demand, demand_of, serves
+from scheduler.demand import Demand, demand_of, least_members, serves
 from scheduler.horizon import Bounds, ends_of
 from scheduler.host import Host, host_of
 from scheduler.roster import Member, Roster
@@ -106,6 +106,13 @@ class Future:
         self.add(held)
         self.held[[claim.row for claim in held.claims]] = True
         return held
+
+    def confirm(self, reservation: Reservation) -> Reservation:
+        """Its turn has come: from here on it is like any other, and binds all who come later."""
+        self.drop(reservation.task.id)
+        confirmed = replace(reservation, promised=False)
+        self.add(confirmed)
+        return confirmed
 
     def all_held(self, rows: Bools | None) -> bool:
         """Whether something is held on each of these rows [N]."""
@@ -236,7 +243,17 @@ class Future:
     def gives_way(self, reservation: Reservation, task: Task) -> bool:
         """Whether the reservation does not bind the task: it can take the place back, or the task goes first anyway."""
         taken_back = task.preemptible and self.takes_back(reservation.task, task)
-        return taken_back or (reservation.promised and self.outranks(task, reservation.task))
+        return taken_back or (reservation.promised and self._comes_first(task, reservation.task))
+
+    def _comes_first(self, task: Task, promised: Task) -> bool:
+        """Whether the task goes ahead of an earlier promise. A promise of one card binds its own organisation only.
+
+        A card that falls free is all there for whoever's turn it is: kept for the organisation whose turn it was, it
+        would carry yesterday's shares into tomorrow. Several cards are kept, since others could nibble at them.
+        """
+        if task.organisation != promised.organisation and least_members(promised) * demand_of(promised).cards <= 1:
+            return True
+        return self.outranks(task, promised)
 
     def _still_fits(self, reservation: Reservation, own: Sequence[Claim]) -> bool:
         """Whether the reserved members fit at their start with `own` (part of the cells) still held."""
