@@ -164,7 +164,8 @@ class Preemptor:
         taken: Sequence[Claim] = (),
     ) -> Eviction | None:
         """One more member on this row, on top of victims and claims chosen before."""
-        ahead = (kept for kept in self.future.on_row(row) if not self.future.gives_way(kept, task))
+        others = (kept for kept in self.future.on_row(row) if kept.task.id != task.id)
+        ahead = (kept for kept in others if not self.future.gives_way(kept, task))
         if not kind.allowed[row] or any(kept.start_p50 > self.now for kept in ahead):
             return None
         host, chosen = self._host(row, gone, taken), list[Victim]()

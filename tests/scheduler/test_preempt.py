@@ -55,6 +55,20 @@ def running(
     return Running(task, f"{task.id}@{node}", node, slices, started_at, checkpoint)
 
 
+def test_a_promise_of_its_own_does_not_keep_a_task_from_asking_for_room_later() -> None:
+    """At first the victim has not had its minimum run time, so room is promised; once it has, it is asked."""
+    low = running(job("low", priority=2, min_runtime_s=600.0, estimate_p50_s=90_000.0), "n0", [0], started_at=NOW)
+    urgent = job("urgent", priority=5)
+    view = Snapshot(nodes(1, 1), (low,), (urgent,))
+    early = plan(view, NOW + 60)
+    assert not early.preempts
+    promise = early.wait_for("urgent")
+    assert promise is not None
+    assert promise.reserved_nodes == ("n0",)
+    later = plan(replace(view, promised={"urgent": promise.reserved_nodes}), NOW + 660)
+    assert [p.task_id for p in later.preempts] == ["low"]
+
+
 def cards_asked(task: Task) -> int:
     return task.gpu.count if task.gpu else 0
 
