@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 from apps.billing.models import TopUpOrder
 from apps.billing.services import proofs, recharge_review
@@ -23,7 +24,7 @@ def money_values(world: World, secret: str) -> dict[str, Any]:
         order = TopUpOrder.objects.create(
             organisation=world.organisation,
             user=world.alice,
-            out_trade_no="PL0000000000sweep",
+            out_trade_no=f"PL{uuid4().hex}",
             amount_fen=100,
             expires_at=db_now() + timedelta(minutes=30),
         )
