@@ -48,6 +48,12 @@ def clusters_of(actor: Actor, zone_id: UUID) -> QuerySet[LogicalCluster]:
     return rows.annotate(node_count=Count("nodes", filter=here)).select_related("zone").order_by("name")
 
 
+def cluster_choices() -> list[tuple[UUID, str]]:
+    """Logical clusters that work may be bound to, by their names, for the forms that start it."""
+    rows = LogicalCluster.objects.filter(zone__removed_at__isnull=True).select_related("zone")
+    return [(each.pk, f"{each.zone.name} / {each.name}") for each in rows.order_by("zone__name", "name", "pk")]
+
+
 def cards(actor: Actor) -> QuerySet[Accelerator]:
     actor.require(Permission.PLATFORM_NODES_VIEW)
     rows: QuerySet[Accelerator] = Accelerator.objects.select_related("node__cluster__zone")

@@ -6,6 +6,7 @@ from uuid import UUID, uuid4
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from apps.clusters.selectors import cluster_choices
 from apps.common.errors import Invalid
 from apps.common.forms import rows
 from apps.storage.choosing import Chosen, chosen_of, posted
@@ -13,6 +14,10 @@ from apps.training import command
 from apps.training.models import Entry, Run
 from apps.training.selectors import code_text
 from apps.training.services import Request, clean_name
+
+
+def _clusters() -> list[tuple[Any, Any]]:
+    return [("", _("Any")), *cluster_choices()]
 
 
 class Source:
@@ -61,6 +66,9 @@ class RunForm(forms.Form):
         choices=[(n, str(n)) for n in range(5, 0, -1)],
     )
     uninterruptible = forms.BooleanField(label=_("It must not be interrupted"), required=False)
+    cluster = forms.TypedChoiceField(
+        label=_("Logical cluster"), required=False, coerce=UUID, empty_value=None, choices=_clusters
+    )
     parent = forms.UUIDField(required=False, widget=forms.HiddenInput)
     key = forms.CharField(max_length=64, widget=forms.HiddenInput)
     # No inputs of their own: they carry what is wrong with the tables.
@@ -114,12 +122,18 @@ class RunForm(forms.Form):
             mounts=self.chosen(),
             priority=data["priority"],
             preemptible=not data["uninterruptible"],
+            cluster_id=data["cluster"],
         )
 
     def offer_priorities(self, most: int) -> None:
         """Only those that the person may use, their highest first."""
         field: Any = self.fields["priority"]
         field.choices = [(number, str(number)) for number in range(most, 0, -1)]
+
+    def offers_clusters(self) -> bool:
+        """Whether there is anything to choose between."""
+        field: Any = self.fields["cluster"]
+        return len(list(field.choices)) > 2
 
     def chosen(self) -> tuple[Chosen, ...]:
         """Volumes and datasets to mount: as chosen in the page, or as they were set at first."""
@@ -155,6 +169,7 @@ def initial_of(run: Run, *, as_version: bool) -> dict[str, object]:
         "mounts": chosen_of(run.workload.frozen_spec.mounts),
         "priority": run.workload.priority,
         "uninterruptible": not run.workload.frozen_spec.preemptible,
+        "cluster": run.workload.frozen_spec.cluster,
         "parent": run.pk if as_version or text is None else None,
         "key": new_key(),
     }

@@ -182,6 +182,7 @@ class SubmitSerializer(serializers.Serializer[Any]):
         min_value=1, max_value=5, required=False, help_text="At most one's own highest."
     )
     preemptible = serializers.BooleanField(default=True, help_text="It may be asked to give way.")
+    cluster = serializers.UUIDField(required=False, allow_null=True, help_text="The only logical cluster to run in.")
 
     def as_request(self, key: str) -> Request:
         """The service's request; the serializer must be valid."""
@@ -202,6 +203,7 @@ class SubmitSerializer(serializers.Serializer[Any]):
             mounts=tuple(Chosen(RootKind(row["kind"]), row["id"], row["read_only"]) for row in data.get("mounts", [])),
             priority=data.get("priority"),
             preemptible=data["preemptible"],
+            cluster_id=data.get("cluster"),
         )
 
 

@@ -38,7 +38,8 @@ class Request:
     """What to train. Code is `text` (written in the page, saved as `script`) or the folder that holds the upload.
 
     `key` makes the submission idempotent: the same key again returns the run made first. `priority`: at most one's own
-    highest, which None stands for. `preemptible`: it may be asked to give way.
+    highest, which None stands for. `preemptible`: it may be asked to give way. `cluster_id`: the only logical cluster
+    that it may run in.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Request:
     mounts: tuple[Chosen, ...] = ()
     priority: int | None = None
     preemptible: bool = True
+    cluster_id: UUID | None = None
 
 
 def submit(actor: Actor, request: Request) -> Run:
@@ -143,7 +145,7 @@ def _submission(request: Request, name: str, spec: Spec, package: Package, actor
     return workloads.Submission(
         kind=Kind.TRAINING,
         name=name,
-        spec=replace(spec, preemptible=request.preemptible),
+        spec=replace(spec, preemptible=request.preemptible, cluster=text_of(request.cluster_id)),
         package_id=package.pk,
         price_version_id=quote.price_version_id,
         key=request.key,
@@ -272,7 +274,18 @@ def request_of(run: Run, *, key: str) -> Request:
         mounts=chosen_of(run.workload.frozen_spec.mounts),
         priority=run.workload.priority,
         preemptible=run.workload.frozen_spec.preemptible,
+        cluster_id=cluster_of(run),
     )
+
+
+def text_of(cluster_id: UUID | None) -> str | None:
+    return None if cluster_id is None else str(cluster_id)
+
+
+def cluster_of(run: Run) -> UUID | None:
+    """The logical cluster that it was bound to."""
+    cluster = run.workload.frozen_spec.cluster
+    return None if cluster is None else UUID(cluster)
 
 
 def stop(actor: Actor, run: Run) -> Workload:

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from apps.billing import selectors as funds
 from apps.billing.models import Package
+from apps.clusters.selectors import cluster_choices
 from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
 from apps.common.errors import DomainError, Invalid
@@ -29,6 +30,7 @@ from apps.training.models import Entry, Run
 from apps.training.views.code import box_context, uploaded
 from apps.workloads import selectors as workloads
 from apps.workloads.fit.hints import hints
+from apps.workloads.forecast import forecast
 from apps.workloads.models import Workload
 from apps.workloads.offers import quotecard
 from apps.workloads.offers.picker import PackageChoice, package_choices
@@ -173,6 +175,9 @@ def _offer(actor: Actor, form: RunForm, choices: list[PackageChoice]) -> Offer |
     if package is None or package.price is None:
         return None
     outlook = next((choice.forecast for choice in choices if choice.package.pk == package.pk), None)
+    cluster = str(form["cluster"].value() or "")
+    if cluster in {str(pk) for pk, _name in cluster_choices()}:
+        outlook = forecast(actor, replace(resources_of(package), cluster=cluster))
     return offer(actor, package, outlook)
 
 
