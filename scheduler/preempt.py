@@ -8,6 +8,7 @@ count. Greedy by cost per useful resource, then pruned backwards; exact for up t
 
 from __future__ import annotations
 
+from bisect import insort
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
@@ -132,8 +133,7 @@ class Preemptor:
                 break
             eviction = self._greedy(task, kind, row, here[row], ())
             if eviction is not None:
-                found.append(eviction)
-                found.sort(key=by_cost)
+                insort(found, eviction, key=by_cost)
         exact = [self._exact(task, kind.demand, e, here[e.claims[0].row]) for e in found[:EXACT_ROWS]]
         return min([*exact, *found[EXACT_ROWS:]], key=by_cost, default=None)
 

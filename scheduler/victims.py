@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from scheduler.cells import Claim
 from scheduler.demand import Demand
@@ -23,14 +23,15 @@ class Victim:
     members: tuple[Member, ...]
     lost_gpu_s: float
     bundle: Mapping[str, int]
+    cost: Cost = field(init=False)  # kept: a search compares it over and over
+
+    def __post_init__(self) -> None:
+        cost = self.task.priority, round(self.lost_gpu_s, 3), int(len(self.members) > 1), 1
+        object.__setattr__(self, "cost", cost)
 
     @property
     def rows(self) -> set[int]:
         return {member.claim.row for member in self.members}
-
-    @property
-    def cost(self) -> Cost:
-        return self.task.priority, round(self.lost_gpu_s, 3), int(len(self.members) > 1), 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +40,10 @@ class Eviction:
 
     victims: tuple[Victim, ...]
     claims: tuple[Claim, ...]
+    cost: Cost = field(init=False)
 
-    @property
-    def cost(self) -> Cost:
-        return cost_of(self.victims)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cost", cost_of(self.victims))
 
 
 def cost_of(victims: Collection[Victim]) -> Cost:
