@@ -1,7 +1,7 @@
 """How long jobs wait and take on Microsoft's Philly trace (2017, 82,247 jobs), under different queue rules.
 
-Method: jobs arrive at their time stamp, take whole cards and run for their recorded duration; a pass runs at every arrival
-and end. All rules go through `Engine.plan`, the platform's own pass, and differ in queues and `Rules` only:
+Method: jobs arrive at their time stamp, take whole cards and run for their recorded duration; a pass runs at every
+arrival and end. All rules go through `Engine.plan`, the platform's own pass, and differ in queues and `Rules` only:
 
 - fifo: one queue, strict order of arrival. greedy: one queue, whoever fits, in order of arrival.
 - easy: greedy behind one reservation for the first that does not fit (Lifka, 1995).
@@ -10,9 +10,9 @@ and end. All rules go through `Engine.plan`, the platform's own pass, and differ
   widely for them (a median of minutes, a mean of hours).
 
 No pre-emption. Durations are never known in advance: estimates are quantiles of jobs that ended before
-(`scheduler.estimate`), never of the job itself. The known figures for this trace are for `--gpus` cards without nodes, so
-the cards are one node here; `--nodes N` spreads them over N nodes instead, and jobs larger than a node become gangs of
-whole nodes. Means are over all jobs, hours; "8+" are jobs of eight and more cards.
+(`scheduler.estimate`), never of the job itself. The known figures for this trace are for `--gpus` cards without nodes,
+so the cards are one node here; `--nodes N` spreads them over N nodes instead, and jobs larger than a node become gangs
+of whole nodes. Means are over all jobs, hours; "8+" are jobs of eight and more cards.
 
     python -m benchmarks.philly --trace CSV --gpus 640 --policy plstack --json
 

@@ -1,9 +1,9 @@
 """How long a pass takes that takes room back: a full cluster, and tenants that ask for what they were guaranteed.
 
-Method: `--nodes` nodes of eight cards, all held by tenants without a guarantee (tasks of 1 to 8 cards, pre-emptible, past
-their minimum run time, some with a checkpoint); `--queued` tasks of tenants with a guarantee that hold nothing yet, and as
-many of the others. Each round makes a fresh engine and times `Engine.plan` alone: the whole pass with turns, search for
-victims, reservations and explanations. CPU time of the thread and wall clock, median of the rounds.
+Method: `--nodes` nodes of eight cards, all held by tenants without a guarantee (tasks of 1 to 8 cards, pre-emptible,
+past their minimum run time, some with a checkpoint); `--queued` tasks of tenants with a guarantee that hold nothing
+yet, and as many of the others. Each round makes a fresh engine and times `Engine.plan` alone: the whole pass with
+turns, search for victims, reservations and explanations. CPU time of the thread and wall clock, median of the rounds.
 
     python -m benchmarks.reclaim --nodes 1000 --queued 1000 --json
 """
