@@ -29,7 +29,7 @@ def business() -> User:
 
 def kinds_of(user: User) -> list[str]:
     with acting(platform()):
-        return list(Notice.objects.filter(user=user).values_list("kind", flat=True))
+        return list(Notice.objects.filter(user=user).order_by("-pk").values_list("kind", flat=True))
 
 
 def test_a_reset_second_factor_is_told(alice: User, business: User) -> None:

@@ -50,10 +50,10 @@ class Mismatch(Exception):
 
 
 def client() -> Client:
-    """Raises `Unavailable` where payments by Alipay are not set up."""
+    """Raises `Conflict` where payments by Alipay are not set up."""
     found = settings.get(AlipaySettings)
     if not found.is_ready:
-        raise Unavailable(_("Payment by Alipay is not set up."), hint=_("Ask the platform's administrators."))
+        raise Conflict(_("Payment by Alipay is not set up."), hint=_("Ask the platform's administrators."))
     return Client(found, db_now)
 
 
@@ -62,7 +62,7 @@ def start(actor: Actor, *, amount_fen: int) -> TopUpOrder:
     actor.require(Permission.BILLING_TOP_UP)
     wanted = settings.get(AlipaySettings)
     if not wanted.is_ready:
-        raise Unavailable(_("Payment by Alipay is not set up."), hint=_("Ask the platform's administrators."))
+        raise Conflict(_("Payment by Alipay is not set up."), hint=_("Ask the platform's administrators."))
     if not wanted.least_fen <= amount_fen <= wanted.most_fen:
         words = _("From %(least)s to %(most)s at a time.")
         raise Invalid.field("amount", words % {"least": yuan(wanted.least_fen), "most": yuan(wanted.most_fen)})

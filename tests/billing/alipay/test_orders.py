@@ -179,7 +179,7 @@ def test_nobody_reads_another_organisations_payments(gateway: Gateway, treasurer
 
 def test_without_settings_nothing_starts(gateway: Gateway, treasurer: Actor) -> None:
     settings.put(PLATFORM, gateway.settings(enabled=False))
-    with acting(treasurer), pytest.raises(Unavailable):
+    with acting(treasurer), pytest.raises(Conflict):
         orders.start(treasurer, amount_fen=500)
 
 
