@@ -16,6 +16,7 @@ class AccountKind(models.TextChoices):
     FEES = "fees", _("Payment fees")
     REFUND_CLEARING = "refund_clearing", _("Refund clearing")
     WRITE_OFF = "write_off", _("Write-off")
+    PROMOTION = "promotion", _("Vouchers granted")
 
 
 # The order is the order of their ids within one organisation, and so the order in which their rows are locked.
@@ -26,7 +27,9 @@ PLATFORM_KINDS = tuple(kind for kind in AccountKind if kind not in ORGANISATION_
 class TransferKind(models.TextChoices):
     """Why money moved. All but usage are somebody's decision and stop at the credit limit.
 
-    Credit: what was charged for work that was lost because it had to give way to another task.
+    Credit: what was charged for work that was lost because it had to give way to another task. Prepayment: from the
+    wallet to what is not yet earned; earned day by day. A voucher is granted from the promotion account and, unused,
+    ends there. Fee: what the payment provider kept. Write-off: arrears that are given up.
     """
 
     TOP_UP = "top_up", _("Top-up")
@@ -34,6 +37,13 @@ class TransferKind(models.TextChoices):
     CORRECTION = "correction", _("Correction")
     CREDIT = "credit", _("Credit for lost work")
     REFUND = "refund", _("Refund")
+    PREPAYMENT = "prepayment", _("Prepayment")
+    RECOGNITION = "recognition", _("Prepayment, earned")
+    PREPAYMENT_BACK = "prepayment_back", _("Prepayment given back")
+    VOUCHER_ISSUE = "voucher_issue", _("Voucher granted")
+    VOUCHER_END = "voucher_end", _("Voucher ended unused")
+    FEE = "fee", _("Payment fee")
+    WRITE_OFF = "write_off", _("Write-off")
 
 
 class HoldReason(models.TextChoices):
