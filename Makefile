@@ -2,13 +2,16 @@
 PYTHON ?= python3
 LAUNCH = $(PYTHON) -m plstack.launch
 
-.PHONY: run stop status test chaos check format messages openapi locks bench
+.PHONY: run stop status test quick contract chaos check format messages openapi locks bench
 
 run:       ; @exec $(LAUNCH) run
 stop:      ; @$(LAUNCH) stop
 status:    ; @$(LAUNCH) status
 # T names paths or options for pytest: make test T="tests/billing -k hold"
 test:      ; @$(LAUNCH) test $(T)
+# the parts of `make test` that need no browser
+quick:     ; @$(LAUNCH) test quick
+contract:  ; @$(LAUNCH) test contract
 # kill -9 of every process of a running copy
 chaos:     ; @$(LAUNCH) test -m chaos tests/chaos
 # C names single checks: make check C="types layers"

@@ -16,21 +16,26 @@ from plstack.launch.report import Reporter, Step
 from plstack.launch.run import StopRequests
 from plstack.launch.valkey import Valkey
 
-QUICK = ["-n", "2", "-m", "not browser and not kube and not chaos", "tests"]
+QUICK = ["-n", "2", "-m", "not browser and not kube and not chaos", "--ignore=tests/contract", "tests"]
+CONTRACT = ["-n", "2", "tests/contract"]
+SUITES = {"quick": QUICK, "contract": CONTRACT}
 BROWSER = ["-m", "browser", "tests/browser"]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 INSTALL_CHROMIUM = ["apt-get", "install", "-y", "--no-install-recommends", "chromium", "fonts-noto-cjk"]
 
 
 def test(layout: Layout, arguments: list[str]) -> int:
-    """Run pytest with these arguments; without any, the quick suite and then the browser suite."""
+    """Run pytest with these arguments, or the suite of this name; without any, all that `SUITES` has, and the browsers.
+
+    One after the other: the contract suite's world is one transaction around it, and browsers want the machine.
+    """
     StopRequests().listen()
     _set_up(layout, Reporter(2))
     with servers(layout) as env:
         if arguments:
-            return _pytest(layout, env, arguments)
-        quick = _pytest(layout, env, QUICK)
-        return _browser_suite(layout, env) or quick
+            return _pytest(layout, env, SUITES.get(arguments[0], arguments))
+        failed = [_pytest(layout, env, suite) for suite in SUITES.values()]
+        return _browser_suite(layout, env) or max(failed)
 
 
 def check(layout: Layout, names: list[str]) -> int:
