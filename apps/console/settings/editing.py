@@ -5,6 +5,7 @@ def options(request: StaffRequest) -> HttpResponse:
     return edit(request, "settings_options", OptionsForm)
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.http import HttpResponse
@@ -70,3 +71,21 @@ def edit(
     elif keep(request, form):
         return done(request, _("The settings have been saved."), f"console:{page}")
     return render(request, template, context(request, page, form=form, **more), status=REFUSED)
+
+
+def edit_several(
+    request: StaffRequest, page: str, forms: Mapping[str, type[SettingsForm]], *, template: str, **more: Any
+) -> HttpResponse:
+    """The life of a page with several forms, each saved on its own: `which` names the one that was sent."""
+    shown = {name: form(editable=may_manage(request), prefix=name) for name, form in forms.items()}
+    if request.method != "POST":
+        return render(request, template, context(request, page, **shown, **more))
+    request.actor.require(P.PLATFORM_SETTINGS_MANAGE)
+    sent = request.POST.get("which", "")
+    which = sent if sent in forms else next(iter(forms))
+    form = shown[which] = forms[which](request.POST, prefix=which)
+    if "X-Validate" in request.headers:
+        check(form)
+    elif keep(request, form):
+        return done(request, _("The settings have been saved."), f"console:{page}")
+    return render(request, template, context(request, page, **shown, **more), status=REFUSED)
