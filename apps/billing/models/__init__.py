@@ -1,19 +1,34 @@
 from apps.billing.models.arrears import ArrearsState
+from apps.billing.models.budgets import Budget, BudgetAlert
+from apps.billing.models.caps import SpendingCap
 from apps.billing.models.catalogue import Package, PriceVersion
+from apps.billing.models.exports import Export, ExportPart
 from apps.billing.models.holds import Hold, HoldEnd
+from apps.billing.models.invoices import Invoice, InvoiceFile, InvoiceTitle
 from apps.billing.models.ledger import Account, Transfer
 from apps.billing.models.metering import MeterSession, UsageSlice
 from apps.billing.models.rating import Charge, RatingRun
 from apps.billing.models.recharges import PaymentProof, RechargeRequest
+from apps.billing.models.reconciliation import AlipayBill, BillDay, BillItem
 from apps.billing.models.review import PackageRequest, PackageRestriction
 from apps.billing.models.topups import TopUpOrder, TopUpRefund
 
 __all__ = [
     "Account",
+    "AlipayBill",
     "ArrearsState",
+    "BillDay",
+    "BillItem",
+    "Budget",
+    "BudgetAlert",
     "Charge",
+    "Export",
+    "ExportPart",
     "Hold",
     "HoldEnd",
+    "Invoice",
+    "InvoiceFile",
+    "InvoiceTitle",
     "MeterSession",
     "Package",
     "PackageRequest",
@@ -22,6 +37,7 @@ __all__ = [
     "PriceVersion",
     "RatingRun",
     "RechargeRequest",
+    "SpendingCap",
     "TopUpOrder",
     "TopUpRefund",
     "Transfer",

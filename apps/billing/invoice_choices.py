@@ -1,0 +1,31 @@
+"""Closed sets of values of invoices."""
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class TitleKind(models.TextChoices):
+    COMPANY = "company", _("Company or institution")
+    PERSON = "person", _("Person")
+
+
+class InvoiceKind(models.TextChoices):
+    """Only a company can deduct the tax of a special invoice, so only a company gets one."""
+
+    ORDINARY = "ordinary", _("Ordinary VAT invoice")
+    SPECIAL = "special", _("Special VAT invoice")
+
+
+class InvoiceState(models.TextChoices):
+    REQUESTED = "requested", _("Waiting for a decision")
+    APPROVED = "approved", _("Approved, not issued yet")
+    ISSUED = "issued", _("Issued")
+    DENIED = "denied", _("Denied")
+    WITHDRAWN = "withdrawn", _("Withdrawn")
+    VOIDED = "voided", _("Voided by a red invoice")
+
+
+# Their amounts are spoken for.
+CLAIMING = (InvoiceState.REQUESTED, InvoiceState.APPROVED, InvoiceState.ISSUED)
+# They have a number.
+INVOICED_STATES = (InvoiceState.ISSUED, InvoiceState.VOIDED)
