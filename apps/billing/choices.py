@@ -110,6 +110,15 @@ BLOCKING = (
 STOPPING = BLOCKING[1:]
 
 
+class BudgetScope(models.TextChoices):
+    """Whose spending a budget counts."""
+
+    ORGANISATION = "organisation", _("Whole organisation")
+    DEPARTMENT = "department", _("Department")
+    USER = "user", _("Member")
+    RESOURCE = "resource", _("Resource")
+
+
 class TopUpStatus(models.TextChoices):
     """Of a payment by Alipay."""
 
@@ -127,6 +136,7 @@ class RefundStatus(models.TextChoices):
 class RechargeKind(models.TextChoices):
     RECHARGE = "recharge", _("Recharge")
     REVERSAL = "reversal", _("Reversal")
+    REFUND = "refund", _("Refund by Alipay")
 
 
 class RequestState(models.TextChoices):
@@ -137,3 +147,58 @@ class RequestState(models.TextChoices):
     DENIED = "denied", _("Denied")
     REVOKED = "revoked", _("Taken back")
     WITHDRAWN = "withdrawn", _("Withdrawn")
+
+
+class BillState(models.TextChoices):
+    """Of one day of Alipay's account. Empty: Alipay has no bill for it, and we know of no payment."""
+
+    WAITING = "waiting", _("Waiting for the bill")
+    AGREES = "agrees", _("Agrees")
+    DIFFERS = "differs", _("Does not agree")
+    EMPTY = "empty", _("No payments")
+
+
+class BillSource(models.TextChoices):
+    DOWNLOADED = "downloaded", _("Downloaded from Alipay")
+    UPLOADED = "uploaded", _("Uploaded by hand")
+
+
+class BillKind(models.TextChoices):
+    PAYMENT = "payment", _("Payment")
+    REFUND = "refund", _("Refund")
+
+
+class BillOutcome(models.TextChoices):
+    """What comparing one payment or refund with Alipay's bill has shown."""
+
+    MATCHED = "matched", _("Matched")
+    OURS_ONLY = "ours_only", _("Ours only")
+    THEIRS_ONLY = "theirs_only", _("Alipay's only")
+    DIFFERS = "differs", _("Amount differs")
+
+
+class StatementState(models.TextChoices):
+    """Of an organisation's statement of one month. Issued is for good."""
+
+    DRAFT = "draft", _("Draft")
+    REVIEWED = "reviewed", _("Reviewed")
+    ISSUED = "issued", _("Issued")
+
+
+class StatementSection(models.TextChoices):
+    """Bill: what was consumed. Paid: from what. Prepaid and wallet: what else moved in the month, shown apart."""
+
+    BILL = "bill", _("Consumption")
+    PAID = "paid", _("Paid from")
+    PREPAID = "prepaid", _("Prepaid")
+    WALLET = "wallet", _("Wallet")
+
+
+class BillKind(models.TextChoices):
+    """What a line of the bill is. Late: used in an earlier month and charged in this one."""
+
+    USAGE = "usage", _("Usage")
+    LATE = "late", _("Usage of an earlier month")
+    REVERSAL = "reversal", _("Reversal")
+    CREDIT = "credit", _("Credit for lost work")
+    ROUNDING = "rounding", _("Rounding")

@@ -14,6 +14,9 @@ class ArrearsState(TenantModel):
 
     `threshold_fen` is the funds below which "low" was declared: only funds above it end that state, so that work
     which starts and ends does not make it flap.
+
+    `grace_minutes` and `retention_days` are the organisation's own terms, None: those of the platform. While a release
+    is announced, `release_at` is its moment and `told_days` the last announcement made (7, 3 or 1 days before).
     """
 
     organisation = models.OneToOneField(Organisation, on_delete=models.PROTECT, primary_key=True, related_name="+")
@@ -21,10 +24,19 @@ class ArrearsState(TenantModel):
     since = models.DateTimeField(db_default=Now())
     changes = models.PositiveIntegerField(default=0)
     threshold_fen = models.BigIntegerField(default=0)
+    grace_minutes = models.PositiveIntegerField(null=True)
+    retention_days = models.PositiveIntegerField(null=True)
+    release_at = models.DateTimeField(null=True)
+    told_days = models.PositiveSmallIntegerField(null=True)
 
     class Meta:
         constraints = [
             models.CheckConstraint(condition=Q(status__in=list(ArrearsStatus)), name="arrears_status_known"),
+            models.CheckConstraint(
+                condition=Q(status=ArrearsStatus.RELEASE_PENDING, release_at__isnull=False, told_days__isnull=False)
+                | (~Q(status=ArrearsStatus.RELEASE_PENDING) & Q(release_at__isnull=True, told_days__isnull=True)),
+                name="arrears_release_is_announced",
+            ),
         ]
         indexes = [
             models.Index(fields=["status"], name="arrears_not_normal", condition=~Q(status=ArrearsStatus.NORMAL)),
