@@ -9,124 +9,177 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('billing', '0011_exports_and_invoices'),
-        ('tenants', '0005_guarantees'),
+        ("billing", "0011_exports_and_invoices"),
+        ("tenants", "0005_guarantees"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Budget',
+            name="Budget",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('name', models.CharField(max_length=80)),
-                ('scope', models.CharField(choices=[('organisation', 'Whole organisation'), ('department', 'Department'), ('user', 'Member'), ('resource', 'Resource')], max_length=12)),
-                ('resource', models.CharField(blank=True, max_length=80)),
-                ('limit_fen', models.BigIntegerField()),
-                ('thresholds', models.JSONField(default=list)),
-                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ("name", models.CharField(max_length=80)),
+                (
+                    "scope",
+                    models.CharField(
+                        choices=[
+                            ("organisation", "Whole organisation"),
+                            ("department", "Department"),
+                            ("user", "Member"),
+                            ("resource", "Resource"),
+                        ],
+                        max_length=12,
+                    ),
+                ),
+                ("resource", models.CharField(blank=True, max_length=80)),
+                ("limit_fen", models.BigIntegerField()),
+                ("thresholds", models.JSONField(default=list)),
+                ("created_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
             ],
-        ),,
+        ),
         migrations.CreateModel(
-            name='BudgetAlert',
+            name="BudgetAlert",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('period', models.CharField(max_length=7)),
-                ('percent', models.PositiveSmallIntegerField()),
-                ('limit_fen', models.BigIntegerField()),
-                ('spent_fen', models.BigIntegerField()),
-                ('at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("period", models.CharField(max_length=7)),
+                ("percent", models.PositiveSmallIntegerField()),
+                ("limit_fen", models.BigIntegerField()),
+                ("spent_fen", models.BigIntegerField()),
+                ("at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
             ],
-        ),,
+        ),
         migrations.CreateModel(
-            name='SpendingCap',
+            name="SpendingCap",
             fields=[
-                ('workload_id', models.UUIDField(primary_key=True, serialize=False)),
-                ('limit_fen', models.BigIntegerField()),
-                ('look_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('reached_at', models.DateTimeField(null=True)),
-                ('closed_at', models.DateTimeField(null=True)),
-                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ("workload_id", models.UUIDField(primary_key=True, serialize=False)),
+                ("limit_fen", models.BigIntegerField()),
+                ("look_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ("reached_at", models.DateTimeField(null=True)),
+                ("closed_at", models.DateTimeField(null=True)),
+                ("created_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
             ],
-        ),,
+        ),
         migrations.AddField(
-            model_name='arrearsstate',
-            name='grace_minutes',
+            model_name="arrearsstate",
+            name="grace_minutes",
             field=models.PositiveIntegerField(null=True),
-        ),,
+        ),
         migrations.AddField(
-            model_name='arrearsstate',
-            name='release_at',
+            model_name="arrearsstate",
+            name="release_at",
             field=models.DateTimeField(null=True),
-        ),,
+        ),
         migrations.AddField(
-            model_name='arrearsstate',
-            name='retention_days',
+            model_name="arrearsstate",
+            name="retention_days",
             field=models.PositiveIntegerField(null=True),
-        ),,
+        ),
         migrations.AddField(
-            model_name='arrearsstate',
-            name='told_days',
+            model_name="arrearsstate",
+            name="told_days",
             field=models.PositiveSmallIntegerField(null=True),
-        ),,
+        ),
         migrations.AddConstraint(
-            model_name='arrearsstate',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('release_at__isnull', False), ('status', 'release_pending'), ('told_days__isnull', False)), models.Q(models.Q(('status', 'release_pending'), _negated=True), ('release_at__isnull', True), ('told_days__isnull', True)), _connector='OR'), name='arrears_release_is_announced'),
-        ),,
+            model_name="arrearsstate",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(
+                        ("release_at__isnull", False), ("status", "release_pending"), ("told_days__isnull", False)
+                    ),
+                    models.Q(
+                        models.Q(("status", "release_pending"), _negated=True),
+                        ("release_at__isnull", True),
+                        ("told_days__isnull", True),
+                    ),
+                    _connector="OR",
+                ),
+                name="arrears_release_is_announced",
+            ),
+        ),
         migrations.AddField(
-            model_name='budget',
-            name='department',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='tenants.department'),
-        ),,
+            model_name="budget",
+            name="department",
+            field=models.ForeignKey(
+                null=True, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="tenants.department"
+            ),
+        ),
         migrations.AddField(
-            model_name='budget',
-            name='organisation',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='tenants.organisation'),
-        ),,
+            model_name="budget",
+            name="organisation",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="+", to="tenants.organisation"
+            ),
+        ),
         migrations.AddField(
-            model_name='budget',
-            name='user',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
-        ),,
+            model_name="budget",
+            name="user",
+            field=models.ForeignKey(
+                null=True, on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+            ),
+        ),
         migrations.AddField(
-            model_name='budgetalert',
-            name='budget',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='alerts', to='billing.budget'),
-        ),,
+            model_name="budgetalert",
+            name="budget",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="alerts", to="billing.budget"
+            ),
+        ),
         migrations.AddField(
-            model_name='budgetalert',
-            name='organisation',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='tenants.organisation'),
-        ),,
+            model_name="budgetalert",
+            name="organisation",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="+", to="tenants.organisation"
+            ),
+        ),
         migrations.AddField(
-            model_name='spendingcap',
-            name='organisation',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='tenants.organisation'),
-        ),,
+            model_name="spendingcap",
+            name="organisation",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="+", to="tenants.organisation"
+            ),
+        ),
         migrations.AddConstraint(
-            model_name='budget',
-            constraint=models.UniqueConstraint(fields=('organisation', 'name'), name='budget_name_once'),
-        ),,
+            model_name="budget",
+            constraint=models.UniqueConstraint(fields=("organisation", "name"), name="budget_name_once"),
+        ),
         migrations.AddConstraint(
-            model_name='budget',
-            constraint=models.CheckConstraint(condition=models.Q(('limit_fen__gt', 0)), name='budget_positive'),
-        ),,
+            model_name="budget",
+            constraint=models.CheckConstraint(condition=models.Q(("limit_fen__gt", 0)), name="budget_positive"),
+        ),
         migrations.AddConstraint(
-            model_name='budget',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('department', None), ('resource', ''), ('scope', 'organisation'), ('user', None)), models.Q(('department__isnull', False), ('resource', ''), ('scope', 'department'), ('user', None)), models.Q(('department', None), ('resource', ''), ('scope', 'user'), ('user__isnull', False)), models.Q(('department', None), ('scope', 'resource'), ('user', None), models.Q(('resource', ''), _negated=True)), _connector='OR'), name='budget_scope_has_its_reference'),
-        ),,
+            model_name="budget",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("department", None), ("resource", ""), ("scope", "organisation"), ("user", None)),
+                    models.Q(("department__isnull", False), ("resource", ""), ("scope", "department"), ("user", None)),
+                    models.Q(("department", None), ("resource", ""), ("scope", "user"), ("user__isnull", False)),
+                    models.Q(
+                        ("department", None),
+                        ("scope", "resource"),
+                        ("user", None),
+                        models.Q(("resource", ""), _negated=True),
+                    ),
+                    _connector="OR",
+                ),
+                name="budget_scope_has_its_reference",
+            ),
+        ),
         migrations.AddConstraint(
-            model_name='budgetalert',
-            constraint=models.UniqueConstraint(fields=('budget', 'period', 'percent'), name='budget_alert_once'),
-        ),,
+            model_name="budgetalert",
+            constraint=models.UniqueConstraint(fields=("budget", "period", "percent"), name="budget_alert_once"),
+        ),
         migrations.AddIndex(
-            model_name='spendingcap',
-            index=models.Index(condition=models.Q(('closed_at__isnull', True), ('reached_at__isnull', True)), fields=['look_at'], name='cap_open'),
-        ),,
+            model_name="spendingcap",
+            index=models.Index(
+                condition=models.Q(("closed_at__isnull", True), ("reached_at__isnull", True)),
+                fields=["look_at"],
+                name="cap_open",
+            ),
+        ),
         migrations.AddConstraint(
-            model_name='spendingcap',
-            constraint=models.CheckConstraint(condition=models.Q(('limit_fen__gt', 0)), name='cap_positive'),
-        ),,
+            model_name="spendingcap",
+            constraint=models.CheckConstraint(condition=models.Q(("limit_fen__gt", 0)), name="cap_positive"),
+        ),
     ]
