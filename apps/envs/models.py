@@ -40,6 +40,8 @@ class Environment(TenantModel):
     expires_at = models.DateTimeField(null=True)
     # Whether its starts may be asked to give way to other work.
     preemptible = models.BooleanField(default=True)
+    # The most that each start may cost; None: no cap.
+    cap_fen = models.BigIntegerField(null=True)
     workload = models.OneToOneField(Workload, on_delete=models.PROTECT, null=True, related_name="environment")
     starts = models.PositiveIntegerField(default=0)
     submit_key = models.CharField(max_length=64)
@@ -67,6 +69,9 @@ class Environment(TenantModel):
             models.CheckConstraint(
                 condition=models.Q(without_gpu=False) | models.Q(cpu_package__isnull=False),
                 name="environment_without_gpu_has_a_package",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(cap_fen__isnull=True) | models.Q(cap_fen__gt=0), name="environment_cap_positive"
             ),
         ]
 

@@ -60,6 +60,10 @@ class Workload(TenantModel):
     promised_nodes = models.JSONField(default=list)
     promised_at = models.DateTimeField(null=True)
 
+    # To be saved and then stopped for this reason, at the latest by then; empty and None while nobody wants that.
+    stop_reason = models.CharField(max_length=32, blank=True, default="")
+    stop_by = models.DateTimeField(null=True)
+
     created_at = models.DateTimeField(db_default=Now())
     status_since = models.DateTimeField(db_default=Now())
     queued_at = models.DateTimeField(db_default=Now())
@@ -75,6 +79,7 @@ class Workload(TenantModel):
             models.Index(fields=["-ended_at"], name="workload_failed", condition=models.Q(status=Status.FAILED)),
             models.Index(fields=["queued_at"], name="workload_waiting", condition=models.Q(status=Status.QUEUED)),
             models.Index(fields=["status"], name="workload_live", condition=models.Q(status__in=sorted(LIVE))),
+            models.Index(fields=["stop_by"], name="workload_to_stop", condition=models.Q(stop_by__isnull=False)),
             models.Index(
                 fields=["promised_at"], name="workload_promised", condition=models.Q(promised_at__isnull=False)
             ),
@@ -86,6 +91,11 @@ class Workload(TenantModel):
             models.CheckConstraint(
                 condition=models.Q(ended_at__isnull=True) | models.Q(status__in=sorted(TERMINAL)),
                 name="workload_ended_is_terminal",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(stop_reason="", stop_by__isnull=True)
+                | (~models.Q(stop_reason="") & models.Q(stop_by__isnull=False)),
+                name="workload_stop_has_a_time",
             ),
         ]
 
