@@ -14,7 +14,8 @@ from apps.tenants.models import Organisation, User
 
 
 class RechargeRequest(TenantModel):
-    """A recharge above what one person may record alone, or the reversal of one that was recorded wrongly.
+    """A recharge above what one person may record alone, the reversal of one that was recorded wrongly, or a refund
+    by Alipay above the same limit.
 
     Only `services.recharge_review` changes the state. `transfer` is what the approval moved.
     """
@@ -41,7 +42,7 @@ class RechargeRequest(TenantModel):
             models.CheckConstraint(condition=Q(amount_fen__gt=0), name="recharge_request_positive"),
             models.CheckConstraint(
                 condition=Q(kind=RechargeKind.RECHARGE, reverses__isnull=True)
-                | Q(kind=RechargeKind.REVERSAL, reverses__isnull=False),
+                | Q(kind__in=[RechargeKind.REVERSAL, RechargeKind.REFUND], reverses__isnull=False),
                 name="recharge_request_reverses_one",
             ),
             models.UniqueConstraint(
@@ -51,8 +52,14 @@ class RechargeRequest(TenantModel):
             ),
             models.UniqueConstraint(
                 fields=["reverses"],
-                condition=Q(state__in=[RequestState.PENDING, RequestState.APPROVED]),
+                condition=Q(kind=RechargeKind.REVERSAL, state__in=[RequestState.PENDING, RequestState.APPROVED]),
                 name="recharge_reversed_once",
+            ),
+            # Parts of a payment may be given back one after the other.
+            models.UniqueConstraint(
+                fields=["reverses"],
+                condition=Q(kind=RechargeKind.REFUND, state=RequestState.PENDING),
+                name="refund_request_one_pending",
             ),
             models.CheckConstraint(
                 condition=Q(state=RequestState.PENDING, decided_at__isnull=True)

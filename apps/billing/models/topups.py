@@ -18,7 +18,8 @@ class TopUpOrder(TenantModel):
     """
 
     organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
-    user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    # None: found in Alipay's bill after a restore; who had paid is lost.
+    user = models.ForeignKey(User, on_delete=models.PROTECT, null=True, related_name="+")
     out_trade_no = models.CharField(max_length=64, unique=True)
     amount_fen = models.BigIntegerField()
     status = models.CharField(max_length=8, choices=TopUpStatus, default=TopUpStatus.OPEN)
