@@ -11,6 +11,7 @@ from apps.billing.models.rating import Charge, RatingRun
 from apps.billing.models.recharges import PaymentProof, RechargeRequest
 from apps.billing.models.reconciliation import AlipayBill, BillDay, BillItem
 from apps.billing.models.review import PackageRequest, PackageRestriction
+from apps.billing.models.statements import Statement, StatementLine
 from apps.billing.models.topups import TopUpOrder, TopUpRefund
 
 __all__ = [
@@ -38,6 +39,8 @@ __all__ = [
     "RatingRun",
     "RechargeRequest",
     "SpendingCap",
+    "Statement",
+    "StatementLine",
     "TopUpOrder",
     "TopUpRefund",
     "Transfer",

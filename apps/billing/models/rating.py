@@ -29,6 +29,7 @@ class RatingRun(TenantModel):
     at = models.DateTimeField(db_default=Now())
 
     class Meta:
+        indexes = [models.Index(fields=["organisation", "at"], name="run_of_month")]
         constraints = [
             models.UniqueConstraint(fields=["organisation", "number"], name="run_number_once"),
             models.CheckConstraint(
