@@ -35,7 +35,7 @@ from apps.workloads.fit.serializers import FitSerializer
 from apps.workloads.fit.smaller import fit_of
 from apps.workloads.offers.picker import package_choices
 from apps.workloads.offers.proposals import proposals
-from apps.workloads.offers.quoting import offer
+from apps.workloads.offers.quoting import contract_on, offer
 from apps.workloads.series import series_of
 
 VIEW = in_organisation(Permission.TRAINING_VIEW)
@@ -244,10 +244,12 @@ class QuoteView(ScopedView):
         """What a run on this package would cost, whether it could start, and when. Changes nothing."""
         asked = s.QuoteRequestSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
-        package = services.choose_package(self.actor, asked.validated_data["package"])
+        data = asked.validated_data
+        package = services.choose_package(self.actor, data["package"])
         found = offer(self.actor, package)
         choices = [] if found.starts_now else package_choices(self.actor, list(funds.packages(self.actor)))
-        context = {"alternatives": proposals(self.actor, found, choices)}
+        terms = contract_on(self.actor, package, preemptible=data["preemptible"], priority=data.get("priority"))
+        context = {"alternatives": proposals(self.actor, found, choices), "contract": terms}
         return Response(s.QuoteSerializer(found, context=context).data)
 
 

@@ -11,9 +11,11 @@ from apps.storage.choices import RootKind
 from apps.storage.choosing import Chosen
 from apps.training.models import Entry, Run
 from apps.training.services import Request
-from apps.workloads.choices import Fault, Status
+from apps.workloads.choices import TERMINAL, Fault, Status
 from apps.workloads.faults import advise
 from apps.workloads.models import Attempt, Event
+from apps.workloads.queueing.contract import contract_of
+from apps.workloads.queueing.serializers import ContractSerializer
 from apps.workloads.timeline import event_title
 from apps.workloads.waiting import explain
 
@@ -137,9 +139,16 @@ class RunDetailSerializer(RunSerializer):
     wait = serializers.SerializerMethodField()
     failure = serializers.SerializerMethodField()
     attempts = serializers.SerializerMethodField()
+    contract = serializers.SerializerMethodField()
 
     class Meta(RunSerializer.Meta):
-        fields = (*RunSerializer.Meta.fields, "command", "wait", "failure", "attempts")  # type: ignore[assignment]
+        more = ("command", "wait", "failure", "attempts", "contract")
+        fields = (*RunSerializer.Meta.fields, *more)  # type: ignore[assignment]
+
+    @extend_schema_field(ContractSerializer(allow_null=True))
+    def get_contract(self, run: Run) -> Any:
+        """On what terms it may be asked to give way; null once it has ended."""
+        return None if run.workload.status in TERMINAL else ContractSerializer(contract_of(run.workload)).data
 
     @extend_schema_field(WaitSerializer(allow_null=True))
     def get_wait(self, run: Run) -> Any:
@@ -250,7 +259,11 @@ class CostSerializer(serializers.Serializer[Any]):
 
 
 class QuoteRequestSerializer(serializers.Serializer[Any]):
+    """`priority` and `preemptible` change only the contract that is quoted; as for a run, none is one's highest."""
+
     package = serializers.IntegerField(min_value=1, max_value=2**31 - 1)
+    priority = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=5)
+    preemptible = serializers.BooleanField(default=True)
 
 
 class QuoteSerializer(serializers.Serializer[Any]):
@@ -275,6 +288,11 @@ class QuoteSerializer(serializers.Serializer[Any]):
     title = serializers.CharField(source="report.title", default="")
     text = serializers.CharField(source="report.text", default="")
     alternatives = serializers.SerializerMethodField()
+    contract = serializers.SerializerMethodField()
+
+    @extend_schema_field(ContractSerializer)
+    def get_contract(self, offer: Any) -> Any:
+        return ContractSerializer(self.context["contract"]).data
 
     @extend_schema_field(serializers.ListField(child=serializers.IntegerField()))
     def get_alternatives(self, offer: Any) -> list[int]:

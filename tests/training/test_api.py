@@ -172,6 +172,9 @@ def test_a_quote_changes_nothing(world: World, alice: Client) -> None:
     answer = post(alice, "/api/v1/training/quote/", {"package": world.package.pk}).json()
     assert (answer["hold_fen"], answer["can_start"], answer["starts_now"]) == (360, True, True)
     assert answer["rate_fen_per_hour"] == "360.0000000000"
+    assert (answer["contract"]["kind"], answer["contract"]["may_be_asked"]) == ("over_guarantee", True)
+    sure = post(alice, "/api/v1/training/quote/", {"package": world.package.pk, "preemptible": False, "priority": 1})
+    assert (sure.json()["contract"]["kind"], sure.json()["contract"]["priority"]) == ("uninterruptible", 1)
     assert post(alice, "/api/v1/training/quote/", {"package": "x"}).status_code == 400
     assert post(alice, "/api/v1/training/quote/", {"package": 999_999}).status_code == 400
     assert total() == 0

@@ -1,7 +1,6 @@
 """A new environment: the form, and its quote while one chooses."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -30,10 +29,8 @@ from apps.tenants import settings
 from apps.workloads.choices import Kind
 from apps.workloads.offers import quotecard
 from apps.workloads.offers.picker import PackageChoice, package_choices
-from apps.workloads.offers.quoting import Offer, offer, resources_of
-from apps.workloads.placing import placed
-from apps.workloads.queueing.contract import Contract, contract_for
-from apps.workloads.services import highest_priority
+from apps.workloads.offers.quoting import Offer, contract_on, offer
+from apps.workloads.queueing.contract import Contract
 
 USE = in_organisation(Permission.ENVIRONMENTS_USE)
 
@@ -162,8 +159,7 @@ def _contract(actor: Actor, form: NewForm, found: Offer | None) -> Contract | No
     """Under which contract it would run on the package that is chosen."""
     if found is None:
         return None
-    spec = replace(placed(resources_of(found.package), found.package), preemptible=not form["uninterruptible"].value())
-    return contract_for(actor.organisation(), spec, priority=highest_priority(actor))
+    return contract_on(actor, found.package, preemptible=not form["uninterruptible"].value())
 
 
 def _offer(actor: Actor, form: NewForm, choices: Sequence[PackageChoice]) -> Offer | None:

@@ -34,9 +34,8 @@ from apps.workloads.forecast import forecast
 from apps.workloads.models import Workload
 from apps.workloads.offers import quotecard
 from apps.workloads.offers.picker import PackageChoice, package_choices
-from apps.workloads.offers.quoting import Offer, offer, resources_of
-from apps.workloads.placing import placed
-from apps.workloads.queueing.contract import Contract, contract_for
+from apps.workloads.offers.quoting import Offer, contract_on, offer, resources_of
+from apps.workloads.queueing.contract import Contract
 from apps.workloads.services import highest_priority
 
 SUBMIT = in_organisation(Permission.TRAINING_SUBMIT)
@@ -164,10 +163,9 @@ def _contract(actor: Actor, form: RunForm, found: Offer | None) -> Contract | No
     """Under which contract it would run on the package that is chosen."""
     if found is None:
         return None
-    spec = replace(placed(resources_of(found.package), found.package), preemptible=not form["uninterruptible"].value())
-    most, asked = highest_priority(actor), str(form["priority"].value() or "")
-    priority = min(most, int(asked)) if asked in {"1", "2", "3", "4", "5"} else most
-    return contract_for(actor.organisation(), spec, priority=priority)
+    asked = str(form["priority"].value() or "")
+    priority = int(asked) if asked in {"1", "2", "3", "4", "5"} else None
+    return contract_on(actor, found.package, preemptible=not form["uninterruptible"].value(), priority=priority)
 
 
 def _offer(actor: Actor, form: RunForm, choices: list[PackageChoice]) -> Offer | None:

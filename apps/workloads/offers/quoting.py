@@ -1,6 +1,6 @@
 """What stands beside the button: price, balance, how long it lasts, when it would start, and what is short."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from apps.billing import selectors as funds
 from apps.billing.models import Package
@@ -11,7 +11,9 @@ from apps.tenants import quotas
 from apps.workloads.choices import Kind
 from apps.workloads.forecast import Forecast, forecast
 from apps.workloads.placing import placed
+from apps.workloads.queueing.contract import Contract, contract_for
 from apps.workloads.resources import quota_amounts
+from apps.workloads.services import highest_priority
 from apps.workloads.spec import Gpu, Image, Spec
 from apps.workloads.waiting import WaitReport, explain
 
@@ -50,6 +52,13 @@ def offer(actor: Actor, package: Package, outlook: Forecast | None = None, *, ki
         kind=kind,
         report=explain(outlook.explanation, gpu=gpu_of(package), asked=True) if waits else None,
     )
+
+
+def contract_on(actor: Actor, package: Package, *, preemptible: bool, priority: int | None = None) -> Contract:
+    """Under which contract the actor's work would run on it. `priority`: at most their highest, which None is."""
+    most = highest_priority(actor)
+    spec = replace(resources_of(package), preemptible=preemptible)
+    return contract_for(actor.organisation(), spec, priority=min(most, priority or most))
 
 
 def resources_of(package: Package) -> Spec:
