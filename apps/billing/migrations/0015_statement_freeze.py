@@ -70,7 +70,7 @@ CREATE TRIGGER billing_statementline_no_truncate BEFORE TRUNCATE ON billing_stat
 
 
 class Migration(migrations.Migration):
-    dependencies = [("billing", "0013_statements")]
+    dependencies = [("billing", "0014_alipay_bills")]
 
     operations = [
         migrations.RunSQL(
