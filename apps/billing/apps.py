@@ -15,5 +15,18 @@ class BillingConfig(AppConfig):
         "billing_usageslice": "SELECT, INSERT",
         "billing_ratingrun": "SELECT, INSERT",
         "billing_charge": "SELECT, INSERT",
+        "billing_termprice": "SELECT, INSERT, UPDATE (effective_to)",
+        "billing_prepaidorder": "SELECT, INSERT, UPDATE (status, ends_at, covers_until, auto_renew, at_end, told_days)",
+        "billing_prepaidpurchase": (
+            "SELECT, INSERT, "
+            "UPDATE (recognised_days, recognised_fen, next_recognition_at, returned_fen, returned_id, cut_at)"
+        ),
+        "billing_prepaidseat": "SELECT, INSERT",
+        "billing_prepaidstop": "SELECT, INSERT",
+        "billing_discount": "SELECT, INSERT, UPDATE (effective_to)",
+        "billing_voucher": "SELECT, INSERT, UPDATE (voided_at)",
+        "billing_voucheruse": "SELECT, INSERT",
+        "billing_chargecover": "SELECT, INSERT",
+        "billing_voucherend": "SELECT, INSERT",
         "billing_arrearsstate": "SELECT, INSERT, UPDATE",
     }

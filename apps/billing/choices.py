@@ -50,6 +50,7 @@ class HoldReason(models.TextChoices):
     START = "start", _("Reserved for the start")
     RUNNING = "running", _("Reserved for the next hour")
     SETTLING = "settling", _("Used, not yet charged")
+    PREPAID = "prepaid", _("Covered by a prepayment")
 
 
 class HoldOutcome(models.TextChoices):
@@ -85,7 +86,31 @@ ISOLATION_OF_MODE = {
 
 
 class Term(models.TextChoices):
+    """By the hour is paid as it is used; the others are prepaid."""
+
     HOUR = "hour", _("By the hour")
+    DAY = "day", _("By the day")
+    MONTH = "month", _("By the month")
+    YEAR = "year", _("By the year")
+
+
+PREPAID_TERMS = (Term.DAY, Term.MONTH, Term.YEAR)
+
+
+class PrepaidStatus(models.TextChoices):
+    """Of a prepaid order. All but active are for good. Changed: another package took its place."""
+
+    ACTIVE = "active", _("Active")
+    EXPIRED = "expired", _("Expired")
+    CHANGED = "changed", _("Changed")
+    REFUNDED = "refunded", _("Given back")
+
+
+class PrepaidEnd(models.TextChoices):
+    """What becomes of covered work that still runs when a prepaid order expires."""
+
+    HOURLY = "hourly", _("Goes on by the hour")
+    STOP = "stop", _("Is saved and stopped")
 
 
 class ArrearsStatus(models.TextChoices):

@@ -7,6 +7,7 @@ from apps.billing.models.holds import Hold, HoldEnd
 from apps.billing.models.invoices import Invoice, InvoiceFile, InvoiceTitle
 from apps.billing.models.ledger import Account, Transfer
 from apps.billing.models.metering import MeterSession, UsageSlice
+from apps.billing.models.prepaid import PrepaidOrder, PrepaidPurchase, PrepaidSeat, PrepaidStop, TermPrice
 from apps.billing.models.rating import Charge, RatingRun
 from apps.billing.models.recharges import PaymentProof, RechargeRequest
 from apps.billing.models.reconciliation import AlipayBill, BillDay, BillItem
@@ -35,12 +36,17 @@ __all__ = [
     "PackageRequest",
     "PackageRestriction",
     "PaymentProof",
+    "PrepaidOrder",
+    "PrepaidPurchase",
+    "PrepaidSeat",
+    "PrepaidStop",
     "PriceVersion",
     "RatingRun",
     "RechargeRequest",
     "SpendingCap",
     "Statement",
     "StatementLine",
+    "TermPrice",
     "TopUpOrder",
     "TopUpRefund",
     "Transfer",

@@ -39,6 +39,8 @@ class MeterSession(TenantModel):
             models.Index(fields=["organisation"], name="session_unsettled", condition=Q(settled=False)),
             models.Index(fields=["workload_id"], name="session_of_workload"),
             models.Index(fields=["user"], name="session_of_user"),
+            # What ran beside a session, for the places of prepaid orders.
+            models.Index(fields=["organisation", "closed_at"], name="session_by_end"),
         ]
         constraints = [
             models.CheckConstraint(condition=Q(replicas__gte=1), name="session_has_replicas"),

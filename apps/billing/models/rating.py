@@ -53,7 +53,7 @@ LATE, CREDIT = 1, 2
 class Charge(TenantModel):
     """What one slice costs: revision 0 all of it, later revisions (seconds below zero) what is given back.
 
-    exact_fen = rate × replicas × seconds ÷ 3600, to ten places, in such a way that the charges of a session add
+    exact_fen = rate × (replicas - covered) × seconds ÷ 3600, to ten places, in such a way that the charges of a session add
     up to the price of its whole time however it was cut (`arithmetic.exact_fen`). `amount_fen` is its part of the
     run's whole fen by largest remainder. The rate is copied from the price version, which cannot change.
     """
@@ -69,6 +69,8 @@ class Charge(TenantModel):
     day = models.DateField()
     price_version = models.ForeignKey(PriceVersion, on_delete=models.PROTECT, related_name="+")
     replicas = models.PositiveIntegerField()
+    # How many of the replicas a prepaid order covers.
+    covered = models.PositiveIntegerField(default=0, db_default=0)
     rate = models.DecimalField(max_digits=20, decimal_places=10)
     seconds = models.DecimalField(max_digits=20, decimal_places=6)
     exact_fen = models.DecimalField(max_digits=30, decimal_places=10)
@@ -85,6 +87,7 @@ class Charge(TenantModel):
                 condition=Q(revision=0, seconds__gt=0) | Q(revision__gt=0, seconds__lt=0),
                 name="charge_sign_of_revision",
             ),
+            models.CheckConstraint(condition=Q(covered__lte=F("replicas")), name="charge_covers_what_runs"),
         ]
 
     @property
