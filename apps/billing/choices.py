@@ -69,6 +69,27 @@ class Isolation(models.TextChoices):
     SHARED = "shared", _("Shared, no isolation")
 
 
+class Resource(models.TextChoices):
+    """What a package is sold by: the running replica, or the GiB that is kept."""
+
+    COMPUTE = "compute", _("Compute")
+    STORAGE = "storage", _("Storage")
+
+
+class VoucherScope(models.TextChoices):
+    """What a voucher may pay for."""
+
+    EVERYTHING = "everything", _("Everything")
+    PACKAGE = "package", _("One package")
+    GPU_MODEL = "gpu_model", _("One GPU model")
+    STORAGE = "storage", _("Storage")
+
+
+class VoucherEndReason(models.TextChoices):
+    EXPIRED = "expired", _("Expired")
+    VOIDED = "voided", _("Voided")
+
+
 class GpuMode(models.TextChoices):
     WHOLE = "whole", _("Whole")
     SHARED = "shared", _("Shared")
@@ -172,34 +193,6 @@ class RequestState(models.TextChoices):
     DENIED = "denied", _("Denied")
     REVOKED = "revoked", _("Taken back")
     WITHDRAWN = "withdrawn", _("Withdrawn")
-
-
-class BillState(models.TextChoices):
-    """Of one day of Alipay's account. Empty: Alipay has no bill for it, and we know of no payment."""
-
-    WAITING = "waiting", _("Waiting for the bill")
-    AGREES = "agrees", _("Agrees")
-    DIFFERS = "differs", _("Does not agree")
-    EMPTY = "empty", _("No payments")
-
-
-class BillSource(models.TextChoices):
-    DOWNLOADED = "downloaded", _("Downloaded from Alipay")
-    UPLOADED = "uploaded", _("Uploaded by hand")
-
-
-class BillKind(models.TextChoices):
-    PAYMENT = "payment", _("Payment")
-    REFUND = "refund", _("Refund")
-
-
-class BillOutcome(models.TextChoices):
-    """What comparing one payment or refund with Alipay's bill has shown."""
-
-    MATCHED = "matched", _("Matched")
-    OURS_ONLY = "ours_only", _("Ours only")
-    THEIRS_ONLY = "theirs_only", _("Alipay's only")
-    DIFFERS = "differs", _("Amount differs")
 
 
 class StatementState(models.TextChoices):

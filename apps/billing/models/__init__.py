@@ -2,6 +2,7 @@ from apps.billing.models.arrears import ArrearsState
 from apps.billing.models.budgets import Budget, BudgetAlert
 from apps.billing.models.caps import SpendingCap
 from apps.billing.models.catalogue import Package, PriceVersion
+from apps.billing.models.discounts import Discount
 from apps.billing.models.exports import Export, ExportPart
 from apps.billing.models.holds import Hold, HoldEnd
 from apps.billing.models.invoices import Invoice, InvoiceFile, InvoiceTitle
@@ -14,6 +15,7 @@ from apps.billing.models.reconciliation import AlipayBill, BillDay, BillItem
 from apps.billing.models.review import PackageRequest, PackageRestriction
 from apps.billing.models.statements import Statement, StatementLine
 from apps.billing.models.topups import TopUpOrder, TopUpRefund
+from apps.billing.models.vouchers import ChargeCover, Voucher, VoucherEnd, VoucherUse
 
 __all__ = [
     "Account",
@@ -24,6 +26,8 @@ __all__ = [
     "Budget",
     "BudgetAlert",
     "Charge",
+    "ChargeCover",
+    "Discount",
     "Export",
     "ExportPart",
     "Hold",
@@ -51,4 +55,7 @@ __all__ = [
     "TopUpRefund",
     "Transfer",
     "UsageSlice",
+    "Voucher",
+    "VoucherEnd",
+    "VoucherUse",
 ]

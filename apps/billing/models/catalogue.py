@@ -5,19 +5,22 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
-from apps.billing.choices import GpuMode, Isolation, Term
+from apps.billing.choices import GpuMode, Isolation, Resource, Term
 
 
 class Package(models.Model):
     """A named combination of resources for one replica. CPU in milli-cores, memory in MiB, compute in milli-cards.
 
     `gpu_model` empty: any model. `gpu_mode` empty: no accelerator. Names are data, in both languages.
+
+    There is at most one package of storage: a replica of it is one GiB kept, its versions are the price of that.
     """
 
     name_en = models.CharField(_("name (English)"), max_length=80)
     name_zh = models.CharField(_("name (Chinese)"), max_length=80)
     description_en = models.CharField(_("description (English)"), max_length=300, blank=True)
     description_zh = models.CharField(_("description (Chinese)"), max_length=300, blank=True)
+    resource = models.CharField(max_length=8, choices=Resource, default=Resource.COMPUTE, db_default=Resource.COMPUTE)
     isolation = models.CharField(_("isolation"), max_length=12, choices=Isolation)
     cpu_milli = models.PositiveIntegerField(_("CPU"))
     memory_mib = models.PositiveIntegerField(_("memory"))
@@ -42,7 +45,14 @@ class Package(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["name_en"], name="package_name_en_once"),
             models.UniqueConstraint(fields=["name_zh"], name="package_name_zh_once"),
-            models.CheckConstraint(condition=Q(cpu_milli__gt=0, memory_mib__gt=0), name="package_has_cpu_and_memory"),
+            models.UniqueConstraint(
+                fields=["resource"], condition=Q(resource=Resource.STORAGE), name="package_one_of_storage"
+            ),
+            models.CheckConstraint(
+                condition=Q(resource=Resource.COMPUTE, cpu_milli__gt=0, memory_mib__gt=0)
+                | Q(resource=Resource.STORAGE, cpu_milli=0, memory_mib=0, gpu_count=0),
+                name="package_has_cpu_and_memory",
+            ),
             models.CheckConstraint(
                 condition=Q(gpu_count=0, gpu_mode="") | (Q(gpu_count__gt=0) & ~Q(gpu_mode="")),
                 name="package_gpu_has_mode",

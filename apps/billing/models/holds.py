@@ -14,7 +14,8 @@ class Hold(TenantModel):
 
     Holds of a workload are numbered from 1; a trigger (migration 0002) lets number n+1 in only when n has ended,
     keeps the wallet's `held_fen`, and refuses a hold that the wallet cannot cover. An amount of zero keeps the
-    place of a hold while nothing is left.
+    place of a hold while nothing is left. `covered_fen` of the same work are not held of the wallet because vouchers
+    stand for them; they count against what vouchers can stand for next.
     """
 
     organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
@@ -23,12 +24,13 @@ class Hold(TenantModel):
     label = models.CharField(max_length=200)
     reason = models.CharField(max_length=12, choices=HoldReason)
     amount_fen = models.BigIntegerField()
+    covered_fen = models.BigIntegerField(default=0, db_default=0)
     at = models.DateTimeField(db_default=Now())
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["workload_id", "number"], name="hold_number_once"),
-            models.CheckConstraint(condition=Q(amount_fen__gte=0), name="hold_not_negative"),
+            models.CheckConstraint(condition=Q(amount_fen__gte=0, covered_fen__gte=0), name="hold_not_negative"),
             models.CheckConstraint(condition=Q(number__gte=1), name="hold_numbers_from_one"),
             models.CheckConstraint(condition=Q(reason__in=list(HoldReason)), name="hold_reason_known"),
         ]

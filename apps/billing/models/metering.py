@@ -1,12 +1,15 @@
 """What ran, for how long: the meter's sessions and the usage slices cut from them."""
 
 import uuid
+from decimal import Decimal
 
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
+from apps.billing.choices import Resource
 from apps.billing.models.catalogue import PriceVersion
+from apps.billing.models.discounts import OFF_PLACES, Discount
 from apps.common.scoping import TenantModel
 from apps.tenants.models import Organisation, User
 
@@ -16,7 +19,11 @@ class MeterSession(TenantModel):
 
     `id` is the attempt's. `rated_until` is where its slices end; `settled` once it is closed and all of it rated.
     Triggers (migration 0004) keep a closed session closed and let `proven_until` go back only at the close.
-    The price version is the one that was quoted, whatever has been set since.
+    The price version is the one that was quoted, the discount the one in force at the opening (`discount_off` is a
+    copy of its share), whatever has been set since.
+
+    Storage is metered likewise: a session for each volume or dataset version and each size of it, `replicas` in GiB,
+    `workload_id` the id of what is kept; one of them is open at a time.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -25,7 +32,12 @@ class MeterSession(TenantModel):
     workload_id = models.UUIDField()
     label = models.CharField(max_length=200)
     price_version = models.ForeignKey(PriceVersion, on_delete=models.PROTECT, related_name="+")
+    resource = models.CharField(max_length=8, choices=Resource, default=Resource.COMPUTE, db_default=Resource.COMPUTE)
     replicas = models.PositiveIntegerField(default=1)
+    discount = models.ForeignKey(Discount, on_delete=models.PROTECT, null=True, related_name="+")
+    discount_off = models.DecimalField(
+        max_digits=OFF_PLACES + 1, decimal_places=OFF_PLACES, default=Decimal(0), db_default=Decimal(0)
+    )
     opened_at = models.DateTimeField()
     proven_until = models.DateTimeField()
     rated_until = models.DateTimeField()
@@ -43,7 +55,15 @@ class MeterSession(TenantModel):
             models.Index(fields=["organisation", "closed_at"], name="session_by_end"),
         ]
         constraints = [
+            models.UniqueConstraint(
+                fields=["workload_id"],
+                condition=Q(resource=Resource.STORAGE, closed_at__isnull=True),
+                name="session_one_open_of_storage",
+            ),
             models.CheckConstraint(condition=Q(replicas__gte=1), name="session_has_replicas"),
+            models.CheckConstraint(
+                condition=Q(discount__isnull=False) | Q(discount_off=Decimal(0)), name="session_discount_is_a_version"
+            ),
             models.CheckConstraint(
                 condition=Q(proven_until__gte=F("opened_at"), rated_until__gte=F("opened_at")),
                 name="session_never_before_opening",
