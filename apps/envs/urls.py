@@ -10,6 +10,7 @@ urlpatterns = [
     path("", lists.environment_list, name="list"),
     path("new/", create.new, name="new"),
     path("quote/", create.quote, name="quote"),
+    path("of-workload/<uuid:workload_id>/", detail.of_workload, name="of_workload"),
     path("<uuid:environment_id>/", detail.detail, name="detail"),
     path("<uuid:environment_id>/part/<slug:name>/", detail.part, name="part"),
     path("<uuid:environment_id>/metrics/<slug:name>/", detail.metrics, name="metrics"),

@@ -14,7 +14,7 @@ from apps.billing import selectors as funds
 from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
 from apps.common.clock import db_now
-from apps.common.errors import DomainError
+from apps.common.errors import DomainError, NotFound
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.envs import selectors, showing, ssh_words
@@ -36,6 +36,16 @@ from apps.workloads.waiting import queue_card
 VIEW = in_organisation(Permission.ENVIRONMENTS_VIEW)
 TABS = ("overview", "files", "snapshots", "ssh", "events", "log", "cost", "settings")
 MAX_STARTS = 50
+
+
+@requires(VIEW)
+@require_GET
+def of_workload(request: ActorRequest, workload_id: UUID) -> HttpResponse:
+    """The page of the environment whose newest start a workload is, for links that know the workload alone."""
+    environment = selectors.environments(request.actor).filter(workload_id=workload_id).first()
+    if environment is None:
+        raise NotFound
+    return redirect("envs:detail", environment.pk)
 
 
 @requires(VIEW)
