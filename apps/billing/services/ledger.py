@@ -1,9 +1,11 @@
 """Accounts and postings: the only code that writes transfers."""
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
@@ -13,6 +15,11 @@ from apps.common.actor import Actor
 from apps.common.errors import Conflict, InsufficientFunds, Invalid, NotFound
 
 WALLET_COVERS_DECISIONS = "wallet_covers_decisions"
+# One statement, as every posting passes here: the key decides by itself whether there is anything to write.
+INSERT = """
+INSERT INTO billing_transfer (debit_id, credit_id, amount_fen, kind, idem, ref, note, actor_id, actor_label)
+VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT (idem) DO NOTHING RETURNING id, organisation_id, at
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,19 +82,14 @@ def post_once(actor: Actor, posting: Posting) -> tuple[Transfer, bool]:
     """As `post`; True with a transfer that this call has written."""
     if posting.amount_fen <= 0:
         raise Invalid.field("amount", _("The amount must be more than zero."))
-    known = _known(posting)
-    if known is not None:
-        return known, False
     try:
-        with transaction.atomic():
-            return _write(actor, posting), True
+        with _undone_alone():
+            written = _write(actor, posting)
     except IntegrityError as error:
         if violated(error) == WALLET_COVERS_DECISIONS:
             raise InsufficientFunds(_("The available balance does not cover this.")) from error
-        known = _known(posting)  # somebody else posted the same key meanwhile
-        if known is None:
-            raise
-        return known, False
+        raise
+    return (_known(posting), False) if written is None else (written, True)
 
 
 def violated(error: IntegrityError) -> str | None:
@@ -102,26 +104,39 @@ def _find(organisation_id: UUID | None, kind: AccountKind) -> Account | None:
     return found
 
 
-def _write(actor: Actor, posting: Posting) -> Transfer:
-    written: Transfer = Transfer.objects.create(
-        organisation_id=posting.debit.organisation_id or posting.credit.organisation_id,
-        debit_id=posting.debit.pk,
-        credit_id=posting.credit.pk,
-        amount_fen=posting.amount_fen,
-        kind=posting.kind,
-        idem=posting.idem,
-        ref=posting.ref,
-        note=posting.note,
-        actor_id=actor.user_id,
-        actor_label=actor.label[:200],
-    )
+def _undone_alone() -> AbstractContextManager[None]:
+    """So that a refusal leaves the caller's transaction usable. Outside of one the statement stands for itself."""
+    return transaction.atomic() if connection.in_atomic_block else nullcontext()
+
+
+def _write(actor: Actor, posting: Posting) -> Transfer | None:
+    """None where the key is taken. The trigger of migration 0002 names the organisation."""
+    columns: dict[str, Any] = {
+        "debit_id": posting.debit.pk,
+        "credit_id": posting.credit.pk,
+        "amount_fen": posting.amount_fen,
+        "kind": posting.kind,
+        "idem": posting.idem,
+        "ref": posting.ref,
+        "note": posting.note,
+        "actor_id": actor.user_id,
+        "actor_label": actor.label[:200],
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(INSERT, list(columns.values()))
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    written = Transfer(pk=row[0], organisation_id=row[1], at=row[2], **columns)
+    written._state.adding, written._state.db = False, connection.alias
     return written
 
 
-def _known(posting: Posting) -> Transfer | None:
+def _known(posting: Posting) -> Transfer:
+    """The transfer that has the key, where it is the same movement. NotFound outside the active scope."""
     known: Transfer | None = Transfer.objects.filter(idem=posting.idem).first()
     if known is None:
-        return None
+        raise NotFound
     content = (posting.debit.pk, posting.credit.pk, posting.amount_fen, posting.kind, posting.ref)
     if content != (known.debit_id, known.credit_id, known.amount_fen, known.kind, known.ref):
         raise Conflict(_("This reference has already been used for another movement."))
