@@ -19,5 +19,19 @@ LOW_HOURS: int = _setting("LOW_HOURS", 24)
 LOW_FEN: int = _setting("LOW_FEN", 0)
 # How long work goes on after the money has run out.
 GRACE: timedelta = timedelta(minutes=_setting("GRACE_MINUTES", 10))
+# How long stored data is kept after compute was stopped, in days, and how many days before its release it is announced.
+RETENTION_DAYS: int = _setting("RETENTION_DAYS", 30)
+RELEASE_NOTICES: tuple[int, ...] = (7, 3, 1)
+# A spending cap: so long before it is reached at the present price, the work is asked to save and stop.
+CAP_AHEAD: timedelta = timedelta(seconds=_setting("CAP_AHEAD_SECONDS", 120))
+# A cap lasts for at least this long, so that there is time to start, save and stop.
+CAP_LEAST: timedelta = timedelta(minutes=_setting("CAP_LEAST_MINUTES", 10))
 # One offline top-up: at most a million yuan, so that a slip of the keyboard stays small.
 TOP_UP_MAX_FEN: int = _setting("TOP_UP_MAX_FEN", 100_000_000)
+# A prepaid order may still be renewed for so long after its end, but for at most a tenth of its last period; running
+# time stays covered meanwhile, and the renewal begins at the old end.
+PREPAID_GRACE: timedelta = timedelta(hours=_setting("PREPAID_GRACE_HOURS", 24))
+# An automatic renewal is tried from so long before the end on, at most a tenth of the period.
+PREPAID_RENEW_AHEAD: timedelta = timedelta(hours=_setting("PREPAID_RENEW_AHEAD_HOURS", 24))
+# Days before the end at which its people are told.
+PREPAID_NOTICE_DAYS: tuple[int, ...] = tuple(_setting("PREPAID_NOTICE_DAYS", (7, 3, 1)))

@@ -3,15 +3,17 @@
     normal → low → grace → suspended → release pending → released; enough money returns to normal.
 
 Each move is one conditional UPDATE under the row's count of changes; its audit row and its notice share the
-transaction. Release pending and released belong to the retention of data and are entered by nothing yet.
+transaction. A release is announced 7, 3 and 1 days before, each once and each with its full time: where the platform
+was down meanwhile, the release moves later, never the notice closer to it.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import ROUND_CEILING, Decimal
 
-from django.db.models import F
+from django.db.models import F, Value
+from django.db.models.functions import Greatest
 
 from apps.audit.services import Target, record
 from apps.billing import policy
@@ -42,6 +44,19 @@ NOTICES: Mapping[ArrearsStatus, str] = {
 }
 
 
+FIRST_NOTICE = timedelta(days=policy.RELEASE_NOTICES[0])
+# A sweep is always a little late; an announcement that is late by no more than this moves nothing.
+LATE = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How long work goes on without money, and how long data is kept once compute has stopped."""
+
+    grace: timedelta = policy.GRACE
+    retention: timedelta = timedelta(days=policy.RETENTION_DAYS)
+
+
 @dataclass(frozen=True, slots=True)
 class Position:
     """Fen that running work may still consume (balance and credit, its own holds included) and fen per hour."""
@@ -64,7 +79,7 @@ class Position:
         return self.funds_fen < 0 or (self.funds_fen == 0 and self.burn_fen_per_hour > 0)
 
 
-def due_status(state: ArrearsState, position: Position, now: datetime) -> ArrearsStatus | None:
+def due_status(state: ArrearsState, position: Position, now: datetime, terms: Terms) -> ArrearsStatus | None:
     """The status to move to, None to stay. Holds count as funds: they are set aside for exactly this usage."""
     match state.status:
         case S.NORMAL | S.LOW if position.is_exhausted:
@@ -75,25 +90,85 @@ def due_status(state: ArrearsState, position: Position, now: datetime) -> Arrear
             return S.NORMAL
         case S.GRACE if not position.is_exhausted:
             return S.NORMAL
-        case S.GRACE if state.since + policy.GRACE <= now:
+        case S.GRACE if state.since + terms.grace <= now:
             return S.SUSPENDED
         case S.SUSPENDED | S.RELEASE_PENDING | S.RELEASED if position.funds_fen > 0:
             return S.NORMAL
+        case S.SUSPENDED if release_moment(state, terms) - FIRST_NOTICE <= now:
+            return S.RELEASE_PENDING
+        case S.RELEASE_PENDING if state.told_days == policy.RELEASE_NOTICES[-1] and _release_at(state) <= now:
+            return S.RELEASED
     return None
 
 
-def move(actor: Actor, state: ArrearsState, to: ArrearsStatus, *, position: Position, now: datetime) -> bool:
+def due_announcement(state: ArrearsState, now: datetime) -> int | None:
+    """The next of the notices before a release, where its day has come: 3 or 1."""
+    if state.status != S.RELEASE_PENDING:
+        return None
+    left = _release_at(state) - now
+    rest = [days for days in policy.RELEASE_NOTICES if state.told_days is None or days < state.told_days]
+    return rest[0] if rest and left <= timedelta(days=rest[0]) else None
+
+
+def release_moment(state: ArrearsState, terms: Terms) -> datetime:
+    """When the data of a suspended organisation is due to be released."""
+    return state.since + terms.retention
+
+
+def move(
+    actor: Actor, state: ArrearsState, to: ArrearsStatus, *, position: Position, now: datetime, terms: Terms = Terms()
+) -> bool:
     """Write the transition, tell it and log it; False when somebody else moved first. Illegal edges: Conflict."""
     before = ArrearsStatus(state.status)
     if to not in TRANSITIONS[before]:
         raise Conflict(f"arrears: {before} → {to} is no transition")
+    pending = to is S.RELEASE_PENDING
+    release_at = max(release_moment(state, terms), now + FIRST_NOTICE - LATE) if pending else None
+    told = policy.RELEASE_NOTICES[0] if pending else None
     moved = ArrearsState.objects.filter(pk=state.pk, status=before, changes=state.changes).update(
-        status=to, since=now, changes=F("changes") + 1, threshold_fen=position.low_threshold_fen
+        status=to,
+        since=now,
+        changes=F("changes") + 1,
+        threshold_fen=position.low_threshold_fen,
+        release_at=release_at,
+        told_days=told,
     )
     if moved:
         _log(actor, state, before, to)
-        _tell(state, to, position, now)
+        _tell(state, to, position, _times(to, now, terms, release_at, told))
     return bool(moved)
+
+
+def announce(state: ArrearsState, days: int, *, position: Position, now: datetime) -> bool:
+    """One of the later notices before a release, once; False when somebody else moved first.
+
+    The moment that the notice names keeps at least so many days away.
+    """
+    rows = ArrearsState.objects.filter(pk=state.pk, status=S.RELEASE_PENDING, changes=state.changes)
+    release_at = max(_release_at(state), now + timedelta(days=days) - LATE)
+    told = rows.update(
+        told_days=days, changes=F("changes") + 1, release_at=Greatest(F("release_at"), Value(release_at))
+    )
+    if told:
+        _tell(state, S.RELEASE_PENDING, position, {"release_at": release_at.isoformat(), "days": days})
+    return bool(told)
+
+
+def _release_at(state: ArrearsState) -> datetime:
+    """Announced together with the status; a check constraint says so too."""
+    if state.release_at is None:
+        raise ValueError("no release is announced")
+    return state.release_at
+
+
+def _times(
+    to: ArrearsStatus, now: datetime, terms: Terms, release_at: datetime | None, days: int | None
+) -> dict[str, object]:
+    if to is S.GRACE:
+        return {"grace_until": (now + terms.grace).isoformat()}
+    if release_at is not None:
+        return {"release_at": release_at.isoformat(), "days": days}
+    return {"release_at": (now + terms.retention).isoformat()} if to is S.SUSPENDED else {}
 
 
 def _log(actor: Actor, state: ArrearsState, before: ArrearsStatus, to: ArrearsStatus) -> None:
@@ -107,9 +182,7 @@ def _log(actor: Actor, state: ArrearsState, before: ArrearsStatus, to: ArrearsSt
     )
 
 
-def _tell(state: ArrearsState, to: ArrearsStatus, position: Position, now: datetime) -> None:
-    data = {"funds_fen": position.funds_fen, "burn_fen_per_hour": str(position.burn_fen_per_hour)}
-    if to is S.GRACE:
-        data["grace_until"] = (now + policy.GRACE).isoformat()
+def _tell(state: ArrearsState, to: ArrearsStatus, position: Position, times: Mapping[str, object]) -> None:
+    data = {"funds_fen": position.funds_fen, "burn_fen_per_hour": str(position.burn_fen_per_hour), **times}
     dedup = f"arrears:{state.pk}:{state.changes + 1}"
     notify_organisation(organisation_id=state.pk, kind=NOTICES[to], data=data, dedup=dedup)

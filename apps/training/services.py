@@ -39,7 +39,7 @@ class Request:
 
     `key` makes the submission idempotent: the same key again returns the run made first. `priority`: at most one's own
     highest, which None stands for. `preemptible`: it may be asked to give way. `cluster_id`: the only logical cluster
-    that it may run in.
+    that it may run in. `cap_fen`: the most that it may cost.
     """
 
     name: str
@@ -58,6 +58,7 @@ class Request:
     priority: int | None = None
     preemptible: bool = True
     cluster_id: UUID | None = None
+    cap_fen: int | None = None
 
 
 def submit(actor: Actor, request: Request) -> Run:
@@ -151,6 +152,7 @@ def _submission(request: Request, name: str, spec: Spec, package: Package, actor
         key=request.key,
         id=uuid4(),
         priority=request.priority,
+        cap_fen=request.cap_fen,
     )
 
 

@@ -15,6 +15,10 @@ class Kind(models.TextChoices):
 ENDLESS = frozenset({Kind.ENVIRONMENT})
 
 
+# Kinds whose files are saved from outside, by the app that they belong to; the others write their own checkpoints.
+SAVED_FROM_OUTSIDE = frozenset({Kind.ENVIRONMENT})
+
+
 class Desired(models.TextChoices):
     RUNNING = "running", _("Running")
     STOPPED = "stopped", _("Stopped")
@@ -45,6 +49,7 @@ class Reason(models.TextChoices):
     FINISHED = "finished", _("Finished")
     BY_PERSON = "by_person", _("Stopped by a person")
     ARREARS = "arrears", _("Stopped for want of money")
+    CAP = "cap", _("Stopped at its spending cap")
     IDLE = "idle", _("Released after being idle")
     EXPIRED = "expired", _("Stopped when its time had run out")
     RECYCLED = "recycled", _("Stopped to be moved into the recycle bin")

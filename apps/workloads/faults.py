@@ -11,6 +11,8 @@ from apps.workloads.models import Attempt, Workload
 from apps.workloads.words import translated
 
 TAIL_LINES = 12
+# Stopped by the rules of money, not by a person.
+FOR_MONEY = frozenset({Reason.ARREARS, Reason.CAP})
 # Ends whose detail is output, to be shown as such; that of the others is a sentence.
 WITH_OUTPUT = frozenset({Reason.EXIT_CODE, Reason.SIGNAL, Reason.IMAGE_FAILED})
 
@@ -26,8 +28,8 @@ class Advice:
 
 
 def card(workload: Workload, attempt: Attempt | None) -> dict[str, Any] | None:
-    """What `components/failure.html` shows; None unless the workload failed or was stopped for want of money."""
-    if workload.status != Status.FAILED and workload.reason != Reason.ARREARS:
+    """What `components/failure.html` shows; None unless the workload failed or was stopped for its money."""
+    if workload.status != Status.FAILED and workload.reason not in FOR_MONEY:
         return None
     advice = advise(workload)
     return {
@@ -136,10 +138,20 @@ def _arrears(workload: Workload) -> Advice:
     )
 
 
+def _cap(workload: Workload) -> Advice:
+    return Advice(
+        _("Stopped: its spending cap was reached"),
+        _("It was asked to save before the cap was used up. Everything that it had written is kept."),
+        "",
+        (_("Run it again with a higher cap, or without one."),),
+    )
+
+
 def why_stopped(reason: Reason, who: str) -> str:
     """A sentence for a workload that was stopped: by whom, or by which rule."""
     return {
         Reason.ARREARS: _("The balance is used up, so it was stopped."),
+        Reason.CAP: _("Its spending cap was reached, so it was saved and stopped."),
         Reason.IDLE: _("It was idle, so it was saved and released. Nothing is charged while it is."),
         Reason.EXPIRED: _("Its time had run out, so it was stopped. Renew it to start it again."),
         Reason.RECYCLED: _("It was stopped to be moved into the recycle bin."),
@@ -157,6 +169,7 @@ _ADVICE = {
     Reason.LOST: _lost,
     Reason.REFUSED: _refused,
     Reason.ARREARS: _arrears,
+    Reason.CAP: _cap,
 }
 
 

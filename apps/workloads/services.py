@@ -1,6 +1,7 @@
 """What people and domain apps do with workloads."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -10,15 +11,17 @@ from apps.billing import selectors as billing_reads
 from apps.billing import services as billing
 from apps.billing.models import Package
 from apps.common.actor import Actor
+from apps.common.clock import db_now
 from apps.common.errors import Conflict, Invalid
 from apps.tenants import quotas
 from apps.tenants.models import Membership
-from apps.workloads import announce, nudge, states
+from apps.workloads import announce, nudge, saving, states
 from apps.workloads.choices import LIVE, Kind, Reason, Status
 from apps.workloads.isolation import refuse_unless_trusted
 from apps.workloads.models import Workload
 from apps.workloads.permissions import may_change, may_submit
 from apps.workloads.placing import placed
+from apps.workloads.queueing.policy import rules
 from apps.workloads.resources import holder_of, quota_amounts
 from apps.workloads.sense import refuse_nonsense
 from apps.workloads.spec import Spec
@@ -26,7 +29,10 @@ from apps.workloads.spec import Spec
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """One workload to run. `key` makes the submission idempotent for its owner. `priority` None: their highest."""
+    """One workload to run. `key` makes the submission idempotent for its owner. `priority` None: their highest.
+
+    `cap_fen`: the most that it may cost; then it is saved and stopped.
+    """
 
     kind: Kind
     name: str
@@ -36,6 +42,7 @@ class Submission:
     key: str
     id: UUID
     priority: int | None = None
+    cap_fen: int | None = None
 
 
 def submit(actor: Actor, submission: Submission) -> Workload:
@@ -98,6 +105,8 @@ def _submit(actor: Actor, submission: Submission, owner_id: int) -> Workload:
     billing.hold_for_start(
         actor, workload_id=workload.pk, price_version_id=submission.price_version_id, label=submission.name
     )
+    if submission.cap_fen is not None:
+        billing.set_cap(actor, capped(workload), submission.cap_fen)
     announce.status_changed(actor, workload, "")
     nudge.schedule()
     return workload
@@ -130,12 +139,54 @@ def stop(actor: Actor, workload: Workload, why: Reason = Reason.BY_PERSON) -> Wo
     return workload
 
 
+def capped(workload: Workload) -> billing.Capped:
+    return billing.Capped(workload.pk, workload.organisation_id, workload.price_version_id, workload.name)
+
+
+def set_cap(actor: Actor, workload: Workload, limit_fen: int | None) -> None:
+    """Change the most that a workload may cost; None: without a cap. A stop at the former cap is called off.
+
+    Raises `Conflict` once it is ending, `Invalid` for less than it has cost and some minutes more.
+    """
+    may_change(actor, workload)
+    with transaction.atomic():
+        if not workload.is_live or workload.status == Status.STOPPING:
+            raise Conflict(_("This has ended already, or is about to."))
+        billing.set_cap(actor, capped(workload), limit_fen)
+        saving.call_off(actor, workload, Reason.CAP)
+
+
 def enforce_arrears(actor: Actor) -> int:
-    """Stop the compute of organisations whose grace has run out; the number of workloads asked to end."""
-    stopped = 0
+    """Save and stop the compute of organisations whose grace has run out; the number of workloads asked to end.
+
+    What has not been stopped yet goes on where the organisation is in order again.
+    """
     suspended = billing_reads.suspended_organisation_ids()
-    for workload in Workload.objects.filter(organisation_id__in=suspended, status__in=LIVE - {Status.STOPPING}):
-        stopped += states.stop(actor, workload, states.Why(Reason.ARREARS))
-    if stopped:
-        nudge.reconcile()
-    return stopped
+    asked = Workload.objects.filter(stop_reason=Reason.ARREARS, status=Status.RUNNING)
+    for workload in asked.exclude(organisation_id__in=suspended):
+        saving.call_off(actor, workload, Reason.ARREARS)
+    by = db_now() + rules().save
+    live = Workload.objects.filter(organisation_id__in=suspended, status__in=LIVE - {Status.STOPPING}, stop_reason="")
+    return sum(saving.ask(actor, workload, Reason.ARREARS, by=by) for workload in live)
+
+
+def enforce_caps(actor: Actor) -> int:
+    """Save and stop what is about to have cost as much as it may; the number of workloads asked to end."""
+    now = db_now()
+    return sum(_at_cap(actor, near, now) for near in billing.near_caps(now=now))
+
+
+def _at_cap(actor: Actor, near: billing.Near, now: datetime) -> bool:
+    """Marked and asked together; its owner is told once for each cap."""
+    with transaction.atomic():
+        workload: Workload | None = Workload.objects.filter(pk=near.workload_id, status__in=LIVE).first()
+        if workload is None:
+            billing.close_cap(near.workload_id, at=now)
+            return False
+        if not billing.mark_reached(near, at=now):
+            return False
+        if not saving.ask(actor, workload, Reason.CAP, by=max(near.at, now)):
+            return False
+        key = f"{workload.pk}:{near.limit_fen}"
+        announce.tell_owner(workload, "cap_reached", {"limit_fen": near.limit_fen}, key)
+        return True

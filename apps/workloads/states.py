@@ -202,3 +202,5 @@ def _let_go(workload: Workload) -> None:
         holder=holder_of(workload.pk),
     )
     billing.release_hold(workload_id=workload.pk)
+    if workload.stop_by is not None:
+        Workload.objects.filter(pk=workload.pk).update(stop_reason="", stop_by=None)

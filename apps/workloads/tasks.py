@@ -34,6 +34,12 @@ def enforce_arrears() -> None:
         services.enforce_arrears(actor)
 
 
+@shared_task(name="workloads.enforce_caps")
+def enforce_caps() -> None:
+    with acting(system_actor()) as actor:
+        services.enforce_caps(actor)
+
+
 @shared_task(name="workloads.simulate")
 def simulate() -> None:
     with acting(system_actor()) as actor:

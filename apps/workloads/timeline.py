@@ -2,6 +2,7 @@
 
 from django.utils.translation import gettext as _
 
+from apps.workloads import saving
 from apps.workloads.choices import BY_RULE, Reason, Status
 from apps.workloads.explaining.names import NAMELESS
 from apps.workloads.faults import why_stopped
@@ -9,7 +10,7 @@ from apps.workloads.models import Event
 from apps.workloads.queueing.words import gave_way
 from apps.workloads.waiting import explain
 
-_KINDS = {"waiting": "hourglass", "preemption": "arrow-back-up"}
+_KINDS = {"waiting": "hourglass", "preemption": "arrow-back-up", "saving": "device-floppy"}
 _ICONS = {
     Status.QUEUED: "clock",
     Status.PLACED: "map-pin",
@@ -28,6 +29,8 @@ def event_title(event: Event) -> str:
         return _("Waits: %(why)s") % {"why": _cause(event)}
     if event.kind == "preemption":
         return gave_way(event.data)
+    if event.kind == saving.EVENT:
+        return _saving(event)
     status = Status(event.status)
     if status is Status.QUEUED:
         return _queued(event)
@@ -69,12 +72,23 @@ def _queued(event: Event) -> str:
 def _stopped(event: Event, status: Status) -> str:
     if event.reason == Reason.ARREARS:
         return _("The balance is used up, so it is stopped")
+    if event.reason == Reason.CAP:
+        return _("Its spending cap is reached, so it is stopped")
     who = event.data.get("by") or event.actor_label
     if event.reason in BY_RULE:
         return why_stopped(Reason(event.reason), who)
     if status is Status.STOPPING:
         return _("%(who)s asked it to stop") % {"who": who}
     return _("Stopped, as %(who)s asked") % {"who": who}
+
+
+def _saving(event: Event) -> str:
+    act, reason = saving.words_data(event.data)
+    if act == "called_off":
+        return _("It may go on: the reason for stopping it is gone")
+    if reason == Reason.CAP:
+        return _("Its spending cap is near: its files are saved, then it stops")
+    return _("The balance is used up: its files are saved, then it stops")
 
 
 def _reason(event: Event) -> str:

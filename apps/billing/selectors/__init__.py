@@ -1,6 +1,11 @@
 """Reading prices, money and usage. Everything is limited to the scope of the actor."""
 
-from apps.billing.selectors.arrears import suspended_organisation_ids
+from apps.billing.selectors.arrears import (
+    Standing,
+    released_organisation_ids,
+    standing,
+    suspended_organisation_ids,
+)
 from apps.billing.selectors.catalogue import current_price, packages, price_history
 from apps.billing.selectors.consumption import (
     ChargeFilter,
@@ -20,6 +25,7 @@ __all__ = [
     "ChargeFilter",
     "Drift",
     "Quote",
+    "Standing",
     "Wallet",
     "WorkloadCost",
     "burn_by_organisation",
@@ -34,6 +40,8 @@ __all__ = [
     "price_history",
     "quote",
     "recharges",
+    "released_organisation_ids",
+    "standing",
     "suspended_organisation_ids",
     "unbalanced_runs",
     "wallet",

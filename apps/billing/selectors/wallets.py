@@ -7,9 +7,9 @@ from uuid import UUID
 
 from django.db.models import BigIntegerField, Case, F, QuerySet, When
 
-from apps.billing import policy
 from apps.billing.choices import AccountKind, ArrearsStatus, TransferKind
 from apps.billing.models import Account, ArrearsState, Transfer
+from apps.billing.selectors.arrears import standing_of
 from apps.billing.selectors.metering import burn_fen_per_hour
 from apps.billing.selectors.quotes import lasts_until, wallet_row
 from apps.common.actor import Actor
@@ -30,14 +30,14 @@ class Wallet:
     status: ArrearsStatus
     since: datetime | None
     grace_until: datetime | None
+    release_at: datetime | None = None
 
 
 def wallet(actor: Actor, *, organisation_id: UUID | None = None) -> Wallet:
     """The actor's own organisation's; finance staff of the platform name one."""
     organisation_id = _whose(actor, organisation_id)
     account = wallet_row(organisation_id)
-    state = ArrearsState.objects.filter(pk=organisation_id).first()
-    status = ArrearsStatus(state.status) if state else ArrearsStatus.NORMAL
+    stands = standing_of(ArrearsState.objects.filter(pk=organisation_id).first())
     burn = burn_fen_per_hour(organisation_id)
     return Wallet(
         organisation_id=organisation_id,
@@ -47,9 +47,10 @@ def wallet(actor: Actor, *, organisation_id: UUID | None = None) -> Wallet:
         available_fen=account.available_fen,
         burn_fen_per_hour=burn,
         runs_until=lasts_until(account.funds_fen, burn),
-        status=status,
-        since=state.since if state else None,
-        grace_until=state.since + policy.GRACE if state and status is ArrearsStatus.GRACE else None,
+        status=stands.status,
+        since=stands.since,
+        grace_until=stands.grace_until,
+        release_at=stands.release_at,
     )
 
 

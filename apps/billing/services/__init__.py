@@ -1,6 +1,7 @@
 """What writes money. Amounts are integer fen, rates Decimal fen per hour, times aware UTC."""
 
-from apps.billing.services.arrears import ArrearsChange, arrears_sweep, reassess
+from apps.billing.services.arrears import ArrearsChange, arrears_sweep, reassess, set_arrears_terms
+from apps.billing.services.caps import Capped, Near, close_cap, mark_reached, near_caps, set_cap
 from apps.billing.services.catalogue import (
     PackageSpec,
     activate_package,
@@ -18,22 +19,29 @@ from apps.billing.services.recharge import set_credit_limit, top_up
 
 __all__ = [
     "ArrearsChange",
+    "Capped",
+    "Near",
     "PackageSpec",
     "Posting",
     "activate_package",
     "arrears_sweep",
+    "close_cap",
     "close_meter",
     "create_package",
     "credit_lost",
     "deactivate_package",
     "extend_meter",
     "hold_for_start",
+    "mark_reached",
+    "near_caps",
     "open_meter",
     "post",
     "rate_due",
     "rate_organisation",
     "reassess",
     "release_hold",
+    "set_arrears_terms",
+    "set_cap",
     "set_credit_limit",
     "set_price",
     "top_up",

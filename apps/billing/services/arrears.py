@@ -1,4 +1,4 @@
-"""Finding whose money runs out, and moving them along."""
+"""Finding whose money runs out, moving them along, and the terms under which they are."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,14 +6,19 @@ from uuid import UUID
 
 from django.db import transaction
 
+from apps.audit.services import Target, record
 from apps.billing import states
+from apps.billing.arrears_settings import check_grace, check_retention
 from apps.billing.choices import ArrearsStatus
 from apps.billing.models import ArrearsState
-from apps.billing.selectors.arrears import organisations_to_assess
+from apps.billing.selectors.arrears import organisations_to_assess, terms_of
 from apps.billing.selectors.metering import burn_fen_per_hour
 from apps.billing.services.ledger import lock_wallet
 from apps.common.actor import Actor
 from apps.common.clock import db_now
+from apps.common.errors import NotFound
+from apps.common.permissions import Permission
+from apps.tenants.models import Organisation
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,18 +36,68 @@ def arrears_sweep(actor: Actor, *, now: datetime | None = None) -> list[ArrearsC
 
 
 def reassess(actor: Actor, *, organisation_id: UUID, now: datetime) -> ArrearsChange | None:
-    """Move one organisation to where it belongs, at most one step.
+    """Move one organisation to where it belongs, at most one step, or announce its release once more.
 
     Under the wallet's lock, so that a top-up which commits at this moment is either seen or assesses after us.
     """
     with transaction.atomic():
         wallet = lock_wallet(organisation_id)
         state = _state(organisation_id)
+        terms = terms_of(state)
         position = states.Position(wallet.funds_fen, burn_fen_per_hour(organisation_id))
-        to = states.due_status(state, position, now)
-        if to is None or not states.move(actor, state, to, position=position, now=now):
+        to = states.due_status(state, position, now, terms)
+        if to is None:
+            days = states.due_announcement(state, now)
+            if days is not None:
+                states.announce(state, days, position=position, now=now)
+            return None
+        if not states.move(actor, state, to, position=position, now=now, terms=terms):
             return None
         return ArrearsChange(organisation_id, ArrearsStatus(state.status), to)
+
+
+def set_arrears_terms(
+    actor: Actor, *, organisation_id: UUID, grace_minutes: int | None, retention_days: int | None
+) -> None:
+    """How long the organisation's work goes on without money, and its data is kept after that; None: as everybody's.
+
+    They count from when the present state began, so a longer grace helps who is in it now. A release that has been
+    announced is never brought forward; a longer retention puts it off. Raises `Invalid` with the field.
+    """
+    actor.require(Permission.PLATFORM_RECHARGE)
+    if grace_minutes is not None:
+        check_grace(grace_minutes)
+    if retention_days is not None:
+        check_retention(retention_days)
+    organisation = Organisation.objects.filter(pk=organisation_id).first()
+    if organisation is None:
+        raise NotFound
+    with transaction.atomic():
+        lock_wallet(organisation_id)
+        state = _state(organisation_id)
+        before = {"grace_minutes": state.grace_minutes, "retention_days": state.retention_days}
+        after = {"grace_minutes": grace_minutes, "retention_days": retention_days}
+        if before == after:
+            return
+        ArrearsState.objects.filter(pk=state.pk).update(**after)
+        _put_off(state, retention_days)
+        record(
+            actor,
+            action="billing.arrears_terms",
+            target=Target("organisation", str(organisation_id), organisation.name),
+            organisation_id=organisation_id,
+            before=before,
+            after=after,
+        )
+
+
+def _put_off(state: ArrearsState, retention_days: int | None) -> None:
+    """By as many days as the retention has grown."""
+    former = terms_of(state).retention
+    state.retention_days = retention_days
+    more = terms_of(state).retention - former
+    if state.release_at is not None and more.total_seconds() > 0:
+        ArrearsState.objects.filter(pk=state.pk).update(release_at=state.release_at + more)
 
 
 def _state(organisation_id: UUID) -> ArrearsState:

@@ -12,6 +12,7 @@ from apps.common.scoping import acting
 from apps.envs import idleness, states
 from apps.envs.choices import SnapshotKind, Step, StepStatus
 from apps.envs.models import Environment, Operation, Watch
+from apps.envs.reconcile import stopping
 from apps.envs.reconcile.saving import put_back, save
 from apps.envs.services import running
 from apps.envs.services.shared import log as write_log
@@ -60,8 +61,9 @@ def _failed(actor: Actor, operation: Operation, error: Exception) -> None:
         states.put_off(operation, RETRY_S * (operation.tries + 1), error=words, tried=True)
         return
     environment = operation.environment
-    if operation.step == Step.STOP and operation.note == "expired":
-        running.stop_workload(actor, environment, Reason.EXPIRED)
+    if operation.step == Step.STOP and not operation.by_id:
+        if stopping.still_wanted(operation):
+            running.stop_workload(actor, environment, stopping.reason_of(operation))
         states.finish(operation)
         return
     if not states.fail(operation, words):
@@ -84,10 +86,9 @@ def _snapshot(actor: Actor, operation: Operation) -> None:
 
 def _stop(actor: Actor, operation: Operation) -> None:
     save(operation, _KINDS[Step.STOP])
-    why = Reason.EXPIRED if operation.note == "expired" else Reason.BY_PERSON
     with transaction.atomic():
-        if states.finish(operation):
-            running.stop_workload(actor, operation.environment, why)
+        if states.finish(operation) and stopping.still_wanted(operation):
+            running.stop_workload(actor, operation.environment, stopping.reason_of(operation))
 
 
 def _release(actor: Actor, operation: Operation) -> None:

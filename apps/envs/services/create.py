@@ -31,7 +31,10 @@ ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to make. `idle_minutes` None: never; `duration_days` None: without an end. `key` makes it idempotent."""
+    """What to make. `idle_minutes` None: never; `duration_days` None: without an end. `key` makes it idempotent.
+
+    `cap_fen`: the most that each start may cost.
+    """
 
     name: str
     image_id: UUID
@@ -47,6 +50,7 @@ class Request:
     note: str = ""
     start: bool = True
     preemptible: bool = True
+    cap_fen: int | None = None
 
 
 def create(actor: Actor, request: Request) -> Environment:
@@ -100,6 +104,7 @@ def _create(actor: Actor, request: Request, image: Image, package: Package, fold
         mounts=chosen(actor, request.mounts),
         vscode=request.vscode,
         preemptible=request.preemptible,
+        cap_fen=check_cap(request.cap_fen),
         idle_minutes=rules.check_idle(request.idle_minutes),
         snapshot_minutes=check_interval(request.snapshot_minutes),
         expires_at=_end(request.duration_days, rules),
@@ -116,6 +121,13 @@ def _cpu_package(actor: Actor, request: Request, package: Package) -> Package | 
     if request.without_gpu:
         raise Invalid.field("cpu_package", _("Choose a package without a GPU for working without one."))
     return None
+
+
+def check_cap(fen: int | None) -> int | None:
+    """What each start may cost; None without a cap. Raises `Invalid`; the start itself refuses what is too little."""
+    if fen is not None and fen <= 0:
+        raise Invalid.field("cap", _("Give an amount above zero, or nothing."))
+    return fen
 
 
 def check_interval(minutes: int | None) -> int | None:

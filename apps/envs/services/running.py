@@ -65,6 +65,7 @@ def submit(actor: Actor, environment: Environment) -> Environment:
             # The number of the start: whoever repeats it gets the workload that is there.
             key=f"env-{environment.pk.hex}-{environment.starts + 1}",
             id=uuid4(),
+            cap_fen=environment.cap_fen,
         ),
     )
     environment.workload = workload

@@ -1,14 +1,15 @@
-"""Words about money. Data: `funds_fen`, `burn_fen_per_hour` (decimal text), `grace_until` (ISO 8601)."""
+"""Words about money. Data: fen, `burn_fen_per_hour` (decimal text), `grace_until` and `release_at` (ISO 8601)."""
 
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from apps.common.badges import Tone
 from apps.common.formatting import duration, moment
 from apps.common.money import yuan, yuan_rate
-from apps.notifications.words.base import Data, Speaker, Words, time_in
+from apps.notifications.words.base import Data, Speaker, Words, name_in, number_in, time_in
 
 
 def _low(data: Data) -> Words:
@@ -34,17 +35,55 @@ def _grace(data: Data) -> Words:
 
 
 def _suspended(data: Data) -> Words:
-    text = _("All running work was stopped. Its outputs are kept; it can start again after a top-up.")
+    text = _("All running work was saved and stopped. Its files are kept; it can start again after a top-up.")
+    until = time_in(data, "release_at")
+    if until is not None:
+        text = _(
+            "All running work was saved and stopped. Its files are kept until %(time)s; it can start again after a "
+            "top-up."
+        ) % {"time": moment(until)}
     return _about_money(_("Work was stopped for want of money"), text, Tone.FAIL, "circle-x")
 
 
 def _release_pending(data: Data) -> Words:
+    title = _("Stored data will be released")
     text = _("The organisation has been without money for long. Top up the wallet to keep its data.")
-    return _about_money(_("Stored data will be released"), text, Tone.FAIL, "alert-triangle")
+    until, days = time_in(data, "release_at"), data.get("days")
+    if until is not None and isinstance(days, int):
+        title = ngettext("Stored data is released in %(days)s day", "Stored data is released in %(days)s days", days)
+        title = title % {"days": days}
+        text = _(
+            "From %(time)s the organisation's volumes, datasets and environments may be removed. Top up the wallet to "
+            "keep them."
+        ) % {"time": moment(until)}
+    return _about_money(title, text, Tone.FAIL, "alert-triangle")
 
 
 def _released(data: Data) -> Words:
-    return _about_money(_("Stored data was released"), _("The time for topping up has passed."), Tone.FAIL, "circle-x")
+    text = _("The time for topping up has passed: stored data may be moved into the recycle bin at any time.")
+    return _about_money(_("Stored data was released"), text, Tone.FAIL, "circle-x")
+
+
+def _binned(data: Data) -> Words:
+    text = _(
+        "%(count)s volumes, datasets and environments are in the recycle bin. From there they can be restored until "
+        "they are removed for good."
+    ) % {"count": int(number_in(data, "count"))}
+    return _about_money(_("Stored data was moved into the recycle bin"), text, Tone.FAIL, "circle-x")
+
+
+def _budget(data: Data) -> Words:
+    percent = int(number_in(data, "percent"))
+    names = {
+        "name": name_in(data, "name"),
+        "percent": percent,
+        "spent": yuan(int(number_in(data, "spent_fen"))),
+        "limit": yuan(int(number_in(data, "limit_fen"))),
+    }
+    title = _("%(percent)s %% of the budget %(name)s is spent") % names
+    text = _("%(spent)s of %(limit)s in this month. Nothing is stopped.") % names
+    tone = Tone.FAIL if percent >= 100 else Tone.WARN
+    return Words(title, text, tone, "alert-triangle", page="billing:budgets", action=_("Budgets"))
 
 
 def _restored(data: Data) -> Words:
@@ -57,6 +96,16 @@ def _topped_up(data: Data) -> Words:
     return _about_money(title, _("Paid by Alipay; work can start at once."), Tone.RUN, "circle-check")
 
 
+def _statement(data: Data) -> Words:
+    """Data: `statement` (id), `period` (YYYY-MM), `total_fen`."""
+    names = {"period": name_in(data, "period"), "amount": yuan(int(data.get("total_fen", 0)))}
+    statement = name_in(data, "statement", "")
+    page, args = ("billing:bill", (statement,)) if statement else ("billing:bills", ())
+    title = _("The statement of %(period)s is there") % names
+    text = _("Consumption of the month: %(amount)s.") % names
+    return Words(title, text, Tone.RUN, "receipt", page=page, args=args, action=_("Look"))
+
+
 def _about_money(title: str, text: str, tone: Tone, icon: str) -> Words:
     return Words(title, text, tone, icon, page="billing:wallet", action=_("Wallet"))
 
@@ -67,7 +116,10 @@ KINDS: Mapping[str, Speaker] = {
     "billing.suspended": _suspended,
     "billing.release_pending": _release_pending,
     "billing.released": _released,
+    "billing.binned": _binned,
+    "billing.budget": _budget,
     "billing.restored": _restored,
+    "billing.statement": _statement,
     "billing.topped_up": _topped_up,
 }
 

@@ -1,7 +1,11 @@
-"""Words about work that has to give way. Data: `workload_id`, `name`, `why`, `priority`, `leave_at`, `kill_at`
-(ISO 8601), `lost_s`, `credited_fen`. The right by which it has to is told, never another organisation's task."""
+"""Words about work that has to give way, or to end at its spending cap.
+
+Data: `workload_id`, `name`, `why`, `priority`, `leave_at`, `kill_at` (ISO 8601), `lost_s`, `credited_fen`, `limit_fen`.
+The right by which it has to give way is told, never another organisation's task.
+"""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from django.utils.translation import gettext as _
 
@@ -48,20 +52,36 @@ def _gave_way(data: Data) -> Words:
     return Words(title, text, Tone.WAIT, "clock")
 
 
-def _of_run(speaker: Speaker) -> Speaker:
+def _cap_reached(data: Data) -> Words:
+    title = _("%(name)s reaches its spending cap") % {"name": name_in(data, "name")}
+    text = _("It may cost %(limit)s. It is saved and then stopped; raise the cap to let it go on.") % {
+        "limit": yuan(int(number_in(data, "limit_fen")))
+    }
+    return Words(title, text, Tone.WARN, "alert-triangle")
+
+
+def _leading_to(page: str, speaker: Speaker) -> Speaker:
     def said(data: Data) -> Words:
-        words = speaker(data)
-        target = link(data, "training:of_workload", "workload_id")
-        return Words(words.title, words.text, words.tone, words.icon, action=_("Open"), **target)
+        return replace(speaker(data), action=_("Open"), **link(data, page, "workload_id"))
 
     return said
+
+
+def _of_run(speaker: Speaker) -> Speaker:
+    return _leading_to("training:of_workload", speaker)
+
+
+def _of_environment(speaker: Speaker) -> Speaker:
+    return _leading_to("envs:of_workload", speaker)
 
 
 KINDS: Mapping[str, Speaker] = {
     "run.asked_to_leave": _of_run(_asked),
     "run.stays": _of_run(_stays),
     "run.gave_way": _of_run(_gave_way),
-    "environment.asked_to_leave": _asked,
-    "environment.stays": _stays,
-    "environment.gave_way": _gave_way,
+    "run.cap_reached": _of_run(_cap_reached),
+    "environment.cap_reached": _of_environment(_cap_reached),
+    "environment.asked_to_leave": _of_environment(_asked),
+    "environment.stays": _of_environment(_stays),
+    "environment.gave_way": _of_environment(_gave_way),
 }

@@ -8,6 +8,7 @@ from django.db.models import F, Q
 
 from apps.common.actor import Actor
 from apps.common.clock import db_now
+from apps.workloads import saving
 from apps.workloads.choices import Desired, Status
 from apps.workloads.drivers.base import CannotSee, Driver, DriverError, Handle, LaunchRefused
 from apps.workloads.hardware.eviction import is_evicted
@@ -39,8 +40,9 @@ def _sweep(actor: Actor) -> None:
     """Its trouble must not keep the attempts from being looked at."""
     try:
         preempting.sweep(actor)
+        saving.sweep(actor)
     except Exception:
-        log.exception("pre-emptions could not be swept")
+        log.exception("pre-emptions and stops could not be swept")
 
 
 def claim_due(limit: int) -> list[Claim]:
@@ -91,7 +93,7 @@ def _look(actor: Actor, claim: Claim) -> None:
     handle = Handle.from_dict(attempt.handle or {})
     yielding.tell(driver, handle, known, now)
     if evicted or attempt.workload.desired == Desired.STOPPED or status is Status.STOPPING:
-        driver.stop(handle, GRACE_S)
+        driver.stop(handle, saving.grace_s(attempt.workload, attempt.stop_asked_at, GRACE_S))
     elif notice is not None:
         driver.stop(handle, yielding.grace_s(notice))
     outcome.apply(actor, claim, driver.observe(handle))
