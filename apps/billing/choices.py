@@ -59,6 +59,19 @@ class HoldOutcome(models.TextChoices):
     EXPIRED = "expired", _("Expired")
 
 
+class UnitItem(models.TextChoices):
+    """What the price list has prices for, each by the hour.
+
+    CPU: a core. Memory: a GiB. GPU: a whole card, a MIG instance of one profile, or all the compute of a card of which
+    slices take a share. GPU memory: a GiB of it in such a slice.
+    """
+
+    CPU = "cpu", _("CPU core")
+    MEMORY = "memory", _("GiB of memory")
+    GPU = "gpu", _("GPU")
+    GPU_MEMORY = "gpu_memory", _("GiB of GPU memory")
+
+
 class Isolation(models.TextChoices):
     """What keeps the tasks on one card apart; shown with every package."""
 
@@ -96,6 +109,9 @@ class GpuMode(models.TextChoices):
     VGPU = "vgpu", _("vGPU")
     MIG = "mig", _("MIG")
 
+
+# Their slices are cut by GPU memory and, where the node can hold them to it, by a share of the compute.
+SLICED_BY_MEMORY = (GpuMode.SHARED, GpuMode.VGPU)
 
 ISOLATION_OF_MODE = {
     "": Isolation.NONE,

@@ -15,6 +15,7 @@ from apps.billing.models.reconciliation import AlipayBill, BillDay, BillItem
 from apps.billing.models.review import PackageRequest, PackageRestriction
 from apps.billing.models.statements import Statement, StatementLine
 from apps.billing.models.topups import TopUpOrder, TopUpRefund
+from apps.billing.models.unit_prices import UnitPrice
 from apps.billing.models.vouchers import ChargeCover, Voucher, VoucherEnd, VoucherUse
 
 __all__ = [
@@ -54,6 +55,7 @@ __all__ = [
     "TopUpOrder",
     "TopUpRefund",
     "Transfer",
+    "UnitPrice",
     "UsageSlice",
     "Voucher",
     "VoucherEnd",

@@ -34,6 +34,8 @@ class Package(models.Model):
     active = models.BooleanField(_("on offer"), default=True)
     # Nobody starts on it without an approved request.
     needs_review = models.BooleanField(_("needs approval"), default=False)
+    # Its price is what the price list makes of its resources, and changes with the list.
+    follows_list = models.BooleanField(_("follows the price list"), default=False, db_default=False)
     sort = models.IntegerField(_("position"), default=100)
     created_at = models.DateTimeField(db_default=Now())
 
@@ -90,6 +92,8 @@ class PriceVersion(models.Model):
     rate_fen_per_hour = models.DecimalField(max_digits=20, decimal_places=10)
     effective_from = models.DateTimeField()
     effective_to = models.DateTimeField(null=True)
+    # How the price list made it up, as `pricelist.Line` tells it; null for a price that somebody set.
+    basis = models.JSONField(null=True)
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
