@@ -86,8 +86,13 @@ class UsageSlice(TenantModel):
     """
 
     pk = models.CompositePrimaryKey("session_id", "start")
-    session = models.ForeignKey(MeterSession, on_delete=models.PROTECT, related_name="slices")
-    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
+    # The key (session, organisation) of migration 0004 stands for both; the primary key begins with the session.
+    session = models.ForeignKey(
+        MeterSession, on_delete=models.PROTECT, related_name="slices", db_constraint=False, db_index=False
+    )
+    organisation = models.ForeignKey(
+        Organisation, on_delete=models.PROTECT, related_name="+", db_constraint=False, db_index=False
+    )
     start = models.DateTimeField()
     end = models.DateTimeField()
     prev_end = models.DateTimeField(null=True)
