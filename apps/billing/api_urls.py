@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.billing import api, topups_api
+from apps.billing import api, document_api_urls, topups_api
 
 urlpatterns = [
     path("wallet/", api.WalletView.as_view(), name="api-wallet"),
@@ -10,6 +10,7 @@ urlpatterns = [
     path("top-ups/", topups_api.TopUps.as_view(), name="api-top-ups"),
     path("top-ups/<slug:out_trade_no>/", topups_api.TopUpDetail.as_view(), name="api-top-up"),
     path("top-ups/<slug:out_trade_no>/cancel/", topups_api.TopUpCancel.as_view(), name="api-top-up-cancel"),
+    *document_api_urls.urlpatterns,
     path("packages/", api.PackageList.as_view(), name="api-packages"),
     path("consumption/charges/", api.ChargeList.as_view(), name="api-charges"),
     path("consumption/days/", api.DayList.as_view(), name="api-consumption-days"),

@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from apps.billing import document_urls
 from apps.billing.views import consumption, export, mine, requests, topups, wallet
 
 app_name = "billing"
@@ -18,6 +19,7 @@ urlpatterns = [
     path("consumption/", consumption.consumption, name="consumption"),
     path("consumption/days/", consumption.days, name="days"),
     path("consumption/export/", export.export, name="export"),
+    *document_urls.urlpatterns,
     path("consumption/mine/", mine.mine, name="mine"),
     path("packages/<int:package_id>/ask/", requests.ask, name="ask"),
     path("packages/requests/<uuid:request_id>/withdraw/", requests.withdraw, name="request_withdraw"),

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from apps.console import people_api_urls, queue_api_urls
+from apps.console import document_api_urls, people_api_urls, queue_api_urls
 from apps.console.api import (
     audit,
     cards,
@@ -108,7 +108,10 @@ _console: list[URLPattern | URLResolver] = [
 ]
 
 urlpatterns = [
-    path("console/", include([*_console, *people_api_urls.console, *queue_api_urls.urlpatterns])),
+    path(
+        "console/",
+        include([*_console, *document_api_urls.urlpatterns, *people_api_urls.console, *queue_api_urls.urlpatterns]),
+    ),
     path("organisation/", include(people_api_urls.organisation)),
     path("package-requests/", include(people_api_urls.package_requests)),
 ]

@@ -1,8 +1,6 @@
 """Tables of any length as CSV, a page of rows at a time, so that memory stays flat."""
 
-import csv
-import io
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 from asgiref.sync import sync_to_async
@@ -12,25 +10,11 @@ from django.utils.http import content_disposition_header
 
 from apps.common.actor import Actor
 from apps.common.scoping import acting
+from apps.common.spreadsheets import BOM, csv_line
 
 PAGE = 2000
-# Spreadsheets run cells that begin with these as formulas.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-_BOM = "\ufeff"  # without it, spreadsheets read UTF-8 as something else
 
 Row = Sequence[object]
-
-
-def safe_cell(value: object) -> str:
-    """Text that a spreadsheet shows and never runs: a quote stands before what could begin a formula."""
-    text = "" if value is None else str(value)
-    return f"'{text}" if text.startswith(_FORMULA) and not isinstance(value, int | float) else text
-
-
-def csv_line(values: Iterable[object]) -> str:
-    buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\r\n").writerow([safe_cell(value) for value in values])
-    return buffer.getvalue()
 
 
 def csv_response(
@@ -46,7 +30,7 @@ def csv_response(
 async def _lines(
     actor: Actor, header: Row, rows: QuerySet[Any], render: Callable[[list[Any]], list[Row]]
 ) -> AsyncIterator[str]:
-    yield _BOM + csv_line(header)
+    yield BOM + csv_line(header)
     last: int | None = None
     while True:
         page, last = await sync_to_async(_page)(actor, rows, last, render)

@@ -42,6 +42,7 @@ PORTAL = (
         children=(
             Entry(_("Wallet"), "", "billing:wallet", P.BILLING_VIEW),
             Entry(_("Consumption"), "", "billing:consumption", P.BILLING_VIEW_OWN),
+            Entry(_("Exports"), "", "billing:exports", P.BILLING_VIEW_OWN),
         ),
     ),
     Entry(
@@ -93,6 +94,7 @@ CONSOLE = (
             Entry(_("Packages and prices"), "", "console:packages", P.PLATFORM_PRICES_VIEW),
             Entry(_("Recharge"), "", "console:recharges", P.PLATFORM_FINANCE_VIEW),
             Entry(_("Consumption"), "", "console:consumption", P.PLATFORM_FINANCE_VIEW),
+            Entry(_("Exports"), "", "console:exports", P.PLATFORM_FINANCE_VIEW),
         ),
     ),
     Entry(

@@ -8,7 +8,7 @@ from django.test import Client
 
 from apps.audit.services import Target, record
 from apps.common.scoping import acting
-from apps.console.exporting import safe_cell
+from apps.common.spreadsheets import safe_cell
 from tests.builders import World, platform
 from tests.console.kit import page, post, text_of
 

@@ -1,0 +1,312 @@
+"""Files made in the background: what stands in them, who may fetch them, what becomes of them when a worker dies."""
+
+import csv
+import io
+from datetime import datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.db.models import Sum
+from django.test import Client
+from openpyxl import load_workbook
+
+from apps.billing.choices import AccountKind
+from apps.billing.exporting import states, working
+from apps.billing.exporting.choices import ExportFormat, ExportKind, ExportStatus
+from apps.billing.exporting.sources import SOURCES, Column, Look
+from apps.billing.exporting.wanted import Wanted, wanted_of
+from apps.billing.exporting.writers import Sums, XlsxWriter
+from apps.billing.models import Charge, Export, ExportPart, Transfer
+from apps.billing.services import exports
+from apps.billing.services.ledger import organisation_account
+from apps.common.clock import db_now
+from apps.common.errors import Conflict, Denied, NotFound
+from apps.common.scoping import acting
+from apps.notifications.models import Notice
+from apps.tenants.choices import PlatformRole, Role
+from apps.tenants.models import Membership, User
+from tests.builders import (
+    World,
+    actor_of,
+    make_charged,
+    make_member,
+    make_staff,
+    make_world,
+    platform,
+    signed_in,
+    staff_actor,
+    top_up,
+)
+
+pytestmark = pytest.mark.django_db
+PAGE, API = "/billing/exports/", "/api/v1/exports/"
+
+
+@pytest.fixture
+def world() -> World:
+    """Alice is the admin; two members' runs have been charged, one of them with a name that a spreadsheet would run."""
+    with acting(platform()):
+        made = make_world(role=Role.ADMIN)
+        bob = make_member(made.organisation, "bob")
+        make_charged(made.organisation, made.alice, made.package, 754.25, label="=HYPERLINK(1)")
+        make_charged(made.organisation, bob, made.package, 37.7, label="bobs-run")
+        return made
+
+
+def made(world: World, kind: ExportKind, format: ExportFormat = ExportFormat.CSV, user: User | None = None) -> Export:
+    """An export that a worker has dealt with."""
+    actor = actor_of(user or world.alice, world.organisation)
+    with acting(actor):
+        asked = exports.ask(actor, wanted=Wanted(kind, format))
+    worked()
+    return fresh(asked)
+
+
+def worked() -> int:
+    with acting(platform()):
+        return working.work()
+
+
+def fresh(export: Export) -> Export:
+    with acting(platform()):
+        return Export.objects.get(pk=export.pk)
+
+
+def content(client: Client, export: Export) -> bytes:
+    response = client.get(f"{PAGE}{export.pk}/file/")
+    assert response.status_code == 200
+    return b"".join(response)  # type: ignore[call-overload, no-any-return]
+
+
+def lines(client: Client, export: Export) -> list[dict[str, str]]:
+    text = content(client, export).decode()
+    assert text.startswith("\ufeff")
+    return list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"))))
+
+
+def test_the_last_row_of_a_csv_is_the_ledger_to_the_fen(world: World) -> None:
+    export = made(world, ExportKind.CHARGES)
+    assert (export.status, export.percent) == (ExportStatus.READY, 100)
+    *rows, last = lines(signed_in(world.alice), export)
+    with acting(platform()):
+        revenue = organisation_account(world.organisation.pk, AccountKind.REVENUE).balance_fen
+        exact = Charge.objects.filter(organisation=world.organisation).aggregate(fen=Sum("exact_fen"))["fen"]
+    assert sum(Decimal(row["Charged ¥"]) for row in rows) * 100 == revenue == export.amount_fen
+    assert Decimal(last["Charged ¥"]) * 100 == revenue
+    assert Decimal(last["Exact ¥"]) * 100 == exact
+    assert len(rows) == export.done_rows
+    assert {row["Run"] for row in rows} == {"'=HYPERLINK(1)", "bobs-run"}
+
+
+def test_numbers_are_numbers_and_times_are_times_in_xlsx(world: World) -> None:
+    export = made(world, ExportKind.CHARGES, ExportFormat.XLSX)
+    sheet = load_workbook(io.BytesIO(content(signed_in(world.alice), export))).active
+    assert sheet is not None
+    head, *rows, last = list(sheet.iter_rows(values_only=True))
+    place = {name: number for number, name in enumerate(head)}
+    assert last[place["Charged ¥"]] == pytest.approx((export.amount_fen or 0) / 100)
+    cell: dict[str, Any] = {str(name): rows[0][number] for name, number in place.items()}
+    assert isinstance(cell["Charged ¥"], int | float)
+    assert isinstance(cell["From"], datetime)
+    assert cell["Run"] == "=HYPERLINK(1)"
+    assert sheet.cell(2, place["Run"] + 1).data_type == "s"  # text, not a formula
+
+
+def test_what_is_exported_of_the_ledger_adds_up_to_the_wallet(world: World) -> None:
+    with acting(platform()):
+        top_up(world.organisation, 12_345)
+    export = made(world, ExportKind.TRANSFERS)
+    last = lines(signed_in(world.alice), export)[-1]
+    with acting(platform()):
+        wallet = organisation_account(world.organisation.pk, AccountKind.CASH).balance_fen
+        turnover = Transfer.objects.filter(organisation=world.organisation).aggregate(fen=Sum("amount_fen"))["fen"]
+    assert Decimal(last["Change of the wallet ¥"]) * 100 == wallet
+    assert Decimal(last["Amount ¥"]) * 100 == turnover == export.amount_fen
+
+
+def test_recharges_add_up_to_what_came_in(world: World) -> None:
+    assert made(world, ExportKind.RECHARGES).amount_fen == 100_000
+    assert made(world, ExportKind.TOP_UPS).amount_fen == 0
+
+
+def test_a_member_exports_their_own_runs_and_nothing_else(world: World) -> None:
+    with acting(platform()):
+        bob = Membership.objects.get(organisation=world.organisation, user__name="Bob").user
+    assert {row["Run"] for row in lines(signed_in(bob), made(world, ExportKind.CHARGES, user=bob))} == {"bobs-run", ""}
+    actor = actor_of(bob, world.organisation)
+    with acting(actor), pytest.raises(Denied):
+        exports.ask(actor, wanted=Wanted(ExportKind.TRANSFERS))
+    assert "Ledger entries" not in signed_in(bob).get(PAGE).content.decode()
+
+
+def test_staff_export_everybody_or_one_organisation(world: World) -> None:
+    with acting(platform()):
+        other = make_world(role=Role.ADMIN)
+        make_charged(other.organisation, other.alice, other.package, 60, label="charlies-run")
+        clerk = make_staff(PlatformRole.FINANCE)
+    client = signed_in(clerk)
+    answer = client.post(
+        "/console/exports/", {"kind": "charges", "format": "csv", "organisation": other.organisation.name}
+    )
+    assert answer.status_code == 302
+    worked()
+    with acting(platform()):
+        export = Export.objects.get(owner=clerk)
+        assert Notice.objects.filter(user=clerk, kind="export.ready").count() == 1
+    text = b"".join(client.get(f"/console/exports/{export.pk}/file/")).decode()  # type: ignore[call-overload]
+    assert text.startswith("\ufeffOrganisation,Day,")
+    assert f"{other.organisation.name}," in text
+    assert "charlies-run" in text
+    assert "bobs-run" not in text
+
+
+def test_a_file_belongs_to_its_owner_and_to_the_place_it_was_asked_for_in(world: World) -> None:
+    export = made(world, ExportKind.CHARGES)
+    with acting(platform()):
+        colleague = make_member(world.organisation, "carol", Role.ADMIN)
+        stranger = make_world(role=Role.ADMIN).alice
+    for user in (colleague, stranger):
+        assert signed_in(user).get(f"{PAGE}{export.pk}/file/").status_code == 404
+        assert signed_in(user).get(f"{API}{export.pk}/").status_code == 404
+    with acting(staff_actor(make_staff())) as staff, pytest.raises(NotFound):
+        exports.cancel(staff, export_id=export.pk)
+
+
+def test_a_file_is_gone_when_its_time_is_over(world: World) -> None:
+    export = made(world, ExportKind.CHARGES)
+    with acting(platform()):
+        Export.objects.filter(pk=export.pk).update(expires_at=db_now() - timedelta(seconds=1))
+    assert signed_in(world.alice).get(f"{PAGE}{export.pk}/file/").status_code == 404
+    worked()
+    assert fresh(export).status == ExportStatus.EXPIRED
+    with acting(platform()):
+        assert not ExportPart.objects.filter(export=export).exists()
+    assert "Expired" in signed_in(world.alice).get(PAGE).content.decode()
+
+
+def test_pressing_twice_asks_once(world: World) -> None:
+    client = signed_in(world.alice)
+    for _press in range(2):
+        client.post(PAGE, {"kind": "charges", "format": "xlsx"})
+    with acting(platform()):
+        assert Export.objects.filter(owner=world.alice).count() == 1
+
+
+def test_one_person_has_five_files_under_way_at_most(world: World) -> None:
+    actor = actor_of(world.alice, world.organisation)
+    with acting(actor):
+        for number in range(exports.MOST_OPEN):
+            exports.ask(actor, wanted=Wanted(ExportKind.CHARGES, text=str(number)))
+        with pytest.raises(Conflict):
+            exports.ask(actor, wanted=Wanted(ExportKind.CHARGES, text="one more"))
+
+
+def test_another_worker_takes_up_what_a_killed_one_has_left(world: World) -> None:
+    actor = actor_of(world.alice, world.organisation)
+    with acting(actor):
+        asked = exports.ask(actor, wanted=Wanted(ExportKind.CHARGES))
+    with acting(platform()):
+        killed = states.claim()
+        assert killed is not None
+        states.keep(killed, 0, b"half a file")
+        assert states.claim() is None  # it still gives signs of life
+        Export.objects.filter(pk=asked.pk).update(beat_at=db_now() - states.SILENT - timedelta(seconds=1))
+        assert working.work() == 1
+        assert not states.beat(killed, done=1, total=1)  # should it come back, it is not believed
+        assert not states.finish(killed, size=1, digest="0" * 64, rows=1, amount_fen=1)
+    export = fresh(asked)
+    assert export.status == ExportStatus.READY
+    assert len(content(signed_in(world.alice), export)) == export.size
+
+
+def test_what_kills_every_worker_fails_with_a_clear_word(world: World) -> None:
+    actor = actor_of(world.alice, world.organisation)
+    with acting(actor):
+        asked = exports.ask(actor, wanted=Wanted(ExportKind.CHARGES))
+    with acting(platform()):
+        for _time in range(states.MOST_CLAIMS):
+            states.claim()
+            Export.objects.filter(pk=asked.pk).update(beat_at=db_now() - states.SILENT - timedelta(seconds=1))
+        working.work()
+    assert fresh(asked).status == ExportStatus.FAILED
+    assert "stopped three times" in signed_in(world.alice).get(PAGE).content.decode()
+
+
+def test_who_has_left_meanwhile_gets_no_file(world: World) -> None:
+    actor = actor_of(world.alice, world.organisation)
+    with acting(actor):
+        asked = exports.ask(actor, wanted=Wanted(ExportKind.CHARGES))
+    with acting(platform()):
+        Membership.objects.filter(user=world.alice).delete()
+    worked()
+    assert (fresh(asked).status, fresh(asked).error) == (ExportStatus.FAILED, working.DENIED)
+
+
+def test_whatever_breaks_is_said(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*args: object) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(working, "writer_of", broken)
+    assert made(world, ExportKind.CHARGES).error == working.BROKEN
+
+
+def test_what_was_cancelled_is_not_written(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = signed_in(world.alice)
+    client.post(PAGE, {"kind": "charges", "format": "csv"})
+    with acting(platform()):
+        asked = Export.objects.get(owner=world.alice)
+        claimed = states.claim()
+        assert claimed is not None
+        client.post(f"{PAGE}{asked.pk}/cancel/")
+        assert not states.keep(claimed, 0, b"late")
+    assert fresh(asked).status == ExportStatus.CANCELLED
+    assert client.post(f"{API}{asked.pk}/cancel/").status_code == 409
+
+
+def test_a_full_sheet_is_followed_by_another(tmp_path: Path) -> None:
+    columns = (Column("Name"), Column("Amount", Look.YUAN, adds=True))
+    writer, sums = XlsxWriter(tmp_path / "file.xlsx", columns, sheet_rows=4), Sums(columns)
+    for number in range(7):
+        cells = [f"row {number}", Decimal("0.01")]
+        sums.add(cells)
+        writer.row(cells)
+    writer.close(sums.row())
+    book = load_workbook(tmp_path / "file.xlsx")
+    assert [sheet.max_row for sheet in book.worksheets] == [4, 4, 3]
+    assert book.worksheets[-1]["B3"].value == 0.07
+    assert sums.amount_fen() == 7
+
+
+def test_each_kind_has_as_many_cells_as_columns(world: World) -> None:
+    wanted = Wanted(ExportKind.CHARGES, ExportFormat.XLSX, text="x", organisation_id=uuid4())
+    assert wanted_of(wanted.kind, wanted.format, wanted.filters()) == wanted
+    with acting(platform()) as actor:
+        for kind, source in SOURCES.items():
+            for row in source.rows(actor, Wanted(kind)):
+                assert len(source.cells(row)) == len(source.columns)
+
+
+def test_too_much_for_a_direct_download_leads_to_the_form(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("apps.billing.views.export.DIRECT_ROWS", 1)
+    client = signed_in(world.alice)
+    answer = client.get("/billing/consumption/export/", {"range": "7d", "q": "run"})
+    assert answer.status_code == 200  # one row only
+    answer = client.get("/billing/consumption/export/", {"range": "7d"})
+    assert answer.status_code == 302
+    assert "Too much for a direct download" in client.get(answer["Location"]).content.decode()
+
+
+def test_the_same_by_the_interface(world: World) -> None:
+    client = signed_in(world.alice)
+    asked = client.post(API, {"kind": "charges", "format": "csv", "since": "2020-01-01"}, "application/json")
+    assert asked.status_code == 202
+    worked()
+    found = client.get(f"{API}{asked.json()['id']}/").json()
+    assert (found["status"], found["filters"]) == ("ready", {"since": "2020-01-01"})
+    file = b"".join(client.get(f"{API}{found['id']}/file/"))  # type: ignore[call-overload]
+    assert len(file) == found["size"]
+    assert client.post(API, {"kind": "statues"}, "application/json").status_code == 400
+    assert [row["id"] for row in client.get(API).json()["results"]] == [found["id"]]
