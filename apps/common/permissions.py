@@ -19,6 +19,8 @@ class Permission(StrEnum):
     BILLING_VIEW_OWN = "billing.view_own"
     BILLING_VIEW = "billing.view"
     BILLING_TOP_UP = "billing.top_up"  # pay into the wallet
+    BILLING_PREPAY = "billing.prepay"  # order, renew, change and give back prepaid time
+    BUDGETS_MANAGE = "budgets.manage"
     ORGANISATION_VIEW = "organisation.view"
     ORGANISATION_MANAGE = "organisation.manage"
     MEMBERS_MANAGE = "members.manage"  # departments, invitations, roles and priorities of members
@@ -41,6 +43,8 @@ class Permission(StrEnum):
     PLATFORM_PRICES_MANAGE = "platform.prices.manage"
     PLATFORM_RECHARGE = "platform.recharge"
     PLATFORM_FINANCE_VIEW = "platform.finance.view"
+    PLATFORM_STATEMENTS_MANAGE = "platform.statements.manage"  # build, review and issue statements
+    PLATFORM_INVOICES_MANAGE = "platform.invoices.manage"
     PLATFORM_AUDIT_VIEW = "platform.audit.view"
     PLATFORM_ROLES_MANAGE = "platform.roles.manage"
     PLATFORM_SECURITY_VIEW = "platform.security.view"  # roles and admin accounts

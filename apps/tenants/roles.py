@@ -26,6 +26,8 @@ _FINANCE = frozenset(
         P.BILLING_VIEW_OWN,
         P.BILLING_VIEW,
         P.BILLING_TOP_UP,
+        P.BUDGETS_MANAGE,
+        P.BILLING_PREPAY,
         P.ORGANISATION_VIEW,
         P.QUOTAS_VIEW,
     }
@@ -46,6 +48,8 @@ PLATFORM_ROLES: dict[PlatformRole, frozenset[P]] = {
             P.PLATFORM_PRICES_MANAGE,
             P.PLATFORM_RECHARGE,
             P.PLATFORM_FINANCE_VIEW,
+            P.PLATFORM_STATEMENTS_MANAGE,
+            P.PLATFORM_INVOICES_MANAGE,
         }
     ),
     PlatformRole.BUSINESS: frozenset(
