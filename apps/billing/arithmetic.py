@@ -10,10 +10,12 @@ MICROSECOND = timedelta(microseconds=1)
 HOUR = timedelta(hours=1)
 _MICROSECONDS_PER_HOUR = 3_600_000_000
 _PLACES = 10
+_OFF_PLACES = 4
+NOTHING_OFF = Decimal(0)
 
 
-def exact_fen(rate_fen_per_hour: Decimal, replicas: int, length: timedelta) -> Decimal:
-    """rate × replicas × length, in fen, cut off after ten places.
+def exact_fen(rate_fen_per_hour: Decimal, replicas: int, length: timedelta, off: Decimal = NOTHING_OFF) -> Decimal:
+    """rate × (1 − off) × replicas × length, in fen, cut off after ten places. `off` has at most four.
 
     A third of an hour has no last decimal, so cutting each slice off on its own would lose a little for each
     slice. Charges are therefore differences of this function at a session's offsets: they always add up to the
@@ -21,13 +23,19 @@ def exact_fen(rate_fen_per_hour: Decimal, replicas: int, length: timedelta) -> D
     """
     # Integers, because the product has more digits than the decimal context keeps.
     units = int(rate_fen_per_hour.scaleb(_PLACES).to_integral_exact())
-    total = units * replicas * (length // MICROSECOND) // _MICROSECONDS_PER_HOUR
+    kept = int((1 - off).scaleb(_OFF_PLACES).to_integral_exact())
+    total = units * kept * replicas * (length // MICROSECOND) // (_MICROSECONDS_PER_HOUR * 10**_OFF_PLACES)
     return Decimal(total).scaleb(-_PLACES)
 
 
-def hour_price(rate_fen_per_hour: Decimal, replicas: int) -> int:
+def net_rate(rate_fen_per_hour: Decimal, off: Decimal) -> Decimal:
+    """Fen per hour with the discount taken off."""
+    return rate_fen_per_hour * (1 - off)
+
+
+def hour_price(rate_fen_per_hour: Decimal, replicas: int, off: Decimal = NOTHING_OFF) -> int:
     """Whole fen that cover one hour."""
-    return int((rate_fen_per_hour * replicas).to_integral_value(rounding=ROUND_CEILING))
+    return int((net_rate(rate_fen_per_hour, off) * replicas).to_integral_value(rounding=ROUND_CEILING))
 
 
 def seconds(length: timedelta) -> Decimal:

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db.models import Count, F, Max, Min, Q, QuerySet, Sum
 
-from apps.billing.arithmetic import seconds
+from apps.billing.arithmetic import net_rate, seconds
 from apps.billing.models import Charge, MeterSession
 from apps.billing.models.rating import CREDIT
 from apps.billing.selectors.metering import session_fen, unrated_fen
@@ -94,7 +94,7 @@ def workload_cost(actor: Actor, *, workload_id: UUID) -> WorkloadCost:
     for session in sessions.select_related("price_version"):
         exact += session_fen(session)
         length += session.proven_until - session.opened_at
-        rate = session.price_version.rate_fen_per_hour * session.replicas
+        rate = net_rate(session.price_version.rate_fen_per_hour, session.discount_off) * session.replicas
     unrated = unrated_fen(workload_id)
     return WorkloadCost(sums["fen"] or 0, unrated, exact - credited, seconds(length), rate, credited)
 

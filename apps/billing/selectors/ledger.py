@@ -1,11 +1,13 @@
-"""The books checked against themselves. Both lists must be empty, always."""
+"""The books checked against themselves. All lists must be empty, always."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import BigIntegerField, F, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
-from apps.billing.models import Account, Charge, Hold, RatingRun, Transfer
+from apps.billing.choices import AccountKind
+from apps.billing.models import Account, Charge, Hold, RatingRun, Transfer, Voucher, VoucherUse
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +35,25 @@ def drift() -> list[Drift]:
 
 
 def unbalanced_runs() -> list[int]:
-    """Numbers (ids) of rating runs whose charges or transfer do not add up to the amount that they state."""
+    """Numbers (ids) of rating runs whose charges or transfers do not add up to the amount that they state."""
     runs = RatingRun.objects.annotate(
         charged=_sum(Charge.objects.filter(run=OuterRef("pk")), "run", "amount_fen"),
-        moved=Coalesce(F("transfer__amount_fen"), 0, output_field=BigIntegerField()),
+        by_vouchers=_sum(VoucherUse.objects.filter(run=OuterRef("pk")), "run", "amount_fen"),
+        by_wallet=Coalesce(F("transfer__amount_fen"), 0, output_field=BigIntegerField()),
     )
-    wrong = runs.exclude(Q(charged=F("amount_fen")) & (Q(moved=F("amount_fen")) | Q(moved=-F("amount_fen"))))
+    rest = F("amount_fen") - F("by_vouchers")
+    moved = Q(by_vouchers=F("voucher_fen")) & (Q(by_wallet=rest) | Q(by_wallet=-rest))
+    wrong = runs.exclude(Q(charged=F("amount_fen")) & moved)
     return list(wrong.values_list("pk", flat=True).order_by("pk"))
 
 
-def _sum(rows: "QuerySet[Transfer] | QuerySet[Hold] | QuerySet[Charge]", group: str, column: str) -> Coalesce:
+def voucher_drift() -> list[int]:
+    """Ids of voucher accounts whose balance is not what is left of their organisation's vouchers."""
+    left = _sum(Voucher.objects.filter(organisation=OuterRef("organisation")), "organisation", "left_fen")
+    wrong = Account.objects.filter(kind=AccountKind.VOUCHER).annotate(left=left).exclude(balance_fen=F("left"))
+    return list(wrong.values_list("pk", flat=True).order_by("pk"))
+
+
+def _sum(rows: "QuerySet[Any]", group: str, column: str) -> Coalesce:
     totals = rows.order_by().values(group).annotate(total=Sum(column)).values("total")
     return Coalesce(Subquery(totals, output_field=BigIntegerField()), 0, output_field=BigIntegerField())

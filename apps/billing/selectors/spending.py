@@ -10,10 +10,9 @@ from zoneinfo import ZoneInfo
 from django.conf import settings
 from django.db.models import Q, Sum
 
-from apps.billing.arithmetic import exact_fen
 from apps.billing.models import Charge, MeterSession
 from apps.billing.selectors.consumption import ChargeFilter, charges
-from apps.billing.selectors.metering import session_fen
+from apps.billing.selectors.metering import fen_until, session_fen
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.permissions import Permission
@@ -44,8 +43,7 @@ def spent_today(workload_ids: Iterable[UUID]) -> dict[UUID, Decimal]:
 
 
 def _unrated(session: MeterSession) -> Decimal:
-    rated = session.rated_until - session.opened_at
-    return session_fen(session) - exact_fen(session.price_version.rate_fen_per_hour, session.replicas, rated)
+    return session_fen(session) - fen_until(session, session.rated_until)
 
 
 def unrated(actor: Actor) -> Decimal:

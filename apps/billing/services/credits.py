@@ -1,8 +1,9 @@
 """Giving back what was charged for work that was lost: metered and paid for, but it has to be done again.
 
 A credit is a rating of its own: each slice of the span gets a charge of revision `CREDIT`, which takes back exactly
-what its time cost, and one transfer moves the whole fen from revenue to the wallet. So consumption, pages, exports
-and the comparison with the ledger know of it without being told, and what a rounding leaves over is carried on.
+what its time cost, and the whole fen move from revenue to the wallet and to the vouchers that had paid. So
+consumption, pages, exports and the comparison with the ledger know of it without being told, and what a rounding
+leaves over is carried on.
 """
 
 from datetime import datetime
@@ -75,7 +76,7 @@ def _rated(actor: Actor, wallet: Account, session_id: UUID) -> MeterSession:
 
 
 def _session(session_id: UUID) -> MeterSession:
-    found: MeterSession = MeterSession.objects.select_related("price_version").get(pk=session_id)
+    found: MeterSession = MeterSession.objects.select_related("price_version__package").get(pk=session_id)
     return found
 
 

@@ -1,7 +1,7 @@
 """The meter: opened, carried on and closed by the kernel, in the transaction of the status itself.
 
-There is no actor: these are the platform's own observations, nobody's act. Each call is one conditional statement
-and locks nothing but its session.
+There is no actor: these are the platform's own observations, nobody's act. Each call writes by one conditional
+statement and locks nothing but its session.
 """
 
 from datetime import datetime
@@ -10,7 +10,9 @@ from uuid import UUID
 from django.db.models import Case, F, Value, When
 from django.db.models.functions import Greatest
 
+from apps.billing.arithmetic import NOTHING_OFF
 from apps.billing.models import MeterSession
+from apps.billing.selectors.discounts import discount_at
 
 
 def open_meter(
@@ -24,7 +26,11 @@ def open_meter(
     at: datetime,
     replicas: int = 1,
 ) -> None:
-    """Begin an attempt's session at the first proof of running. Repeated: the first call stands."""
+    """Begin an attempt's session at the first proof of running. Repeated: the first call stands.
+
+    The organisation's discount of that moment is frozen with it.
+    """
+    discount = discount_at(organisation_id, at)
     session = MeterSession(
         id=session_id,
         organisation_id=organisation_id,
@@ -33,6 +39,8 @@ def open_meter(
         label=label[:200],
         price_version_id=price_version_id,
         replicas=replicas,
+        discount=discount,
+        discount_off=discount.off if discount else NOTHING_OFF,
         opened_at=at,
         proven_until=at,
         rated_until=at,

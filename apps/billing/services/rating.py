@@ -1,6 +1,9 @@
 """From metered time to money: one transaction per organisation, rounded once, each slice charged once.
 
 A rating that is killed leaves nothing behind; a second one waits for the wallet's lock and finds nothing due.
+What a run charges is paid by vouchers that fit, then by the wallet (`vouchers_payment`); what it gives back goes to
+where it came from. A run does one of the two, never both.
+
 Sessions that the kernel is writing at this moment are skipped and found next time: the kernel locks a session
 first and the wallet later, so waiting for it here could be a deadlock.
 """
@@ -17,12 +20,15 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
 from apps.billing import policy
-from apps.billing.arithmetic import cut_at_hours, exact_fen, largest_remainder, seconds
-from apps.billing.choices import AccountKind, TransferKind
+from apps.billing.arithmetic import cut_at_hours, largest_remainder, seconds
+from apps.billing.choices import AccountKind, Resource, TransferKind
+from apps.billing.funding import Usage
 from apps.billing.models import Account, Charge, MeterSession, RatingRun, Transfer, UsageSlice
 from apps.billing.models.rating import LATE
+from apps.billing.selectors.metering import fen_until
 from apps.billing.services.ledger import Posting, lock_wallet, post
 from apps.billing.services.renewal import renew_holds
+from apps.billing.services.vouchers_payment import Funding, fund_return, fund_usage, pay_by_vouchers, write_covers
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.money import whole_fen
@@ -42,8 +48,13 @@ class Draft:
 
     @property
     def exact(self) -> Decimal:
-        cost = _price_until(self.session, self.end) - _price_until(self.session, self.start)
+        cost = fen_until(self.session, self.end) - fen_until(self.session, self.start)
         return -cost if self.revision else cost
+
+    def usage(self, key: int) -> Usage:
+        package = self.session.price_version.package
+        resource = Resource(package.resource)
+        return Usage(key, package.pk, package.gpu_model, resource, self.start, self.end, self.exact)
 
 
 def rate_due(actor: Actor, *, until: datetime | None = None) -> int:
@@ -76,12 +87,13 @@ def rate_session(actor: Actor, wallet: Account, *, session_id: UUID, until: date
 
 
 def _rate(actor: Actor, wallet: Account, rows: QuerySet[MeterSession], until: datetime) -> RatingRun | None:
-    rows = rows.order_by("opened_at", "id").select_related("price_version")
+    rows = rows.order_by("opened_at", "id").select_related("price_version__package")
     sessions = list(rows.select_for_update(of=("self",), no_key=True, skip_locked=True))
     drafts = [draft for session in sessions for draft in _drafts(session, until)]
     if not drafts:
         return None
-    run = settle(actor, wallet, drafts)
+    backs, uses = [draft for draft in drafts if draft.revision], [draft for draft in drafts if not draft.revision]
+    run = [settle(actor, wallet, each) for each in (backs, uses) if each][-1]
     _advance(sessions, until)
     renew_holds(sessions[0].organisation_id, sessions)
     return run
@@ -120,9 +132,10 @@ def settle(
     idem: str = "",
     gives_back: TransferKind = TransferKind.CORRECTION,
 ) -> RatingRun:
-    """Round once: the whole fen become one transfer, the rest is carried to the next run. The wallet is locked.
+    """Round once: the whole fen are moved, the rest is carried to the next run. The wallet is locked.
 
-    `gives_back`: the kind of a transfer to the wallet. `idem`: the transfer's key, where it has one of its own.
+    All drafts charge, or all of them give back; `gives_back` is the kind of the transfers that do. `idem`: the key of
+    the wallet's transfer, where it has one of its own.
     """
     organisation_id = drafts[0].session.organisation_id
     former = RatingRun.objects.filter(organisation_id=organisation_id).order_by("-number").first()
@@ -130,22 +143,41 @@ def settle(
     carried_in = former.carried_out if former else Decimal(0)
     exact = sum((draft.exact for draft in drafts), Decimal(0))
     amount = whole_fen(carried_in + exact)
+    funding = _funding(organisation_id, drafts, amount)
+    idem = idem or f"rating:{organisation_id}:{number}"
     run: RatingRun = RatingRun.objects.create(
         organisation_id=organisation_id,
         number=number,
         carried_in=carried_in,
         exact_fen=exact,
         amount_fen=amount,
+        voucher_fen=funding.total_fen,
         carried_out=carried_in + exact - amount,
-        transfer=_transfer(actor, wallet, amount, idem or f"rating:{organisation_id}:{number}", gives_back),
+        transfer=_transfer(actor, wallet, amount - funding.total_fen, idem, gives_back),
     )
+    pay_by_vouchers(actor, run, funding, idem=idem, gives_back=gives_back)
     _write_slices(drafts)
-    _write_charges(run, drafts)
+    write_covers(_write_charges(run, drafts, funding), funding)
     return run
 
 
+def _funding(organisation_id: UUID, drafts: Sequence[Draft], amount: int) -> Funding:
+    usages = [draft.usage(key) for key, draft in enumerate(drafts)]
+    if drafts[0].revision == 0:
+        return fund_usage(organisation_id, usages, amount)
+    return fund_return(usages, _first_charges(drafts), amount)
+
+
+def _first_charges(drafts: Sequence[Draft]) -> list[Charge]:
+    """What each draft's slice was charged when it was used."""
+    sessions = {draft.session.pk for draft in drafts}
+    rows = Charge.objects.filter(session_id__in=sessions, slice_start__in=[draft.slice_start for draft in drafts])
+    first = {(row.session_id, row.slice_start): row for row in rows.filter(revision=0)}
+    return [first[draft.session.pk, draft.slice_start] for draft in drafts]
+
+
 def _transfer(actor: Actor, wallet: Account, amount: int, idem: str, gives_back: TransferKind) -> Transfer | None:
-    """From the wallet to revenue, or back when less was used than had been charged; None for less than a fen."""
+    """From the wallet to revenue, or back what is given back; None for less than a fen."""
     if amount == 0:
         return None
     revenue = Account.objects.get(organisation=wallet.organisation_id, kind=AccountKind.REVENUE)
@@ -178,12 +210,16 @@ def _write_slices(drafts: Iterable[Draft]) -> None:
     )
 
 
-def _write_charges(run: RatingRun, drafts: Sequence[Draft]) -> None:
+def _write_charges(run: RatingRun, drafts: Sequence[Draft], funding: Funding) -> list[Charge]:
     amounts = largest_remainder([draft.exact for draft in drafts], run.amount_fen)
-    Charge.objects.bulk_create([_charge(run, draft, amount) for draft, amount in zip(drafts, amounts, strict=True)])
+    covered = funding.by_piece()
+    parts = zip(range(len(drafts)), drafts, amounts, strict=True)
+    rows = [_charge(run, draft, amount, covered.get(key, Decimal(0))) for key, draft, amount in parts]
+    written: list[Charge] = Charge.objects.bulk_create(rows)
+    return written
 
 
-def _charge(run: RatingRun, draft: Draft, amount_fen: int) -> Charge:
+def _charge(run: RatingRun, draft: Draft, amount_fen: int, voucher_exact: Decimal) -> Charge:
     # A slice lies within one UTC hour, and the billing zone is whole hours from UTC: it has one day and one period.
     day = draft.slice_start.astimezone(BILLING_ZONE).date()
     length = seconds(draft.end - draft.start)
@@ -200,8 +236,10 @@ def _charge(run: RatingRun, draft: Draft, amount_fen: int) -> Charge:
         price_version_id=draft.session.price_version_id,
         replicas=draft.session.replicas,
         rate=draft.session.price_version.rate_fen_per_hour,
+        discount_off=draft.session.discount_off,
         seconds=-length if draft.revision else length,
         exact_fen=draft.exact,
+        voucher_exact=voucher_exact,
         amount_fen=amount_fen,
     )
 
@@ -212,7 +250,3 @@ def _advance(sessions: Sequence[MeterSession], until: datetime) -> None:
         session.rated_until = session.proven_until if took_back else max(session.rated_until, _target(session, until))
         session.settled = session.closed_at == session.rated_until
     MeterSession.objects.bulk_update(sessions, ["rated_until", "settled"])
-
-
-def _price_until(session: MeterSession, at: datetime) -> Decimal:
-    return exact_fen(session.price_version.rate_fen_per_hour, session.replicas, at - session.opened_at)

@@ -28,7 +28,7 @@ def _renew(hold: Hold, session: MeterSession, free: int) -> int:
     """Fen held afterwards, of the `free` ones that there are without this hold."""
     if hold.reason == HoldReason.SETTLING:
         return _settled(hold, session)
-    wanted = hour_price(session.price_version.rate_fen_per_hour, session.replicas)
+    wanted = hour_price(session.price_version.rate_fen_per_hour, session.replicas, session.discount_off)
     amount = min(wanted, max(free, 0))
     if amount != hold.amount_fen:
         end(hold, HoldOutcome.CAPTURED)

@@ -10,9 +10,10 @@ from django.db.models import Count, F, Q, QuerySet, Sum
 from django.db.models.functions import TruncHour
 
 from apps.billing import selectors as funds
-from apps.billing.arithmetic import exact_fen, seconds
-from apps.billing.models import Charge, MeterSession, PriceVersion, RatingRun, UsageSlice
+from apps.billing.arithmetic import seconds
+from apps.billing.models import Charge, MeterSession, PriceVersion, RatingRun, UsageSlice, VoucherUse
 from apps.billing.selectors import ChargeFilter
+from apps.billing.selectors.metering import fen_until
 from apps.common.actor import Actor
 from apps.common.errors import NotFound
 from apps.common.permissions import Permission
@@ -147,10 +148,8 @@ def pending(actor: Actor, workload_id: UUID | None = None) -> list[Pending]:
 
 
 def _pending(session: MeterSession) -> Pending:
-    rate = session.price_version.rate_fen_per_hour
-    whole = exact_fen(rate, session.replicas, session.proven_until - session.opened_at)
-    rated = exact_fen(rate, session.replicas, session.rated_until - session.opened_at)
-    return Pending(session, seconds(session.proven_until - session.rated_until), whole - rated)
+    exact = fen_until(session, session.proven_until) - fen_until(session, session.rated_until)
+    return Pending(session, seconds(session.proven_until - session.rated_until), exact)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,4 +216,6 @@ def agreement(actor: Actor, scope: Scope) -> Agreement:
         debited=Sum("transfer__amount_fen", filter=Q(amount_fen__gt=0)),
         returned=Sum("transfer__amount_fen", filter=Q(amount_fen__lt=0)),
     )
-    return Agreement(moved["count"], int(charged), int((moved["debited"] or 0) - (moved["returned"] or 0)))
+    by_vouchers = VoucherUse.objects.filter(run__in=runs.values("pk")).aggregate(fen=Sum("amount_fen"))["fen"] or 0
+    by_wallets = (moved["debited"] or 0) - (moved["returned"] or 0)
+    return Agreement(moved["count"], int(charged), int(by_wallets + by_vouchers))
