@@ -1,4 +1,4 @@
-"""The calendar of prepaid time: pure. Periods are half-open and computed in the billing zone from the first one's start.
+"""The calendar of prepaid time: pure. Periods are half-open and computed in the billing zone from the first start.
 
 Period n begins at the anchor's time of day, n days, months or years after the anchor, clamped to the month's end: from
 31 January they begin on 28 (29) February, 31 March, 30 April. Nothing is derived from the period before, so nothing
@@ -64,3 +64,8 @@ def price_of_rest(amount_fen: int, start: datetime, end: datetime, at: datetime)
 
 
 _TICK = timedelta(microseconds=1)
+
+
+def tenth_of(start: datetime, end: datetime) -> timedelta:
+    """A tenth of a period: the most that it is renewed ahead of its end, or after it."""
+    return (end - start) / 10

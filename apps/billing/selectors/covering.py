@@ -1,0 +1,83 @@
+"""What prepaid orders cover: read once for an organisation and some span of time, decided by `covering`."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import Q, QuerySet, Sum
+
+from apps.billing.choices import HoldReason
+from apps.billing.covering import NOTHING, Cover, Covering, Occupant
+from apps.billing.models import Hold, MeterSession, PrepaidOrder, PrepaidSeat
+from apps.common.clock import db_now
+
+
+def covering_of(organisation_id: UUID, *, since: datetime) -> Covering:
+    """The orders that cover any time from `since` on and every session that may take their places.
+
+    One query for the many organisations without such an order. A session opened before `since` counts unless it was
+    closed by then.
+    """
+    orders = PrepaidOrder.objects.filter(organisation_id=organisation_id, covers_until__gt=since).order_by()
+    columns = orders.values_list("package_id", "starts_at", "covers_until", "quantity")
+    covers = [Cover(*row) for row in columns if row[1] < row[2]]
+    if not covers:
+        return NOTHING
+    sessions = MeterSession.objects.filter(
+        Q(closed_at__isnull=True) | Q(closed_at__gt=since),
+        organisation_id=organisation_id,
+        price_version__package_id__in={each.package_id for each in covers},
+    )
+    return Covering(covers, [occupant(each) for each in sessions.select_related("price_version")])
+
+
+def occupant(session: MeterSession) -> Occupant:
+    """`session` with its price version."""
+    return Occupant(
+        session.pk, session.price_version.package_id, session.opened_at, session.closed_at, session.replicas
+    )
+
+
+def pieces(
+    covering: Covering, session: MeterSession, start: datetime, end: datetime
+) -> Iterator[tuple[datetime, datetime, int]]:
+    """[start, end) of a session in pieces, each with the replicas that are covered throughout it."""
+    return covering.pieces(occupant(session), start, end)
+
+
+def running(organisation_id: UUID, package_id: int) -> QuerySet[MeterSession]:
+    """Sessions on a package that are open now."""
+    rows: QuerySet[MeterSession] = MeterSession.objects.filter(
+        organisation_id=organisation_id, closed_at__isnull=True, price_version__package_id=package_id
+    )
+    return rows.select_related("price_version")
+
+
+def covered_now(organisation_id: UUID) -> dict[UUID, int]:
+    """Covered replicas of each open session that has any."""
+    now = db_now()
+    covering = covering_of(organisation_id, since=now)
+    found = {each.session_id: covering.at(each, now) for each in covering.occupants if each.closed is None}
+    return {session_id: count for session_id, count in found.items() if count}
+
+
+def free_places(organisation_id: UUID, package_id: int) -> int:
+    """Replicas that could start now and be covered: places less what runs and what has been promised one."""
+    now = db_now()
+    orders = PrepaidOrder.objects.filter(
+        organisation_id=organisation_id, package_id=package_id, starts_at__lte=now, covers_until__gt=now
+    )
+    places = orders.aggregate(sum=Sum("quantity"))["sum"] or 0
+    if not places:
+        return 0
+    open_now = running(organisation_id, package_id)
+    taken = open_now.aggregate(sum=Sum("replicas"))["sum"] or 0
+    promised = _promised(organisation_id, package_id).exclude(workload_id__in=open_now.values("workload_id"))
+    return max(0, places - taken - (promised.aggregate(sum=Sum("replicas"))["sum"] or 0))
+
+
+def _promised(organisation_id: UUID, package_id: int) -> QuerySet[PrepaidSeat]:
+    """Seats of workloads whose hold is still the one that stands for the prepayment."""
+    holds = Hold.objects.filter(organisation_id=organisation_id, reason=HoldReason.PREPAID, end__isnull=True)
+    rows: QuerySet[PrepaidSeat] = PrepaidSeat.objects.filter(organisation_id=organisation_id, package_id=package_id)
+    return rows.filter(workload_id__in=holds.values("workload_id"))

@@ -1,0 +1,263 @@
+"""Buying time in advance: orders and their renewals. The money goes from the wallet to what is deferred.
+
+Everything locks the wallet first and the order after it, as each decision about money does; an order's purchases
+follow each other without a gap, so renewing never moves a period.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from apps.audit.services import Target, record
+from apps.billing import policy
+from apps.billing.choices import AccountKind, PrepaidEnd, PrepaidStatus, Term, TransferKind
+from apps.billing.models import Account, PrepaidOrder, PrepaidPurchase, TermPrice
+from apps.billing.periods import DAY, period_start, tenth_of
+from apps.billing.selectors.prepaid import BILLING_ZONE, check_size, next_period, offered_price
+from apps.billing.selectors.review import usable
+from apps.billing.services.ledger import Posting, lock_wallet, organisation_account, post
+from apps.common.actor import Actor
+from apps.common.clock import db_now
+from apps.common.errors import Conflict, InsufficientFunds, Invalid, NotFound
+from apps.common.money import yuan
+from apps.common.permissions import Permission
+
+KEY_MAX = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to buy. `key` makes the order idempotent; `price_id` is the version that the buyer saw, None: any."""
+
+    package_id: int
+    term: Term
+    key: str
+    quantity: int = 1
+    periods: int = 1
+    auto_renew: bool = False
+    at_end: PrepaidEnd = PrepaidEnd.HOURLY
+    price_id: int | None = None
+
+
+def order(actor: Actor, *, wanted: Wanted) -> PrepaidOrder:
+    """Buy periods of a package from now on. The same key again is the same order.
+
+    Raises `NotFound` for a package that the buyer may not use, `Conflict` where it is not offered for the term or its
+    price has changed since it was shown, `InsufficientFunds` with what is short.
+    """
+    actor.require(Permission.BILLING_PREPAY)
+    organisation_id, person = actor.organisation(), actor.person()
+    check_size(wanted.term, quantity=wanted.quantity, periods=wanted.periods)
+    if not 1 <= len(wanted.key) <= KEY_MAX:
+        raise Invalid.field("key", _("Give the order a key of 1 to 80 characters."))
+    with transaction.atomic():
+        wallet = lock_wallet(organisation_id)
+        known = PrepaidOrder.objects.filter(organisation_id=organisation_id, key=wanted.key).first()
+        if known is not None:
+            return _same(known, wanted)
+        if not usable(actor).filter(pk=wanted.package_id).exists():
+            raise NotFound
+        price = expected_price(wanted.package_id, wanted.term, wanted.price_id)
+        now = db_now()
+        end = period_start(now, wanted.term, wanted.periods, BILLING_ZONE)
+        made: PrepaidOrder = PrepaidOrder.objects.create(
+            organisation_id=organisation_id,
+            user_id=person,
+            package_id=wanted.package_id,
+            quantity=wanted.quantity,
+            term=wanted.term,
+            anchor=now,
+            starts_at=now,
+            ends_at=end,
+            covers_until=grace_end(now, wanted.term, wanted.periods),
+            auto_renew=wanted.auto_renew,
+            at_end=wanted.at_end,
+            key=wanted.key,
+            created_at=now,
+        )
+        bought = purchase(actor, wallet, made, Stretch(0, wanted.periods, now, end), price)
+        log(actor, made, "order", {}, {**state_words(made), "amount_fen": bought.amount_fen})
+        return made
+
+
+def _same(known: PrepaidOrder, wanted: Wanted) -> PrepaidOrder:
+    if (known.package_id, known.term, known.quantity) != (wanted.package_id, wanted.term, wanted.quantity):
+        raise Conflict(_("This order has already been placed with other content."))
+    return known
+
+
+def renew(
+    actor: Actor, *, order_id: UUID, after: datetime, periods: int = 1, price_id: int | None = None
+) -> PrepaidOrder:
+    """Buy the periods that follow `after`, the end that the person saw. Repeated, it is the same renewal.
+
+    Until the end of the grace; it begins at the old end, so that no period ever moves. Raises `Conflict` for an order
+    that has ended, was renewed meanwhile, is no longer offered or costs something else than was shown.
+    """
+    actor.require(Permission.BILLING_PREPAY)
+    with transaction.atomic():
+        wallet, found = locked(order_id)
+        if found.ends_at != after:
+            return _renewed_already(found, after, periods)
+        return renew_locked(actor, wallet, found, periods, price_id=price_id)
+
+
+def _renewed_already(found: PrepaidOrder, after: datetime, periods: int) -> PrepaidOrder:
+    if not found.purchases.filter(starts_at=after, periods=periods).exists():
+        raise Conflict(_("This order has been renewed meanwhile."), hint=_("Look at its new end."))
+    return found
+
+
+def renew_locked(
+    actor: Actor,
+    wallet: Account,
+    found: PrepaidOrder,
+    periods: int,
+    *,
+    price_id: int | None = None,
+    automatic: bool = False,
+) -> PrepaidOrder:
+    term = Term(found.term)
+    check_size(term, quantity=found.quantity, periods=periods)
+    if found.status != PrepaidStatus.ACTIVE or found.covers_until <= db_now():
+        raise Conflict(_("This order has ended."), hint=_("Place a new one."))
+    price = expected_price(found.package_id, term, price_id)
+    first, before = next_period(found), state_words(found)
+    stretch = Stretch(first, periods, found.ends_at, period_start(found.anchor, term, first + periods, BILLING_ZONE))
+    found.ends_at = stretch.ends_at
+    found.covers_until = grace_end(found.anchor, term, first + periods)
+    found.told_days = None
+    found.save(update_fields=["ends_at", "covers_until", "told_days"])
+    bought = purchase(actor, wallet, found, stretch, price, automatic=automatic)
+    log(actor, found, "renew", before, {**state_words(found), "amount_fen": bought.amount_fen})
+    return found
+
+
+def set_renewal(actor: Actor, *, order_id: UUID, auto_renew: bool, at_end: PrepaidEnd) -> PrepaidOrder:
+    """Whether it renews itself, and what becomes of running work when it ends after all."""
+    actor.require(Permission.BILLING_PREPAY)
+    with transaction.atomic():
+        _wallet, found = locked(order_id)
+        if found.status != PrepaidStatus.ACTIVE:
+            raise Conflict(_("This order has ended."), hint=_("Place a new one."))
+        before = state_words(found)
+        found.auto_renew, found.at_end = auto_renew, at_end
+        after = state_words(found)
+        if after != before:
+            found.save(update_fields=["auto_renew", "at_end"])
+            log(actor, found, "settings", before, after)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Periods [first, first + periods), and the time that is paid for of them."""
+
+    first: int
+    periods: int
+    starts_at: datetime
+    ends_at: datetime
+
+
+def purchase(
+    actor: Actor,
+    wallet: Account,
+    found: PrepaidOrder,
+    stretch: Stretch,
+    price: TermPrice,
+    *,
+    amount_fen: int | None = None,
+    automatic: bool = False,
+) -> PrepaidPurchase:
+    """Pay for a stretch and write it down. `amount_fen` None: the full price of its periods. The wallet is locked."""
+    amount = price.price_fen * found.quantity * stretch.periods if amount_fen is None else amount_fen
+    number = found.purchases.count() + 1
+    wallet.refresh_from_db()
+    if wallet.available_fen < amount:
+        words = {"short": yuan(amount - wallet.available_fen), "needs": yuan(amount)}
+        raise InsufficientFunds(
+            _("%(short)s short of %(needs)s.") % words, hint=_("Top up the wallet, or choose fewer periods.")
+        )
+    transfer = post(
+        actor,
+        posting=Posting(
+            debit=wallet,
+            credit=organisation_account(found.organisation_id, AccountKind.DEFERRED),
+            amount_fen=amount,
+            kind=TransferKind.PREPAYMENT,
+            idem=f"prepay:{found.pk}:{number}",
+            ref=reference(found),
+        ),
+    )
+    made: PrepaidPurchase = PrepaidPurchase.objects.create(
+        organisation_id=found.organisation_id,
+        order=found,
+        number=number,
+        first_period=stretch.first,
+        periods=stretch.periods,
+        starts_at=stretch.starts_at,
+        ends_at=stretch.ends_at,
+        price=price,
+        amount_fen=amount,
+        transfer=transfer,
+        next_recognition_at=min(stretch.starts_at + DAY, stretch.ends_at),
+        automatic=automatic,
+        created_at=db_now(),
+    )
+    return made
+
+
+def expected_price(package_id: int, term: Term, price_id: int | None) -> TermPrice:
+    """The version in force; `Conflict` where it is not the one that was seen."""
+    price = offered_price(package_id, term)
+    if price_id is not None and price.pk != price_id:
+        raise Conflict(_("The price has changed since it was shown."), hint=_("Look at the new price and try again."))
+    return price
+
+
+def grace_end(anchor: datetime, term: Term, periods: int) -> datetime:
+    """Until when an order of so many periods may still be renewed."""
+    last = period_start(anchor, term, periods - 1, BILLING_ZONE)
+    end = period_start(anchor, term, periods, BILLING_ZONE)
+    return end + min(policy.PREPAID_GRACE, tenth_of(last, end))
+
+
+def locked(order_id: UUID) -> tuple[Account, PrepaidOrder]:
+    """The wallet and, after it, the order; `NotFound` outside the active scope."""
+    owner = PrepaidOrder.objects.filter(pk=order_id).values_list("organisation_id", flat=True).first()
+    if owner is None:
+        raise NotFound
+    wallet = lock_wallet(owner)
+    found: PrepaidOrder = PrepaidOrder.objects.select_for_update(no_key=True, of=("self",)).get(pk=order_id)
+    return wallet, found
+
+
+def reference(found: PrepaidOrder) -> str:
+    """What every movement of an order's money names."""
+    return f"prepaid:{found.pk}"
+
+
+def state_words(found: PrepaidOrder) -> dict[str, Any]:
+    return {
+        "status": found.status,
+        "ends_at": found.ends_at.isoformat(),
+        "auto_renew": found.auto_renew,
+        "at_end": found.at_end,
+    }
+
+
+def log(actor: Actor, found: PrepaidOrder, verb: str, before: dict[str, Any], after: dict[str, Any]) -> None:
+    """Only what has changed, and what is new."""
+    changed = {name: value for name, value in after.items() if before.get(name) != value}
+    record(
+        actor,
+        action=f"billing.prepaid.{verb}",
+        target=Target("prepaid_order", str(found.pk), f"{found.package.name_en} × {found.quantity}"),
+        organisation_id=found.organisation_id,
+        before={name: before[name] for name in changed if name in before},
+        after=changed,
+    )

@@ -1,0 +1,80 @@
+"""Prepaid worlds: a clock that the services read, prices by the period, orders."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from unittest.mock import patch
+
+from apps.billing.choices import PrepaidEnd, Term
+from apps.billing.models import Package, PrepaidOrder
+from apps.billing.services.prepaid import Wanted, order
+from apps.billing.services.term_prices import set_term_price
+from apps.common.actor import Actor
+from tests.billing.builders import PLATFORM
+
+# 23:00 on 31 January in the billing zone: the month's end in one zone and not in the other.
+MONTH_END = datetime(2027, 1, 31, 15, tzinfo=UTC)
+READERS = (
+    "services.prepaid",
+    "services.prepaid_changes",
+    "services.prepaid_earning",
+    "services.prepaid_sweep",
+    "services.term_prices",
+    "services.holds",
+    "selectors.prepaid",
+    "selectors.covering",
+    "selectors.quotes",
+    "selectors.catalogue",
+)
+_serial = count(1)
+
+
+@dataclass
+class Clock:
+    now: datetime = MONTH_END
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def on(self, **parts: float) -> datetime:
+        self.now += timedelta(**parts)
+        return self.now
+
+
+@contextmanager
+def clock_at(at: datetime = MONTH_END) -> Iterator[Clock]:
+    """The time of everything prepaid, set by hand."""
+    clock = Clock(at)
+    with ExitStack() as stack:
+        for name in READERS:
+            stack.enter_context(patch(f"apps.billing.{name}.db_now", clock))
+        yield clock
+
+
+def offer(package: Package, term: Term = Term.MONTH, fen: int | None = 30_000) -> None:
+    set_term_price(PLATFORM, package_id=package.pk, term=term, price_fen=fen)
+
+
+def buy(
+    actor: Actor,
+    package: Package,
+    *,
+    term: Term = Term.MONTH,
+    quantity: int = 1,
+    periods: int = 1,
+    auto_renew: bool = False,
+    at_end: PrepaidEnd = PrepaidEnd.HOURLY,
+    key: str = "",
+) -> PrepaidOrder:
+    wanted = Wanted(
+        package_id=package.pk,
+        term=term,
+        key=key or f"key-{next(_serial)}",
+        quantity=quantity,
+        periods=periods,
+        auto_renew=auto_renew,
+        at_end=at_end,
+    )
+    return order(actor, wanted=wanted)
