@@ -30,6 +30,7 @@ app.conf.beat_schedule = {
     "idle": every(20, "envs.watch", "default"),
     "environments-sweep": every(60, "envs.sweep", "default"),
     "arrears": every(30, "workloads.enforce_arrears", "default"),
+    "budgets": every(300, "billing.budgets", "default"),
     "caps": every(15, "workloads.enforce_caps", "default"),
     "exports": every(5, "billing.export", "default"),
     "mail": every(5, "notifications.send_mail", "default"),

@@ -3,7 +3,9 @@
 from celery import shared_task
 
 from apps.billing import services
-from apps.billing.alipay import polling, refunds
+from apps.billing.alipay import polling, reconciliation_days, refunds
+from apps.billing.exporting import working
+from apps.billing.services import budgets, statements_closing
 from apps.common.actor import system_actor
 from apps.common.scoping import acting
 
@@ -21,3 +23,30 @@ def ask_alipay() -> None:
     with acting(system_actor()) as actor:
         polling.ask_due()
         refunds.ask_due(actor)
+
+
+@shared_task(name="billing.export")
+def export() -> None:
+    """Files that somebody waits for, and those whose time is over."""
+    with acting(system_actor()):
+        working.work()
+
+
+@shared_task(name="billing.close_months")
+def close_months() -> None:
+    """Drafts of the months that are over."""
+    with acting(system_actor()) as actor:
+        statements_closing.close_due(actor)
+
+
+@shared_task(name="billing.reconcile_alipay")
+def reconcile_alipay() -> None:
+    """Bills of days that are over, fetched and compared."""
+    with acting(system_actor()) as actor:
+        reconciliation_days.reconcile_due(actor)
+
+
+@shared_task(name="billing.budgets")
+def watch_budgets() -> None:
+    with acting(system_actor()) as actor:
+        budgets.watch_budgets(actor)

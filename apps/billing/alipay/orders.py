@@ -4,7 +4,6 @@ A payment is credited once, whoever tells of it first: the notice, a query after
 All lock the order and post under the key `topup:alipay:<out_trade_no>`. What the browser says credits nothing.
 """
 
-import secrets
 from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
@@ -14,6 +13,7 @@ from django.db.models import F, QuerySet
 from django.utils.translation import gettext as _
 
 from apps.audit.services import Target, record
+from apps.billing.alipay import numbers
 from apps.billing.alipay.client import Client, Refused, Trade, Unknown
 from apps.billing.alipay.notices import TradeNotice
 from apps.billing.alipay.settings import AlipaySettings
@@ -29,12 +29,12 @@ from apps.common.permissions import Permission
 from apps.common.scoping import acting
 from apps.notifications.services import notify_organisation
 from apps.tenants import settings
+from apps.tenants.models import Organisation
 
 # The gateway is first asked this long after the start, unless the notice has come.
 FIRST_ASKED = timedelta(minutes=1)
 OPEN_AT_ONCE = 5
 PAID_WORDS = frozenset({"TRADE_SUCCESS", "TRADE_FINISHED"})
-PREFIX = "PL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def start(actor: Actor, *, amount_fen: int) -> TopUpOrder:
     made: TopUpOrder = TopUpOrder.objects.create(
         organisation_id=actor.organisation(),
         user_id=actor.person(),
-        out_trade_no=f"{PREFIX}{now:%Y%m%d%H%M%S}{secrets.token_hex(8)}",
+        out_trade_no=numbers.order_number(actor.organisation(), now),
         amount_fen=amount_fen,
         expires_at=now + timedelta(minutes=wanted.expire_minutes),
         next_query_at=now + FIRST_ASKED,
@@ -150,6 +150,25 @@ def settle(trade: Trade) -> bool:
         return False
 
 
+def adopt(actor: Actor, *, trade: Trade, organisation_id: UUID) -> TopUpOrder:
+    """The row of a payment that the gateway knows and we do not, as after the restore of a backup; then `settle` it.
+
+    The same again finds the row that is there; `NotFound` without the organisation, `Conflict` where it is another's.
+    """
+    actor.require(Permission.PLATFORM_RECHARGE)
+    if not Organisation.objects.filter(pk=organisation_id).exists():
+        raise NotFound
+    row: tuple[TopUpOrder, bool] = TopUpOrder.objects.get_or_create(
+        out_trade_no=trade.out_trade_no,
+        defaults={"organisation_id": organisation_id, "amount_fen": trade.total_fen, "expires_at": db_now()},
+    )
+    if row[0].organisation_id != organisation_id:
+        raise Conflict(_("This payment belongs to another organisation."))
+    if row[1]:
+        _log(actor, row[0], "adopted", after={"amount_fen": trade.total_fen, "trade_no": trade.trade_no})
+    return row[0]
+
+
 def cancel(actor: Actor, order: TopUpOrder) -> TopUpOrder:
     """Close an unpaid order at the gateway and here. One that was paid meanwhile is credited instead.
 
@@ -164,11 +183,11 @@ def cancel(actor: Actor, order: TopUpOrder) -> TopUpOrder:
     except Refused:
         pass  # paid or closed already: the gateway says which
     except Unknown as unknown:
-        raise _no_answer() from unknown
+        raise no_answer() from unknown
     try:
         return refresh(order)
     except Unknown as unknown:
-        raise _no_answer() from unknown
+        raise no_answer() from unknown
 
 
 def _credit(actor: Actor, order: TopUpOrder, trade: Trade) -> None:
@@ -220,7 +239,7 @@ def refunded(order: TopUpOrder, fen: int) -> bool:
     return bool(rows.update(refunded_fen=F("refunded_fen") + fen))
 
 
-def _no_answer() -> Unavailable:
+def no_answer() -> Unavailable:
     return Unavailable(_("Alipay does not answer now."), hint=_("Nothing was changed. Try again in a minute."))
 
 

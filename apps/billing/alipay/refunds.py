@@ -5,7 +5,6 @@ number. Only a signed refusal puts the money back into the wallet.
 """
 
 import logging
-import secrets
 from datetime import timedelta
 
 from django.db import transaction
@@ -13,6 +12,7 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from apps.audit.services import Target, record
+from apps.billing.alipay import numbers
 from apps.billing.alipay.client import Refused, Unknown
 from apps.billing.alipay.orders import client, refunded
 from apps.billing.alipay.settings import AlipaySettings
@@ -46,7 +46,7 @@ def start(actor: Actor, *, out_trade_no: str, amount_fen: int, reason: str) -> T
         raise Invalid.field("amount", _("The amount must be more than zero."))
     with transaction.atomic():
         order = _paid(out_trade_no, amount_fen)
-        made = _taken(actor, order, amount_fen, cleaned)
+        made = _taken(actor, order, amount_fen, cleaned, numbers.refund_number(order.out_trade_no))
         _log(actor, made, "asked", {"amount_fen": amount_fen, "reason": cleaned, "order": order.out_trade_no})
         reassess(actor, organisation_id=order.organisation_id, now=db_now())
     return made
@@ -66,9 +66,26 @@ def _paid(out_trade_no: str, amount_fen: int) -> TopUpOrder:
     return order
 
 
-def _taken(actor: Actor, order: TopUpOrder, amount_fen: int, reason: str) -> TopUpRefund:
+def adopt(actor: Actor, *, order: TopUpOrder, out_request_no: str, amount_fen: int, reason: str) -> TopUpRefund:
+    """Book a refund that Alipay has made and we know nothing of: out of the wallet, as if it had been asked for here.
+
+    The caller has Alipay's word for the amount. The same again is the same refund. Raises as `start` does.
+    """
+    actor.require(Permission.PLATFORM_RECHARGE)
+    with transaction.atomic():
+        lock_wallet(order.organisation_id)
+        known: TopUpRefund | None = TopUpRefund.objects.filter(out_request_no=out_request_no).first()
+        if known is not None:
+            return known
+        made = _taken(actor, _paid(order.out_trade_no, amount_fen), amount_fen, reason, out_request_no)
+        _log(actor, made, "adopted", {"amount_fen": amount_fen, "reason": reason, "order": order.out_trade_no})
+        done = _done(actor, made)
+        reassess(actor, organisation_id=order.organisation_id, now=db_now())
+    return done
+
+
+def _taken(actor: Actor, order: TopUpOrder, amount_fen: int, reason: str, number: str) -> TopUpRefund:
     """Out of the wallet, and planned under a number of its own."""
-    number = f"{order.out_trade_no}R{secrets.token_hex(4)}"
     taken = post(
         actor,
         posting=Posting(

@@ -8,6 +8,8 @@ from apps.common.badges import Tone
 from apps.notifications.models import Notice
 from apps.notifications.words import (
     billing,
+    bills,
+    documents,
     environments,
     packages,
     people,
@@ -23,6 +25,8 @@ __all__ = ["Words", "words", "words_of"]
 
 _KINDS: Mapping[str, Speaker] = {
     **billing.KINDS,
+    **bills.KINDS,
+    **documents.KINDS,
     **runs.KINDS,
     **environments.KINDS,
     **storage.KINDS,

@@ -9,12 +9,13 @@ from apps.common.badges import Tone
 from apps.common.money import yuan
 from apps.notifications.words.base import Data, Speaker, Words, name_in
 
-REVERSAL = "reversal"
+# Both take money out of a wallet.
+BACK = ("reversal", "refund")
 
 
 def _asked(data: Data) -> Words:
     names = {**_names(data), "person": name_in(data, "person")}
-    if data.get("kind") == REVERSAL:
+    if data.get("kind") in BACK:
         title = _("%(person)s asks to take %(amount)s back from %(organisation)s") % names
     else:
         title = _("%(person)s asks to credit %(amount)s to %(organisation)s") % names
@@ -24,7 +25,7 @@ def _asked(data: Data) -> Words:
 
 def _approved(data: Data) -> Words:
     names = {**_names(data), "by": name_in(data, "by")}
-    if data.get("kind") == REVERSAL:
+    if data.get("kind") in BACK:
         title = _("%(amount)s were taken back from %(organisation)s") % names
     else:
         title = _("%(amount)s were credited to %(organisation)s") % names
@@ -34,7 +35,7 @@ def _approved(data: Data) -> Words:
 def _denied(data: Data) -> Words:
     names = {**_names(data), "by": name_in(data, "by"), "reason": name_in(data, "reason")}
     title = _("Your recharge for %(organisation)s was denied") % names
-    if data.get("kind") == REVERSAL:
+    if data.get("kind") in BACK:
         title = _("Your reversal for %(organisation)s was denied") % names
     return _about(data, title, _("%(by)s: %(reason)s") % names, Tone.FAIL, "circle-x", _("Look"))
 
