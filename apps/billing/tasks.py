@@ -6,7 +6,6 @@ from apps.billing import services
 from apps.billing.alipay import polling, reconciliation_days, refunds
 from apps.billing.exporting import working
 from apps.billing.services import budgets, statements_closing
-from apps.billing.services import statements_closing
 from apps.common.actor import system_actor
 from apps.common.scoping import acting
 
@@ -51,10 +50,3 @@ def reconcile_alipay() -> None:
 def watch_budgets() -> None:
     with acting(system_actor()) as actor:
         budgets.watch_budgets(actor)
-
-
-@shared_task(name="billing.close_months")
-def close_months() -> None:
-    """Drafts of the months that are over."""
-    with acting(system_actor()) as actor:
-        statements_closing.close_due(actor)
