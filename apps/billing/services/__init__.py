@@ -7,15 +7,16 @@ from apps.billing.services.catalogue import (
     activate_package,
     create_package,
     deactivate_package,
-    set_price,
     update_package,
 )
 from apps.billing.services.credits import credit_lost
 from apps.billing.services.holds import hold_for_start, release_hold
 from apps.billing.services.ledger import Posting, post
 from apps.billing.services.metering import close_meter, extend_meter, open_meter
+from apps.billing.services.prices import set_price
 from apps.billing.services.rating import rate_due, rate_organisation
 from apps.billing.services.recharge import set_credit_limit, top_up
+from apps.billing.services.unit_prices import end_unit_price, follow, set_unit_price
 
 __all__ = [
     "ArrearsChange",
@@ -30,7 +31,9 @@ __all__ = [
     "create_package",
     "credit_lost",
     "deactivate_package",
+    "end_unit_price",
     "extend_meter",
+    "follow",
     "hold_for_start",
     "mark_reached",
     "near_caps",
@@ -44,6 +47,7 @@ __all__ = [
     "set_cap",
     "set_credit_limit",
     "set_price",
+    "set_unit_price",
     "top_up",
     "update_package",
 ]

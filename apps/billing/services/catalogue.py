@@ -2,25 +2,20 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext_lazy as _
 
-from apps.audit.services import Target, record
-from apps.billing.choices import ISOLATION_OF_MODE, GpuMode, Term
-from apps.billing.models import Package, PriceVersion
+from apps.billing.choices import ISOLATION_OF_MODE, SLICED_BY_MEMORY, GpuMode, Term
+from apps.billing.models import Package
 from apps.billing.services.ledger import violated
+from apps.billing.services.prices import locked_package, log_package, set_price
+from apps.billing.services.unit_prices import follow, reprice
 from apps.common.actor import Actor
-from apps.common.clock import db_now
-from apps.common.errors import Conflict, Invalid, NotFound, Text
+from apps.common.errors import Invalid, Text
 from apps.common.permissions import Permission
-
-# Rates are stored as numeric(20, 10); a million yuan an hour is beyond any card and far below the column's end.
-RATE_MAX = Decimal(100_000_000)
-PLACES = -10
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,31 +38,40 @@ class PackageSpec:
     sort: int = 100
 
 
-def create_package(actor: Actor, *, spec: PackageSpec, rate_fen_per_hour: Decimal | None = None) -> Package:
-    """Offer a package, with its first price if given. Raises Invalid with the field that is wrong."""
+def create_package(
+    actor: Actor, *, spec: PackageSpec, rate_fen_per_hour: Decimal | None = None, follows_list: bool = False
+) -> Package:
+    """Offer a package, with its first price if given or the list's. Raises Invalid with the field that is wrong."""
     actor.require(Permission.PLATFORM_PRICES_MANAGE)
     check_spec(spec)
     with transaction.atomic():
         package = _save(Package(**_columns(spec)))
-        _log(actor, "billing.package.create", package, {}, _columns(spec))
-        if rate_fen_per_hour is not None:
+        log_package(actor, "billing.package.create", package, {}, _columns(spec))
+        if follows_list:
+            follow(actor, package_id=package.pk, follows=True)
+        elif rate_fen_per_hour is not None:
             set_price(actor, package_id=package.pk, rate_fen_per_hour=rate_fen_per_hour)
         return package
 
 
 def update_package(actor: Actor, *, package_id: int, spec: PackageSpec) -> Package:
-    """Change what is offered from now on; what runs keeps the resources and the price that it was started with."""
+    """Change what is offered from now on; what runs keeps the resources and the price that it was started with.
+
+    A package that follows the price list has the new price with it.
+    """
     actor.require(Permission.PLATFORM_PRICES_MANAGE)
     check_spec(spec)
     with transaction.atomic():
-        package = _locked(package_id)
+        package = locked_package(package_id)
         changed = {name: value for name, value in _columns(spec).items() if getattr(package, name) != value}
         before = {name: getattr(package, name) for name in changed}
         for name, value in changed.items():
             setattr(package, name, value)
         if changed:
             _save(package)
-            _log(actor, "billing.package.update", package, before, changed)
+            log_package(actor, "billing.package.update", package, before, changed)
+            if package.follows_list:
+                reprice(actor, package)
         return package
 
 
@@ -78,34 +82,6 @@ def deactivate_package(actor: Actor, *, package_id: int) -> None:
 
 def activate_package(actor: Actor, *, package_id: int) -> None:
     _set_active(actor, package_id, active=True)
-
-
-def set_price(
-    actor: Actor, *, package_id: int, rate_fen_per_hour: Decimal, effective_from: datetime | None = None
-) -> PriceVersion:
-    """A new price version from `effective_from` (now); the former one ends at that instant.
-
-    Fen per hour of one replica, 0 to RATE_MAX with at most ten places. Raises Invalid for a rate outside that or a
-    time gone by, Conflict when a later price is already planned.
-    """
-    actor.require(Permission.PLATFORM_PRICES_MANAGE)
-    _check_rate(rate_fen_per_hour)
-    with transaction.atomic():
-        package = _locked(package_id)
-        now = db_now()
-        start = effective_from or now
-        if start < now:
-            raise Invalid.field("effective_from", _("A price cannot begin in the past."))
-        former = package.prices.order_by("-number").first()
-        _close(former, start)
-        price: PriceVersion = PriceVersion.objects.create(
-            package=package,
-            number=former.number + 1 if former else 1,
-            rate_fen_per_hour=rate_fen_per_hour,
-            effective_from=start,
-        )
-        _log(actor, "billing.price.set", package, _price_words(former), _price_words(price))
-        return price
 
 
 def check_spec(spec: PackageSpec) -> None:
@@ -140,49 +116,22 @@ def _wrong_gpu(spec: PackageSpec) -> dict[str, Text]:
             _("A share of compute is between 0 and 1000 thousandths."),
         ),
         "gpu_memory_mib": (
-            lambda: spec.gpu_memory_mib < 0 or (spec.gpu_mode in _BY_MEMORY and not spec.gpu_memory_mib),
+            lambda: spec.gpu_memory_mib < 0 or (spec.gpu_mode in SLICED_BY_MEMORY and not spec.gpu_memory_mib),
             _("Say how much GPU memory a share has."),
         ),
     }
     return {name: words for name, (broken, words) in rules.items() if broken()}
 
 
-_BY_MEMORY = (GpuMode.SHARED, GpuMode.VGPU)
-
-
-def _check_rate(rate: Decimal) -> None:
-    if not rate.is_finite() or not 0 <= rate <= RATE_MAX:
-        raise Invalid.field("rate", _("A price is between ¥0 and ¥1,000,000 an hour."))
-    exponent = rate.normalize().as_tuple().exponent
-    if isinstance(exponent, int) and exponent < PLACES:
-        raise Invalid.field("rate", _("A price has at most ten decimal places of a fen."))
-
-
-def _close(former: PriceVersion | None, at: datetime) -> None:
-    if former is None or (former.effective_to is not None and former.effective_to <= at):
-        return
-    if former.effective_to is not None or former.effective_from > at:
-        raise Conflict(_("A later price is already planned for this package."))
-    former.effective_to = at
-    former.save(update_fields=["effective_to"])
-
-
 def _set_active(actor: Actor, package_id: int, *, active: bool) -> None:
     actor.require(Permission.PLATFORM_PRICES_MANAGE)
     with transaction.atomic():
-        package = _locked(package_id)
+        package = locked_package(package_id)
         if package.active == active:
             return
         package.active = active
         package.save(update_fields=["active"])
-        _log(actor, "billing.package.update", package, {"active": not active}, {"active": active})
-
-
-def _locked(package_id: int) -> Package:
-    package = Package.objects.select_for_update(no_key=True).filter(pk=package_id).first()
-    if package is None:
-        raise NotFound
-    return package
+        log_package(actor, "billing.package.update", package, {"active": not active}, {"active": active})
 
 
 def _save(package: Package) -> Package:
@@ -201,18 +150,3 @@ def _columns(spec: PackageSpec) -> dict[str, Any]:
     values = {field.name: getattr(spec, field.name) for field in fields(spec)}
     trimmed = {name: value.strip() if isinstance(value, str) else value for name, value in values.items()}
     return {**trimmed, "isolation": ISOLATION_OF_MODE[spec.gpu_mode]}
-
-
-def _price_words(price: PriceVersion | None) -> dict[str, Any]:
-    if price is None:
-        return {}
-    return {
-        "number": price.number,
-        "rate_fen_per_hour": str(price.rate_fen_per_hour),
-        "effective_from": price.effective_from.isoformat(),
-    }
-
-
-def _log(actor: Actor, action: str, package: Package, before: dict[str, Any], after: dict[str, Any]) -> None:
-    target = Target("package", str(package.pk), package.name_en)
-    record(actor, action=action, target=target, before=before, after=after)
