@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.billing import api, document_api_urls, topups_api
+from apps.billing import api, budgets_api, document_api_urls, topups_api
 
 urlpatterns = [
     path("wallet/", api.WalletView.as_view(), name="api-wallet"),
@@ -11,6 +11,8 @@ urlpatterns = [
     path("top-ups/<slug:out_trade_no>/", topups_api.TopUpDetail.as_view(), name="api-top-up"),
     path("top-ups/<slug:out_trade_no>/cancel/", topups_api.TopUpCancel.as_view(), name="api-top-up-cancel"),
     *document_api_urls.urlpatterns,
+    path("budgets/", budgets_api.Budgets.as_view(), name="api-budgets"),
+    path("budgets/<uuid:budget_id>/", budgets_api.BudgetDetail.as_view(), name="api-budget"),
     path("packages/", api.PackageList.as_view(), name="api-packages"),
     path("consumption/charges/", api.ChargeList.as_view(), name="api-charges"),
     path("consumption/days/", api.DayList.as_view(), name="api-consumption-days"),

@@ -2,8 +2,8 @@
 
 from django.urls import path
 
-from apps.billing import document_urls
-from apps.billing.views import consumption, export, mine, requests, topups, wallet
+from apps.billing import document_urls, statement_urls
+from apps.billing.views import budgets, consumption, export, mine, requests, topups, wallet
 
 app_name = "billing"
 
@@ -16,6 +16,11 @@ urlpatterns = [
     path("top-up/<slug:out_trade_no>/ask/", topups.ask, name="top_up_ask"),
     path("top-up/<slug:out_trade_no>/cancel/", topups.cancel, name="top_up_cancel"),
     path("alipay/notify/", topups.notify, name="alipay_notify"),
+    path("budgets/", budgets.budget_list, name="budgets"),
+    path("budgets/new/", budgets.new, name="budget_new"),
+    path("budgets/<uuid:budget_id>/", budgets.edit, name="budget"),
+    path("budgets/<uuid:budget_id>/delete/", budgets.delete, name="budget_delete"),
+    *statement_urls.urlpatterns,
     path("consumption/", consumption.consumption, name="consumption"),
     path("consumption/days/", consumption.days, name="days"),
     path("consumption/export/", export.export, name="export"),

@@ -42,6 +42,8 @@ PORTAL = (
         children=(
             Entry(_("Wallet"), "", "billing:wallet", P.BILLING_VIEW),
             Entry(_("Consumption"), "", "billing:consumption", P.BILLING_VIEW_OWN),
+            Entry(_("Budgets"), "", "billing:budgets", P.BILLING_VIEW),
+            Entry(_("Invoices"), "", "billing:invoices", P.BILLING_VIEW),
             Entry(_("Exports"), "", "billing:exports", P.BILLING_VIEW_OWN),
         ),
     ),
@@ -92,8 +94,11 @@ CONSOLE = (
         "report-money",
         children=(
             Entry(_("Packages and prices"), "", "console:packages", P.PLATFORM_PRICES_VIEW),
+            Entry(_("Price list"), "", "console:units", P.PLATFORM_PRICES_VIEW),
             Entry(_("Recharge"), "", "console:recharges", P.PLATFORM_FINANCE_VIEW),
+            Entry(_("Alipay reconciliation"), "", "console:reconciliation", P.PLATFORM_FINANCE_VIEW),
             Entry(_("Consumption"), "", "console:consumption", P.PLATFORM_FINANCE_VIEW),
+            Entry(_("Invoices"), "", "console:invoices", P.PLATFORM_FINANCE_VIEW),
             Entry(_("Exports"), "", "console:exports", P.PLATFORM_FINANCE_VIEW),
         ),
     ),

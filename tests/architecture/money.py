@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
-from apps.billing.models import TopUpOrder
+from apps.billing.models import Budget, TopUpOrder
 from apps.billing.services import proofs, recharge_review
 from apps.common.clock import db_now
 from apps.common.scoping import acting
@@ -28,4 +28,8 @@ def money_values(world: World, secret: str) -> dict[str, Any]:
             amount_fen=100,
             expires_at=db_now() + timedelta(minutes=30),
         )
-    return {"recharge_request_id": asked.pk, "proof_id": proof.pk, "out_trade_no": order.out_trade_no}
+        budget = Budget.objects.create(
+            organisation=world.organisation, name=secret, scope="organisation", limit_fen=100, thresholds=[100]
+        )
+    ids = {"budget_id": budget.pk}
+    return {**ids, "recharge_request_id": asked.pk, "proof_id": proof.pk, "out_trade_no": order.out_trade_no}

@@ -13,21 +13,30 @@ from apps.billing.selectors.metering import unrated_fen
 
 @dataclass(frozen=True, slots=True)
 class Cap:
-    """`spent_fen` is exact, charged and not yet charged together. Reached: it was asked to save and stop."""
+    """`limit_fen` None: there is no cap. `spent_fen` is exact, charged and not yet charged together.
 
-    limit_fen: int
+    Reached: it was asked to save and stop.
+    """
+
+    limit_fen: int | None
     spent_fen: Decimal
     reached_at: datetime | None
 
     @property
     def percent(self) -> int:
-        return min(100, int(self.spent_fen * 100 / self.limit_fen))
+        return min(100, int(self.spent_fen * 100 / self.limit_fen)) if self.limit_fen else 0
 
 
 def cap_of(workload_id: UUID) -> Cap | None:
     """The caller has checked that the actor may see the workload."""
     found = SpendingCap.objects.filter(pk=workload_id).first()
     return Cap(found.limit_fen, spent_fen(workload_id), found.reached_at) if found else None
+
+
+def cap_limit(workload_id: UUID) -> int | None:
+    """The most that it may cost; None without a cap. The caller has checked that the actor may see the workload."""
+    found: int | None = SpendingCap.objects.filter(pk=workload_id).values_list("limit_fen", flat=True).first()
+    return found
 
 
 def spent_fen(workload_id: UUID) -> Decimal:

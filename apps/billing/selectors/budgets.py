@@ -1,0 +1,155 @@
+"""How much of each budget is spent in this billing month, and where that leads."""
+
+import calendar
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from uuid import UUID
+
+from django.db.models import QuerySet, Sum
+
+from apps.billing.choices import BudgetScope, Resource
+from apps.billing.models import Budget, BudgetAlert, Charge, MeterSession, Package
+from apps.billing.selectors.metering import unrated_of
+from apps.billing.selectors.spending import billing_day
+from apps.common.actor import Actor
+from apps.common.errors import NotFound
+from apps.common.permissions import Permission
+from apps.tenants import tree
+from apps.tenants.models import Membership
+
+CPU = "cpu"
+PACE_DAYS = 7
+
+Key = tuple[int, str]
+"""A person and a resource."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Exact fen by person and resource: of the month so far, and of the last `PACE_DAYS` whole days."""
+
+    month: Mapping[Key, Decimal]
+    lately: Mapping[Key, Decimal]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """One budget in `period` ("2026-11"). The forecast goes on at the average of the last seven days until its end.
+
+    `passed`: thresholds that have been told in this month.
+    """
+
+    budget: Budget
+    period: str
+    spent_fen: int
+    forecast_fen: int
+    passed: tuple[int, ...]
+
+    @property
+    def percent(self) -> int:
+        return self.spent_fen * 100 // self.budget.limit_fen
+
+    @property
+    def left_fen(self) -> int:
+        return self.budget.limit_fen - self.spent_fen
+
+
+def budgets(actor: Actor) -> QuerySet[Budget]:
+    """The organisation's, by name."""
+    actor.require(Permission.BILLING_VIEW)
+    rows: QuerySet[Budget] = Budget.objects.filter(organisation_id=actor.organisation())
+    return rows.select_related("department", "user").order_by("name", "pk")
+
+
+def get(actor: Actor, budget_id: UUID) -> Budget:
+    found = budgets(actor).filter(pk=budget_id).first()
+    if found is None:
+        raise NotFound
+    return found
+
+
+def progress(organisation_id: UUID, rows: Iterable[Budget], *, now: datetime) -> list[Progress]:
+    """Of budgets of one organisation, in a handful of queries whatever their number. The caller checks permissions."""
+    chosen, today = list(rows), billing_day(now)
+    if not chosen:
+        return []
+    period = f"{today:%Y-%m}"
+    spent = _spent(organisation_id, today)
+    told: dict[UUID, list[int]] = {}
+    for budget_id, percent in BudgetAlert.objects.filter(budget__in=chosen, period=period).values_list(
+        "budget_id", "percent"
+    ):
+        told.setdefault(budget_id, []).append(percent)
+    return [_progress(budget, period, spent, today, tuple(sorted(told.get(budget.pk, [])))) for budget in chosen]
+
+
+def _progress(budget: Budget, period: str, spent: Spent, today: date, passed: tuple[int, ...]) -> Progress:
+    people = _people(budget)
+    month, lately = (_sum(budget, people, part) for part in (spent.month, spent.lately))
+    left = calendar.monthrange(today.year, today.month)[1] - today.day
+    return Progress(budget, period, int(month), int(month + lately / PACE_DAYS * left), passed)
+
+
+def _people(budget: Budget) -> frozenset[int] | None:
+    """Whose spending counts; None: everybody's. Of a department, those who are in it or below it now."""
+    if budget.scope == BudgetScope.USER:
+        return frozenset({budget.user_id} if budget.user_id else ())
+    if budget.scope != BudgetScope.DEPARTMENT or budget.department_id is None:
+        return None
+    rows = Membership.objects.filter(
+        organisation_id=budget.organisation_id, department_id__in=tree.subtree(budget.department_id)
+    )
+    return frozenset(rows.values_list("user_id", flat=True))
+
+
+def _sum(budget: Budget, people: frozenset[int] | None, spent: Mapping[Key, Decimal]) -> Decimal:
+    wanted = budget.resource if budget.scope == BudgetScope.RESOURCE else None
+    return sum(
+        (
+            fen
+            for (user, resource), fen in spent.items()
+            if (people is None or user in people) and wanted in (None, resource)
+        ),
+        Decimal(0),
+    )
+
+
+def _spent(organisation_id: UUID, today: date) -> Spent:
+    month = _charged(organisation_id, today.replace(day=1), today)
+    lately = _charged(organisation_id, today - timedelta(days=PACE_DAYS), today - timedelta(days=1))
+    rows = MeterSession.objects.filter(organisation_id=organisation_id, settled=False)
+    sessions = list(rows.select_related("price_version__package"))
+    pending = unrated_of(sessions)
+    for session in sessions:
+        key = (session.user_id, resource_of(session.price_version.package))
+        month[key] = month.get(key, Decimal(0)) + pending[session.pk]
+    return Spent(month, lately)
+
+
+def _charged(organisation_id: UUID, since: date, until: date) -> dict[Key, Decimal]:
+    """Of these days, both included. Added up by package first: there are few of them."""
+    rows = Charge.objects.filter(organisation_id=organisation_id, day__range=(since, until)).order_by()
+    sums = rows.values_list("session__user_id", "price_version__package_id").annotate(fen=Sum("exact_fen"))
+    found = list(sums)
+    packages = Package.objects.in_bulk({package for _user, package, _fen in found})
+    totals: dict[Key, Decimal] = {}
+    for user, package, fen in found:
+        key = (user, resource_of(packages[package]))
+        totals[key] = totals.get(key, Decimal(0)) + fen
+    return totals
+
+
+def resource_of(package: Package) -> str:
+    """The accelerator model of a package, "gpu" for any, "cpu" without one, "storage" for what keeps data."""
+    if package.resource == Resource.STORAGE:
+        return package.resource
+    if not package.gpu_count:
+        return CPU
+    return package.gpu_model or "gpu"
+
+
+def resources() -> list[str]:
+    """What a budget for a resource can be for: whatever any package has."""
+    return sorted({resource_of(package) for package in Package.objects.all()})
