@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from apps.common.errors import Invalid
+from apps.common.money_fields import YuanField
 from apps.envs.models import Environment
 from apps.envs.policy import EnvironmentSettings
 from apps.envs.services.changing import Change
@@ -17,6 +18,7 @@ from apps.envs.services.create import Request
 from apps.envs.services.mounts import choices_of
 from apps.envs.services.shared import clean_name
 from apps.storage.choosing import Chosen, posted
+from apps.workloads.offers.capcard import yuan_text
 
 NEVER = "never"
 IDLE_MINUTES = (15, 30, 60, 120, 240, 480, 1440)
@@ -51,6 +53,7 @@ class SettingsForm(forms.Form):
     idle = Whole(label=_("Release when idle"))
     snapshot_minutes = Whole(label=_("Automatic snapshots"))
     uninterruptible = forms.BooleanField(label=_("It must not be interrupted"), required=False)
+    cap = YuanField(label=_("Spending cap"), required=False, max_length=20)
     mounts = forms.CharField(label=_("Volumes and datasets"), required=False)  # carries what is wrong with them
 
     def __init__(self, *args: Any, rules: EnvironmentSettings, cpu_packages: Iterable[Any] = (), **kwargs: Any) -> None:
@@ -100,6 +103,7 @@ class SettingsForm(forms.Form):
             snapshot_minutes=data["snapshot_minutes"],
             mounts=self.chosen(),
             preemptible=not data["uninterruptible"],
+            cap_fen=data["cap"],
         )
 
 
@@ -128,6 +132,7 @@ class NewForm(SettingsForm):
             mounts=self.chosen(),
             note=data["note"],
             preemptible=not data["uninterruptible"],
+            cap_fen=data["cap"],
         )
 
 
@@ -156,6 +161,7 @@ def initial_of(environment: Environment) -> dict[str, Any]:
         "without_gpu": environment.without_gpu,
         "vscode": environment.vscode,
         "uninterruptible": not environment.preemptible,
+        "cap": yuan_text(environment.cap_fen),
         "idle": environment.idle_minutes if environment.idle_minutes is not None else NEVER,
         "snapshot_minutes": environment.snapshot_minutes or NEVER,
         "mounts": choices_of(environment.mounts),

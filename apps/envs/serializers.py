@@ -57,7 +57,7 @@ class EnvironmentSerializer(serializers.ModelSerializer[Environment]):
         fields = (
             *("id", "code", "name", "note", "owner", "state", "state_text", "doing", "workload"),
             *("image", "image_name", "package", "cpu_package", "without_gpu", "vscode", "preemptible", "mounts"),
-            *("rate_fen_per_hour", "idle_minutes", "idle", "keep_until", "snapshot_minutes", "expires_at"),
+            *("rate_fen_per_hour", "idle_minutes", "idle", "keep_until", "snapshot_minutes", "cap_fen", "expires_at"),
             *("created_at", "deleted_at", "purge_at"),
         )
 
@@ -100,6 +100,7 @@ class _Settings(serializers.Serializer[Any]):
     preemptible = serializers.BooleanField(required=False)
     idle_minutes = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=527040)
     snapshot_minutes = serializers.IntegerField(required=False, allow_null=True, min_value=10, max_value=44640)
+    cap_fen = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=2**53)
     mounts = MountSerializer(many=True, required=False, max_length=20)  # type: ignore[call-arg]
 
     def chosen_mounts(self) -> tuple[Chosen, ...]:
@@ -132,6 +133,7 @@ class CreateSerializer(_Settings):
             mounts=self.chosen_mounts(),
             note=data.get("note", ""),
             start=data["start"],
+            cap_fen=data.get("cap_fen"),
         )
 
 

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.training import api
+from apps.training import api, caps_api
 
 RUN = "training/runs/<uuid:run_id>/"
 
@@ -13,6 +13,7 @@ urlpatterns = [
     path("training/runs/", api.RunList.as_view(), name="api-runs"),
     path(RUN, api.RunDetail.as_view(), name="api-run"),
     path(f"{RUN}stop/", api.RunStop.as_view(), name="api-run-stop"),
+    path(f"{RUN}cap/", caps_api.RunCap.as_view(), name="api-run-cap"),
     path(f"{RUN}rerun/", api.RunRerun.as_view(), name="api-run-rerun"),
     path(f"{RUN}log/", api.RunLog.as_view(), name="api-run-log"),
     path(f"{RUN}outputs/", api.RunOutputs.as_view(), name="api-run-outputs"),

@@ -6,14 +6,17 @@ from uuid import UUID, uuid4
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from apps.billing.selectors.caps import cap_limit
 from apps.clusters.selectors import cluster_choices
 from apps.common.errors import Invalid
 from apps.common.forms import rows
+from apps.common.money_fields import YuanField
 from apps.storage.choosing import Chosen, chosen_of, posted
 from apps.training import command
 from apps.training.models import Entry, Run
 from apps.training.selectors import code_text
 from apps.training.services import Request, clean_name
+from apps.workloads.offers.capcard import yuan_text
 
 
 def _clusters() -> list[tuple[Any, Any]]:
@@ -69,6 +72,7 @@ class RunForm(forms.Form):
     cluster = forms.TypedChoiceField(
         label=_("Logical cluster"), required=False, coerce=UUID, empty_value=None, choices=_clusters
     )
+    cap = YuanField(label=_("Spending cap"), required=False, max_length=20)
     parent = forms.UUIDField(required=False, widget=forms.HiddenInput)
     key = forms.CharField(max_length=64, widget=forms.HiddenInput)
     # No inputs of their own: they carry what is wrong with the tables.
@@ -123,6 +127,7 @@ class RunForm(forms.Form):
             priority=data["priority"],
             preemptible=not data["uninterruptible"],
             cluster_id=data["cluster"],
+            cap_fen=data["cap"],
         )
 
     def offer_priorities(self, most: int) -> None:
@@ -170,6 +175,7 @@ def initial_of(run: Run, *, as_version: bool) -> dict[str, object]:
         "priority": run.workload.priority,
         "uninterruptible": not run.workload.frozen_spec.preemptible,
         "cluster": run.workload.frozen_spec.cluster,
+        "cap": yuan_text(cap_limit(run.workload_id)),
         "parent": run.pk if as_version or text is None else None,
         "key": new_key(),
     }
@@ -201,6 +207,17 @@ def initial_of_nothing(*, image: UUID | None, package: int | None, source: str) 
         "script": "train.py",
         "key": new_key(),
     }
+
+
+class CapForm(forms.Form):
+    """The most that a run may cost, changed while it lives."""
+
+    cap = YuanField(
+        label=_("It may cost at most"),
+        required=False,
+        max_length=20,
+        help_text=_("In all, with what it has cost already. Empty: without a cap."),
+    )
 
 
 def new_key() -> str:

@@ -192,6 +192,9 @@ class SubmitSerializer(serializers.Serializer[Any]):
     )
     preemptible = serializers.BooleanField(default=True, help_text="It may be asked to give way.")
     cluster = serializers.UUIDField(required=False, allow_null=True, help_text="The only logical cluster to run in.")
+    cap_fen = serializers.IntegerField(
+        required=False, allow_null=True, min_value=1, max_value=2**53, help_text="It is saved and stopped before."
+    )
 
     def as_request(self, key: str) -> Request:
         """The service's request; the serializer must be valid."""
@@ -213,6 +216,7 @@ class SubmitSerializer(serializers.Serializer[Any]):
             priority=data.get("priority"),
             preemptible=data["preemptible"],
             cluster_id=data.get("cluster"),
+            cap_fen=data.get("cap_fen"),
         )
 
 

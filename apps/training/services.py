@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.billing import selectors as funds
 from apps.billing.models import Package
+from apps.billing.selectors.caps import cap_limit
 from apps.common.actor import Actor
 from apps.common.errors import Invalid, NotFound
 from apps.common.permissions import Permission
@@ -277,6 +278,7 @@ def request_of(run: Run, *, key: str) -> Request:
         priority=run.workload.priority,
         preemptible=run.workload.frozen_spec.preemptible,
         cluster_id=cluster_of(run),
+        cap_fen=cap_limit(run.workload_id),
     )
 
 

@@ -15,7 +15,7 @@ from apps.envs.choices import Step
 from apps.envs.models import Environment
 from apps.envs.permissions import require_own
 from apps.envs.policy import EnvironmentSettings
-from apps.envs.services.create import check_interval
+from apps.envs.services.create import check_cap, check_interval
 from apps.envs.services.mounts import chosen
 from apps.envs.services.shared import (
     choose_cpu_package,
@@ -30,6 +30,8 @@ from apps.envs.services.shared import (
 from apps.registry import selectors as registry
 from apps.storage.choosing import Chosen
 from apps.tenants import settings
+from apps.workloads.choices import Status
+from apps.workloads.services import set_cap
 
 # What a running program was started with; the rest takes effect at once.
 NEEDS_RESTART = frozenset(
@@ -59,6 +61,7 @@ class Change:
     snapshot_minutes: int | Same | None = SAME
     mounts: tuple[Chosen, ...] | Same = SAME
     preemptible: bool | Same = SAME
+    cap_fen: int | Same | None = SAME
 
     def named(self) -> dict[str, Any]:
         """Only what is to change."""
@@ -87,11 +90,20 @@ def change(actor: Actor, environment: Environment, wanted: Change, *, restart: b
                 raise Conflict(_("It runs; this change needs a restart."), hint=_("Confirm the restart, or stop it."))
         before = {name: _plain(getattr(row, name)) for name in changed}
         Environment.objects.filter(pk=row.pk).update(**changed)
+        if "cap_fen" in changed and not restarts:
+            _cap_what_runs(actor, row, changed["cap_fen"])
         log(actor, row, "changed", before=before, after={name: _plain(value) for name, value in changed.items()})
         if restarts:
             states.begin(row, Step.RESTART, by_id=actor.user_id, start_after=True)
         tell_pages(row)
         return restarts
+
+
+def _cap_what_runs(actor: Actor, row: Environment, cap_fen: int | None) -> None:
+    """A new cap holds for the present start too; `Invalid` where that has cost more, or nearly as much."""
+    workload = row.workload
+    if workload is not None and workload.is_live and workload.status != Status.STOPPING:
+        set_cap(actor, workload, cap_fen)
 
 
 def _plain(value: Any) -> Any:
@@ -108,6 +120,7 @@ def _checked(actor: Actor, row: Environment, wanted: dict[str, Any]) -> Mapping[
         "cpu_package_id": lambda value: None if value is None else choose_cpu_package(actor, value).pk,
         "idle_minutes": settings.get(EnvironmentSettings).check_idle,
         "snapshot_minutes": check_interval,
+        "cap_fen": check_cap,
         "mounts": lambda value: chosen(actor, value),
     }
     values = {name: checks.get(name, lambda value: value)(value) for name, value in wanted.items()}

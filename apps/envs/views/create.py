@@ -28,6 +28,7 @@ from apps.storage.choosing import rows as choosing_rows
 from apps.tenants import settings
 from apps.workloads.choices import Kind
 from apps.workloads.offers import quotecard
+from apps.workloads.offers.capcard import with_cap
 from apps.workloads.offers.picker import PackageChoice, package_choices
 from apps.workloads.offers.quoting import Offer, contract_on, offer
 from apps.workloads.queueing.contract import Contract
@@ -152,7 +153,8 @@ def quote_context(actor: Actor, form: NewForm, choices: Sequence[PackageChoice] 
         waits = found is not None and not found.starts_now
         choices = package_choices(actor, list(funds.packages(actor))) if waits else []
     contract = _contract(actor, form, found)
-    return {"quote": quotecard.card(actor, found, choices, kind=Kind.ENVIRONMENT), "contract": contract}
+    card = quotecard.card(actor, found, choices, kind=Kind.ENVIRONMENT)
+    return {"quote": with_cap(card, found, form["cap"].value()), "contract": contract}
 
 
 def _contract(actor: Actor, form: NewForm, found: Offer | None) -> Contract | None:

@@ -11,6 +11,7 @@ from django.utils.translation import pgettext
 from django.views.decorators.http import require_GET, require_http_methods
 
 from apps.billing import selectors as funds
+from apps.billing.selectors.caps import cap_of
 from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
 from apps.common.clock import db_now
@@ -162,6 +163,7 @@ def _money(actor: Actor, environment: Environment) -> dict[str, Any]:
         return {"cost": None}
     return {
         "cost": funds.workload_cost(actor, workload_id=environment.workload_id),
+        "cap": cap_of(environment.workload_id),
         "wallet": funds.wallet(actor) if environment.workload and environment.workload.is_live else None,
     }
 

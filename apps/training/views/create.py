@@ -33,6 +33,7 @@ from apps.workloads.fit.hints import hints
 from apps.workloads.forecast import forecast
 from apps.workloads.models import Workload
 from apps.workloads.offers import quotecard
+from apps.workloads.offers.capcard import with_cap
 from apps.workloads.offers.picker import PackageChoice, package_choices
 from apps.workloads.offers.quoting import Offer, contract_on, offer, resources_of
 from apps.workloads.queueing.contract import Contract
@@ -156,7 +157,8 @@ def quote_context(actor: Actor, form: RunForm, choices: list[PackageChoice] | No
     if choices is None:
         waits = found is not None and not found.starts_now
         choices = package_choices(actor, list(funds.packages(actor))) if waits else []
-    return {"quote": quotecard.card(actor, found, choices), "contract": _contract(actor, form, found), **_command(form)}
+    card = with_cap(quotecard.card(actor, found, choices), found, form["cap"].value())
+    return {"quote": card, "contract": _contract(actor, form, found), **_command(form)}
 
 
 def _contract(actor: Actor, form: RunForm, found: Offer | None) -> Contract | None:

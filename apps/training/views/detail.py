@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET
 
 from apps.billing import selectors as funds
 from apps.billing.arithmetic import hour_price
+from apps.billing.selectors.caps import cap_of
 from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
 from apps.common.errors import NotFound
@@ -141,6 +142,8 @@ def _money(actor: Actor, run: Run) -> dict[str, Any]:
         return {"cost": None}
     return {
         "cost": funds.workload_cost(actor, workload_id=run.workload_id),
+        "cap": cap_of(run.workload_id),
+        "may_cap": run.workload.is_live and actor.may(Permission.TRAINING_SUBMIT),
         "wallet": funds.wallet(actor) if run.workload.is_live else None,
     }
 
