@@ -18,9 +18,14 @@ def yuan_per_hour(charge: Charge) -> str:
 
 
 def calculation(charge: Charge) -> str:
-    """`2,386 × 2 × 7.80 ÷ 3600`: seconds, replicas where there are several, yuan per hour."""
+    """`2,386 × 2 × 7.80 ÷ 3600`: seconds, replicas where there are several, yuan per hour.
+
+    Replicas that a prepaid order covers are taken off: `2,386 × (2 - 1) × 7.80 ÷ 3600`.
+    """
     factors = [plain(charge.seconds)]
-    if charge.replicas != 1:
+    if charge.covered:
+        factors.append(f"({charge.replicas} - {charge.covered})")
+    elif charge.replicas != 1:
         factors.append(str(charge.replicas))
     factors.append(yuan_per_hour(charge))
     return f"{' × '.join(factors)} ÷ 3600"

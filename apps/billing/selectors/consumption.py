@@ -11,7 +11,7 @@ from django.db.models import Count, F, Max, Min, Q, QuerySet, Sum
 from apps.billing.arithmetic import net_rate, seconds
 from apps.billing.models import Charge, MeterSession
 from apps.billing.models.rating import CREDIT
-from apps.billing.selectors.metering import session_fen, unrated_fen
+from apps.billing.selectors.metering import unrated_of
 from apps.common.actor import Actor
 from apps.common.permissions import Permission
 
@@ -83,20 +83,18 @@ def consumption_by_organisation(actor: Actor, *, filters: ChargeFilter = EVERYTH
 
 def workload_cost(actor: Actor, *, workload_id: UUID) -> WorkloadCost:
     """What one workload costs, up to its last proof of running. The caller has checked that the actor may see it."""
-    sessions = (
-        MeterSession.objects.filter(workload_id=workload_id).select_related("price_version").order_by("opened_at")
-    )
+    rows = MeterSession.objects.filter(workload_id=workload_id).select_related("price_version")
+    sessions = list(rows.order_by("opened_at"))
     sums = Charge.objects.filter(session__workload_id=workload_id).aggregate(
-        fen=Sum("amount_fen"), credited=Sum("exact_fen", filter=Q(revision=CREDIT))
+        fen=Sum("amount_fen"), exact=Sum("exact_fen"), credited=Sum("exact_fen", filter=Q(revision=CREDIT))
     )
-    credited = -(sums["credited"] or Decimal(0))
-    exact, length, rate = Decimal(0), timedelta(), None
-    for session in sessions.select_related("price_version"):
-        exact += session_fen(session)
+    length, rate = timedelta(), None
+    for session in sessions:
         length += session.proven_until - session.opened_at
         rate = net_rate(session.price_version.rate_fen_per_hour, session.discount_off) * session.replicas
-    unrated = unrated_fen(workload_id)
-    return WorkloadCost(sums["fen"] or 0, unrated, exact - credited, seconds(length), rate, credited)
+    unrated = sum(unrated_of(session for session in sessions if not session.settled).values(), Decimal(0))
+    exact, credited = (sums["exact"] or Decimal(0)) + unrated, -(sums["credited"] or Decimal(0))
+    return WorkloadCost(sums["fen"] or 0, max(unrated, Decimal(0)), exact, seconds(length), rate, credited)
 
 
 def _conditions(filters: ChargeFilter) -> dict[str, Any]:

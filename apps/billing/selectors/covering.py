@@ -53,6 +53,13 @@ def running(organisation_id: UUID, package_id: int) -> QuerySet[MeterSession]:
     return rows.select_related("price_version")
 
 
+def organisations_with_covers() -> set[UUID]:
+    """Those with a prepaid order in force."""
+    now = db_now()
+    rows = PrepaidOrder.objects.filter(starts_at__lte=now, covers_until__gt=now).order_by()
+    return set(rows.values_list("organisation_id", flat=True).distinct())
+
+
 def covered_now(organisation_id: UUID) -> dict[UUID, int]:
     """Covered replicas of each open session that has any."""
     now = db_now()

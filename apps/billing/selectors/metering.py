@@ -1,13 +1,16 @@
 """What is being metered now."""
 
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
 
 from django.db.models import DecimalField, F, Sum, Value
 
-from apps.billing.arithmetic import exact_fen
+from apps.billing.arithmetic import exact_fen, net_rate
 from apps.billing.models import MeterSession
+from apps.billing.selectors.covering import covered_now, covering_of, organisations_with_covers, pieces
 
 _RATE = Sum(
     F("price_version__rate_fen_per_hour") * F("replicas") * (Value(Decimal(1)) - F("discount_off")),
@@ -18,28 +21,63 @@ _RATE = Sum(
 def burn_by_organisation() -> dict[UUID, Decimal]:
     """Fen per hour that running sessions cost, for each organisation with any (free ones count as zero)."""
     rows = MeterSession.objects.filter(closed_at__isnull=True, settled=False)
-    return dict(rows.values("organisation_id").annotate(burn=_RATE).values_list("organisation_id", "burn"))
+    burns = dict(rows.values("organisation_id").annotate(burn=_RATE).values_list("organisation_id", "burn"))
+    for organisation_id in organisations_with_covers() & burns.keys():
+        burns[organisation_id] -= _covered_rate(organisation_id)
+    return burns
 
 
 def burn_fen_per_hour(organisation_id: UUID) -> Decimal:
     rows = MeterSession.objects.filter(organisation_id=organisation_id, closed_at__isnull=True, settled=False)
-    return rows.aggregate(burn=_RATE)["burn"] or Decimal(0)
+    burn: Decimal = rows.aggregate(burn=_RATE)["burn"] or Decimal(0)
+    return burn - _covered_rate(organisation_id) if burn else burn
 
 
-def session_fen(session: MeterSession) -> Decimal:
-    """The exact price of all that is proven of a session."""
-    return fen_until(session, session.proven_until)
+def _covered_rate(organisation_id: UUID) -> Decimal:
+    """What the replicas that prepaid orders cover would cost by the hour."""
+    covered = covered_now(organisation_id)
+    if not covered:
+        return Decimal(0)
+    sessions = MeterSession.objects.filter(pk__in=covered).select_related("price_version")
+    rates = [net_rate(each.price_version.rate_fen_per_hour, each.discount_off) * covered[each.pk] for each in sessions]
+    return sum(rates, Decimal(0))
 
 
-def fen_until(session: MeterSession, at: datetime) -> Decimal:
-    """The exact price of a session from its opening until then, its discount taken off."""
+def fen_between(session: MeterSession, start: datetime, end: datetime, *, covered: int = 0) -> Decimal:
+    """The exact price of [start, end) of a session, its discount taken off; `covered` replicas cost nothing.
+
+    A difference of prices since the opening, so that pieces with the same cover add up however they are cut.
+    """
+    return _fen_until(session, end, covered) - _fen_until(session, start, covered)
+
+
+def _fen_until(session: MeterSession, at: datetime, covered: int) -> Decimal:
     price = session.price_version.rate_fen_per_hour
-    return exact_fen(price, session.replicas, at - session.opened_at, session.discount_off)
+    return exact_fen(price, session.replicas - covered, at - session.opened_at, session.discount_off)
+
+
+def unrated_of(sessions: Iterable[MeterSession]) -> dict[UUID, Decimal]:
+    """By session, the exact price of what is proven and not rated; below zero where an end became known late.
+
+    As the next rating will find it: what prepaid orders cover costs nothing.
+    """
+    found: dict[UUID, list[MeterSession]] = defaultdict(list)
+    for session in sessions:
+        found[session.organisation_id].append(session)
+    return {each.pk: fen for who, group in found.items() for each, fen in _unrated(who, group)}
+
+
+def _unrated(organisation_id: UUID, sessions: list[MeterSession]) -> Iterator[tuple[MeterSession, Decimal]]:
+    since = min(min(each.rated_until, each.proven_until) for each in sessions)
+    covering = covering_of(organisation_id, since=since)
+    for each in sessions:
+        start, end = sorted((each.rated_until, each.proven_until))
+        spans = pieces(covering, each, start, end)
+        fen = sum((fen_between(each, begin, stop, covered=covered) for begin, stop, covered in spans), Decimal(0))
+        yield each, fen if each.proven_until >= each.rated_until else -fen
 
 
 def unrated_fen(workload_id: UUID) -> Decimal:
     """The exact price of what a workload has used and no rating has charged; never below zero."""
-    total = Decimal(0)
-    for session in MeterSession.objects.filter(workload_id=workload_id, settled=False).select_related("price_version"):
-        total += session_fen(session) - fen_until(session, session.rated_until)
-    return max(total, Decimal(0))
+    rows = MeterSession.objects.filter(workload_id=workload_id, settled=False).select_related("price_version")
+    return max(sum(unrated_of(rows).values(), Decimal(0)), Decimal(0))

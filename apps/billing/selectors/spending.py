@@ -12,7 +12,7 @@ from django.db.models import Q, Sum
 
 from apps.billing.models import Charge, MeterSession
 from apps.billing.selectors.consumption import ChargeFilter, charges
-from apps.billing.selectors.metering import fen_until, session_fen
+from apps.billing.selectors.metering import unrated_of
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.permissions import Permission
@@ -37,13 +37,10 @@ def spent_today(workload_ids: Iterable[UUID]) -> dict[UUID, Decimal]:
     totals = rows.order_by().values_list("session__workload_id").annotate(fen=Sum("exact_fen"))
     spent: dict[UUID, Decimal] = dict(totals)
     unsettled = MeterSession.objects.filter(workload_id__in=wanted, settled=False).select_related("price_version")
+    pending = unrated_of(unsettled)
     for session in unsettled:
-        spent[session.workload_id] = spent.get(session.workload_id, Decimal(0)) + _unrated(session)
+        spent[session.workload_id] = spent.get(session.workload_id, Decimal(0)) + pending[session.pk]
     return spent
-
-
-def _unrated(session: MeterSession) -> Decimal:
-    return session_fen(session) - fen_until(session, session.rated_until)
 
 
 def unrated(actor: Actor) -> Decimal:
@@ -60,7 +57,7 @@ def _unsettled(actor: Actor) -> list[MeterSession]:
 
 
 def _unrated_total(sessions: Iterable[MeterSession]) -> Decimal:
-    return sum((_unrated(session) for session in sessions), Decimal(0))
+    return sum(unrated_of(sessions).values(), Decimal(0))
 
 
 @dataclass(frozen=True, slots=True)

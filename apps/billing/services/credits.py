@@ -14,10 +14,10 @@ from django.db.models import Sum
 from django.utils.translation import gettext_lazy as _
 
 from apps.billing.choices import TransferKind
-from apps.billing.models import Account, Charge, MeterSession, UsageSlice
+from apps.billing.models import Account, Charge, MeterSession
 from apps.billing.models.rating import CREDIT
 from apps.billing.services.ledger import lock_wallet
-from apps.billing.services.rating import Draft, rate_session, settle
+from apps.billing.services.rating import Draft, charged, given_back, rate_session, settle
 from apps.common.actor import Actor
 from apps.common.errors import Conflict
 
@@ -83,6 +83,5 @@ def _session(session_id: UUID) -> MeterSession:
 def _drafts(session: MeterSession, since: datetime) -> list[Draft]:
     """A slice may reach past an end that became known late; that part has been taken back already."""
     end = session.proven_until
-    slices = UsageSlice.objects.filter(session_id=session.pk, end__gt=since, start__lt=end).order_by("start")
-    spans = [(each.start, max(each.start, since), min(each.end, end)) for each in slices]
-    return [Draft(session, slice_start, start, stop, CREDIT) for slice_start, start, stop in spans if start < stop]
+    drafts = [given_back(session, each, since, end, CREDIT) for each in charged(session, since=since)]
+    return [draft for draft in drafts if draft.start < draft.end]

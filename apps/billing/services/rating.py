@@ -22,10 +22,12 @@ from django.db.models import F, Q, QuerySet
 from apps.billing import policy
 from apps.billing.arithmetic import cut_at_hours, largest_remainder, seconds
 from apps.billing.choices import AccountKind, Resource, TransferKind
+from apps.billing.covering import Covering
 from apps.billing.funding import Usage
 from apps.billing.models import Account, Charge, MeterSession, RatingRun, Transfer, UsageSlice
 from apps.billing.models.rating import LATE
-from apps.billing.selectors.metering import fen_until
+from apps.billing.selectors.covering import covering_of, pieces
+from apps.billing.selectors.metering import fen_between
 from apps.billing.services.ledger import Posting, lock_wallet, post
 from apps.billing.services.renewal import renew_holds
 from apps.billing.services.vouchers_payment import Funding, fund_return, fund_usage, pay_by_vouchers, write_covers
@@ -38,17 +40,21 @@ BILLING_ZONE = ZoneInfo(settings.BILLING_TIME_ZONE)
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A charge to be: [start, end) of the slice that begins at `slice_start`; later revisions give it back."""
+    """A charge to be: [start, end) of the slice that begins at `slice_start`; later revisions give it back.
+
+    `covered` replicas are paid by a prepaid order and cost nothing.
+    """
 
     session: MeterSession
     slice_start: datetime
     start: datetime
     end: datetime
     revision: int = 0
+    covered: int = 0
 
     @property
     def exact(self) -> Decimal:
-        cost = fen_until(self.session, self.end) - fen_until(self.session, self.start)
+        cost = fen_between(self.session, self.start, self.end, covered=self.covered)
         return -cost if self.revision else cost
 
     def usage(self, key: int) -> Usage:
@@ -89,7 +95,10 @@ def rate_session(actor: Actor, wallet: Account, *, session_id: UUID, until: date
 def _rate(actor: Actor, wallet: Account, rows: QuerySet[MeterSession], until: datetime) -> RatingRun | None:
     rows = rows.order_by("opened_at", "id").select_related("price_version__package")
     sessions = list(rows.select_for_update(of=("self",), no_key=True, skip_locked=True))
-    drafts = [draft for session in sessions for draft in _drafts(session, until)]
+    if not sessions:
+        return None
+    covering = covering_of(sessions[0].organisation_id, since=min(session.rated_until for session in sessions))
+    drafts = [draft for session in sessions for draft in _drafts(session, until, covering)]
     if not drafts:
         return None
     backs, uses = [draft for draft in drafts if draft.revision], [draft for draft in drafts if not draft.revision]
@@ -106,9 +115,12 @@ def _due(until: datetime) -> QuerySet[MeterSession]:
     return rows
 
 
-def _drafts(session: MeterSession, until: datetime) -> list[Draft]:
-    pieces = cut_at_hours(session.rated_until, _target(session, until))
-    return [Draft(session, start, start, end) for start, end in pieces] or _take_back(session)
+def _drafts(session: MeterSession, until: datetime, covering: Covering) -> list[Draft]:
+    return [
+        Draft(session, start, start, end, covered=covered)
+        for begin, stop, covered in pieces(covering, session, session.rated_until, _target(session, until))
+        for start, end in cut_at_hours(begin, stop)
+    ] or _take_back(session)
 
 
 def _target(session: MeterSession, until: datetime) -> datetime:
@@ -120,8 +132,19 @@ def _take_back(session: MeterSession) -> list[Draft]:
     end = session.closed_at
     if end is None or end >= session.rated_until:
         return []
-    slices = UsageSlice.objects.filter(session_id=session.pk, end__gt=end).order_by("start")
-    return [Draft(session, each.start, max(each.start, end), each.end, revision=LATE) for each in slices]
+    return [given_back(session, each, end, each.end, LATE) for each in charged(session, since=end)]
+
+
+def charged(session: MeterSession, *, since: datetime) -> list[Charge]:
+    """The first charges of the session's slices that reach past `since`, in their order."""
+    rows = Charge.objects.filter(session_id=session.pk, revision=0, end__gt=since)
+    return list(rows.order_by("slice_start"))
+
+
+def given_back(session: MeterSession, first: Charge, since: datetime, until: datetime, revision: int) -> Draft:
+    """[since, until) of a slice taken back as it was charged, covered or not."""
+    start, end = max(first.start, since), min(first.end, until)
+    return Draft(session, first.slice_start, start, end, revision, first.covered)
 
 
 def settle(
@@ -235,6 +258,7 @@ def _charge(run: RatingRun, draft: Draft, amount_fen: int, voucher_exact: Decima
         day=day,
         price_version_id=draft.session.price_version_id,
         replicas=draft.session.replicas,
+        covered=draft.covered,
         rate=draft.session.price_version.rate_fen_per_hour,
         discount_off=draft.session.discount_off,
         seconds=-length if draft.revision else length,

@@ -13,7 +13,7 @@ from apps.billing import selectors as funds
 from apps.billing.arithmetic import seconds
 from apps.billing.models import Charge, MeterSession, PriceVersion, RatingRun, UsageSlice, VoucherUse
 from apps.billing.selectors import ChargeFilter
-from apps.billing.selectors.metering import fen_until
+from apps.billing.selectors.metering import unrated_of
 from apps.common.actor import Actor
 from apps.common.errors import NotFound
 from apps.common.permissions import Permission
@@ -144,12 +144,9 @@ def pending(actor: Actor, workload_id: UUID | None = None) -> list[Pending]:
     rows = MeterSession.objects.filter(settled=False, proven_until__gt=F("rated_until"))
     if workload_id is not None:
         rows = rows.filter(workload_id=workload_id)
-    return [_pending(session) for session in rows.select_related("price_version").order_by("opened_at")]
-
-
-def _pending(session: MeterSession) -> Pending:
-    exact = fen_until(session, session.proven_until) - fen_until(session, session.rated_until)
-    return Pending(session, seconds(session.proven_until - session.rated_until), exact)
+    sessions = list(rows.select_related("price_version").order_by("opened_at"))
+    exact = unrated_of(sessions)
+    return [Pending(each, seconds(each.proven_until - each.rated_until), exact[each.pk]) for each in sessions]
 
 
 @dataclass(frozen=True, slots=True)
