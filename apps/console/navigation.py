@@ -41,6 +41,7 @@ PORTAL = (
         "wallet",
         children=(
             Entry(_("Wallet"), "", "billing:wallet", P.BILLING_VIEW),
+            Entry(_("Bills"), "", "billing:bills", P.BILLING_VIEW),
             Entry(_("Consumption"), "", "billing:consumption", P.BILLING_VIEW_OWN),
             Entry(_("Budgets"), "", "billing:budgets", P.BILLING_VIEW),
             Entry(_("Invoices"), "", "billing:invoices", P.BILLING_VIEW),
@@ -98,6 +99,7 @@ CONSOLE = (
             Entry(_("Recharge"), "", "console:recharges", P.PLATFORM_FINANCE_VIEW),
             Entry(_("Alipay reconciliation"), "", "console:reconciliation", P.PLATFORM_FINANCE_VIEW),
             Entry(_("Consumption"), "", "console:consumption", P.PLATFORM_FINANCE_VIEW),
+            Entry(_("Statements"), "", "console:statements", P.PLATFORM_FINANCE_VIEW),
             Entry(_("Invoices"), "", "console:invoices", P.PLATFORM_FINANCE_VIEW),
             Entry(_("Exports"), "", "console:exports", P.PLATFORM_FINANCE_VIEW),
         ),

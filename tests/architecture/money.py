@@ -4,8 +4,10 @@ from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
-from apps.billing.models import Budget, TopUpOrder
-from apps.billing.services import proofs, recharge_review
+from apps.billing.models import Budget, Statement, TopUpOrder
+from apps.billing.months import Month
+from apps.billing.services import proofs, recharge_review, statements
+from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.scoping import acting
 from apps.tenants.actors import platform_actor
@@ -31,5 +33,14 @@ def money_values(world: World, secret: str) -> dict[str, Any]:
         budget = Budget.objects.create(
             organisation=world.organisation, name=secret, scope="organisation", limit_fen=100, thresholds=[100]
         )
-    ids = {"budget_id": budget.pk}
+    ids = {"budget_id": budget.pk, "statement_id": _statement(world, clerk).pk, "position": 1}
     return {**ids, "recharge_request_id": asked.pk, "proof_id": proof.pk, "out_trade_no": order.out_trade_no}
+
+
+def _statement(world: World, clerk: Actor) -> Statement:
+    """One that was issued, so that its own organisation sees it."""
+    month = Month.at(db_now()).former()
+    with acting(clerk):
+        made = statements.build(clerk, organisation_id=world.organisation.pk, month=month)
+        statements.review(clerk, statement_id=made.pk)
+        return statements.issue(clerk, statement_id=made.pk)

@@ -1,8 +1,9 @@
 """Closing a month over all organisations: one transaction each, so that it can be killed and run again at any point."""
 
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -55,6 +56,20 @@ def close_month(actor: Actor, *, month: Month, now: datetime | None = None) -> i
     return built
 
 
+def build_now(actor: Actor, *, month: Month, seconds: float = 10.0) -> tuple[int, bool]:
+    """Build every draft of a month anew, the running one's too, for at most so long; (how many, whether any are left).
+
+    Drafts that were built in the last minute count as new, so that a second press goes on where the first stopped.
+    """
+    now, until, built = db_now(), time.monotonic() + seconds, 0
+    for organisation_id in _due(month, now, fresh_since=now - timedelta(minutes=1)):
+        if time.monotonic() > until:
+            return built, True
+        build(actor, organisation_id=organisation_id, month=month, now=now)
+        built += 1
+    return built, False
+
+
 def do_to_all(statement_ids: Iterable[UUID], act: Callable[[UUID], object]) -> Done:
     """Review or issue many, a transaction each; what is refused is told and the others go on."""
     count, refused = 0, []
@@ -67,11 +82,11 @@ def do_to_all(statement_ids: Iterable[UUID], act: Callable[[UUID], object]) -> D
     return Done(count, refused)
 
 
-def _due(month: Month, now: datetime) -> Iterator[UUID]:
+def _due(month: Month, now: datetime, fresh_since: datetime | None = None) -> Iterator[UUID]:
     """Organisations that want a draft, a page at a time: built ones are no longer found, so nothing is kept."""
     last: UUID | None = None
     while True:
-        rows = _wanting(month, now)
+        rows = _wanting(month, _will_do(month, now, fresh_since))
         page = list((rows if last is None else rows.filter(organisation_id__gt=last))[:_PAGE])
         if not page:
             return
@@ -79,10 +94,17 @@ def _due(month: Month, now: datetime) -> Iterator[UUID]:
         last = page[-1]
 
 
-def _wanting(month: Month, now: datetime) -> QuerySet[Account, UUID]:
-    """Organisations with money or movements in the month, or money left from before, and no draft that will do."""
-    mine = Statement.objects.filter(organisation_id=OuterRef("organisation_id"), period=month.period)
-    final = mine.filter(Q(complete=True) | ~Q(state=StatementState.DRAFT)) if now >= month.complete_at else mine
+def _will_do(month: Month, now: datetime, fresh_since: datetime | None) -> QuerySet[Statement]:
+    """Statements of the month that need not be built: before T+1 any, after it the complete, and those built lately."""
+    mine: QuerySet[Statement] = Statement.objects.filter(period=month.period)
+    if fresh_since is not None:
+        return mine.filter(~Q(state=StatementState.DRAFT) | Q(built_at__gte=fresh_since))
+    return mine.filter(Q(complete=True) | ~Q(state=StatementState.DRAFT)) if now >= month.complete_at else mine
+
+
+def _wanting(month: Month, will_do: QuerySet[Statement]) -> QuerySet[Account, UUID]:
+    """Organisations with movements in the month, or money left from before, and no statement that will do."""
+    final = will_do.filter(organisation_id=OuterRef("organisation_id"))
     moved = Transfer.objects.filter(organisation_id=OuterRef("organisation_id"))
     rated = RatingRun.objects.filter(organisation_id=OuterRef("organisation_id"))
     since = month.start - MARGIN
