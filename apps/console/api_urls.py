@@ -15,6 +15,7 @@ from apps.console.api import (
     organisations,
     recharge_requests,
     settings,
+    units,
     workloads,
 )
 
@@ -55,6 +56,7 @@ _package = [
     path("withdraw/", catalogue.PackageWithdraw.as_view()),
     path("offer/", catalogue.PackageOffer.as_view()),
     path("prices/", catalogue.Prices.as_view()),
+    path("follow/", units.PackageFollow.as_view()),
 ]
 
 _settings = [
@@ -91,6 +93,8 @@ _console: list[URLPattern | URLResolver] = [
     path("images/", images.Images.as_view()),
     path("images/<uuid:image_id>/", images.ImageDetail.as_view()),
     path("images/<uuid:image_id>/withdraw/", images.ImageWithdraw.as_view()),
+    path("prices/", units.UnitPrices.as_view()),
+    path("prices/<int:price_id>/end/", units.UnitPriceEnd.as_view()),
     path("packages/", catalogue.Packages.as_view()),
     path("packages/<int:package_id>/", include(_package)),
     path("recharges/", finance.Recharges.as_view()),

@@ -10,10 +10,11 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.audit.models import Entry
 from apps.billing.models import Package, Transfer
+from apps.console.action_words import ACTIONS
 from apps.console.days import start_of
 from apps.console.forms.fields import Completing
 from apps.console.selectors.organisations import find
-from apps.console.words import ACTIONS, TARGETS
+from apps.console.words import TARGETS
 from apps.tenants.choices import OrganisationStatus
 from apps.tenants.models import Organisation
 from apps.workloads.choices import LIVE, Kind, Status

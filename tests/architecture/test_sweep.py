@@ -111,6 +111,7 @@ def _values(world: World, run: Run) -> dict[str, Any]:
         "card_id": unknown_id(),
         "ref": unknown_id(),
         "package_id": world.package.pk,
+        "price_id": 999_999,
         "user_id": world.alice.pk,
         "notice_id": _notice(world).pk,
         "transfer_id": _top_up(world).pk,

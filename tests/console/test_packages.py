@@ -110,7 +110,8 @@ def test_a_later_price_waits_for_its_time(finance: Client, world: World) -> None
     assert price.number == 1
     again = post(finance, page("package_price", world.package.pk), rate="5", begins="now")
     assert again.status_code == 422
-    assert again.context["form"].non_field_errors() == ["A later price is already planned for this package."]
+    words = f"A later price is already planned for the package {world.package.name_en}."
+    assert again.context["form"].non_field_errors() == [words]
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,7 @@ class PackageOut(PackageFields):
     id = serializers.IntegerField(read_only=True)
     isolation = serializers.ChoiceField(choices=Isolation.choices, read_only=True)
     active = serializers.BooleanField(read_only=True)
+    follows_list = serializers.BooleanField(read_only=True, help_text="The price list makes its price.")
     price = PriceOut(read_only=True, allow_null=True)
 
 

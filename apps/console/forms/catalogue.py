@@ -58,7 +58,7 @@ class PackageForm(forms.Form):
 
     def spec(self) -> PackageSpec:
         """In the units of the catalogue; what belongs to GPUs is empty where the package has none."""
-        data = {name: self._stored(name) for name in self.fields if name != "rate"}
+        data = {name: self._stored(name) for name in PackageForm.base_fields}
         if not data["gpu_mode"]:
             data |= {"gpu_count": 0, "gpu_model": "", "gpu_memory_mib": 0, "gpu_core_milli": 0, "mig_profile": ""}
         elif data["gpu_mode"] == GpuMode.WHOLE:
@@ -76,6 +76,11 @@ class NewPackageForm(PackageForm):
     """With its first price; without one it cannot be started until a price is set."""
 
     rate = YuanRateField(label=_("First price"), required=False, help_text=_("From now on. Empty: not startable yet."))
+    follows_list = forms.BooleanField(
+        label=_("Its price follows the price list"),
+        required=False,
+        help_text=_("Then it needs no first price: the list makes it, now and whenever the list changes."),
+    )
 
 
 def initial_of(package: Package) -> dict[str, Any]:

@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
@@ -14,7 +15,6 @@ from apps.billing import services
 from apps.billing.models import Package
 from apps.common.access import on_platform, requires
 from apps.common.actor import Actor
-from apps.common.clock import db_now
 from apps.common.errors import DomainError, NotFound
 from apps.common.formatting import moment
 from apps.common.forms import show_error
@@ -24,6 +24,8 @@ from apps.console.filters import PackageFilter
 from apps.console.forms.catalogue import NewPackageForm, PackageForm, PriceForm, initial_of
 from apps.console.requests import StaffRequest
 from apps.console.tables.catalogue import PackageTable, PriceTable
+from apps.console.unit_words import made_of
+from apps.console.versions import dated, planned_of
 from apps.console.views.shared import done, paged, refused
 
 VIEW = on_platform(P.PLATFORM_PRICES_VIEW)
@@ -50,8 +52,10 @@ def new(request: StaffRequest) -> HttpResponse:
         return render(request, FORM, {"form": form})
     if form.is_valid():
         try:
-            rate = form.cleaned_data["rate"]
-            package = services.create_package(request.actor, spec=form.spec(), rate_fen_per_hour=rate)
+            rate, follows = form.cleaned_data["rate"], form.cleaned_data["follows_list"]
+            package = services.create_package(
+                request.actor, spec=form.spec(), rate_fen_per_hour=rate, follows_list=follows
+            )
         except DomainError as error:
             show_error(form, error)
         else:
@@ -108,6 +112,20 @@ def price(request: StaffRequest, package_id: int) -> HttpResponse:
 
 @requires(MANAGE)
 @require_POST
+def follow(request: StaffRequest, package_id: int) -> HttpResponse:
+    """`follows=yes`: the price list makes its price from now on; otherwise it keeps the price that it has."""
+    follows = request.POST.get("follows") == "yes"
+    try:
+        services.follow(request.actor, package_id=package_id, follows=follows)
+    except DomainError as error:
+        messages.error(request, str(error.message))
+        return redirect("console:package", package_id)
+    words = _("Its price follows the price list.") if follows else _("It keeps its price until you set another.")
+    return done(request, words, "console:package", package_id)
+
+
+@requires(MANAGE)
+@require_POST
 def withdraw(request: StaffRequest, package_id: int) -> HttpResponse:
     services.deactivate_package(request.actor, package_id=package_id)
     return done(request, _("The package is withdrawn: nothing new starts on it."), "console:package", package_id)
@@ -132,16 +150,13 @@ def _name(package: Package) -> str:
 
 
 def _context(request: StaffRequest, package: Package, form: PriceForm) -> dict[str, Any]:
-    history = list(funds.price_history(request.actor, package_id=package.pk))
-    now = db_now()
-    for version in history:
-        ended = version.effective_to is not None and version.effective_to <= now
-        version.state = "past" if ended else "planned" if version.effective_from > now else "now"  # type: ignore[attr-defined]
+    history = dated(funds.price_history(request.actor, package_id=package.pk))
     return {
         "package": package,
         "form": form,
         "prices": paged(request, PriceTable(history), per_page=20),
-        "planned": next((version for version in history if version.effective_from > now), None),
+        "planned": planned_of(history),
+        "made": made_of(package),
         "zone": timezone.get_current_timezone_name(),
         "may_manage": request.actor.may(P.PLATFORM_PRICES_MANAGE),
     }
