@@ -1,0 +1,34 @@
+"""What finance staff say about an invoice."""
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from apps.billing.invoice_forms import InvoiceFilesField
+from apps.billing.services.invoicing import REASON_MAX, Issue
+
+
+class IssueForm(forms.Form):
+    number = forms.CharField(
+        label=_("Invoice number"),
+        max_length=24,
+        help_text=_("20 digits; older kinds have 8, with their code before it."),
+        widget=forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"}),
+    )
+    issued_on = forms.DateField(
+        label=_("Date of issue"), widget=forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"})
+    )
+    files = InvoiceFilesField(label=_("The invoice"), help_text=_("PDF, OFD or XML, at most 10 MB each."))
+
+    def issue(self) -> Issue:
+        """Of a form that is valid."""
+        data = self.cleaned_data
+        return Issue(data["number"], data["issued_on"], data["files"])
+
+
+class DenyInvoiceForm(forms.Form):
+    answer = forms.CharField(label=_("Why"), max_length=REASON_MAX, widget=forms.Textarea(attrs={"rows": 3}))
+
+
+class VoidForm(forms.Form):
+    reason = forms.CharField(label=_("Why"), max_length=REASON_MAX, widget=forms.Textarea(attrs={"rows": 3}))
+    red_number = forms.CharField(label=_("Number of the red invoice"), max_length=24, required=False)
