@@ -16,9 +16,15 @@ from plstack.launch.report import Reporter, Step
 from plstack.launch.run import StopRequests
 from plstack.launch.valkey import Valkey
 
-QUICK = ["-n", "2", "-m", "not browser and not kube and not chaos", "--ignore=tests/contract", "tests"]
-CONTRACT = ["-n", "2", "tests/contract"]
-SUITES = {"quick": QUICK, "contract": CONTRACT}
+# Suites that start processes, servers and sandboxes of their own, and so wait for them.
+PROCESSES = ["tests/drivers", "tests/gateway", "tests/envs", "tests/launch"]
+CONTRACT = ["tests/contract"]
+TWO = ["-n", "2", "-m", "not browser and not kube and not chaos"]
+SUITES = {
+    "quick": [*TWO, *(f"--ignore={path}" for path in (*PROCESSES, *CONTRACT)), "tests"],
+    "processes": [*TWO, *PROCESSES],
+    "contract": [*TWO, *CONTRACT],
+}
 BROWSER = ["-m", "browser", "tests/browser"]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 INSTALL_CHROMIUM = ["apt-get", "install", "-y", "--no-install-recommends", "chromium", "fonts-noto-cjk"]
