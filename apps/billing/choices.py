@@ -98,6 +98,16 @@ class VoucherScope(models.TextChoices):
     STORAGE = "storage", _("Storage")
 
 
+class VoucherState(models.TextChoices):
+    """As it is shown; none of it is stored."""
+
+    PLANNED = "planned", _("Not valid yet")
+    VALID = "valid", _("Valid")
+    USED_UP = "used_up", _("Used up")
+    EXPIRED = "expired", _("Expired")
+    VOIDED = "voided", _("Voided")
+
+
 class VoucherEndReason(models.TextChoices):
     EXPIRED = "expired", _("Expired")
     VOIDED = "voided", _("Voided")

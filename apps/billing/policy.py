@@ -28,6 +28,8 @@ CAP_AHEAD: timedelta = timedelta(seconds=_setting("CAP_AHEAD_SECONDS", 120))
 CAP_LEAST: timedelta = timedelta(minutes=_setting("CAP_LEAST_MINUTES", 10))
 # One offline top-up: at most a million yuan, so that a slip of the keyboard stays small.
 TOP_UP_MAX_FEN: int = _setting("TOP_UP_MAX_FEN", 100_000_000)
+# What is left of a voucher goes back so long after its end: usage within its time has been charged by then.
+VOUCHER_SETTLES: timedelta = timedelta(hours=_setting("VOUCHER_SETTLES_HOURS", 1))
 # A prepaid order may still be renewed for so long after its end, but for at most a tenth of its last period; running
 # time stays covered meanwhile, and the renewal begins at the old end.
 PREPAID_GRACE: timedelta = timedelta(hours=_setting("PREPAID_GRACE_HOURS", 24))

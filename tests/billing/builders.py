@@ -7,9 +7,9 @@ from itertools import count
 from uuid import UUID, uuid4
 
 from apps.billing import services
-from apps.billing.choices import AccountKind
-from apps.billing.models import Account, Hold, Package, PriceVersion
-from apps.billing.services.ledger import organisation_account
+from apps.billing.choices import AccountKind, TransferKind
+from apps.billing.models import Account, Hold, Package, PriceVersion, Voucher
+from apps.billing.services.ledger import organisation_account, platform_account
 from apps.common.actor import Actor, system_actor
 from apps.tenants.choices import Role
 from apps.tenants.models import Membership, Organisation, User
@@ -114,3 +114,28 @@ class Run:
     def release(self) -> "Run":
         services.release_hold(workload_id=self.workload_id)
         return self
+
+
+def make_voucher(organisation: Organisation, fen: int, scope: str = "everything", **columns: object) -> Voucher:
+    """Valid around `NOON`, whatever today is: written as a service would, past days included."""
+    idem = f"voucher:issue:test:{next(_serial)}:{uuid4()}"
+    granted = services.post(
+        PLATFORM,
+        posting=services.Posting(
+            debit=platform_account(AccountKind.PROMOTION),
+            credit=organisation_account(organisation.pk, AccountKind.VOUCHER),
+            amount_fen=fen,
+            kind=TransferKind.VOUCHER_ISSUE,
+            idem=idem,
+        ),
+    )
+    values: dict[str, object] = {
+        "valid_from": NOON - timedelta(days=30),
+        "valid_until": NOON + timedelta(days=30),
+        "issued_by": "tests",
+        **columns,
+    }
+    made: Voucher = Voucher.objects.create(
+        organisation=organisation, amount_fen=fen, left_fen=fen, scope=scope, transfer=granted, **values
+    )
+    return made

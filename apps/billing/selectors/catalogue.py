@@ -4,6 +4,7 @@ from datetime import datetime
 
 from django.db.models import Prefetch, Q, QuerySet
 
+from apps.billing.choices import Resource
 from apps.billing.models import Package, PriceVersion
 from apps.billing.selectors.review import usable
 from apps.common.actor import Actor
@@ -17,7 +18,7 @@ def packages(actor: Actor, *, active_only: bool = True) -> QuerySet[Package]:
     Left out: what the organisation is not allowed, and what needs an approval that the person has not got. With
     `active_only=False` all there are, for price managers only.
     """
-    rows = Package.objects.prefetch_related(
+    rows = Package.objects.filter(resource=Resource.COMPUTE).prefetch_related(
         Prefetch("prices", queryset=_in_force(db_now()), to_attr=Package.PRICES_IN_FORCE)
     )
     if active_only:

@@ -7,11 +7,13 @@ from uuid import UUID
 
 from django.utils.translation import gettext_lazy as _
 
-from apps.billing.arithmetic import hour_price
+from apps.billing.arithmetic import hour_price, net_rate
 from apps.billing.choices import BLOCKING, AccountKind, ArrearsStatus
 from apps.billing.models import Account, ArrearsState
 from apps.billing.selectors.catalogue import current_price
+from apps.billing.selectors.discounts import off_at
 from apps.billing.selectors.metering import burn_fen_per_hour
+from apps.billing.selectors.vouchers import backing
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Invalid
@@ -24,9 +26,10 @@ FOREVER_HOURS = 24 * 3650
 class Quote:
     """The answer beside the start button. Rates are fen per hour of all replicas together.
 
-    A start sets aside `hold_fen`, the price of its first hour; all of it must be available. `runs_until` is when
-    balance and credit would be used up by everything the organisation runs, this included; None when it costs
-    nothing, would last ten years, or cannot start.
+    `list_rate_fen_per_hour` is before the organisation's discount, of which `discount_off` is taken off. A start sets
+    aside `hold_fen`, the price of its first hour: `covered_fen` of it are stood for by vouchers that fit, the rest must
+    be available. `runs_until` is when vouchers that fit, balance and credit would be used up by everything the
+    organisation runs, this included; None when it costs nothing, would last ten years, or cannot start.
     """
 
     package_id: int
@@ -42,6 +45,10 @@ class Quote:
     runs_until: datetime | None
     shortfall_fen: int
     blocked: ArrearsStatus | None
+    list_rate_fen_per_hour: Decimal = Decimal(0)
+    discount_off: Decimal = Decimal(0)
+    covered_fen: int = 0
+    vouchers_fen: int = 0
 
     @property
     def can_start(self) -> bool:
@@ -58,10 +65,13 @@ def quote(actor: Actor, *, package_id: int, replicas: int = 1) -> Quote:
         raise Conflict(_("This package is not on offer."), hint=_("Choose another package."))
     organisation_id = actor.organisation()
     wallet = wallet_row(organisation_id)
-    hold = hour_price(price.rate_fen_per_hour, replicas)
-    shortfall = max(hold - wallet.available_fen, 0) if hold else 0
+    off, backed = off_at(organisation_id, db_now()), backing(organisation_id)
+    hold = hour_price(price.rate_fen_per_hour, replicas, off)
+    vouchers = backed.free_fen(price.package)
+    covered = min(hold, vouchers)
+    shortfall = max(hold - covered - wallet.available_fen, 0) if hold > covered else 0
     blocked = blocked_by(organisation_id) if hold else None
-    rate, burn = price.rate_fen_per_hour * replicas, burn_fen_per_hour(organisation_id)
+    rate, burn = net_rate(price.rate_fen_per_hour, off) * replicas, burn_fen_per_hour(organisation_id)
     return Quote(
         package_id=package_id,
         replicas=replicas,
@@ -73,9 +83,13 @@ def quote(actor: Actor, *, package_id: int, replicas: int = 1) -> Quote:
         available_fen=wallet.available_fen,
         hold_fen=hold,
         burn_fen_per_hour=burn,
-        runs_until=None if shortfall or blocked else lasts_until(wallet.funds_fen, rate + burn),
+        runs_until=None if shortfall or blocked else lasts_until(wallet.funds_fen + vouchers, rate + burn),
         shortfall_fen=shortfall,
         blocked=blocked,
+        list_rate_fen_per_hour=price.rate_fen_per_hour * replicas,
+        discount_off=off,
+        covered_fen=covered,
+        vouchers_fen=vouchers,
     )
 
 

@@ -12,6 +12,7 @@ from apps.billing.models import Account, ArrearsState, Transfer
 from apps.billing.selectors.arrears import standing_of
 from apps.billing.selectors.metering import burn_fen_per_hour
 from apps.billing.selectors.quotes import lasts_until, wallet_row
+from apps.billing.selectors.vouchers import funds_with_vouchers
 from apps.common.actor import Actor
 from apps.common.permissions import Permission
 
@@ -46,7 +47,7 @@ def wallet(actor: Actor, *, organisation_id: UUID | None = None) -> Wallet:
         credit_limit_fen=account.credit_limit_fen,
         available_fen=account.available_fen,
         burn_fen_per_hour=burn,
-        runs_until=lasts_until(account.funds_fen, burn),
+        runs_until=lasts_until(funds_with_vouchers(organisation_id, account.funds_fen), burn),
         status=stands.status,
         since=stands.since,
         grace_until=stands.grace_until,
@@ -68,7 +69,8 @@ def recharges(actor: Actor) -> QuerySet[Transfer]:
     """
     actor.require(Permission.PLATFORM_FINANCE_VIEW if actor.platform else Permission.BILLING_VIEW)
     back = When(kind=TransferKind.REFUND, then=-F("amount_fen"))
-    moved = Transfer.objects.filter(kind__in=[TransferKind.TOP_UP, TransferKind.REFUND])
+    # What goes on from refund clearing is between the platform's own accounts.
+    moved = Transfer.objects.filter(kind__in=[TransferKind.TOP_UP, TransferKind.REFUND], organisation__isnull=False)
     rows: QuerySet[Transfer] = moved.annotate(
         into_wallet_fen=Case(back, default=F("amount_fen"), output_field=BigIntegerField())
     )

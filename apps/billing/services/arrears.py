@@ -13,6 +13,7 @@ from apps.billing.choices import ArrearsStatus
 from apps.billing.models import ArrearsState
 from apps.billing.selectors.arrears import organisations_to_assess, terms_of
 from apps.billing.selectors.metering import burn_fen_per_hour
+from apps.billing.selectors.vouchers import funds_with_vouchers
 from apps.billing.services.ledger import lock_wallet
 from apps.common.actor import Actor
 from apps.common.clock import db_now
@@ -44,7 +45,9 @@ def reassess(actor: Actor, *, organisation_id: UUID, now: datetime) -> ArrearsCh
         wallet = lock_wallet(organisation_id)
         state = _state(organisation_id)
         terms = terms_of(state)
-        position = states.Position(wallet.funds_fen, burn_fen_per_hour(organisation_id))
+        position = states.Position(
+            funds_with_vouchers(organisation_id, wallet.funds_fen), burn_fen_per_hour(organisation_id)
+        )
         to = states.due_status(state, position, now, terms)
         if to is None:
             days = states.due_announcement(state, now)

@@ -10,7 +10,9 @@ from apps.billing import policy
 from apps.billing.arithmetic import hour_price
 from apps.billing.choices import BLOCKING, HoldOutcome, HoldReason
 from apps.billing.models import Account, ArrearsState, Hold, HoldEnd, PriceVersion
+from apps.billing.selectors.discounts import off_at
 from apps.billing.selectors.metering import unrated_fen
+from apps.billing.selectors.vouchers import backing
 from apps.billing.services.ledger import lock_wallet
 from apps.common.actor import Actor
 from apps.common.clock import db_now
@@ -21,7 +23,8 @@ from apps.common.money import yuan
 def hold_for_start(actor: Actor, *, workload_id: UUID, price_version_id: int, label: str, replicas: int = 1) -> Hold:
     """Set aside the price of the first hour, so that what starts together can also run together.
 
-    The whole hour must be there: less would promise a run that ends before it has done anything. Repeated for the
+    The whole hour must be there: less would promise a run that ends before it has done anything. Vouchers that fit
+    stand for as much of it as they have left and no other hold counts on; the wallet for the rest. Repeated for the
     same workload it returns the open hold. Raises InsufficientFunds with what exactly is short, Conflict when the
     price is no longer the one in force (a quote stays good for `policy.QUOTE_VALID`) or its package was withdrawn.
     """
@@ -32,11 +35,19 @@ def hold_for_start(actor: Actor, *, workload_id: UUID, price_version_id: int, la
         if existing is not None:
             return existing
         price = _usable_price(price_version_id)
-        amount = hour_price(price.rate_fen_per_hour, replicas)
+        amount = hour_price(price.rate_fen_per_hour, replicas, off_at(organisation_id, db_now()))
+        covered = min(amount, backing(organisation_id).free_fen(price.package)) if amount else 0
         if amount:
             _refuse_in_arrears(organisation_id)
-            _refuse_when_short(wallet, amount)
-        return place(organisation_id, workload_id=workload_id, label=label, reason=HoldReason.START, amount_fen=amount)
+            _refuse_when_short(wallet, amount - covered)
+        return place(
+            organisation_id,
+            workload_id=workload_id,
+            label=label,
+            reason=HoldReason.START,
+            amount_fen=amount - covered,
+            covered_fen=covered,
+        )
 
 
 def release_hold(*, workload_id: UUID) -> None:
@@ -56,8 +67,9 @@ def release_hold(*, workload_id: UUID) -> None:
         due = int(unrated_fen(workload_id).to_integral_value(rounding=ROUND_CEILING))
         end(hold, HoldOutcome.CAPTURED if due else HoldOutcome.VOIDED)
         if due:
-            free = wallet.available_fen + hold.amount_fen
-            replace(hold, reason=HoldReason.SETTLING, amount_fen=min(due, max(free, 0)))
+            free, covered = wallet.available_fen + hold.amount_fen, min(due, hold.covered_fen)
+            held = min(due - covered, max(free, 0))
+            replace(hold, reason=HoldReason.SETTLING, amount_fen=held, covered_fen=covered)
 
 
 def open_hold(workload_id: UUID) -> Hold | None:
@@ -66,7 +78,15 @@ def open_hold(workload_id: UUID) -> Hold | None:
     return None if last is None or hasattr(last, "end") else last
 
 
-def place(organisation_id: UUID, *, workload_id: UUID, label: str, reason: HoldReason, amount_fen: int) -> Hold:
+def place(
+    organisation_id: UUID,
+    *,
+    workload_id: UUID,
+    label: str,
+    reason: HoldReason,
+    amount_fen: int,
+    covered_fen: int = 0,
+) -> Hold:
     """Write the workload's next hold. The wallet is locked by the caller; the trigger refuses what it lacks."""
     last = Hold.objects.filter(workload_id=workload_id).order_by("-number").first()
     placed: Hold = Hold.objects.create(
@@ -76,14 +96,20 @@ def place(organisation_id: UUID, *, workload_id: UUID, label: str, reason: HoldR
         label=label[:200],
         reason=reason,
         amount_fen=amount_fen,
+        covered_fen=covered_fen,
     )
     return placed
 
 
-def replace(hold: Hold, *, reason: HoldReason, amount_fen: int) -> Hold:
+def replace(hold: Hold, *, reason: HoldReason, amount_fen: int, covered_fen: int = 0) -> Hold:
     """The hold that follows `hold`, which has ended."""
     return place(
-        hold.organisation_id, workload_id=hold.workload_id, label=hold.label, reason=reason, amount_fen=amount_fen
+        hold.organisation_id,
+        workload_id=hold.workload_id,
+        label=hold.label,
+        reason=reason,
+        amount_fen=amount_fen,
+        covered_fen=covered_fen,
     )
 
 

@@ -6,6 +6,7 @@ from uuid import UUID
 from apps.billing.arithmetic import hour_price
 from apps.billing.choices import AccountKind, HoldOutcome, HoldReason
 from apps.billing.models import Hold, MeterSession
+from apps.billing.selectors.vouchers import Backing, backing
 from apps.billing.services.holds import end, open_hold, replace
 from apps.billing.services.ledger import organisation_account
 
@@ -14,33 +15,39 @@ def renew_holds(organisation_id: UUID, sessions: Iterable[MeterSession]) -> None
     """After a rating of `sessions`, under the wallet's lock: hold their next hour, or what is left for it.
 
     The usage has left the balance, so an unchanged hold already is the next hour's; capturing it to hold the same
-    amount again would be two rows that say nothing. A hold is renewed only when its amount has to change.
+    amount again would be two rows that say nothing. A hold is renewed only when its amount has to change. Vouchers
+    stand for what they can, as at the start.
     """
     available = organisation_account(organisation_id, AccountKind.CASH).available_fen
     latest = {session.workload_id: session for session in sessions}
+    backed = backing(organisation_id)
     for workload_id, session in latest.items():
         hold = open_hold(workload_id)
         if hold is not None:
-            available += hold.amount_fen - _renew(hold, session, available + hold.amount_fen)
+            others = backed.without(hold.covered_fen)
+            amount, covered = _renew(hold, session, available + hold.amount_fen, others)
+            available += hold.amount_fen - amount
+            backed = others.without(-covered)
 
 
-def _renew(hold: Hold, session: MeterSession, free: int) -> int:
-    """Fen held afterwards, of the `free` ones that there are without this hold."""
+def _renew(hold: Hold, session: MeterSession, free: int, backed: Backing) -> tuple[int, int]:
+    """Fen held of the wallet afterwards, of the `free` ones that there are without this hold, and those covered."""
     if hold.reason == HoldReason.SETTLING:
         return _settled(hold, session)
     wanted = hour_price(session.price_version.rate_fen_per_hour, session.replicas, session.discount_off)
-    amount = min(wanted, max(free, 0))
-    if amount != hold.amount_fen:
+    covered = min(wanted, backed.free_fen(session.price_version.package)) if backed.purses else 0
+    amount = min(wanted - covered, max(free, 0))
+    if (amount, covered) != (hold.amount_fen, hold.covered_fen):
         end(hold, HoldOutcome.CAPTURED)
-        replace(hold, reason=HoldReason.RUNNING, amount_fen=amount)
-    return amount
+        replace(hold, reason=HoldReason.RUNNING, amount_fen=amount, covered_fen=covered)
+    return amount, covered
 
 
-def _settled(hold: Hold, session: MeterSession) -> int:
+def _settled(hold: Hold, session: MeterSession) -> tuple[int, int]:
     if not session.settled or _others_unsettled(session):
-        return hold.amount_fen
+        return hold.amount_fen, hold.covered_fen
     end(hold, HoldOutcome.CAPTURED)
-    return 0
+    return 0, 0
 
 
 def _others_unsettled(session: MeterSession) -> bool:

@@ -7,15 +7,13 @@ sweep ends that with it: it never becomes money of the wallet.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
 
-from django.db.models import Q
-
-from apps.billing.choices import AccountKind, TransferKind, VoucherScope
+from apps.billing.choices import AccountKind, TransferKind
 from apps.billing.funding import Part, Purse, Usage, divide, lay, share_back, sums
 from apps.billing.models import Charge, ChargeCover, RatingRun, Voucher, VoucherUse
+from apps.billing.selectors.vouchers import purses_of, spendable
 from apps.billing.services.ledger import Posting, organisation_account, post
 from apps.common.actor import Actor
 
@@ -44,7 +42,8 @@ class Funding:
 
 def fund_usage(organisation_id: UUID, usages: Sequence[Usage], amount: int) -> Funding:
     """Vouchers that fit new usage, which costs `amount` whole fen, soonest expiry first."""
-    purses = purses_of(organisation_id, since=min(each.start for each in usages), until=max(u.end for u in usages))
+    since, until = min(usage.start for usage in usages), max(usage.end for usage in usages)
+    purses = purses_of(spendable(organisation_id).filter(valid_from__lt=until, valid_until__gt=since))
     return _funding(lay(usages, purses), purses, usages, amount)
 
 
@@ -59,8 +58,8 @@ def fund_return(usages: Sequence[Usage], sources: Sequence[Charge], amount: int)
         for usage, source in zip(usages, sources, strict=True)
         for cover in by_charge.get(source.pk, ())
     ]
-    rows = Voucher.objects.filter(pk__in={part.voucher_id for part in parts}).order_by("valid_until", "pk")
-    return _funding([part for part in parts if part.exact], [purse_of(row) for row in rows], usages, amount)
+    purses = purses_of(Voucher.objects.filter(pk__in={part.voucher_id for part in parts}))
+    return _funding([part for part in parts if part.exact], purses, usages, amount)
 
 
 def _funding(parts: Sequence[Part], purses: Sequence[Purse], usages: Sequence[Usage], amount: int) -> Funding:
@@ -69,28 +68,6 @@ def _funding(parts: Sequence[Part], purses: Sequence[Purse], usages: Sequence[Us
     # Parts given back are rounded down at the last place.
     all_covered = bool(parts) and abs(uncovered) <= _TINY * len(parts)
     return Funding(parts, exact, divide(amount, purses, exact, all_covered=all_covered))
-
-
-def purses_of(organisation_id: UUID, *, since: datetime, until: datetime) -> list[Purse]:
-    """Vouchers with something left that are valid at some time of [since, until), in the order of their use."""
-    rows = Voucher.objects.filter(organisation_id=organisation_id, voided_at__isnull=True, left_fen__gt=0)
-    valid = rows.filter(Q(valid_from__lt=until) & Q(valid_until__gt=since))
-    return [purse_of(row) for row in valid.order_by("valid_until", "pk")]
-
-
-def purse_of(voucher: Voucher) -> Purse:
-    return Purse(
-        voucher_id=voucher.pk,
-        scope=VoucherScope(voucher.scope),
-        package_id=voucher.package_id,
-        gpu_model=voucher.gpu_model,
-        valid_from=voucher.valid_from,
-        valid_until=voucher.valid_until,
-        amount_fen=voucher.amount_fen,
-        used_fen=voucher.used_fen,
-        left_fen=voucher.left_fen,
-        covered=voucher.covered_exact,
-    )
 
 
 def pay_by_vouchers(actor: Actor, run: RatingRun, funding: Funding, *, idem: str, gives_back: TransferKind) -> None:

@@ -1,0 +1,139 @@
+"""Vouchers: what there is, and how far they stand for what runs or wants to start."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+from django.db.models import Case, CharField, Q, QuerySet, Sum, Value, When
+
+from apps.billing.choices import Resource, VoucherScope, VoucherState
+from apps.billing.funding import Purse
+from apps.billing.models import Hold, MeterSession, Package, Voucher
+from apps.common.actor import Actor
+from apps.common.clock import db_now
+from apps.common.errors import NotFound
+from apps.common.permissions import Permission
+
+
+def vouchers(actor: Actor) -> QuerySet[Voucher]:
+    """The organisation's, or everybody's for the platform's finance staff, newest first, with `state`."""
+    actor.require(Permission.PLATFORM_FINANCE_VIEW if actor.platform else Permission.BILLING_VIEW)
+    rows: QuerySet[Voucher] = Voucher.objects.annotate(state=_state())
+    return rows.select_related("organisation", "package").order_by("-created_at", "-pk")
+
+
+def voucher(actor: Actor, voucher_id: int) -> Voucher:
+    """Raises `NotFound`."""
+    found = vouchers(actor).filter(pk=voucher_id).first()
+    if found is None:
+        raise NotFound
+    return found
+
+
+def _state() -> Case:
+    now = db_now()
+    return Case(
+        When(voided_at__isnull=False, then=Value(VoucherState.VOIDED)),
+        When(valid_until__lte=now, then=Value(VoucherState.EXPIRED)),
+        When(left_fen=0, then=Value(VoucherState.USED_UP)),
+        When(valid_from__gt=now, then=Value(VoucherState.PLANNED)),
+        default=Value(VoucherState.VALID),
+        output_field=CharField(),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class VoucherSums:
+    """Whole fen of vouchers: granted, used, left and usable now or later, gone back unused."""
+
+    granted_fen: int
+    used_fen: int
+    left_fen: int
+    ended_fen: int
+
+
+def voucher_sums(rows: QuerySet[Voucher]) -> VoucherSums:
+    live = Q(voided_at__isnull=True, valid_until__gt=db_now())
+    sums = rows.order_by().aggregate(granted=Sum("amount_fen"), used=Sum("used_fen"), left=Sum("left_fen", filter=live))
+    granted, used, left = (int(sums[name] or 0) for name in ("granted", "used", "left"))
+    return VoucherSums(granted, used, left, granted - used - left)
+
+
+def purses_of(rows: QuerySet[Voucher]) -> list[Purse]:
+    """In the order of their use: soonest expiry first."""
+    return [_purse(row) for row in rows.order_by("valid_until", "pk")]
+
+
+def spendable(organisation_id: UUID) -> QuerySet[Voucher]:
+    """Vouchers with something left that were not taken back, whatever their time."""
+    rows: QuerySet[Voucher] = Voucher.objects.filter(
+        organisation_id=organisation_id, voided_at__isnull=True, left_fen__gt=0
+    )
+    return rows
+
+
+def _purse(row: Voucher) -> Purse:
+    return Purse(
+        voucher_id=row.pk,
+        scope=VoucherScope(row.scope),
+        package_id=row.package_id,
+        gpu_model=row.gpu_model,
+        valid_from=row.valid_from,
+        valid_until=row.valid_until,
+        amount_fen=row.amount_fen,
+        used_fen=row.used_fen,
+        left_fen=row.left_fen,
+        covered=row.covered_exact,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Backing:
+    """Vouchers that pay now, and how many fen of them open holds count on already."""
+
+    purses: Sequence[Purse]
+    promised_fen: int
+
+    def without(self, fen: int) -> "Backing":
+        """The same without a promise of `fen`."""
+        return Backing(self.purses, self.promised_fen - fen)
+
+    def free_fen(self, package: Package) -> int:
+        """What vouchers can stand for of a package's next hour. Counts every promise, of whatever scope."""
+        left = sum(purse.left_fen for purse in self.purses if _fits(purse, package))
+        return max(left - self.promised_fen, 0)
+
+
+def _fits(purse: Purse, package: Package) -> bool:
+    return purse.is_for(package.pk, package.gpu_model, Resource(package.resource))
+
+
+def backing(organisation_id: UUID, *, ahead: timedelta = timedelta(hours=1)) -> Backing:
+    """For what starts now: vouchers that are valid for at least the time `ahead`."""
+    now = db_now()
+    rows = spendable(organisation_id).filter(valid_from__lte=now, valid_until__gte=now + ahead)
+    purses = purses_of(rows)
+    if not purses:
+        return Backing((), 0)
+    holds = Hold.objects.filter(organisation_id=organisation_id, end__isnull=True, covered_fen__gt=0)
+    return Backing(purses, holds.aggregate(fen=Sum("covered_fen"))["fen"] or 0)
+
+
+def funds_with_vouchers(organisation_id: UUID, wallet_fen: int) -> int:
+    """What running work may still consume: `wallet_fen` (balance and credit) and the vouchers that fit what runs.
+
+    Debt is not paid by vouchers. Nor do they help an empty wallet while something runs that none of them fits. Where
+    nothing runs, every voucher that pays now counts.
+    """
+    purses = backing(organisation_id, ahead=timedelta()).purses if wallet_fen >= 0 else ()
+    if not purses:
+        return wallet_fen
+    running = MeterSession.objects.filter(organisation_id=organisation_id, closed_at__isnull=True, settled=False)
+    costly = running.filter(price_version__rate_fen_per_hour__gt=0).values("price_version__package")
+    packages = list(Package.objects.filter(pk__in=costly))
+    fitting = {package.pk: [purse for purse in purses if _fits(purse, package)] for package in packages}
+    if wallet_fen == 0 and not all(fitting.values()):
+        return 0
+    counted = {purse.voucher_id for each in fitting.values() for purse in each}
+    return wallet_fen + sum(purse.left_fen for purse in purses if not packages or purse.voucher_id in counted)
