@@ -101,7 +101,7 @@ class CountedPaginator(Paginator):  # type: ignore[type-arg]  # not generic at r
         self.known = known
 
     @property
-    def count(self) -> int:  # type: ignore[override]  # a cached property of the library
+    def count(self) -> int:
         return self.known
 
 

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from apps.console import document_api_urls, people_api_urls, queue_api_urls
+from apps.console import document_api_urls, people_api_urls, queue_api_urls, statement_api_urls
 from apps.console.api import (
     audit,
     cards,
@@ -97,6 +97,7 @@ _console: list[URLPattern | URLResolver] = [
     path("prices/<int:price_id>/end/", units.UnitPriceEnd.as_view()),
     path("packages/", catalogue.Packages.as_view()),
     path("packages/<int:package_id>/", include(_package)),
+    *statement_api_urls.urlpatterns,
     path("recharges/", finance.Recharges.as_view()),
     path("recharges/<int:transfer_id>/", finance.RechargeDetail.as_view()),
     path("recharges/<int:transfer_id>/reversal/", recharge_requests.Reverse.as_view()),

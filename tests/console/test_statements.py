@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -106,7 +107,7 @@ class TestConsole:
         assert (state_of(october), state_of(other)) == ("reviewed", "draft")
 
     @pytest.mark.parametrize("data", [{"do": "burn"}, {"do": "review", "id": "x"}, {"do": "issue", "period": "2026"}])
-    def test_nonsense_is_not_found(self, finance: Client, data: dict[str, str]) -> None:
+    def test_nonsense_is_not_found(self, finance: Client, data: dict[str, Any]) -> None:
         assert post(finance, page("statements_bulk"), **data).status_code == 404
 
     def test_drafts_are_built_on_demand(self, finance: Client, world: World) -> None:
