@@ -5,7 +5,7 @@ from celery import shared_task
 from apps.billing import services
 from apps.billing.alipay import polling, reconciliation_days, refunds
 from apps.billing.exporting import working
-from apps.billing.services import budgets, statements_closing
+from apps.billing.services import budgets, prepaid_earning, prepaid_sweep, statements_closing, vouchers
 from apps.common.actor import system_actor
 from apps.common.scoping import acting
 
@@ -50,3 +50,18 @@ def reconcile_alipay() -> None:
 def watch_budgets() -> None:
     with acting(system_actor()) as actor:
         budgets.watch_budgets(actor)
+
+
+@shared_task(name="billing.prepaid")
+def look_after_prepaid() -> None:
+    """Days of prepaid time that are over are earned; renewals, notices and ends."""
+    with acting(system_actor()) as actor:
+        prepaid_earning.recognise_due(actor)
+        prepaid_sweep.prepaid_sweep(actor)
+
+
+@shared_task(name="billing.vouchers")
+def end_vouchers() -> None:
+    """What is left of those that are over goes back."""
+    with acting(system_actor()) as actor:
+        vouchers.end_due_vouchers(actor)

@@ -4,13 +4,19 @@ from celery import shared_task
 
 from apps.common.actor import system_actor
 from apps.common.scoping import acting
-from apps.storage import datasets, disk, housekeeping, usage, volumes, working
+from apps.storage import datasets, disk, housekeeping, metering, usage, volumes, working
 
 
 @shared_task(name="storage.measure")
 def measure() -> None:
     with acting(system_actor()):
         usage.measure_due()
+
+
+@shared_task(name="storage.meter")
+def meter() -> None:
+    with acting(system_actor()):
+        metering.meter()
 
 
 @shared_task(name="storage.work")

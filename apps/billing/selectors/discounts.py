@@ -4,10 +4,13 @@ from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from apps.billing.arithmetic import NOTHING_OFF
 from apps.billing.models import Discount
+from apps.common.actor import Actor
+from apps.common.clock import db_now
+from apps.common.permissions import Permission
 
 
 def discount_at(organisation_id: UUID, at: datetime) -> Discount | None:
@@ -16,6 +19,25 @@ def discount_at(organisation_id: UUID, at: datetime) -> Discount | None:
     rows = Discount.objects.filter(open_or_later, organisation_id=organisation_id, effective_from__lte=at)
     found: Discount | None = rows.first()
     return found
+
+
+def discounts_at(at: datetime) -> dict[UUID, Discount]:
+    """Of every organisation that has one then."""
+    open_or_later = Q(effective_to__isnull=True) | Q(effective_to__gt=at)
+    return {each.organisation_id: each for each in Discount.objects.filter(open_or_later, effective_from__lte=at)}
+
+
+def discounts(actor: Actor) -> QuerySet[Discount]:
+    """Every version of every organisation, newest first."""
+    actor.require(Permission.PLATFORM_PRICES_VIEW)
+    rows: QuerySet[Discount] = Discount.objects.select_related("organisation")
+    return rows.order_by("-created_at", "-pk")
+
+
+def own_discount(actor: Actor) -> Discount | None:
+    """The one that the actor's organisation has now."""
+    actor.require(Permission.BILLING_VIEW_OWN)
+    return discount_at(actor.organisation(), db_now())
 
 
 def off_at(organisation_id: UUID, at: datetime) -> Decimal:

@@ -11,6 +11,7 @@ from django.db.models import Case, F, Value, When
 from django.db.models.functions import Greatest
 
 from apps.billing.arithmetic import NOTHING_OFF
+from apps.billing.choices import Resource
 from apps.billing.models import MeterSession
 from apps.billing.selectors.discounts import discount_at
 
@@ -25,6 +26,7 @@ def open_meter(
     price_version_id: int,
     at: datetime,
     replicas: int = 1,
+    resource: Resource = Resource.COMPUTE,
 ) -> None:
     """Begin an attempt's session at the first proof of running. Repeated: the first call stands.
 
@@ -39,6 +41,7 @@ def open_meter(
         label=label[:200],
         price_version_id=price_version_id,
         replicas=replicas,
+        resource=resource,
         discount=discount,
         discount_off=discount.off if discount else NOTHING_OFF,
         opened_at=at,
