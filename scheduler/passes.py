@@ -231,6 +231,7 @@ class Pass:
             self.preempts.append(Preempt(victim.task.id, task.id, why))
             self.accounts.lend(victim.task, victim.bundle, -1)
             self.future.leaves(victim.task.id, task.id)
+        self.preemptor.asked(eviction.victims)
         self.accounts.lend(task, self._bundle(eviction.claims))
         notice = self.now + self.rules.notice_s
         run = task.estimate_p90_s if task.estimate_p90_s is not None else math.inf

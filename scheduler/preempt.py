@@ -9,13 +9,13 @@ count. Greedy by cost per useful resource, then pruned backwards; exact for up t
 from __future__ import annotations
 
 from bisect import insort
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
 
-from scheduler.cells import Cells, Claim
+from scheduler.candidates import Candidates, Floor
+from scheduler.cells import Bools, Cells, Claim, Ints
 from scheduler.columns import RequestClass
 from scheduler.demand import Demand, least_members, serves
 from scheduler.host import Host, host_of
@@ -23,7 +23,7 @@ from scheduler.roster import Member
 from scheduler.shares import Shares, asked_by
 from scheduler.timeline import Future
 from scheduler.types import Task
-from scheduler.victims import Eviction, Victim, bundle_of, by_cost, cost_of, go, prune
+from scheduler.victims import Cost, Eviction, Victim, bundle_of, by_cost, cost_of, go, prune
 
 EXACT_VICTIMS = 12
 EXACT_ROWS = 8
@@ -39,7 +39,7 @@ class Preemptor:
         self.cells, self.future, self.shares, self.now = cells, future, shares, now
         self.roster, self.checkpoints = future.roster, checkpoints
         self._victims: dict[str, Victim] = {}
-        self._spared_of: dict[str, tuple[int, dict[str, Victim]]] = {}
+        self._candidates: Candidates | None = None
 
     def anybody(self) -> bool:
         """Whether anybody at all might be asked."""
@@ -77,6 +77,8 @@ class Preemptor:
 
     def _spared(self, organisation: str, victims: Sequence[Victim]) -> bool:
         """Whether the organisation keeps its guarantee when these of its tasks are gone."""
+        if not self.shares.promised(organisation):
+            return True
         gone = bundle_of(m for victim in victims if victim.task.organisation == organisation for m in victim.members)
         return self.shares.above_guarantee(organisation, gone)
 
@@ -87,64 +89,62 @@ class Preemptor:
 
     def find(self, task: Task, kind: RequestClass, least: int) -> Eviction | None:
         """The cheapest eviction that makes room for `least` members, or None."""
-        may = self._lawful_one_by_one(task)
-        if not may:
+        may = self._all().lawful(task, self._may_reclaim(task))
+        if not may.any():
             return None
-        here: defaultdict[int, list[Victim]] = defaultdict(list)
-        for victim in sorted(may, key=lambda v: v.task.id):
-            for row in victim.rows:
-                here[row].append(victim)
-        return self._single(task, kind, here) if least == 1 else self._several(task, kind, here, least)
+        return self._single(task, kind, may) if least == 1 else self._several(task, kind, may, least)
 
-    def _lawful_one_by_one(self, task: Task) -> list[Victim]:
-        """Every victim that the task may take the place of."""
-        own = [v for v in self._of(task.organisation) if v.task.priority < task.priority]
-        if not self._may_reclaim(task):
-            return own
-        others = sorted(o for o, tasks in self.roster.yielding.items() if tasks and o != task.organisation)
-        return own + [victim for o in others for victim in self._can_spare(o)]
+    def asked(self, victims: Sequence[Victim]) -> None:
+        """These have been asked to go, and are not asked again."""
+        self._all().strike(victims)
 
-    def _of(self, organisation: str) -> list[Victim]:
-        found = (self.victim(task_id) for task_id in list(self.roster.yielding.get(organisation, ())))
-        return [victim for victim in found if victim is not None]
-
-    def _can_spare(self, organisation: str) -> Iterable[Victim]:
-        """The organisation's tasks that its guarantee does not rest on, each taken alone."""
-        as_of = self.shares.changes[organisation]
-        known = self._spared_of.get(organisation)
-        if known is None or known[0] != as_of:
-            mine = self._of(organisation)
-            spared = {v.task.id: v for v in mine if self.shares.above_guarantee(organisation, v.bundle)}
-            known = self._spared_of[organisation] = as_of, spared
-        return known[1].values()
+    def _all(self) -> Candidates:
+        """Everybody who may be asked at all: nobody comes to them in a pass."""
+        if self._candidates is None:
+            everybody = (self.victim(task_id) for tasks in self.roster.yielding.values() for task_id in tasks)
+            able = [victim for victim in everybody if victim is not None]
+            self._candidates = Candidates(self.shares, len(self.cells), able)
+        return self._candidates
 
     def _may_reclaim(self, task: Task) -> bool:
         """Whether the task would still be inside its organisation's guarantee."""
         return self.shares.within_guarantee(task.organisation, asked_by(task, least_members(task)))
 
-    def _single(self, task: Task, kind: RequestClass, here: Mapping[int, list[Victim]]) -> Eviction | None:
-        """Rows with the cheapest victims first, up to SEARCH_ROWS that can make room.
-
-        No set of victims on a row is cheaper than its cheapest victim, so the search ends where that is too dear.
-        """
+    def _single(self, task: Task, kind: RequestClass, may: Bools) -> Eviction | None:
+        """Rows where it cannot cost much first, up to SEARCH_ROWS that can make room; until the next is too dear."""
         found: list[Eviction] = []
-        for floor, row in sorted((min(v.cost for v in victims), row) for row, victims in here.items()):
-            if len(found) >= SEARCH_ROWS or (found and by_cost(found[0]) <= (floor, row)):
+        everybody = self._all()
+        for priority, lost, row in everybody.floors(may, self._short(kind)):
+            if len(found) >= SEARCH_ROWS or (found and found[0].cost <= (priority, lost)):
                 break
-            eviction = self._greedy(task, kind, row, here[row], ())
+            eviction = self._greedy(task, kind, row, everybody.on_row(row, may), ())
             if eviction is not None:
                 insort(found, eviction, key=by_cost)
-        exact = [self._exact(task, kind.demand, e, here[e.claims[0].row]) for e in found[:EXACT_ROWS]]
+        first = [(eviction, everybody.on_row(eviction.claims[0].row, may)) for eviction in found[:EXACT_ROWS]]
+        exact = [self._exact(task, kind.demand, eviction, here) for eviction, here in first]
         return min([*exact, *found[EXACT_ROWS:]], key=by_cost, default=None)
 
-    def _several(self, task: Task, kind: RequestClass, here: Mapping[int, list[Victim]], least: int) -> Eviction | None:
+    def _short(self, kind: RequestClass) -> Ints:
+        """[N]: how many cards somebody must leave before one member fits; 0 where that is hard to say."""
+        if kind.cards is None:
+            return np.zeros(len(self.cells), np.int64)
+        rows = np.arange(len(self.cells))
+        short = kind.cards.gpu.count - np.add.reduce(kind.cards.free(rows), axis=1, dtype=np.int64)
+        short[[member.claim.row for member in self.roster.leaving()]] = 0
+        return np.asarray(np.maximum(short, 0))
+
+    def _several(self, task: Task, kind: RequestClass, may: Bools, least: int) -> Eviction | None:
         """Members one after the other, each on the row where it costs least more."""
         victims: list[Victim] = []
         claims: list[Claim] = []
-        rows = sorted(set(here) | self._open_rows(kind))
+        floors, open_rows = self._all().floors(may, self._short(kind)), self._open_rows(kind)
         while len(claims) < least:
-            options = [self._greedy(task, kind, row, here.get(row, []), victims, claims) for row in rows]
-            best = min((o for o in options if o is not None), key=by_cost, default=None)
+            best: Eviction | None = None
+            for bound, row in _bounds(floors, open_rows, victims):
+                if best is not None and by_cost(best) <= (bound, row):
+                    break
+                option = self._greedy(task, kind, row, self._all().on_row(row, may), victims, claims)
+                best = option if best is None else best if option is None else min(best, option, key=by_cost)
             if best is None:
                 return None
             victims, claims = list(best.victims), [*claims, *best.claims]
@@ -226,3 +226,12 @@ class Preemptor:
                     if claim is not None:
                         best = Eviction(victims, (claim,))
         return best
+
+
+def _bounds(floors: Sequence[Floor], open_rows: set[int], gone: Sequence[Victim]) -> Iterator[tuple[Cost, int]]:
+    """What one more member costs at least, together with those who go anyway, by row; the least first."""
+    so_far = cost_of(gone)
+    ready = open_rows | {row for victim in gone for row in victim.rows}
+    yield from ((so_far, row) for row in sorted(ready))
+    others = [(max(so_far[0], priority), so_far[1] + lost, row) for priority, lost, row in floors if row not in ready]
+    yield from (((priority, lost, 0, 0), row) for priority, lost, row in sorted(others))

@@ -124,6 +124,11 @@ class Shares:
             return Claimed.INSIDE
         return Claimed.ACROSS if all(room > 0 for room in left) else Claimed.OUTSIDE
 
+    def promised(self, organisation: str) -> bool:
+        """Whether the organisation has a guarantee of anything."""
+        queue = self.queue.get(organisation)
+        return queue is not None and _promises(queue.guarantee)
+
     def within_guarantee(self, organisation: str, bundle: Mapping[str, int]) -> bool:
         """Whether the organisation, with this bundle added, stays inside what it was promised."""
         return self.claim_on_promise(organisation, bundle) is Claimed.INSIDE
