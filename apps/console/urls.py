@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.console import document_urls, people_urls, queue_urls, recharge_urls, statement_urls
+from apps.console import document_urls, people_urls, queue_urls, recharge_urls, reconciliation_urls, statement_urls
 from apps.console.views import (
     accelerators,
     audit,
@@ -99,6 +99,7 @@ urlpatterns = [
     path("packages/<int:package_id>/withdraw/", packages.withdraw, name="package_withdraw"),
     path("packages/<int:package_id>/offer/", packages.offer, name="package_offer"),
     *recharge_urls.urlpatterns,
+    *reconciliation_urls.urlpatterns,
     *statement_urls.urlpatterns,
     *document_urls.urlpatterns,
     path("consumption/", consumption.page, name="consumption"),

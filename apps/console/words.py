@@ -15,6 +15,7 @@ from apps.console.action_words import ACTIONS
 
 TARGETS: dict[str, str | Promise] = {
     "unit_price": _("Price of the list"),
+    "prepaid_order": _("Prepaid order"),
     "budget": _("Budget"),
     "statement": _("Statement"),
     "payment": _("Payment"),
@@ -54,6 +55,12 @@ CHANNELS: dict[str, str | Promise] = {
 FIELDS: dict[str, str | Promise] = {
     "active": _("On offer"),
     "amount_fen": _("Amount"),
+    "at_end": _("When prepaid time ends"),
+    "auto_renew": _("Renews itself"),
+    "ends_at": _("Paid until"),
+    "price_fen": _("Price"),
+    "quantity": _("Replicas"),
+    "returned_fen": _("Given back"),
     "cpu_milli": _("CPU"),
     "credit_limit_fen": _("Credit limit"),
     "department": _("Department"),

@@ -17,7 +17,7 @@ from apps.billing.alipay.client import Refused, Unknown
 from apps.billing.alipay.orders import client, refunded
 from apps.billing.alipay.settings import AlipaySettings
 from apps.billing.choices import AccountKind, RefundStatus, TopUpStatus, TransferKind
-from apps.billing.models import TopUpOrder, TopUpRefund
+from apps.billing.models import TopUpOrder, TopUpRefund, Transfer
 from apps.billing.services.arrears import reassess
 from apps.billing.services.ledger import Posting, lock_wallet, organisation_account, platform_account, post
 from apps.common.actor import Actor
@@ -33,23 +33,53 @@ ASK_AGAIN = timedelta(minutes=5)
 MOST_QUERIES = 200
 
 
-def start(actor: Actor, *, out_trade_no: str, amount_fen: int, reason: str) -> TopUpRefund:
+def start(actor: Actor, *, out_trade_no: str, amount_fen: int, reason: str, key: str = "") -> TopUpRefund:
     """Take the amount out of the wallet and plan the refund; `carry_out` asks for it.
 
-    Raises `Invalid`, `Conflict` beyond what was paid, `InsufficientFunds` where it is spent or set aside.
+    The same `key` again is the same refund, with another amount a `Conflict`. Raises `Invalid`, `Conflict` beyond what
+    was paid, `InsufficientFunds` where it is spent or set aside.
     """
     actor.require(Permission.PLATFORM_RECHARGE)
+    cleaned = check(amount_fen, reason)
+    number = numbers.refund_number(out_trade_no, key)
+    with transaction.atomic():
+        known = _known(out_trade_no, number, amount_fen)
+        if known is not None:
+            return known
+        order = _paid(out_trade_no, amount_fen)
+        made = _taken(actor, order, amount_fen, cleaned, number)
+        _log(actor, made, "asked", {"amount_fen": amount_fen, "reason": cleaned, "order": order.out_trade_no})
+        reassess(actor, organisation_id=order.organisation_id, now=db_now())
+    return made
+
+
+def check(amount_fen: int, reason: str) -> str:
+    """The reason without blanks around it; raises `Invalid` with the field that is wrong."""
     cleaned = reason.strip()
     if not 1 <= len(cleaned) <= REASON_MAX:
         raise Invalid.field("reason", _("Say in up to 200 characters why."))
     if amount_fen <= 0:
         raise Invalid.field("amount", _("The amount must be more than zero."))
-    with transaction.atomic():
-        order = _paid(out_trade_no, amount_fen)
-        made = _taken(actor, order, amount_fen, cleaned, numbers.refund_number(order.out_trade_no))
-        _log(actor, made, "asked", {"amount_fen": amount_fen, "reason": cleaned, "order": order.out_trade_no})
-        reassess(actor, organisation_id=order.organisation_id, now=db_now())
-    return made
+    return cleaned
+
+
+def refundable(transfer: Transfer) -> TopUpOrder | None:
+    """The payment by Alipay behind an entry of the ledger; None where it is none."""
+    rows = TopUpOrder.objects.filter(transfer=transfer, status=TopUpStatus.PAID)
+    found: TopUpOrder | None = rows.select_related("organisation", "user").first()
+    return found
+
+
+def _known(out_trade_no: str, number: str, amount_fen: int) -> TopUpRefund | None:
+    """The refund that has the number already; the order's wallet is locked first, so that two at once are one."""
+    order: TopUpOrder | None = TopUpOrder.objects.filter(out_trade_no=out_trade_no).first()
+    if order is None:
+        raise NotFound
+    lock_wallet(order.organisation_id)
+    known: TopUpRefund | None = TopUpRefund.objects.filter(out_request_no=number).select_related("order").first()
+    if known is not None and known.amount_fen != amount_fen:
+        raise Conflict(_("This refund was asked for with another amount."))
+    return known
 
 
 def _paid(out_trade_no: str, amount_fen: int) -> TopUpOrder:

@@ -1,17 +1,18 @@
-"""Recharges that need a second person, and reversals, which always do.
+"""Recharges and refunds that need a second person, and reversals, which always do.
 
 Who asked never approves: a constraint on the row says so too. Each request is decided once, under its row's lock.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from apps.audit.services import Target, record
+from apps.billing.alipay import refunds
 from apps.billing.choices import AccountKind, RechargeKind, RequestState, TransferKind
-from apps.billing.models import RechargeRequest, Transfer
+from apps.billing.models import RechargeRequest, TopUpRefund, Transfer
 from apps.billing.payment_settings import PaymentSettings
 from apps.billing.services.arrears import reassess
 from apps.billing.services.ledger import Posting, lock_wallet, organisation_account, platform_account, post
@@ -19,6 +20,7 @@ from apps.billing.services.recharge import check_payment, find_organisation, top
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Invalid, NotFound
+from apps.common.money import yuan
 from apps.common.permissions import Permission
 from apps.notifications.services import notify_platform, notify_staff
 from apps.tenants import settings
@@ -27,8 +29,12 @@ REASON_MAX = 500
 
 
 def needs_second(amount_fen: int) -> bool:
-    """Whether one person alone may not record a payment of this much."""
-    return amount_fen > settings.get(PaymentSettings).alone_fen
+    """Whether one person alone may not record a payment of this much, nor give it back."""
+    return amount_fen > alone_fen()
+
+
+def alone_fen() -> int:
+    return settings.get(PaymentSettings).alone_fen
 
 
 def recharge(
@@ -85,13 +91,45 @@ def ask_reversal(actor: Actor, *, transfer_id: int, reason: str) -> RechargeRequ
     )
 
 
+def refund(
+    actor: Actor, *, transfer_id: int, amount_fen: int, reason: str, key: str = ""
+) -> TopUpRefund | RechargeRequest:
+    """Give a payment by Alipay back, in whole or in part: at once, or asked for where it needs a second person.
+
+    `NotFound` for what is no such payment; otherwise as `refunds.start` and `_ask`. The same `key` is the same refund.
+    """
+    actor.require(Permission.PLATFORM_RECHARGE)
+    paid = Transfer.objects.filter(pk=transfer_id, kind=TransferKind.TOP_UP).select_related("organisation").first()
+    order = refunds.refundable(paid) if paid is not None else None
+    if paid is None or paid.organisation is None or order is None:
+        raise NotFound
+    cleaned = refunds.check(amount_fen, reason)
+    if not needs_second(amount_fen):
+        return refunds.start(actor, out_trade_no=order.out_trade_no, amount_fen=amount_fen, reason=cleaned, key=key)
+    left = order.amount_fen - order.refunded_fen
+    if amount_fen > left:
+        raise Conflict(_("At most %(left)s of it can be given back.") % {"left": yuan(left)})
+    return _ask(
+        actor,
+        RechargeRequest(
+            organisation=paid.organisation,
+            kind=RechargeKind.REFUND,
+            amount_fen=amount_fen,
+            reference=order.out_trade_no,
+            note=cleaned,
+            reverses=paid,
+            requested_by_id=actor.person(),
+        ),
+    )
+
+
 def approve(actor: Actor, *, request_id: UUID) -> RechargeRequest:
     """Move the money. Raises `Conflict` for whoever asked, `InsufficientFunds` for a reversal that is not covered."""
     with transaction.atomic():
         found = _locked(actor, request_id)
         if found.requested_by_id == actor.person():
             raise Conflict(_("Who asked for it cannot approve it: a second person has to."))
-        found.transfer = _credit(actor, found) if found.kind == RechargeKind.RECHARGE else _take_back(actor, found)
+        found.transfer = MOVES[RechargeKind(found.kind)](actor, found)
         _decide(actor, found, RequestState.APPROVED, "")
     return found
 
@@ -132,6 +170,8 @@ def _ask(actor: Actor, wanted: RechargeRequest) -> RechargeRequest:
     except IntegrityError as error:
         if wanted.kind == RechargeKind.REVERSAL:
             raise Conflict(_("Its reversal has been asked for already.")) from error
+        if wanted.kind == RechargeKind.REFUND:
+            return _same_refund(wanted, error)
         known = _pending(wanted.organisation_id, wanted.reference)
         if known is None or known.amount_fen != wanted.amount_fen:
             raise Conflict(_("This reference has already been used for another movement.")) from error
@@ -164,6 +204,30 @@ def _take_back(actor: Actor, found: RechargeRequest) -> Transfer:
     moved = post(actor, posting=posting)
     reassess(actor, organisation_id=found.organisation_id, now=db_now())
     return moved
+
+
+def _give_back(actor: Actor, found: RechargeRequest) -> Transfer:
+    """Out of the wallet now; Alipay is asked for the refund by the next sweep, under the number of this request."""
+    number, fen = found.reference, found.amount_fen
+    made = refunds.start(actor, out_trade_no=number, amount_fen=fen, reason=found.note, key=str(found.pk))
+    moved: Transfer = made.transfer
+    return moved
+
+
+MOVES: Mapping[RechargeKind, Callable[[Actor, RechargeRequest], Transfer]] = {
+    RechargeKind.RECHARGE: _credit,
+    RechargeKind.REVERSAL: _take_back,
+    RechargeKind.REFUND: _give_back,
+}
+
+
+def _same_refund(wanted: RechargeRequest, error: IntegrityError) -> RechargeRequest:
+    """A second press finds the first one's request."""
+    rows = RechargeRequest.objects.filter(kind=RechargeKind.REFUND, reverses=wanted.reverses)
+    known: RechargeRequest | None = rows.filter(state=RequestState.PENDING).first()
+    if known is None or known.amount_fen != wanted.amount_fen:
+        raise Conflict(_("A refund of this payment waits for a second person already.")) from error
+    return known
 
 
 def _locked(actor: Actor, request_id: UUID) -> RechargeRequest:

@@ -104,6 +104,10 @@ def _approve_words(found: RechargeRequest) -> dict[str, Any]:
         title = _("Take %(amount)s back from %(name)s?") % names
         text = _("Only what is neither spent nor set aside can be taken back. Reference %(reference)s.") % names
         return {"title": title, "text": text, "undo": _("No"), "button": _("Take it back")}
+    if found.kind == RechargeKind.REFUND:
+        title = _("Give %(amount)s back to %(name)s by Alipay?") % names
+        text = _("It leaves the wallet at once, as far as it is neither spent nor set aside, and goes to who paid.")
+        return {"title": title, "text": text, "undo": _("No"), "button": _("Approve and give back")}
     title = _("Credit %(amount)s to %(name)s?") % names
     text = _("Approve only what you have seen on the bank slip yourself. Reference %(reference)s.") % names
     return {"title": title, "text": text, "button": _("Approve and credit"), "plain": True}

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from apps.billing import selectors as funds
+from apps.billing.alipay import refunds
 from apps.billing.models import RechargeRequest
 from apps.billing.services import proofs, recharge_review
 from apps.common.access import on_platform, requires
@@ -64,6 +65,11 @@ def _page(request: StaffRequest, receipt: reads.Receipt) -> dict[str, Any]:
     if organisation_id is not None:
         context["wallet"] = reads.wallet(actor, organisation_id)
         context["proofs"] = proofs.proofs(actor, organisation_id=organisation_id, reference=transfer.ref)
+    order = refunds.refundable(transfer)
+    if order is not None:
+        context |= {"order": order, "refunds": list(refunds.refunds(actor).filter(order=order))}
+        context["may_refund"] = actor.may(P.PLATFORM_RECHARGE) and order.refunded_fen < order.amount_fen
+        context["may_ask"] = actor.may(P.PLATFORM_RECHARGE)
     if actor.may(P.PLATFORM_RECHARGE) and receipt.is_offline:
         context |= {"attach": ProofsForm(), "attach_url": reverse("console:recharge_attach", args=[transfer.pk])}
         context["may_reverse"] = receipt.reversal is None

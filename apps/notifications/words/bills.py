@@ -24,7 +24,7 @@ def _missing(data: Data) -> Words:
 
 def _about(day: str, title: str, text: str, tone: Tone) -> Words:
     page, args = ("console:reconciliation_day", (day,)) if day else ("console:reconciliation", ())
-    return Words(title, text, tone, "receipt", page=page, args=args, action=_("Look"))
+    return Words(title, text, tone, "cash", page=page, args=args, action=_("Look"))
 
 
 KINDS: Mapping[str, Speaker] = {

@@ -1,0 +1,54 @@
+"""The forms of the reconciliation with Alipay and of its refunds."""
+
+from typing import Any
+from uuid import uuid4
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
+
+from apps.billing.alipay.bill_download import MOST_BYTES
+from apps.billing.alipay.reconciliation_acts import NOTE_MAX
+from apps.billing.alipay.refunds import REASON_MAX
+from apps.common.money_fields import YuanField
+from apps.console.forms.fields import OrganisationField
+
+
+class BillForm(forms.Form):
+    bill = forms.FileField(
+        label=_("The bill"),
+        help_text=_("The zip as Alipay gives it (业务明细), or the file with the payments from inside it."),
+        widget=forms.FileInput(attrs={"accept": ".zip,.csv", "max_bytes": MOST_BYTES}),
+    )
+
+    def clean_bill(self) -> bytes:
+        file = self.cleaned_data["bill"]
+        if file.size > MOST_BYTES:
+            raise ValidationError(_("This file is larger than any bill."))
+        content: bytes = file.read()
+        return content
+
+
+class CloseForm(forms.Form):
+    note = forms.CharField(label=_("How it was settled"), max_length=NOTE_MAX, widget=forms.Textarea(attrs={"rows": 3}))
+
+
+class WhoseForm(forms.Form):
+    organisation = OrganisationField(label=_("Organisation that paid"), max_length=80)
+
+
+class RefundForm(forms.Form):
+    """`key` makes a second press the same refund."""
+
+    amount = YuanField(label=_("Amount"), widget=forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"}))
+    reason = forms.CharField(
+        label=_("Reason"),
+        max_length=REASON_MAX,
+        help_text=_("Alipay shows it to whoever paid."),
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+    key = forms.UUIDField(widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.initial.setdefault("key", uuid4())
