@@ -114,7 +114,7 @@ def held(records: Sequence[Record], start: float, end: float) -> dict[tuple[str,
         gpu = record.task.gpu
         if gpu is not None:
             cards = gpu.count * (record.task.gang.size if record.task.gang else 1)
-            seconds = max(0.0, min(end, record.ended_at) - max(start, record.started_at))
+            seconds = sum(max(0.0, min(end, until) - max(start, since)) for since, until in record.spans)
             total[record.task.organisation, gpu.model or ""] += cards * seconds
     return total
 

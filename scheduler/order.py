@@ -5,13 +5,17 @@ next one of the same queue is asked at once; one that starts moves its organisat
 """
 
 import heapq
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from scheduler.backlog import Backlog, Level, Spot
 from scheduler.catalogue import Entry
 from scheduler.paths import Path, Paths
 from scheduler.shares import Claimed, Shares
+
+Absent = Callable[[Spot], bool]
+Lane = tuple[str, str]  # organisation, what it was promised: see Shares.lanes
+Rank = tuple[int, float, float, str, Level, tuple[tuple[float, float, str], ...], Lane]
 
 
 @dataclass(slots=True)
@@ -31,8 +35,8 @@ class Knot:
     def head(self) -> Entry | None:
         return self.spots[self.at].entry if self.at < len(self.spots) else None
 
-    def skip(self, but: Collection[str]) -> None:
-        while self.at < len(self.spots) and self.spots[self.at].task_id in but:
+    def skip(self, absent: Absent) -> None:
+        while self.at < len(self.spots) and absent(self.spots[self.at]):
             self.at += 1
 
     @property
@@ -43,15 +47,15 @@ class Knot:
 class Line:
     """Waiting tasks of one organisation at one level (priority, requeued first), fair between its parts.
 
-    `but`: tasks that have no place in it.
+    `absent`: whether a task has no place in it; None where all have.
     """
 
-    def __init__(self, lines: Mapping[Path, Sequence[Spot]], paths: Paths, but: Collection[str]) -> None:
-        self._paths, self._but = paths, but
+    def __init__(self, lines: Mapping[Path, Sequence[Spot]], paths: Paths, absent: Absent | None) -> None:
+        self._paths, self._absent = paths, absent
         self._root = Knot(())
         for path, spots in lines.items():
             self._insert(path, spots)
-        self._heapify(self._root)
+        self.sort()
 
     def _insert(self, path: Path, spots: Sequence[Spot]) -> None:
         knot = self._root
@@ -59,8 +63,12 @@ class Line:
             knot = knot.children.setdefault(path[depth - 1], Knot(path[:depth]))
             knot.oldest = min(knot.oldest, spots[0].age)
         knot.spots = spots
-        if self._but:
-            knot.skip(self._but)
+        if self._absent is not None:
+            knot.skip(self._absent)
+
+    def sort(self) -> None:
+        """Put all in order by present standings."""
+        self._heapify(self._root)
 
     def _heapify(self, knot: Knot) -> None:
         for child in knot.children.values():
@@ -81,12 +89,16 @@ class Line:
     def head(self) -> Entry | None:
         return self._trail()[-1].head()
 
+    def way(self) -> tuple[tuple[float, float, str], ...]:
+        """The standings on the way to the head."""
+        return tuple(knot.heap[0] for knot in self._trail()[:-1])
+
     def advance(self, moved: bool) -> None:
         """Drop the head. `moved`: it started, so standings on its way have changed."""
         trail = self._trail()
         trail[-1].at += 1
-        if self._but:
-            trail[-1].skip(self._but)
+        if self._absent is not None:
+            trail[-1].skip(self._absent)
         for parent, child in zip(reversed(trail[:-1]), reversed(trail[1:]), strict=True):
             if child.empty:
                 heapq.heappop(parent.heap)
@@ -97,7 +109,10 @@ class Line:
 class Turns:
     """The whole queue. `next()` names the task whose turn it is; `done` must follow each time.
 
-    `first`: tasks that come before all others, the oldest first.
+    Tasks that count against different promises of one organisation stand in lanes of their own, so that one that is
+    outside what was promised of its model keeps nobody waiting who is inside of another. Where claims are equal, lanes
+    of one organisation go in the order that they would have in one. `first`: tasks that come before all others, the
+    oldest first.
     """
 
     def __init__(self, backlog: Backlog, shares: Shares, paths: Paths, now: float, first: Collection[str] = ()) -> None:
@@ -105,43 +120,79 @@ class Turns:
         self._but = frozenset(first)
         ahead = [entry for task_id in self._but if (entry := backlog.entry(task_id)) is not None]
         self._first = sorted(ahead, key=lambda entry: (entry.task.submitted_at, entry.task.id), reverse=True)
-        self._levels: dict[str, list[Level]] = {}
-        self._lines: dict[str, Line] = {}
-        self._heap = [self._key(o) for o in backlog.camps if self._open_line(o)]
+        shares.compare(backlog.camps)
+        self._lanes = {organisation: shares.lanes(organisation) for organisation in backlog.camps}
+        self._lane_of: dict[tuple[str, int], str] = {}
+        self._levels: dict[Lane, list[Level]] = {}
+        self._lines: dict[Lane, Line] = {}
+        every = ((organisation, lane) for organisation, lanes in self._lanes.items() for lane in lanes)
+        self._heap = [self._rank(lane) for lane in every if self._open_line(lane)]
         heapq.heapify(self._heap)
 
-    def _open_line(self, organisation: str) -> bool:
-        """Make the organisation's next level its line; False when it has none left."""
-        camp = self._backlog.camps[organisation]
-        left = self._levels.setdefault(organisation, sorted(camp.levels, reverse=True))
+    def _absent_from(self, lane: Lane) -> Absent | None:
+        organisation, name = lane
+        if len(self._lanes[organisation]) == 1:
+            return (lambda spot: spot.task_id in self._but) if self._but else None
+        return lambda spot: spot.task_id in self._but or self._lane(organisation, spot.entry) != name
+
+    def _lane(self, organisation: str, entry: Entry) -> str:
+        key = organisation, entry.key
+        if key not in self._lane_of:
+            self._lane_of[key] = self._shares.lane_of(organisation, entry.asked)
+        return self._lane_of[key]
+
+    def _open_line(self, lane: Lane) -> bool:
+        """Make the next level its line; False when it has none left."""
+        camp = self._backlog.camps[lane[0]]
+        left = self._levels.setdefault(lane, sorted(camp.levels, reverse=True))
         while left:
-            line = self._lines[organisation] = Line(camp.levels[left.pop()], self._paths, self._but)
+            line = self._lines[lane] = Line(camp.levels[left[-1]], self._paths, self._absent_from(lane))
             if line.head() is not None:
                 return True
+            left.pop()
         return False
 
-    def _key(self, organisation: str) -> tuple[int, float, float, str]:
-        entry = self._lines[organisation].head()
+    def _rank(self, lane: Lane) -> Rank:
+        organisation, line = lane[0], self._lines[lane]
+        entry = line.head()
         claimed = self._shares.claim_on_promise(organisation, entry.asked) if entry is not None else Claimed.OUTSIDE
         oldest = self._backlog.camps[organisation].arrivals[0][0]
-        return claimed, self._shares.standing(organisation, self._now - oldest), oldest, organisation
+        way = line.way() if len(self._lanes[organisation]) > 1 else ()
+        standing = self._shares.standing(organisation, self._now - oldest)
+        return claimed, standing, oldest, organisation, self._levels[lane][-1], way, lane
 
     def next(self) -> Entry | None:
         if self._first:
             return self._first[-1]
-        return self._lines[self._heap[0][3]].head() if self._heap else None
+        return self._lines[self._heap[0][-1]].head() if self._heap else None
 
     def done(self, moved: bool) -> None:
         """The task named last has been decided. `moved`: it started; shares and paths are up to date by now."""
         if self._first:
             self._first.pop()
-            self._heap = [self._key(key[3]) for key in self._heap]
-            heapq.heapify(self._heap)
+            self._sort()
             return
-        organisation = self._heap[0][3]
-        line = self._lines[organisation]
+        lane = self._heap[0][-1]
+        line = self._lines[lane]
         line.advance(moved)
-        if line.head() is None and not self._open_line(organisation):
+        if line.head() is None and not self._next_level(lane):
             heapq.heappop(self._heap)
         elif moved or self._shares.has_guarantees:
-            heapq.heapreplace(self._heap, self._key(organisation))
+            heapq.heapreplace(self._heap, self._rank(lane))
+        if moved and len(self._lanes[lane[0]]) > 1:
+            self._sort_lanes(lane)
+
+    def _next_level(self, lane: Lane) -> bool:
+        self._levels[lane].pop()
+        return self._open_line(lane)
+
+    def _sort_lanes(self, moved: Lane) -> None:
+        """What started in one lane has moved the others of its organisation."""
+        for lane in {rank[-1] for rank in self._heap} - {moved}:
+            if lane[0] == moved[0]:
+                self._lines[lane].sort()
+        self._sort()
+
+    def _sort(self) -> None:
+        self._heap = [self._rank(rank[-1]) for rank in self._heap]
+        heapq.heapify(self._heap)

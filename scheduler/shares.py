@@ -5,9 +5,8 @@ Dominant share: Ghodsi et al., NSDI'11. Deserved share: weighted progressive fil
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from enum import IntEnum
 
 from scheduler.cells import Cells, Claim, capacity_of
@@ -20,6 +19,11 @@ HALF_LIFE_S = 7 * 86400.0
 # organisations: a day of waiting counts as much as one hundredth of the cluster held less. More would undo fair shares.
 AGING_PER_DAY = 0.01
 MOST_AGING = 0.1
+# Shares of this moment alone favour large jobs: whoever holds least goes first, and then holds far more than its share.
+# So what an organisation has had too much or too little of late counts as well, as if it were to be made good within
+# CATCH_UP_S; but for no more than MOST_AHEAD equal shares, or one that comes back would get all there is.
+CATCH_UP_S = 3600.0
+MOST_AHEAD = 2.0
 PARTS = 10**12
 Bundle = dict[str, int]
 
@@ -87,6 +91,7 @@ class Shares:
         self.used: defaultdict[str, Bundle] = defaultdict(dict)
         self.changes: defaultdict[str, int] = defaultdict(int)  # how often the use of an organisation has changed
         self._dominant: dict[str, float] = {}
+        self._usual = self._most_ahead = 0.0
         self.govern(queues)
 
     def govern(self, queues: Sequence[Queue]) -> None:
@@ -116,13 +121,27 @@ class Shares:
         """
         if not self.has_guarantees:
             return Claimed.OUTSIDE
-        used = self.used[organisation]
-        models = [r for r in bundle if r not in (CPU, MEMORY, ANY_MODEL) and bundle[r]]
-        wanted = [self._counted(organisation, r) for r in models] or ([ANY_MODEL] if bundle.get(ANY_MODEL) else [CPU])
+        used, wanted = self.used[organisation], self._wanted(organisation, bundle)
         left = [self._promise(organisation, r) - used.get(r, 0) for r in wanted]
         if all(room >= bundle.get(r, 0) for room, r in zip(left, wanted, strict=True)):
             return Claimed.INSIDE
         return Claimed.ACROSS if all(room > 0 for room in left) else Claimed.OUTSIDE
+
+    def _wanted(self, organisation: str, bundle: Mapping[str, int]) -> list[str]:
+        """What of a bundle counts against promises."""
+        models = [r for r in bundle if r not in (CPU, MEMORY, ANY_MODEL) and bundle[r]]
+        return [self._counted(organisation, r) for r in models] or ([ANY_MODEL] if bundle.get(ANY_MODEL) else [CPU])
+
+    def lanes(self, organisation: str) -> tuple[str, ...]:
+        """What the organisation was promised, each by itself, and "" for all the rest."""
+        if not self.promised(organisation):
+            return ("",)
+        kinds = (CPU, ANY_MODEL, *sorted({*self.queue[organisation].guarantee.gpu_milli} - {ANY_MODEL}))
+        return *(kind for kind in kinds if self._promise(organisation, kind)), ""
+
+    def lane_of(self, organisation: str, bundle: Mapping[str, int]) -> str:
+        """The lane whose promise decides about a bundle."""
+        return next((r for r in self._wanted(organisation, bundle) if self._promise(organisation, r)), "")
 
     def promised(self, organisation: str) -> bool:
         """Whether the organisation has a guarantee of anything."""
@@ -162,15 +181,23 @@ class Shares:
         return self._dominant[organisation]
 
     def standing(self, organisation: str, oldest_wait_s: float = 0.0) -> float:
-        """Lower goes first: present and recent use per unit of weight, less a credit for waiting."""
-        queue = self.queue.get(organisation)
-        recent = queue.decayed_usage / self._window() if queue is not None and self._window() else 0.0
+        """Lower goes first: present use per unit of weight, how far recent use is ahead, less a credit for waiting."""
         aging = min(MOST_AGING, AGING_PER_DAY * max(0.0, oldest_wait_s) / 86400.0)
-        return (self.dominant(organisation) + recent) / self.weight(organisation) - aging
+        ahead = max(-self._most_ahead, min(self._most_ahead, self._recent(organisation) - self._usual))
+        return self.dominant(organisation) / self.weight(organisation) + ahead - aging
 
-    def _window(self) -> float:
-        """GPU-milli-seconds that the whole cluster gives in one decay window (half-life / ln 2)."""
-        return self.total.get(ANY_MODEL, 0) * HALF_LIFE_S / math.log(2)
+    def compare(self, organisations: Collection[str]) -> None:
+        """Measure recent use against the median of these, those that wait."""
+        recent = sorted(map(self._recent, organisations))
+        self._usual = recent[len(recent) // 2] if recent else 0.0
+        self._most_ahead = MOST_AHEAD / sum(map(self.weight, organisations)) if recent else 0.0
+
+    def _recent(self, organisation: str) -> float:
+        """Recent use per unit of weight; the whole cluster for CATCH_UP_S is 1."""
+        queue, total = self.queue.get(organisation), self.total.get(ANY_MODEL, 0)
+        if queue is None or not total:
+            return 0.0
+        return queue.decayed_usage / (total * CATCH_UP_S) / self.weight(organisation)
 
 
 def _promises(amount: Amount) -> bool:

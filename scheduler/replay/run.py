@@ -51,6 +51,7 @@ class Live:
     gpu_milli: int = 0
     ran_s: float = 0.0
     held_gpu_s: float = 0.0
+    spans: list[tuple[float, float]] = field(default_factory=list)
     on_cards: bool = False
 
     def stop(self, now: float, *, ended: bool = False) -> int:
@@ -60,13 +61,14 @@ class Live:
         self.left_s -= ran
         self.ran_s += ran
         self.held_gpu_s += self.gpu_milli / 1000 * held
+        self.spans.append((self.started_at, now))
         self.on_cards = False
         return self.gpu_milli
 
     def record(self, now: float, fate: Fate) -> Record:
         return Record(
             self.arrival.task, self.first_start, now, self.evictions, fate, self.arrived_at, self.ran_s,
-            self.held_gpu_s, self.arrival.carried,
+            self.held_gpu_s, self.arrival.carried, tuple(self.spans),
         )  # fmt: skip
 
 

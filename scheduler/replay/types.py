@@ -38,7 +38,7 @@ class Record:
     or the replay stopped.
 
     `ran_s`: seconds that its program ran, without start-ups: what a meter counts. `held_gpu_s`: GPU-seconds of the
-    cards that it held, start-ups included. Both end with the replay.
+    cards that it held, start-ups included. Both end with the replay. `spans`: from when to when it was on its cards.
     """
 
     task: Task
@@ -50,6 +50,7 @@ class Record:
     ran_s: float = 0.0
     held_gpu_s: float = 0.0
     carried: bool = False
+    spans: tuple[tuple[float, float], ...] = ()
 
     @property
     def wait_s(self) -> float:

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler import Amount, Device, GpuRequest, Mode, Node, Queue, QueueLevel, Snapshot, Task, plan
+from scheduler import Amount, Device, GpuRequest, Mode, Node, Queue, QueueLevel, Rules, Snapshot, Task, plan
 from scheduler.shares import deserved
+from scheduler.simulate import Arrival, simulate
 from tests.scheduler.worlds import steady
 
 Tenants = dict[str, tuple[float, float, float]]
@@ -108,3 +109,29 @@ def test_what_was_pushed_off_its_node_goes_first() -> None:
     waiting = (*backlog("a", each=3), job("again", "a", submitted_at=50.0, requeued=True))
     (place,) = plan(Snapshot(cluster(1), waiting=waiting), 100.0).places
     assert place.task_id == "again"
+
+
+def test_one_that_comes_back_is_given_more_than_its_share_but_not_everything() -> None:
+    """Three equal shares of four: two that it may be ahead by, and its own. The others share what is left."""
+    day = 86400.0
+    used = tuple(Queue(QueueLevel.ORGANISATION, o, o, decayed_usage=4000 * day) for o in "abc")
+    back = Queue(QueueLevel.ORGANISATION, "d", "d")
+    assert started(Snapshot(cluster(16), waiting=backlog("a", "b", "c", "d"), queues=(*used, back))) == {
+        "a": 2,
+        "b": 2,
+        "c": 2,
+        "d": 10,
+    }
+
+
+def test_large_jobs_are_no_way_to_more_than_a_share() -> None:
+    """Of eight cards two are the share of `a`, whose jobs take four: it has to do without half of the time."""
+    queues = tuple(Queue(QueueLevel.ORGANISATION, o, o, weight=w) for o, w in (("a", 1.0), ("b", 3.0)))
+    wide = [Arrival(job(f"a{i:02d}", "a", gpu=GpuRequest(Mode.WHOLE, 4)), 3600.0) for i in range(30)]
+    small = [Arrival(job(f"b{i:03d}", "b"), 3600.0) for i in range(200)]
+    rules = Rules(explain=False)
+    report = simulate(cluster(8), [*wide, *small], queues, rules, keep_use=True)
+    day = sum(
+        max(0.0, min(until, 86400.0) - since) for r in report.records for since, until in r.spans if r.task.id < "b"
+    )
+    assert 4 * day / (8 * 86400.0) == pytest.approx(0.25, abs=0.05)
