@@ -43,6 +43,7 @@ class WalletSerializer(serializers.Serializer[Any]):
     runs_until = serializers.DateTimeField(allow_null=True)
     status = serializers.ChoiceField(choices=ArrearsStatus.choices)
     grace_until = serializers.DateTimeField(allow_null=True)
+    release_at = serializers.DateTimeField(allow_null=True, help_text="When stored data may go, if nothing is paid.")
 
 
 class RechargeSerializer(serializers.ModelSerializer[Transfer]):

@@ -11,7 +11,6 @@ from rest_framework.response import Response
 from apps.billing.choices import BudgetScope
 from apps.billing.models import Budget
 from apps.billing.selectors import budgets as reads
-from apps.billing.selectors.budgets import Progress
 from apps.billing.services import budgets as services
 from apps.billing.services.budgets import MAX_PERCENT, THRESHOLDS, BudgetSpec
 from apps.common.access import in_organisation
@@ -53,7 +52,7 @@ class BudgetIn(serializers.Serializer[Any]):
         )
 
 
-class BudgetOut(serializers.Serializer[Progress]):
+class BudgetOut(serializers.Serializer[Any]):
     """One budget in the present month; `passed`: thresholds that have been told in it."""
 
     id = serializers.UUIDField(source="budget.pk")

@@ -4,6 +4,7 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from apps.console import document_api_urls, people_api_urls, queue_api_urls, statement_api_urls
 from apps.console.api import (
+    arrears,
     audit,
     cards,
     catalogue,
@@ -26,6 +27,8 @@ _organisation = [
     path("members/", organisations.Members.as_view()),
     path("quotas/", organisations.Quotas.as_view()),
     path("consumption/", finance.WorkloadTotals.as_view()),
+    path("arrears/", arrears.OrganisationArrears.as_view()),
+    path("release/", arrears.ReleaseData.as_view()),
 ]
 
 _node = [
@@ -98,6 +101,7 @@ _console: list[URLPattern | URLResolver] = [
     path("packages/", catalogue.Packages.as_view()),
     path("packages/<int:package_id>/", include(_package)),
     *statement_api_urls.urlpatterns,
+    path("arrears/", arrears.ArrearsList.as_view()),
     path("recharges/", finance.Recharges.as_view()),
     path("recharges/<int:transfer_id>/", finance.RechargeDetail.as_view()),
     path("recharges/<int:transfer_id>/reversal/", recharge_requests.Reverse.as_view()),

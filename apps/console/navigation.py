@@ -99,6 +99,7 @@ CONSOLE = (
             Entry(_("Recharge"), "", "console:recharges", P.PLATFORM_FINANCE_VIEW),
             Entry(_("Alipay reconciliation"), "", "console:reconciliation", P.PLATFORM_FINANCE_VIEW),
             Entry(_("Consumption"), "", "console:consumption", P.PLATFORM_FINANCE_VIEW),
+            Entry(_("Arrears"), "", "console:arrears", P.PLATFORM_FINANCE_VIEW),
             Entry(_("Statements"), "", "console:statements", P.PLATFORM_FINANCE_VIEW),
             Entry(_("Invoices"), "", "console:invoices", P.PLATFORM_FINANCE_VIEW),
             Entry(_("Exports"), "", "console:exports", P.PLATFORM_FINANCE_VIEW),

@@ -2,11 +2,14 @@
 
 from django.urls import path
 
-from apps.console.views import recharge_requests, recharges
+from apps.console.views import arrears, recharge_requests, recharges
 
 ASKED = "recharges/requests/<uuid:recharge_request_id>"
 
 urlpatterns = [
+    path("arrears/", arrears.arrears_list, name="arrears"),
+    path("organisations/<uuid:organisation_id>/arrears/", arrears.terms, name="organisation_arrears"),
+    path("organisations/<uuid:organisation_id>/release/", arrears.release, name="organisation_release"),
     path("recharges/", recharges.recharge_list, name="recharges"),
     path("recharges/new/", recharges.new, name="recharge_new"),
     path("recharges/create/", recharges.create, name="recharge_create"),

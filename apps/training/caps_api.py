@@ -9,7 +9,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.billing.selectors.caps import Cap, cap_of, spent_fen
-from apps.training.api import SUBMIT, VIEW, RunView
+from apps.common.api import ScopedView
+from apps.training import selectors
+from apps.training.api import SUBMIT, VIEW
 from apps.training.models import Run
 from apps.workloads.services import set_cap
 
@@ -27,19 +29,19 @@ def _answer(run: Run) -> Response:
     return Response(CapSerializer(cap).data)
 
 
-class RunCap(RunView):
+class RunCap(ScopedView):
     access = {"get": VIEW, "put": SUBMIT}
 
     @extend_schema(responses=CapSerializer)
     def get(self, request: Request, run_id: UUID) -> Response:
         """Its spending cap and what it has cost of it."""
-        return _answer(self.run())
+        return _answer(selectors.get(self.actor, run_id))
 
     @extend_schema(request=CapSerializer, responses=CapSerializer)
     def put(self, request: Request, run_id: UUID) -> Response:
         """Set, raise or (null) remove the cap. 409 once it is ending; 400 for less than it has cost and ten minutes."""
         given = CapSerializer(data=request.data)
         given.is_valid(raise_exception=True)
-        run = self.run()
+        run = selectors.get(self.actor, run_id)
         set_cap(self.actor, run.workload, given.validated_data["limit_fen"])
         return _answer(run)

@@ -171,13 +171,13 @@ def _reference(actor: Actor, spec: BudgetSpec) -> dict[str, Any]:
     """The one column that the scope needs, checked to be the organisation's own."""
     organisation_id = actor.organisation()
     if spec.scope is BudgetScope.DEPARTMENT:
-        rows = Department.objects.filter(organisation_id=organisation_id, pk=spec.department_id)
-        if spec.department_id is None or not rows.exists():
+        rows = Department.objects.filter(organisation_id=organisation_id)
+        if spec.department_id is None or not rows.filter(pk=spec.department_id).exists():
             raise Invalid.field("department", _("Choose one of the departments."))
         return {"department_id": spec.department_id}
     if spec.scope is BudgetScope.USER:
-        people = Membership.objects.filter(organisation_id=organisation_id, user_id=spec.user_id)
-        if spec.user_id is None or not people.exists():
+        people = Membership.objects.filter(organisation_id=organisation_id)
+        if spec.user_id is None or not people.filter(user_id=spec.user_id).exists():
             raise Invalid.field("user", _("Choose one of the members."))
         return {"user_id": spec.user_id}
     if spec.scope is BudgetScope.RESOURCE:

@@ -87,9 +87,15 @@ def status_words(now: Wallet) -> dict[str, Any]:
     """Where the organisation stands: {"tone", "label", "text"}; the text says what follows from it."""
     texts = {
         ArrearsStatus.LOW: _("Less than a day is left at what runs now. Nothing is stopped yet."),
-        ArrearsStatus.SUSPENDED: _("Running work was stopped. Its outputs are kept; a top-up lets it start again."),
+        ArrearsStatus.RELEASED: _("Stored data may be moved into the recycle bin at any time; a top-up ends that."),
     }
     text = texts.get(now.status, "")
+    when = {"time": moment(now.release_at)}
+    if now.status is ArrearsStatus.SUSPENDED:
+        text = _("Running work was saved and stopped. Data is kept until %(time)s; a top-up lets work go on.") % when
+    if now.status is ArrearsStatus.RELEASE_PENDING:
+        text = _("Data is kept until %(time)s. From then on it may be moved into the recycle bin; top up to keep it.")
+        text = text % when
     if now.status is ArrearsStatus.GRACE:
         text = _("Running work is stopped at %(time)s unless the wallet is topped up; nothing new starts.") % {
             "time": moment(now.grace_until)

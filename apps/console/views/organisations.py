@@ -95,6 +95,7 @@ def frame(actor: Actor, organisation: Organisation, current: str) -> dict[str, A
         "quotas": _("Quotas"),
         "packages": _("Packages"),
         "terms": _("Terms"),
+        **({"arrears": _("Arrears")} if actor.may(P.PLATFORM_FINANCE_VIEW) else {}),
     }
     names = {
         "overview": "console:organisation",
@@ -102,6 +103,7 @@ def frame(actor: Actor, organisation: Organisation, current: str) -> dict[str, A
         "quotas": "console:organisation_quotas",
         "packages": "console:organisation_packages",
         "terms": "console:organisation_terms",
+        "arrears": "console:organisation_arrears",
     }
     return {
         "organisation": organisation,

@@ -1,4 +1,4 @@
-"""The settings page of payments: two forms, each saved on its own."""
+"""The settings page of payments: three forms, each saved on its own."""
 
 from django.http import HttpResponse
 from django.urls import reverse
@@ -7,13 +7,14 @@ from django.views.decorators.http import require_http_methods
 from apps.billing.alipay import keys
 from apps.billing.alipay.settings import AlipaySettings, is_installed
 from apps.common.access import requires
+from apps.console.forms.arrears import ArrearsForm
 from apps.console.forms.settings.base import SettingsForm
 from apps.console.forms.settings.payment import AlipayForm, PaymentForm
 from apps.console.requests import StaffRequest
 from apps.console.settings.editing import VIEW, edit_several
 from apps.tenants import settings
 
-FORMS: dict[str, type[SettingsForm]] = {"recharge": PaymentForm, "alipay": AlipayForm}
+FORMS: dict[str, type[SettingsForm]] = {"recharge": PaymentForm, "arrears": ArrearsForm, "alipay": AlipayForm}
 
 
 @requires(VIEW)
