@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.billing import api, budgets_api, document_api_urls, statements_api, topups_api
+from apps.billing import api, budgets_api, document_api_urls, prepaid_api_urls, statements_api, topups_api
 
 urlpatterns = [
     path("wallet/", api.WalletView.as_view(), name="api-wallet"),
@@ -15,6 +15,7 @@ urlpatterns = [
     path("budgets/<uuid:budget_id>/", budgets_api.BudgetDetail.as_view(), name="api-budget"),
     path("statements/", statements_api.StatementList.as_view(), name="api-statements"),
     path("statements/<uuid:statement_id>/", statements_api.StatementDetail.as_view(), name="api-statement"),
+    *prepaid_api_urls.urlpatterns,
     path("packages/", api.PackageList.as_view(), name="api-packages"),
     path("consumption/charges/", api.ChargeList.as_view(), name="api-charges"),
     path("consumption/days/", api.DayList.as_view(), name="api-consumption-days"),

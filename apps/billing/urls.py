@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.billing import document_urls, statement_urls
+from apps.billing import document_urls, prepaid_urls, statement_urls
 from apps.billing.views import budgets, consumption, export, mine, requests, topups, wallet
 
 app_name = "billing"
@@ -20,6 +20,7 @@ urlpatterns = [
     path("budgets/new/", budgets.new, name="budget_new"),
     path("budgets/<uuid:budget_id>/", budgets.edit, name="budget"),
     path("budgets/<uuid:budget_id>/delete/", budgets.delete, name="budget_delete"),
+    *prepaid_urls.urlpatterns,
     *statement_urls.urlpatterns,
     path("consumption/", consumption.consumption, name="consumption"),
     path("consumption/days/", consumption.days, name="days"),

@@ -270,6 +270,8 @@ SPECTACULAR_SETTINGS = {
         "MountKindEnum": ["volume", "version"],
         "NodeStatusEnum": "apps.clusters.choices.NodeStatus",
         "OrganisationStatusEnum": "apps.tenants.choices.OrganisationStatus",
+        "PrepaidStatusEnum": "apps.billing.choices.PrepaidStatus",
+        "PrepaidTermEnum": ["day", "month", "year"],
         "TopUpStatusEnum": "apps.billing.choices.TopUpStatus",
         "RechargeKindEnum": "apps.billing.choices.RechargeKind",
         "ScenarioStatusEnum": "apps.whatif.choices.ScenarioStatus",

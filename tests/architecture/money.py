@@ -13,6 +13,8 @@ from apps.common.scoping import acting
 from apps.tenants.actors import platform_actor
 from apps.tenants.choices import PlatformRole
 from tests.architecture.documents import document_values
+from tests.architecture.prepaid import prepaid_order_id
+from tests.architecture.reconciliation import reconciliation_values
 from tests.builders import World, make_staff
 
 PDF = b"%PDF-1.7 slip"
@@ -34,7 +36,8 @@ def money_values(world: World, secret: str) -> dict[str, Any]:
         budget = Budget.objects.create(
             organisation=world.organisation, name=secret, scope="organisation", limit_fen=100, thresholds=[100]
         )
-        documents = document_values(world, secret)
+        alipay = reconciliation_values(world, secret)
+        documents = {**alipay, **document_values(world, secret), "prepaid_order_id": prepaid_order_id(world, secret)}
     ids = {**documents, "budget_id": budget.pk, "statement_id": _statement(world, clerk).pk, "position": 1}
     return {**ids, "recharge_request_id": asked.pk, "proof_id": proof.pk, "out_trade_no": order.out_trade_no}
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.billing.choices import AccountKind, Term
 from apps.billing.models import Account, PrepaidOrder, PrepaidPurchase, PriceVersion, TermPrice
-from apps.billing.periods import period_start, used_by
+from apps.billing.periods import period_start, price_of_rest, used_by
 from apps.billing.selectors.catalogue import current_price
 from apps.billing.selectors.quotes import wallet_row
 from apps.billing.selectors.review import usable
@@ -193,6 +193,21 @@ def refundable_fen(order: PrepaidOrder, at: datetime | None = None) -> int:
 
 def unused_fen(purchase: PrepaidPurchase, at: datetime) -> int:
     return purchase.amount_fen - used_by(purchase.amount_fen, purchase.starts_at, purchase.ends_at, at)
+
+
+def rest_fen(order: PrepaidOrder, price: TermPrice, at: datetime | None = None) -> int:
+    """What one replica at `price` would cost for the time that is left of the order."""
+    at, term = at or db_now(), Term(order.term)
+    parts = order.purchases.filter(cut_at__isnull=True, ends_at__gt=at)
+    return sum(
+        price_of_rest(
+            price.price_fen * part.periods,
+            period_start(order.anchor, term, part.first_period, BILLING_ZONE),
+            part.ends_at,
+            at,
+        )
+        for part in parts
+    )
 
 
 @dataclass(frozen=True, slots=True)

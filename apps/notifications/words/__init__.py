@@ -14,6 +14,7 @@ from apps.notifications.words import (
     packages,
     people,
     platform,
+    prepaid,
     recharges,
     runs,
     security,
@@ -35,6 +36,7 @@ _KINDS: Mapping[str, Speaker] = {
     **recharges.KINDS,
     **security.KINDS,
     **platform.KINDS,
+    **prepaid.KINDS,
 }
 
 

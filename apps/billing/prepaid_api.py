@@ -1,0 +1,188 @@
+"""/api/v1/.../prepaid/: time paid by the day, month or year. Amounts are fen, times UTC; periods are half-open."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import generics, serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.billing.choices import PREPAID_TERMS, PrepaidEnd, Term
+from apps.billing.models import PrepaidOrder, TermPrice
+from apps.billing.prepaid_serializers import (
+    TERMS,
+    ChangeIn,
+    OfferOut,
+    OrderIn,
+    OrderOut,
+    OrderWithPurchases,
+    QuoteOut,
+    RenewalIn,
+    RenewIn,
+)
+from apps.billing.selectors import prepaid as reads
+from apps.billing.services import prepaid, prepaid_changes
+from apps.common.access import in_organisation
+from apps.common.api import ScopedView
+from apps.common.idempotency import key_of
+from apps.common.pagination import CreatedCursor
+from apps.common.permissions import Permission
+
+TAGS = ["money"]
+OWN = in_organisation(Permission.BILLING_VIEW_OWN)
+VIEW, PREPAY = in_organisation(Permission.BILLING_VIEW), in_organisation(Permission.BILLING_PREPAY)
+
+
+class OfferOrder(CreatedCursor):
+    ordering: Any = ("package__sort", "id")
+
+
+@extend_schema(tags=TAGS)
+class PrepaidOffers(ScopedView, generics.ListAPIView[TermPrice]):
+    """Packages that the person may use and their prices by the period, of one replica."""
+
+    access = OWN
+    queryset = TermPrice.objects.none()
+    serializer_class = OfferOut
+    pagination_class = OfferOrder
+
+    def get_queryset(self) -> QuerySet[TermPrice]:
+        return reads.offers(self.actor)
+
+
+QUOTED = [
+    OpenApiParameter("package", int, required=True),
+    OpenApiParameter("term", str, enum=[term.value for term in PREPAID_TERMS], required=True),
+    OpenApiParameter("quantity", int, description="Replicas; 1 by default."),
+    OpenApiParameter("periods", int, description="1 by default."),
+]
+
+
+class QuoteIn(serializers.Serializer[Any]):
+    package = serializers.IntegerField(min_value=1)
+    term = serializers.ChoiceField(choices=TERMS)
+    quantity = serializers.IntegerField(default=1)
+    periods = serializers.IntegerField(default=1)
+
+
+@extend_schema(tags=TAGS, parameters=QUOTED, responses=QuoteOut)
+class PrepaidQuoteView(ScopedView):
+    access = OWN
+
+    def get(self, request: Request) -> Response:
+        """What an order would cost now, from when to when, and what it saves against the hour price."""
+        given = QuoteIn(data=request.query_params)
+        given.is_valid(raise_exception=True)
+        data = given.validated_data
+        found = reads.prepaid_quote(
+            self.actor,
+            package_id=data["package"],
+            term=Term(data["term"]),
+            quantity=data["quantity"],
+            periods=data["periods"],
+        )
+        return Response(QuoteOut(found).data)
+
+
+@extend_schema(tags=TAGS)
+class PrepaidOrders(ScopedView, generics.ListAPIView[PrepaidOrder]):
+    access = {"get": VIEW, "post": PREPAY}
+    queryset = PrepaidOrder.objects.none()
+    serializer_class = OrderOut
+    pagination_class = CreatedCursor
+    filterset_fields = {"status": ["exact"], "package": ["exact"]}
+
+    def get_queryset(self) -> QuerySet[PrepaidOrder]:
+        return reads.prepaid_orders(self.actor)
+
+    @extend_schema(request=OrderIn, responses={201: OrderWithPurchases})
+    def post(self, request: Request) -> Response:
+        """Buy periods from now on, paid from the wallet at once. The same `key` again is the same order."""
+        given = OrderIn(data=request.data)
+        given.is_valid(raise_exception=True)
+        data = given.validated_data
+        wanted = prepaid.Wanted(
+            package_id=data["package"],
+            term=Term(data["term"]),
+            key=data.get("key") or key_of(request._request),
+            quantity=data["quantity"],
+            periods=data["periods"],
+            auto_renew=data["auto_renew"],
+            at_end=PrepaidEnd(data["at_end"]),
+            price_id=data.get("price"),
+        )
+        return _shown(self, prepaid.order(self.actor, wanted=wanted).pk, status.HTTP_201_CREATED)
+
+
+@extend_schema(tags=TAGS, responses=OrderWithPurchases)
+class PrepaidOrderDetail(ScopedView):
+    access = {"get": VIEW, "patch": PREPAY}
+
+    def get(self, request: Request, prepaid_order_id: UUID) -> Response:
+        return _shown(self, prepaid_order_id)
+
+    @extend_schema(request=RenewalIn)
+    def patch(self, request: Request, prepaid_order_id: UUID) -> Response:
+        """Whether it renews itself, and what becomes of running work at its end."""
+        found = reads.prepaid_order(self.actor, prepaid_order_id)
+        given = RenewalIn(found, data=request.data, partial=True)
+        given.is_valid(raise_exception=True)
+        data = {"auto_renew": found.auto_renew, "at_end": found.at_end, **given.validated_data}
+        prepaid.set_renewal(
+            self.actor, order_id=found.pk, auto_renew=data["auto_renew"], at_end=PrepaidEnd(data["at_end"])
+        )
+        return _shown(self, found.pk)
+
+
+@extend_schema(tags=TAGS, request=RenewIn, responses=OrderWithPurchases)
+class PrepaidRenew(ScopedView):
+    access = PREPAY
+
+    def post(self, request: Request, prepaid_order_id: UUID) -> Response:
+        """Buy the periods that follow `after`, the end that you saw; the same again changes nothing."""
+        given = RenewIn(data=request.data)
+        given.is_valid(raise_exception=True)
+        data = given.validated_data
+        prepaid.renew(
+            self.actor,
+            order_id=prepaid_order_id,
+            after=data["after"],
+            periods=data["periods"],
+            price_id=data.get("price"),
+        )
+        return _shown(self, prepaid_order_id)
+
+
+@extend_schema(tags=TAGS, request=ChangeIn, responses=OrderWithPurchases)
+class PrepaidChange(ScopedView):
+    access = PREPAY
+
+    def post(self, request: Request, prepaid_order_id: UUID) -> Response:
+        """Another package or number of replicas for the time that is left, pro rata; answers with the new order."""
+        given = ChangeIn(data=request.data)
+        given.is_valid(raise_exception=True)
+        data = given.validated_data
+        made = prepaid_changes.change(
+            self.actor,
+            order_id=prepaid_order_id,
+            package_id=data["package"],
+            quantity=data["quantity"],
+            price_id=data.get("price"),
+        )
+        return _shown(self, made.pk)
+
+
+@extend_schema(tags=TAGS, request=None, responses=OrderWithPurchases)
+class PrepaidGiveBack(ScopedView):
+    access = PREPAY
+
+    def post(self, request: Request, prepaid_order_id: UUID) -> Response:
+        """End it now; the unused part returns to the wallet."""
+        prepaid_changes.give_back(self.actor, order_id=prepaid_order_id)
+        return _shown(self, prepaid_order_id)
+
+
+def _shown(view: ScopedView, order_id: UUID, code: int = status.HTTP_200_OK) -> Response:
+    return Response(OrderWithPurchases(reads.prepaid_order(view.actor, order_id)).data, status=code)

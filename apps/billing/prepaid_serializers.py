@@ -1,0 +1,116 @@
+"""Prepaid time on the wire: fen, UTC."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from apps.billing.choices import PREPAID_TERMS, PrepaidEnd, PrepaidStatus
+from apps.billing.models import PrepaidOrder, PrepaidPurchase, TermPrice
+from apps.billing.selectors.prepaid import PrepaidQuote, purchases
+
+TERMS = [(term.value, term.label) for term in PREPAID_TERMS]
+
+
+class OfferOut(serializers.Serializer[TermPrice]):
+    """`id` is the price version; name it when you order, and a price that changed meanwhile is a conflict."""
+
+    id = serializers.IntegerField(read_only=True)
+    package = serializers.IntegerField(source="package_id", read_only=True)
+    package_en = serializers.CharField(source="package.name_en", read_only=True)
+    package_zh = serializers.CharField(source="package.name_zh", read_only=True)
+    term = serializers.ChoiceField(choices=TERMS, read_only=True)
+    number = serializers.IntegerField(read_only=True)
+    price_fen = serializers.IntegerField(read_only=True)
+    effective_from = serializers.DateTimeField(read_only=True)
+
+
+class QuoteOut(serializers.Serializer[PrepaidQuote]):
+    price = serializers.IntegerField(source="price.pk", read_only=True)
+    price_fen = serializers.IntegerField(source="price.price_fen", read_only=True)
+    quantity = serializers.IntegerField(read_only=True)
+    periods = serializers.IntegerField(read_only=True)
+    starts_at = serializers.DateTimeField(read_only=True)
+    ends_at = serializers.DateTimeField(read_only=True)
+    amount_fen = serializers.IntegerField(read_only=True)
+    by_hour_fen = serializers.IntegerField(
+        allow_null=True, read_only=True, help_text="The same time by the hour, running throughout."
+    )
+    saved_fen = serializers.IntegerField(read_only=True)
+    available_fen = serializers.IntegerField(read_only=True)
+    shortfall_fen = serializers.IntegerField(read_only=True)
+
+
+class OrderOut(serializers.Serializer[PrepaidOrder]):
+    """paid_fen = earned_fen + given_back_fen + left_fen, at every moment."""
+
+    id = serializers.UUIDField(read_only=True)
+    package = serializers.IntegerField(source="package_id", read_only=True)
+    package_en = serializers.CharField(source="package.name_en", read_only=True)
+    package_zh = serializers.CharField(source="package.name_zh", read_only=True)
+    quantity = serializers.IntegerField(read_only=True)
+    term = serializers.ChoiceField(choices=TERMS, read_only=True)
+    status = serializers.ChoiceField(choices=PrepaidStatus.choices, read_only=True)
+    by = serializers.CharField(source="user.username", read_only=True)
+    starts_at = serializers.DateTimeField(read_only=True)
+    ends_at = serializers.DateTimeField(read_only=True, help_text="Paid until then; what `after` means in a renewal.")
+    covers_until = serializers.DateTimeField(read_only=True, help_text="With the grace in which it can be renewed.")
+    auto_renew = serializers.BooleanField(read_only=True)
+    at_end = serializers.ChoiceField(choices=PrepaidEnd.choices, read_only=True)
+    replaces = serializers.UUIDField(source="replaces_id", allow_null=True, read_only=True)
+    paid_fen = serializers.IntegerField(read_only=True)
+    earned_fen = serializers.IntegerField(read_only=True)
+    given_back_fen = serializers.IntegerField(read_only=True)
+    left_fen = serializers.IntegerField(read_only=True)
+    created_at = serializers.DateTimeField(read_only=True)
+
+
+class PurchaseOut(serializers.Serializer[PrepaidPurchase]):
+    number = serializers.IntegerField(read_only=True)
+    periods = serializers.IntegerField(read_only=True)
+    starts_at = serializers.DateTimeField(read_only=True)
+    ends_at = serializers.DateTimeField(read_only=True)
+    cut_at = serializers.DateTimeField(allow_null=True, read_only=True)
+    amount_fen = serializers.IntegerField(read_only=True)
+    recognised_fen = serializers.IntegerField(read_only=True)
+    returned_fen = serializers.IntegerField(read_only=True)
+    automatic = serializers.BooleanField(read_only=True)
+
+
+class OrderWithPurchases(OrderOut):
+    purchases = serializers.SerializerMethodField()
+
+    @extend_schema_field(PurchaseOut(many=True))
+    def get_purchases(self, order: PrepaidOrder) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = PurchaseOut(purchases(order), many=True).data
+        return found
+
+
+class OrderIn(serializers.Serializer[Any]):
+    package = serializers.IntegerField(min_value=1)
+    term = serializers.ChoiceField(choices=TERMS)
+    quantity = serializers.IntegerField(default=1)
+    periods = serializers.IntegerField(default=1)
+    auto_renew = serializers.BooleanField(default=False)
+    at_end = serializers.ChoiceField(choices=PrepaidEnd.choices, default=PrepaidEnd.HOURLY)
+    price = serializers.IntegerField(required=False, help_text="The price version that you saw.")
+    key = serializers.CharField(
+        required=False, max_length=80, help_text="Your own number of the order; without it, the Idempotency-Key."
+    )
+
+
+class RenewalIn(serializers.Serializer[Any]):
+    auto_renew = serializers.BooleanField(required=False)
+    at_end = serializers.ChoiceField(choices=PrepaidEnd.choices, required=False)
+
+
+class RenewIn(serializers.Serializer[Any]):
+    after = serializers.DateTimeField(help_text="`ends_at` of the order, as you saw it.")
+    periods = serializers.IntegerField(default=1)
+    price = serializers.IntegerField(required=False)
+
+
+class ChangeIn(serializers.Serializer[Any]):
+    package = serializers.IntegerField(min_value=1)
+    quantity = serializers.IntegerField(min_value=1)
+    price = serializers.IntegerField(required=False)
