@@ -37,7 +37,7 @@ def unit_words(unit: Unit) -> str:
     if unit.item == UnitItem.MEMORY:
         return pgettext("of a machine", "Memory")
     mode = " ".join(filter(None, (str(GpuMode(unit.gpu_mode).label), unit.mig_profile)))
-    parts = [unit.gpu_model or _("any GPU model"), mode]
+    parts = [unit.gpu_model or _("Any GPU model"), mode]
     return " · ".join([*parts, _("GPU memory")] if unit.item == UnitItem.GPU_MEMORY else parts)
 
 

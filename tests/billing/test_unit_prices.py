@@ -173,6 +173,8 @@ def test_rates_and_times_are_checked(platform: Actor) -> None:
     set_unit(CPU, "1", effective_from=db_now() + timedelta(days=1))
     with pytest.raises(Conflict):
         set_unit(CPU, "2")
+    with pytest.raises(Conflict):
+        services.end_unit_price(platform, price_id=UnitPrice.objects.get().pk)
     assert UnitPrice.objects.count() == 1
 
 

@@ -35,7 +35,9 @@ def listed(actor: Actor) -> list[Listed]:
     versions: dict[Unit, list[UnitPrice]] = {}
     for row in rows:
         versions.setdefault(unit_of(row), []).append(row)
-    return [_listed(unit, rows, now) for unit, rows in versions.items()]
+    order = list(UnitItem)
+    found = [_listed(unit, rows, now) for unit, rows in versions.items()]
+    return sorted(found, key=lambda row: (order.index(row.unit.item), row.unit))
 
 
 def unit_history(actor: Actor, unit: Unit) -> QuerySet[UnitPrice]:

@@ -41,7 +41,10 @@ def set_unit_price(
 
 
 def end_unit_price(actor: Actor, *, price_id: int) -> None:
-    """Take a unit off the list from now on. Conflict where a package that follows the list needs it."""
+    """Take a unit off the list from now on.
+
+    Conflict where a package that follows the list needs it, or a later price of it is planned.
+    """
     actor.require(Permission.PLATFORM_PRICES_MANAGE)
     with transaction.atomic():
         price = UnitPrice.objects.select_for_update(no_key=True).filter(pk=price_id).first()
@@ -49,10 +52,13 @@ def end_unit_price(actor: Actor, *, price_id: int) -> None:
             raise NotFound
         if price.effective_to is not None:
             return
-        price.effective_to = max(db_now(), price.effective_from)
+        now = db_now()
+        if price.effective_from > now:
+            raise Conflict(_("A later price of this is already planned."))
+        price.effective_to = now
         price.save(update_fields=["effective_to"])
         _log(actor, "billing.unit_price.end", price, price)
-        _reprice(actor, price.effective_to)
+        _reprice(actor, now)
 
 
 def follow(actor: Actor, *, package_id: int, follows: bool) -> PriceVersion | None:

@@ -106,12 +106,12 @@ def _words(price: UnitPrice) -> str:
 def _context(request: StaffRequest, shown: UnitPrice, form: UnitPriceForm) -> dict[str, Any]:
     unit = listing.unit_of(shown)
     history = dated(listing.unit_history(request.actor, unit))
-    open_version = next((version for version in history if version.effective_to is None), None)
+    endless = (version for version in history if version.effective_to is None and version.state == "now")  # type: ignore[attr-defined]
     return {
         "unit": unit,
         "name": unit_words(unit),
         "form": form,
-        "open_version": open_version,
+        "open_version": next(endless, None),
         "prices": paged(request, UnitPriceTable(history), per_page=20),
         "planned": planned_of(history),
         "zone": timezone.get_current_timezone_name(),
