@@ -47,7 +47,7 @@ class TopUpTable(Table):
         attrs=column(width=FULL),
     )
     user = tables.TemplateColumn(
-        "{{ record.user.display_name }}", verbose_name=_("By"), orderable=False, attrs=column(fold=_("By"))
+        "{{ record.user.display_name|default:'—' }}", verbose_name=_("By"), orderable=False, attrs=column(fold=_("By"))
     )
     status = tables.TemplateColumn(
         template_name="billing/topups/state.html", verbose_name=_("State"), attrs=column(fold=_("State"))

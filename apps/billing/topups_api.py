@@ -27,7 +27,7 @@ class TopUpOut(serializers.Serializer[TopUpOrder]):
     out_trade_no = serializers.CharField(read_only=True)
     amount_fen = serializers.IntegerField(read_only=True)
     status = serializers.ChoiceField(choices=TopUpStatus.choices, read_only=True)
-    by = serializers.CharField(source="user.username", read_only=True)
+    by = serializers.CharField(source="user.username", allow_null=True, default=None, read_only=True)
     trade_no = serializers.CharField(read_only=True)
     refunded_fen = serializers.IntegerField(read_only=True)
     created_at = serializers.DateTimeField(read_only=True)

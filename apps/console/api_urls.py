@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from apps.console import document_api_urls, people_api_urls, queue_api_urls, statement_api_urls
+from apps.console import document_api_urls, people_api_urls, queue_api_urls, reconciliation_api_urls, statement_api_urls
 from apps.console.api import (
     arrears,
     audit,
@@ -100,8 +100,8 @@ _console: list[URLPattern | URLResolver] = [
     path("prices/<int:price_id>/end/", units.UnitPriceEnd.as_view()),
     path("packages/", catalogue.Packages.as_view()),
     path("packages/<int:package_id>/", include(_package)),
-    *statement_api_urls.urlpatterns,
     path("arrears/", arrears.ArrearsList.as_view()),
+    *statement_api_urls.urlpatterns,
     path("recharges/", finance.Recharges.as_view()),
     path("recharges/<int:transfer_id>/", finance.RechargeDetail.as_view()),
     path("recharges/<int:transfer_id>/reversal/", recharge_requests.Reverse.as_view()),
@@ -119,7 +119,15 @@ _console: list[URLPattern | URLResolver] = [
 urlpatterns = [
     path(
         "console/",
-        include([*_console, *document_api_urls.urlpatterns, *people_api_urls.console, *queue_api_urls.urlpatterns]),
+        include(
+            [
+                *_console,
+                *document_api_urls.urlpatterns,
+                *people_api_urls.console,
+                *queue_api_urls.urlpatterns,
+                *reconciliation_api_urls.urlpatterns,
+            ]
+        ),
     ),
     path("organisation/", include(people_api_urls.organisation)),
     path("package-requests/", include(people_api_urls.package_requests)),

@@ -18,10 +18,11 @@ from apps.billing.selectors import reconciliation as reads
 from apps.common.access import on_platform, requires
 from apps.common.actor import Actor
 from apps.common.clock import db_now
-from apps.common.errors import DomainError, NotFound
+from apps.common.errors import DomainError
 from apps.common.forms import show_error
 from apps.common.money import yuan
 from apps.common.permissions import Permission as P
+from apps.console.days import day_of
 from apps.console.forms.reconciliation import BillForm
 from apps.console.reconciliation_filters import BillDayFilter, BillItemFilter
 from apps.console.requests import StaffRequest
@@ -53,14 +54,6 @@ def overview(request: StaffRequest) -> HttpResponse:
 @require_GET
 def day(request: StaffRequest, bill_day: str) -> HttpResponse:
     return render(request, DAY, _page(request, reads.bill_day(request.actor, day_of(bill_day))))
-
-
-def day_of(text: str) -> date:
-    """Raises `NotFound` for what names no day."""
-    try:
-        return date.fromisoformat(text)
-    except ValueError as error:
-        raise NotFound from error
 
 
 def _page(request: StaffRequest, row: BillDay) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import json
 from datetime import date, datetime, time, timedelta
 from io import StringIO
+from uuid import UUID
 
 import pytest
 from django.core.management import call_command
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from apps.audit.models import Entry
 from apps.billing import selectors as funds
-from apps.billing.alipay import reconciliation, reconciliation_acts, reconciliation_days, refunds
+from apps.billing.alipay import numbers, orders, reconciliation, reconciliation_acts, reconciliation_days, refunds
 from apps.billing.alipay.bills import CHINA
 from apps.billing.bill_choices import BillItemKind, BillOutcome, BillSource, BillState
 from apps.billing.choices import AccountKind, TopUpStatus
@@ -220,7 +221,7 @@ def test_after_a_restore_the_bill_gives_back_what_was_lost_and_doubles_nothing(
         gateway.pay(order.out_trade_no)
     yesterday(day)
     forget(lost)
-    orphan = reconciliation.numbers.order_number(reconciliation_acts.UUID(int=7), db_now())
+    orphan = numbers.order_number(UUID(int=7), db_now())
     gateway.deals[orphan] = Deal(800, "2026T", "TRADE_SUCCESS")
     rows = [row_of(order, gateway, trade=f"2026{n}") for n, order in enumerate((kept, opened, lost))]
     gateway.bills[str(day)] = bill(day, *rows, Row(orphan, 800))
@@ -336,7 +337,7 @@ def test_whatever_is_lost_or_doubled_the_bill_credits_each_payment_once(
         if what == "notice" and TopUpOrder.objects.filter(pk=order.pk).exists():
             tell(gateway, order)
         elif what == "poll" and TopUpOrder.objects.filter(pk=order.pk, status=TopUpStatus.OPEN).exists():
-            reconciliation.orders.refresh(order)
+            orders.refresh(order)
         elif what == "bill":
             take(clerk, day, *rows)
         elif what == "late bill":

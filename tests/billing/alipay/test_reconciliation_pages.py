@@ -33,7 +33,7 @@ __all__ = ["clerk", "day"]
 @pytest.fixture
 def desk(clerk: Actor) -> Client:
     """The clerk's browser, who has given the password a moment ago."""
-    user = User.objects.get(pk=clerk.user_id)
+    user = User.objects.get(pk=clerk.person())
     user.set_password("correct-horse-9")
     user.save()
     client = signed_in(user)
@@ -142,7 +142,7 @@ def test_a_refund_asks_who_is_there_leaves_the_wallet_and_arrives(
     order = paid(gateway, treasurer, 1000)
     assert order.transfer is not None
     url = reverse("console:recharge_refund", args=[order.transfer.pk])
-    stranger = signed_in(User.objects.get(pk=clerk.user_id))  # a session that was left open
+    stranger = signed_in(User.objects.get(pk=clerk.person()))  # a session that was left open
     assert reverse("account_reauthenticate") in stranger.post(url, {"amount": "1.00"})["Location"]
     assert "At most" in text(desk, "recharge_refund", order.transfer.pk)
     given = {"amount": "4.00", "reason": "Ordered twice.", "key": "7e6f7a2e-0000-4000-8000-000000000001"}
