@@ -94,6 +94,7 @@ CONSOLE = (
         _("Finance"),
         "report-money",
         children=(
+            Entry(pgettext_lazy("console", "Overview"), "", "console:finance", P.PLATFORM_FINANCE_VIEW),
             Entry(_("Packages and prices"), "", "console:packages", P.PLATFORM_PRICES_VIEW),
             Entry(_("Price list"), "", "console:units", P.PLATFORM_PRICES_VIEW),
             Entry(_("Recharge"), "", "console:recharges", P.PLATFORM_FINANCE_VIEW),
@@ -101,6 +102,7 @@ CONSOLE = (
             Entry(_("Consumption"), "", "console:consumption", P.PLATFORM_FINANCE_VIEW),
             Entry(_("Arrears"), "", "console:arrears", P.PLATFORM_FINANCE_VIEW),
             Entry(_("Statements"), "", "console:statements", P.PLATFORM_FINANCE_VIEW),
+            Entry(_("Revenue"), "", "console:revenue", P.PLATFORM_FINANCE_VIEW),
             Entry(_("Invoices"), "", "console:invoices", P.PLATFORM_FINANCE_VIEW),
             Entry(_("Exports"), "", "console:exports", P.PLATFORM_FINANCE_VIEW),
         ),

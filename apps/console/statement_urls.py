@@ -1,10 +1,16 @@
-"""Pages of statements."""
+"""The first page of Finance, revenue, and statements."""
 
 from django.urls import path
 
-from apps.console.views import statements
+from apps.console.views import finance, revenue, statements
 
 urlpatterns = [
+    path("finance/", finance.page, name="finance"),
+    path("finance/figures/", finance.figures, name="finance_figures"),
+    path("finance/months/", finance.months, name="finance_months"),
+    path("revenue/", revenue.page, name="revenue"),
+    path("revenue/parts/", revenue.parts, name="revenue_parts"),
+    path("revenue/check/", revenue.check, name="revenue_check"),
     path("statements/", statements.statement_list, name="statements"),
     path("statements/bulk/", statements.bulk, name="statements_bulk"),
     path("statements/build/", statements.build_month, name="statements_build"),

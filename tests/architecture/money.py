@@ -44,7 +44,7 @@ def money_values(world: World, secret: str) -> dict[str, Any]:
 
 def _statement(world: World, clerk: Actor) -> Statement:
     """One that was issued, so that its own organisation sees it."""
-    month = Month.at(db_now()).former()
+    month = Month.at(db_now()).former().former()  # complete, whatever the day
     with acting(clerk):
         made = statements.build(clerk, organisation_id=world.organisation.pk, month=month)
         statements.review(clerk, statement_id=made.pk)
