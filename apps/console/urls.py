@@ -2,7 +2,16 @@
 
 from django.urls import path
 
-from apps.console import document_urls, people_urls, queue_urls, recharge_urls, reconciliation_urls, statement_urls
+from apps.console import (
+    document_urls,
+    people_urls,
+    prepaid_urls,
+    queue_urls,
+    recharge_urls,
+    reconciliation_urls,
+    statement_urls,
+    voucher_urls,
+)
 from apps.console.views import (
     accelerators,
     audit,
@@ -98,6 +107,8 @@ urlpatterns = [
     path("packages/<int:package_id>/follow/", packages.follow, name="package_follow"),
     path("packages/<int:package_id>/withdraw/", packages.withdraw, name="package_withdraw"),
     path("packages/<int:package_id>/offer/", packages.offer, name="package_offer"),
+    *voucher_urls.urlpatterns,
+    *prepaid_urls.urlpatterns,
     *recharge_urls.urlpatterns,
     *reconciliation_urls.urlpatterns,
     *statement_urls.urlpatterns,

@@ -15,6 +15,7 @@ from apps.console.action_words import ACTIONS
 
 TARGETS: dict[str, str | Promise] = {
     "unit_price": _("Price of the list"),
+    "voucher": _("Voucher"),
     "prepaid_order": _("Prepaid order"),
     "budget": _("Budget"),
     "statement": _("Statement"),
