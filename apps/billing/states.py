@@ -56,6 +56,14 @@ class Terms:
     grace: timedelta = policy.GRACE
     retention: timedelta = timedelta(days=policy.RETENTION_DAYS)
 
+    @property
+    def grace_minutes(self) -> int:
+        return self.grace // timedelta(minutes=1)
+
+    @property
+    def retention_days(self) -> int:
+        return self.retention.days
+
 
 @dataclass(frozen=True, slots=True)
 class Position:

@@ -29,6 +29,7 @@ from apps.training import selectors, services
 from apps.training import serializers as s
 from apps.training.forms import new_key
 from apps.training.models import Run
+from apps.training.quote_serializers import QuoteRequestSerializer, QuoteSerializer
 from apps.training.tables import RunFilter
 from apps.workloads import selectors as workloads
 from apps.workloads.fit.serializers import FitSerializer
@@ -239,18 +240,19 @@ class RunCost(RunView):
 class QuoteView(ScopedView):
     access = SUBMIT
 
-    @extend_schema(request=s.QuoteRequestSerializer, responses=s.QuoteSerializer)
+    @extend_schema(request=QuoteRequestSerializer, responses=QuoteSerializer)
     def post(self, request: Request) -> Response:
         """What a run on this package would cost, whether it could start, and when. Changes nothing."""
-        asked = s.QuoteRequestSerializer(data=request.data)
+        asked = QuoteRequestSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         data = asked.validated_data
         package = services.choose_package(self.actor, data["package"])
         found = offer(self.actor, package)
         choices = [] if found.starts_now else package_choices(self.actor, list(funds.packages(self.actor)))
         terms = contract_on(self.actor, package, preemptible=data["preemptible"], priority=data.get("priority"))
-        context = {"alternatives": proposals(self.actor, found, choices), "contract": terms}
-        return Response(s.QuoteSerializer(found, context=context).data)
+        better = proposals(self.actor, found, choices)
+        context = {"alternatives": better, "contract": terms, "cap_fen": data.get("cap_fen")}
+        return Response(QuoteSerializer(found, context=context).data)
 
 
 class CodeUpload(ScopedView):

@@ -262,51 +262,6 @@ class CostSerializer(serializers.Serializer[Any]):
     settled = serializers.BooleanField()
 
 
-class QuoteRequestSerializer(serializers.Serializer[Any]):
-    """`priority` and `preemptible` change only the contract that is quoted; as for a run, none is one's highest."""
-
-    package = serializers.IntegerField(min_value=1, max_value=2**31 - 1)
-    priority = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=5)
-    preemptible = serializers.BooleanField(default=True)
-
-
-class QuoteSerializer(serializers.Serializer[Any]):
-    """What a start would cost and when it would begin. `short_quota`: what of the quota is missing, in words.
-
-    `cause`, `title` and `text` say why it would wait; empty where it would not. `alternatives` would start now.
-    """
-
-    rate_fen_per_hour = exact(source="quote.rate_fen_per_hour")
-    price_version = serializers.IntegerField(source="quote.price_number")
-    available_fen = serializers.IntegerField(source="quote.available_fen")
-    hold_fen = serializers.IntegerField(source="quote.hold_fen")
-    shortfall_fen = serializers.IntegerField(source="quote.shortfall_fen")
-    runs_until = serializers.DateTimeField(source="quote.runs_until", allow_null=True)
-    can_start = serializers.BooleanField()
-    short_quota = serializers.SerializerMethodField()
-    starts_now = serializers.BooleanField(source="forecast.starts_now")
-    start_p50 = serializers.DateTimeField(source="forecast.start_p50", allow_null=True)
-    start_p90 = serializers.DateTimeField(source="forecast.start_p90", allow_null=True)
-
-    cause = serializers.CharField(source="report.cause", default="")
-    title = serializers.CharField(source="report.title", default="")
-    text = serializers.CharField(source="report.text", default="")
-    alternatives = serializers.SerializerMethodField()
-    contract = serializers.SerializerMethodField()
-
-    @extend_schema_field(ContractSerializer)
-    def get_contract(self, offer: Any) -> Any:
-        return ContractSerializer(self.context["contract"]).data
-
-    @extend_schema_field(serializers.ListField(child=serializers.IntegerField()))
-    def get_alternatives(self, offer: Any) -> list[int]:
-        """Ids of packages, the most alike first."""
-        return [choice.package.pk for choice in self.context.get("alternatives", ())]
-
-    def get_short_quota(self, offer: Any) -> str:
-        return str(offer.quota.message) if offer.quota else ""
-
-
 class UploadSerializer(serializers.Serializer[Any]):
     """Files for a run's code; a zip is unpacked. `folder` adds to an earlier upload."""
 

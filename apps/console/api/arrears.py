@@ -38,8 +38,13 @@ class ArrearsOut(serializers.Serializer[Any]):
     credit_limit_fen = serializers.IntegerField(source="state.credit_fen")
 
 
+class TermsOut(serializers.Serializer[Any]):
+    grace_minutes = serializers.IntegerField()
+    retention_days = serializers.IntegerField()
+
+
 class StandingOut(serializers.Serializer[Any]):
-    """Own terms are null where the platform's hold; `*_seconds` are those in force."""
+    """`grace_minutes` and `retention_days` are its own, null where the platform's hold; `terms` those in force."""
 
     status = serializers.ChoiceField(choices=ArrearsStatus.choices)
     since = serializers.DateTimeField(allow_null=True)
@@ -47,8 +52,7 @@ class StandingOut(serializers.Serializer[Any]):
     release_at = serializers.DateTimeField(allow_null=True)
     grace_minutes = serializers.IntegerField(source="own_grace_minutes", allow_null=True)
     retention_days = serializers.IntegerField(source="own_retention_days", allow_null=True)
-    grace_seconds = serializers.FloatField(source="terms.grace.total_seconds")
-    retention_seconds = serializers.FloatField(source="terms.retention.total_seconds")
+    terms = TermsOut()
 
 
 class TermsIn(serializers.Serializer[Any]):

@@ -81,7 +81,6 @@ def _context(actor: Actor, organisation: Organisation, standing: funds.Standing,
     return {
         **frame(actor, organisation, "arrears"),
         "standing": standing,
-        "grace_minutes": int(standing.terms.grace.total_seconds() // 60),
         "form": form,
         "may_set": actor.may(P.PLATFORM_RECHARGE),
         "may_release": standing.status is ArrearsStatus.RELEASED
