@@ -1,10 +1,11 @@
-"""The API of files and papers: exports, invoices."""
+"""The API of costs, and of files and papers: exports, invoices."""
 
 from django.urls import path
 
-from apps.billing import exports_api, invoices_api
+from apps.billing import costs_api, exports_api, invoices_api
 
 urlpatterns = [
+    path("consumption/costs/", costs_api.CostList.as_view(), name="api-consumption-costs"),
     path("exports/", exports_api.Exports.as_view(), name="api-exports"),
     path("exports/<uuid:export_id>/", exports_api.ExportDetail.as_view(), name="api-export"),
     path("exports/<uuid:export_id>/cancel/", exports_api.ExportCancel.as_view(), name="api-export-cancel"),

@@ -1,10 +1,13 @@
-"""Pages of files and papers: exports, invoices."""
+"""Pages of costs, and of files and papers: exports, invoices."""
 
 from django.urls import path
 
-from apps.billing.views import exports, invoice_titles, invoices
+from apps.billing.views import costs, exports, invoice_titles, invoices
 
 urlpatterns = [
+    path("consumption/costs/", costs.page, name="consumption_costs"),
+    path("consumption/costs/series/", costs.series, name="consumption_costs_series"),
+    path("consumption/costs/export/", costs.export, name="consumption_costs_export"),
     path("exports/", exports.exports, name="exports"),
     path("exports/<uuid:export_id>/cancel/", exports.cancel, name="export_cancel"),
     path("exports/<uuid:export_id>/file/", exports.download, name="export_download"),

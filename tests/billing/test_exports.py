@@ -16,7 +16,8 @@ from openpyxl import load_workbook
 from apps.billing.choices import AccountKind
 from apps.billing.exporting import states, working
 from apps.billing.exporting.choices import ExportFormat, ExportKind, ExportStatus
-from apps.billing.exporting.sources import SOURCES, Column, Look
+from apps.billing.exporting.columns import Column, Look
+from apps.billing.exporting.sources import SOURCES
 from apps.billing.exporting.wanted import Wanted, wanted_of
 from apps.billing.exporting.writers import Sums, XlsxWriter
 from apps.billing.models import Charge, Export, ExportPart, Transfer

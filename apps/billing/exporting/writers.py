@@ -10,7 +10,7 @@ import xlsxwriter
 from django.utils.translation import gettext as _
 
 from apps.billing.exporting.choices import ExportFormat
-from apps.billing.exporting.sources import Column, Look
+from apps.billing.exporting.columns import Column, Look
 from apps.billing.selectors.spending import BILLING_ZONE
 from apps.common.spreadsheets import BOM, Cell, csv_line
 

@@ -20,6 +20,7 @@ from apps.billing.runpages import page_of_runs
 from apps.billing.selectors import WorkloadCost
 from apps.billing.selectors.agreement import agreement
 from apps.billing.selectors.spending import BILLING_ZONE, unrated
+from apps.billing.views.costs import tabs
 from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
 from apps.common.errors import NotFound
@@ -55,6 +56,7 @@ def consumption(request: ActorRequest) -> HttpResponse:
         "charge": _charge(actor, request.GET.get("charge")),
         "everyones": actor.may(Permission.BILLING_VIEW),
         "bad": form.errors,
+        "tabs": tabs("runs"),
     }
     return render(request, "billing/consumption.html", context, status=400 if form.errors else 200)
 

@@ -134,7 +134,8 @@ class Chart {
     const kind = this.root.dataset.kind ?? "area",
       colour = css(RAMP[k % RAMP.length]);
     const base = { name: s.name, data: s.points.map(shown), itemStyle: { color: colour } };
-    if (kind === "bar") return [{ ...base, type: "bar", barMaxWidth: 18 }];
+    const stack = "stacked" in this.root.dataset ? "all" : undefined;
+    if (kind === "bar") return [{ ...base, type: "bar", barMaxWidth: 18, stack }];
     const line = {
       ...base,
       type: "line",
