@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from django.db.models import Case, F, Q, Sum, When
+from django.db.models import Case, F, Q, QuerySet, Sum, When
 
 from apps.billing.choices import TransferKind
 from apps.billing.models import Charge, RatingRun, Transfer
@@ -26,11 +26,20 @@ class Agreement:
 
 def agreement(actor: Actor, *, filters: ChargeFilter) -> Agreement:
     """Compare, for every rating run that `filters` touches, its charges with the transfers that it made."""
-    actor.require(Permission.BILLING_VIEW)
-    touched = charges(actor, filters=filters).order_by().values("run_id").distinct()
-    runs = RatingRun.objects.filter(pk__in=touched)
+    return agreement_of(actor, charges(actor, filters=filters))
+
+
+def agreement_of(actor: Actor, rows: QuerySet[Charge]) -> Agreement:
+    """The same for charges that were narrowed down otherwise: whole runs each, by wallet and by vouchers."""
+    actor.require(Permission.PLATFORM_FINANCE_VIEW if actor.platform else Permission.BILLING_VIEW)
+    runs = RatingRun.objects.filter(pk__in=rows.order_by().values("run_id").distinct()).values("pk")
+    return Agreement(
+        runs=runs.count(),
+        charged_fen=int(Charge.objects.filter(run__in=runs).aggregate(fen=Sum("amount_fen"))["fen"] or 0),
+        moved_fen=_moved(Q(rating_run__in=runs)) + _moved(Q(voucher_use__run__in=runs)),
+    )
+
+
+def _moved(condition: Q) -> int:
     signed = Case(When(kind=TransferKind.USAGE, then=F("amount_fen")), default=-F("amount_fen"))
-    of_runs = Q(rating_run__in=runs) | Q(voucher_use__run__in=runs)
-    moved = Transfer.objects.filter(of_runs).aggregate(fen=Sum(signed))["fen"] or 0
-    charged = Charge.objects.filter(run__in=runs).aggregate(fen=Sum("amount_fen"))["fen"] or 0
-    return Agreement(runs.count(), int(charged), int(moved))
+    return int(Transfer.objects.filter(condition).aggregate(fen=Sum(signed))["fen"] or 0)

@@ -11,8 +11,9 @@ from django.db.models.functions import TruncHour
 
 from apps.billing import selectors as funds
 from apps.billing.arithmetic import seconds
-from apps.billing.models import Charge, MeterSession, PriceVersion, RatingRun, UsageSlice, VoucherUse
+from apps.billing.models import Charge, MeterSession, PriceVersion, RatingRun, UsageSlice
 from apps.billing.selectors import ChargeFilter
+from apps.billing.selectors.agreement import Agreement, agreement_of
 from apps.billing.selectors.metering import unrated_of
 from apps.common.actor import Actor
 from apps.common.errors import NotFound
@@ -52,12 +53,21 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Whole fen that moved, their exact sum before rounding, and what they are of."""
+    """Whole fen that moved, their exact sum before rounding, and what they are of.
+
+    `voucher_exact` of the exact sum was paid by vouchers, the rest by wallets.
+    """
 
     amount_fen: int
     exact_fen: Decimal
     organisations: int
     workloads: int
+    voucher_exact: Decimal = Decimal(0)
+
+    @property
+    def voucher_fen(self) -> int:
+        """In whole fen, as shown."""
+        return round(self.voucher_exact)
 
     @property
     def rounding_fen(self) -> Decimal:
@@ -72,11 +82,13 @@ def totals(actor: Actor, scope: Scope) -> Totals:
         .aggregate(
             amount=Sum("amount_fen"),
             exact=Sum("exact_fen"),
+            vouchers=Sum("voucher_exact"),
             organisations=Count("organisation_id", distinct=True),
             workloads=Count("session__workload_id", distinct=True),
         )
     )
-    return Totals(found["amount"] or 0, found["exact"] or Decimal(0), found["organisations"], found["workloads"])
+    amount, exact, by_vouchers = found["amount"] or 0, found["exact"] or Decimal(0), found["vouchers"] or Decimal(0)
+    return Totals(amount, exact, found["organisations"], found["workloads"], voucher_exact=by_vouchers)
 
 
 def organisations(actor: Actor, scope: Scope) -> QuerySet[Charge, Any]:
@@ -190,29 +202,6 @@ def received(actor: Actor, scope: Scope) -> Received:
     return Received(int(found["fen"] or 0), found["count"])
 
 
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """Of the rating runs that the charges belong to: what their charges add up to, and what the ledger moved."""
-
-    runs: int
-    charged_fen: int
-    moved_fen: int
-
-    @property
-    def difference_fen(self) -> int:
-        return self.charged_fen - self.moved_fen
-
-
 def agreement(actor: Actor, scope: Scope) -> Agreement:
     """Charges against ledger entries, over every rating run that the scope touches, whole runs each."""
-    touched = scope.charges(actor).order_by().values("run_id").distinct()
-    runs = RatingRun.objects.filter(pk__in=touched)
-    charged = Charge.objects.filter(run__in=runs.values("pk")).aggregate(fen=Sum("amount_fen"))["fen"] or 0
-    moved = runs.aggregate(
-        count=Count("pk"),
-        debited=Sum("transfer__amount_fen", filter=Q(amount_fen__gt=0)),
-        returned=Sum("transfer__amount_fen", filter=Q(amount_fen__lt=0)),
-    )
-    by_vouchers = VoucherUse.objects.filter(run__in=runs.values("pk")).aggregate(fen=Sum("amount_fen"))["fen"] or 0
-    by_wallets = (moved["debited"] or 0) - (moved["returned"] or 0)
-    return Agreement(moved["count"], int(charged), int(by_wallets + by_vouchers))
+    return agreement_of(actor, scope.charges(actor))
