@@ -13,14 +13,14 @@ from apps.billing.choices import PREPAID_TERMS, PrepaidEnd, Term
 from apps.billing.models import PrepaidOrder, TermPrice
 from apps.billing.prepaid_serializers import (
     TERMS,
-    ChangeIn,
-    OfferOut,
-    OrderIn,
-    OrderOut,
-    OrderWithPurchases,
-    QuoteOut,
-    RenewalIn,
-    RenewIn,
+    PrepaidChangeIn,
+    PrepaidOfferOut,
+    PrepaidOrderFull,
+    PrepaidOrderIn,
+    PrepaidOrderOut,
+    PrepaidQuoteOut,
+    PrepaidRenewalIn,
+    PrepaidRenewIn,
 )
 from apps.billing.selectors import prepaid as reads
 from apps.billing.services import prepaid, prepaid_changes
@@ -45,7 +45,7 @@ class PrepaidOffers(ScopedView, generics.ListAPIView[TermPrice]):
 
     access = OWN
     queryset = TermPrice.objects.none()
-    serializer_class = OfferOut
+    serializer_class = PrepaidOfferOut
     pagination_class = OfferOrder
 
     def get_queryset(self) -> QuerySet[TermPrice]:
@@ -60,20 +60,20 @@ QUOTED = [
 ]
 
 
-class QuoteIn(serializers.Serializer[Any]):
+class PrepaidQuoteIn(serializers.Serializer[Any]):
     package = serializers.IntegerField(min_value=1)
     term = serializers.ChoiceField(choices=TERMS)
     quantity = serializers.IntegerField(default=1)
     periods = serializers.IntegerField(default=1)
 
 
-@extend_schema(tags=TAGS, parameters=QUOTED, responses=QuoteOut)
+@extend_schema(tags=TAGS, parameters=QUOTED, responses=PrepaidQuoteOut)
 class PrepaidQuoteView(ScopedView):
     access = OWN
 
     def get(self, request: Request) -> Response:
         """What an order would cost now, from when to when, and what it saves against the hour price."""
-        given = QuoteIn(data=request.query_params)
+        given = PrepaidQuoteIn(data=request.query_params)
         given.is_valid(raise_exception=True)
         data = given.validated_data
         found = reads.prepaid_quote(
@@ -83,24 +83,24 @@ class PrepaidQuoteView(ScopedView):
             quantity=data["quantity"],
             periods=data["periods"],
         )
-        return Response(QuoteOut(found).data)
+        return Response(PrepaidQuoteOut(found).data)
 
 
 @extend_schema(tags=TAGS)
 class PrepaidOrders(ScopedView, generics.ListAPIView[PrepaidOrder]):
     access = {"get": VIEW, "post": PREPAY}
     queryset = PrepaidOrder.objects.none()
-    serializer_class = OrderOut
+    serializer_class = PrepaidOrderOut
     pagination_class = CreatedCursor
     filterset_fields = {"status": ["exact"], "package": ["exact"]}
 
     def get_queryset(self) -> QuerySet[PrepaidOrder]:
         return reads.prepaid_orders(self.actor)
 
-    @extend_schema(request=OrderIn, responses={201: OrderWithPurchases})
+    @extend_schema(request=PrepaidOrderIn, responses={201: PrepaidOrderFull})
     def post(self, request: Request) -> Response:
         """Buy periods from now on, paid from the wallet at once. The same `key` again is the same order."""
-        given = OrderIn(data=request.data)
+        given = PrepaidOrderIn(data=request.data)
         given.is_valid(raise_exception=True)
         data = given.validated_data
         wanted = prepaid.Wanted(
@@ -116,18 +116,18 @@ class PrepaidOrders(ScopedView, generics.ListAPIView[PrepaidOrder]):
         return _shown(self, prepaid.order(self.actor, wanted=wanted).pk, status.HTTP_201_CREATED)
 
 
-@extend_schema(tags=TAGS, responses=OrderWithPurchases)
+@extend_schema(tags=TAGS, responses=PrepaidOrderFull)
 class PrepaidOrderDetail(ScopedView):
     access = {"get": VIEW, "patch": PREPAY}
 
     def get(self, request: Request, prepaid_order_id: UUID) -> Response:
         return _shown(self, prepaid_order_id)
 
-    @extend_schema(request=RenewalIn)
+    @extend_schema(request=PrepaidRenewalIn)
     def patch(self, request: Request, prepaid_order_id: UUID) -> Response:
         """Whether it renews itself, and what becomes of running work at its end."""
         found = reads.prepaid_order(self.actor, prepaid_order_id)
-        given = RenewalIn(found, data=request.data, partial=True)
+        given = PrepaidRenewalIn(found, data=request.data, partial=True)
         given.is_valid(raise_exception=True)
         data = {"auto_renew": found.auto_renew, "at_end": found.at_end, **given.validated_data}
         prepaid.set_renewal(
@@ -136,13 +136,13 @@ class PrepaidOrderDetail(ScopedView):
         return _shown(self, found.pk)
 
 
-@extend_schema(tags=TAGS, request=RenewIn, responses=OrderWithPurchases)
+@extend_schema(tags=TAGS, request=PrepaidRenewIn, responses=PrepaidOrderFull)
 class PrepaidRenew(ScopedView):
     access = PREPAY
 
     def post(self, request: Request, prepaid_order_id: UUID) -> Response:
         """Buy the periods that follow `after`, the end that you saw; the same again changes nothing."""
-        given = RenewIn(data=request.data)
+        given = PrepaidRenewIn(data=request.data)
         given.is_valid(raise_exception=True)
         data = given.validated_data
         prepaid.renew(
@@ -155,13 +155,13 @@ class PrepaidRenew(ScopedView):
         return _shown(self, prepaid_order_id)
 
 
-@extend_schema(tags=TAGS, request=ChangeIn, responses=OrderWithPurchases)
+@extend_schema(tags=TAGS, request=PrepaidChangeIn, responses=PrepaidOrderFull)
 class PrepaidChange(ScopedView):
     access = PREPAY
 
     def post(self, request: Request, prepaid_order_id: UUID) -> Response:
         """Another package or number of replicas for the time that is left, pro rata; answers with the new order."""
-        given = ChangeIn(data=request.data)
+        given = PrepaidChangeIn(data=request.data)
         given.is_valid(raise_exception=True)
         data = given.validated_data
         made = prepaid_changes.change(
@@ -174,7 +174,7 @@ class PrepaidChange(ScopedView):
         return _shown(self, made.pk)
 
 
-@extend_schema(tags=TAGS, request=None, responses=OrderWithPurchases)
+@extend_schema(tags=TAGS, request=None, responses=PrepaidOrderFull)
 class PrepaidGiveBack(ScopedView):
     access = PREPAY
 
@@ -185,4 +185,4 @@ class PrepaidGiveBack(ScopedView):
 
 
 def _shown(view: ScopedView, order_id: UUID, code: int = status.HTTP_200_OK) -> Response:
-    return Response(OrderWithPurchases(reads.prepaid_order(view.actor, order_id)).data, status=code)
+    return Response(PrepaidOrderFull(reads.prepaid_order(view.actor, order_id)).data, status=code)

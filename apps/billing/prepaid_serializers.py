@@ -12,7 +12,7 @@ from apps.billing.selectors.prepaid import PrepaidQuote, purchases
 TERMS = [(term.value, term.label) for term in PREPAID_TERMS]
 
 
-class OfferOut(serializers.Serializer[TermPrice]):
+class PrepaidOfferOut(serializers.Serializer[TermPrice]):
     """`id` is the price version; name it when you order, and a price that changed meanwhile is a conflict."""
 
     id = serializers.IntegerField(read_only=True)
@@ -25,7 +25,7 @@ class OfferOut(serializers.Serializer[TermPrice]):
     effective_from = serializers.DateTimeField(read_only=True)
 
 
-class QuoteOut(serializers.Serializer[PrepaidQuote]):
+class PrepaidQuoteOut(serializers.Serializer[PrepaidQuote]):
     price = serializers.IntegerField(source="price.pk", read_only=True)
     price_fen = serializers.IntegerField(source="price.price_fen", read_only=True)
     quantity = serializers.IntegerField(read_only=True)
@@ -41,7 +41,7 @@ class QuoteOut(serializers.Serializer[PrepaidQuote]):
     shortfall_fen = serializers.IntegerField(read_only=True)
 
 
-class OrderOut(serializers.Serializer[PrepaidOrder]):
+class PrepaidOrderOut(serializers.Serializer[PrepaidOrder]):
     """paid_fen = earned_fen + given_back_fen + left_fen, at every moment."""
 
     id = serializers.UUIDField(read_only=True)
@@ -65,7 +65,7 @@ class OrderOut(serializers.Serializer[PrepaidOrder]):
     created_at = serializers.DateTimeField(read_only=True)
 
 
-class PurchaseOut(serializers.Serializer[PrepaidPurchase]):
+class PrepaidPurchaseOut(serializers.Serializer[PrepaidPurchase]):
     number = serializers.IntegerField(read_only=True)
     periods = serializers.IntegerField(read_only=True)
     starts_at = serializers.DateTimeField(read_only=True)
@@ -77,16 +77,16 @@ class PurchaseOut(serializers.Serializer[PrepaidPurchase]):
     automatic = serializers.BooleanField(read_only=True)
 
 
-class OrderWithPurchases(OrderOut):
+class PrepaidOrderFull(PrepaidOrderOut):
     purchases = serializers.SerializerMethodField()
 
-    @extend_schema_field(PurchaseOut(many=True))
+    @extend_schema_field(PrepaidPurchaseOut(many=True))
     def get_purchases(self, order: PrepaidOrder) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = PurchaseOut(purchases(order), many=True).data
+        found: list[dict[str, Any]] = PrepaidPurchaseOut(purchases(order), many=True).data
         return found
 
 
-class OrderIn(serializers.Serializer[Any]):
+class PrepaidOrderIn(serializers.Serializer[Any]):
     package = serializers.IntegerField(min_value=1)
     term = serializers.ChoiceField(choices=TERMS)
     quantity = serializers.IntegerField(default=1)
@@ -99,18 +99,18 @@ class OrderIn(serializers.Serializer[Any]):
     )
 
 
-class RenewalIn(serializers.Serializer[Any]):
+class PrepaidRenewalIn(serializers.Serializer[Any]):
     auto_renew = serializers.BooleanField(required=False)
     at_end = serializers.ChoiceField(choices=PrepaidEnd.choices, required=False)
 
 
-class RenewIn(serializers.Serializer[Any]):
+class PrepaidRenewIn(serializers.Serializer[Any]):
     after = serializers.DateTimeField(help_text="`ends_at` of the order, as you saw it.")
     periods = serializers.IntegerField(default=1)
     price = serializers.IntegerField(required=False)
 
 
-class ChangeIn(serializers.Serializer[Any]):
+class PrepaidChangeIn(serializers.Serializer[Any]):
     package = serializers.IntegerField(min_value=1)
     quantity = serializers.IntegerField(min_value=1)
     price = serializers.IntegerField(required=False)

@@ -41,6 +41,7 @@ PORTAL = (
         "wallet",
         children=(
             Entry(_("Wallet"), "", "billing:wallet", P.BILLING_VIEW),
+            Entry(_("Prepaid"), "", "billing:prepaid", P.BILLING_VIEW),
             Entry(_("Bills"), "", "billing:bills", P.BILLING_VIEW),
             Entry(_("Consumption"), "", "billing:consumption", P.BILLING_VIEW_OWN),
             Entry(_("Budgets"), "", "billing:budgets", P.BILLING_VIEW),
@@ -101,6 +102,7 @@ CONSOLE = (
             Entry(_("Discounts"), "", "console:discounts", P.PLATFORM_PRICES_VIEW),
             Entry(_("Vouchers"), "", "console:vouchers", P.PLATFORM_FINANCE_VIEW),
             Entry(_("Recharge"), "", "console:recharges", P.PLATFORM_FINANCE_VIEW),
+            Entry(_("Prepaid"), "", "console:prepaid", P.PLATFORM_FINANCE_VIEW),
             Entry(_("Alipay reconciliation"), "", "console:reconciliation", P.PLATFORM_FINANCE_VIEW),
             Entry(_("Consumption"), "", "console:consumption", P.PLATFORM_FINANCE_VIEW),
             Entry(_("Arrears"), "", "console:arrears", P.PLATFORM_FINANCE_VIEW),

@@ -50,6 +50,7 @@ class Reason(models.TextChoices):
     BY_PERSON = "by_person", _("Stopped by a person")
     ARREARS = "arrears", _("Stopped for want of money")
     CAP = "cap", _("Stopped at its spending cap")
+    PREPAID = "prepaid", _("Stopped when its prepaid time ended")
     IDLE = "idle", _("Released after being idle")
     EXPIRED = "expired", _("Stopped when its time had run out")
     RECYCLED = "recycled", _("Stopped to be moved into the recycle bin")

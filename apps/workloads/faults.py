@@ -12,7 +12,7 @@ from apps.workloads.words import translated
 
 TAIL_LINES = 12
 # Stopped by the rules of money, not by a person.
-FOR_MONEY = frozenset({Reason.ARREARS, Reason.CAP})
+FOR_MONEY = frozenset({Reason.ARREARS, Reason.CAP, Reason.PREPAID})
 # Ends whose detail is output, to be shown as such; that of the others is a sentence.
 WITH_OUTPUT = frozenset({Reason.EXIT_CODE, Reason.SIGNAL, Reason.IMAGE_FAILED})
 
@@ -147,11 +147,21 @@ def _cap(workload: Workload) -> Advice:
     )
 
 
+def _prepaid(workload: Workload) -> Advice:
+    return Advice(
+        _("Stopped: its prepaid time ended"),
+        _("The order that covered it asks for that. Everything that it had written is kept."),
+        "",
+        (_("Run it again by the hour, or prepay the package anew."),),
+    )
+
+
 def why_stopped(reason: Reason, who: str) -> str:
     """A sentence for a workload that was stopped: by whom, or by which rule."""
     return {
         Reason.ARREARS: _("The balance is used up, so it was stopped."),
         Reason.CAP: _("Its spending cap was reached, so it was saved and stopped."),
+        Reason.PREPAID: _("Its prepaid time ended, so it was saved and stopped, as the order says."),
         Reason.IDLE: _("It was idle, so it was saved and released. Nothing is charged while it is."),
         Reason.EXPIRED: _("Its time had run out, so it was stopped. Renew it to start it again."),
         Reason.RECYCLED: _("It was stopped to be moved into the recycle bin."),
@@ -170,6 +180,7 @@ _ADVICE = {
     Reason.REFUSED: _refused,
     Reason.ARREARS: _arrears,
     Reason.CAP: _cap,
+    Reason.PREPAID: _prepaid,
 }
 
 

@@ -159,7 +159,8 @@ def set_cap(actor: Actor, workload: Workload, limit_fen: int | None) -> None:
 def enforce_arrears(actor: Actor) -> int:
     """Save and stop the compute of organisations whose grace has run out; the number of workloads asked to end.
 
-    What has not been stopped yet goes on where the organisation is in order again.
+    What has not been stopped yet goes on where the organisation is in order again. What is paid in advance goes on too,
+    as long as its prepaid order covers it.
     """
     suspended = billing_reads.suspended_organisation_ids()
     asked = Workload.objects.filter(stop_reason=Reason.ARREARS, status=Status.RUNNING)
@@ -167,7 +168,16 @@ def enforce_arrears(actor: Actor) -> int:
         saving.call_off(actor, workload, Reason.ARREARS)
     by = db_now() + rules().save
     live = Workload.objects.filter(organisation_id__in=suspended, status__in=LIVE - {Status.STOPPING}, stop_reason="")
-    return sum(saving.ask(actor, workload, Reason.ARREARS, by=by) for workload in live)
+    due = live.exclude(pk__in=billing_reads.covered_workloads(suspended))
+    return sum(saving.ask(actor, workload, Reason.ARREARS, by=by) for workload in due)
+
+
+def enforce_prepaid_ends(actor: Actor) -> int:
+    """Save and stop what an expired prepaid order covered, where the order says so; how many were asked to end."""
+    due = billing_reads.prepaid_stops()
+    live = Workload.objects.filter(pk__in=due, status__in=LIVE - {Status.STOPPING}, stop_reason="")
+    by = db_now() + rules().save
+    return sum(saving.ask(actor, workload, Reason.PREPAID, by=by) for workload in live)
 
 
 def enforce_caps(actor: Actor) -> int:

@@ -32,6 +32,7 @@ def reconcile() -> None:
 def enforce_arrears() -> None:
     with acting(system_actor()) as actor:
         services.enforce_arrears(actor)
+        services.enforce_prepaid_ends(actor)
 
 
 @shared_task(name="workloads.enforce_caps")

@@ -74,6 +74,8 @@ def _stopped(event: Event, status: Status) -> str:
         return _("The balance is used up, so it is stopped")
     if event.reason == Reason.CAP:
         return _("Its spending cap is reached, so it is stopped")
+    if event.reason == Reason.PREPAID:
+        return _("Its prepaid time ended, so it is stopped")
     who = event.data.get("by") or event.actor_label
     if event.reason in BY_RULE:
         return why_stopped(Reason(event.reason), who)
@@ -88,6 +90,8 @@ def _saving(event: Event) -> str:
         return _("It may go on: the reason for stopping it is gone")
     if reason == Reason.CAP:
         return _("Its spending cap is near: its files are saved, then it stops")
+    if reason == Reason.PREPAID:
+        return _("Its prepaid time ended: its files are saved, then it stops")
     return _("The balance is used up: its files are saved, then it stops")
 
 

@@ -8,14 +8,15 @@ import pytest
 from django.db.models import Sum
 
 from apps.billing import selectors, services
-from apps.billing.choices import PrepaidEnd
+from apps.billing.choices import HoldReason, PrepaidEnd
 from apps.billing.models import Charge, Package, PrepaidStop, UsageSlice
 from apps.billing.selectors.metering import burn_by_organisation, burn_fen_per_hour, unrated_fen
 from apps.billing.services.prepaid_changes import give_back
 from apps.billing.services.prepaid_sweep import prepaid_sweep
 from apps.common.actor import Actor
+from apps.common.errors import InsufficientFunds
 from apps.tenants.models import Organisation
-from tests.billing.builders import PLATFORM, Run, balance, make_package, price_of, top_up
+from tests.billing.builders import PLATFORM, Run, balance, make_package, price_of, top_up, wallet
 from tests.billing.prepaid import MONTH_END, Clock, buy, clock_at, offer
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
@@ -152,3 +153,40 @@ def test_another_organisations_order_covers_nothing(alice: Actor, package: Packa
     rate(clock)
     assert lines() == [(0, 3600, 780)]
     assert run.opened == MONTH_END
+
+
+def test_a_covered_start_holds_nothing_even_without_money(
+    lab: Organisation, alice: Actor, package: Package, clock: Clock
+) -> None:
+    order = buy(alice, package, quantity=2)
+    Run(alice, price_of(make_package(9_000_000))).open().close(HOUR)
+    rate(clock)
+    services.arrears_sweep(PLATFORM, now=clock.now)
+    quote = selectors.quote(alice, package_id=package.pk)
+    assert (quote.can_start, quote.hold_fen, quote.prepaid_until) == (True, 0, order.ends_at)
+    first, second, third = (Run(alice, price_of(package), opened=clock.now) for _ in range(3))
+    assert first.hold().reason == second.hold().reason == HoldReason.PREPAID
+    with pytest.raises(InsufficientFunds):
+        third.hold()
+    assert selectors.quote(alice, package_id=package.pk).prepaid_until is None
+    first.open()
+    assert selectors.covered_workloads([lab.pk]) == {first.workload_id, second.workload_id}
+    second.release()
+    assert selectors.quote(alice, package_id=package.pk).can_start
+    assert first.hold() == first.hold()
+
+
+def test_holds_come_back_when_the_cover_ends(lab: Organisation, alice: Actor, package: Package, clock: Clock) -> None:
+    order = buy(alice, package)
+    run = Run(alice, price_of(package), opened=clock.now)
+    run.hold()
+    run.open()
+    run.seen(clock.on(hours=1) - run.opened)
+    rate(clock)
+    assert wallet(lab).held_fen == 0
+    give_back(alice, order_id=order.pk)
+    run.seen(clock.on(hours=1) - run.opened)
+    rate(clock)
+    assert wallet(lab).held_fen == 780
+    run.close(clock.now - run.opened).release()
+    assert wallet(lab).held_fen == 0

@@ -16,6 +16,7 @@ from apps.billing.selectors.consumption import (
     consumption_by_workload,
     workload_cost,
 )
+from apps.billing.selectors.covering import covered_workloads, prepaid_stops
 from apps.billing.selectors.ledger import Drift, drift, unbalanced_runs
 from apps.billing.selectors.metering import burn_by_organisation, burn_fen_per_hour
 from apps.billing.selectors.quotes import Quote, quote
@@ -34,9 +35,11 @@ __all__ = [
     "consumption_by_day",
     "consumption_by_organisation",
     "consumption_by_workload",
+    "covered_workloads",
     "current_price",
     "drift",
     "packages",
+    "prepaid_stops",
     "price_history",
     "quote",
     "recharges",

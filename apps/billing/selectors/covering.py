@@ -1,14 +1,14 @@
 """What prepaid orders cover: read once for an organisation and some span of time, decided by `covering`."""
 
-from collections.abc import Iterator
-from datetime import datetime
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import Min, Q, QuerySet, Sum
 
 from apps.billing.choices import HoldReason
 from apps.billing.covering import NOTHING, Cover, Covering, Occupant
-from apps.billing.models import Hold, MeterSession, PrepaidOrder, PrepaidSeat
+from apps.billing.models import Hold, MeterSession, PrepaidOrder, PrepaidSeat, PrepaidStop
 from apps.common.clock import db_now
 
 
@@ -81,6 +81,49 @@ def free_places(organisation_id: UUID, package_id: int) -> int:
     taken = open_now.aggregate(sum=Sum("replicas"))["sum"] or 0
     promised = _promised(organisation_id, package_id).exclude(workload_id__in=open_now.values("workload_id"))
     return max(0, places - taken - (promised.aggregate(sum=Sum("replicas"))["sum"] or 0))
+
+
+def prepaid_until(organisation_id: UUID, package_id: int, replicas: int) -> datetime | None:
+    """Until when a start of so many replicas would be covered at least, grace not counted; None: it would not be."""
+    if free_places(organisation_id, package_id) < replicas:
+        return None
+    now = db_now()
+    orders = PrepaidOrder.objects.filter(
+        organisation_id=organisation_id, package_id=package_id, starts_at__lte=now, covers_until__gt=now
+    )
+    soonest: datetime | None = orders.aggregate(end=Min("ends_at"))["end"]
+    return soonest
+
+
+def covered_workloads(organisation_ids: Iterable[UUID]) -> set[UUID]:
+    """Of these organisations, workloads that a prepaid order covers entirely now or has promised a place."""
+    found: set[UUID] = set()
+    for organisation_id in organisations_with_covers() & set(organisation_ids):
+        covered = covered_now(organisation_id)
+        for session in MeterSession.objects.filter(pk__in=covered):
+            if covered[session.pk] == session.replicas:
+                found.add(session.workload_id)
+        found |= _waiting(organisation_id)
+    return found
+
+
+def prepaid_stops() -> set[UUID]:
+    """Workloads to be saved and stopped because their prepaid time ended, unless something covers them anew."""
+    lately = PrepaidStop.objects.filter(at__gt=db_now() - timedelta(days=1))
+    due = dict(lately.values_list("workload_id", "organisation_id"))
+    return set(due) - covered_workloads(due.values())
+
+
+def _waiting(organisation_id: UUID) -> set[UUID]:
+    """Workloads with a promised place that do not run yet, where the order that promised it is still in force."""
+    now = db_now()
+    orders = PrepaidOrder.objects.filter(organisation_id=organisation_id, starts_at__lte=now, covers_until__gt=now)
+    found: set[UUID] = set()
+    for package_id in set(orders.values_list("package_id", flat=True)):
+        open_now = running(organisation_id, package_id).values("workload_id")
+        rows = _promised(organisation_id, package_id).exclude(workload_id__in=open_now)
+        found |= set(rows.values_list("workload_id", flat=True))
+    return found
 
 
 def _promised(organisation_id: UUID, package_id: int) -> QuerySet[PrepaidSeat]:

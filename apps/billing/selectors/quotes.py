@@ -11,6 +11,7 @@ from apps.billing.arithmetic import hour_price, net_rate
 from apps.billing.choices import BLOCKING, AccountKind, ArrearsStatus
 from apps.billing.models import Account, ArrearsState
 from apps.billing.selectors.catalogue import current_price
+from apps.billing.selectors.covering import prepaid_until
 from apps.billing.selectors.discounts import off_at
 from apps.billing.selectors.metering import burn_fen_per_hour
 from apps.billing.selectors.vouchers import backing
@@ -30,6 +31,9 @@ class Quote:
     aside `hold_fen`, the price of its first hour: `covered_fen` of it are stood for by vouchers that fit, the rest must
     be available. `runs_until` is when vouchers that fit, balance and credit would be used up by everything the
     organisation runs, this included; None when it costs nothing, would last ten years, or cannot start.
+
+    `prepaid_until`: a prepaid order has room for it, so it costs nothing and holds nothing until then, whatever the
+    wallet has; the rate is what it would cost by the hour.
     """
 
     package_id: int
@@ -49,6 +53,7 @@ class Quote:
     discount_off: Decimal = Decimal(0)
     covered_fen: int = 0
     vouchers_fen: int = 0
+    prepaid_until: datetime | None = None
 
     @property
     def can_start(self) -> bool:
@@ -66,7 +71,8 @@ def quote(actor: Actor, *, package_id: int, replicas: int = 1) -> Quote:
     organisation_id = actor.organisation()
     wallet = wallet_row(organisation_id)
     off, backed = off_at(organisation_id, db_now()), backing(organisation_id)
-    hold = hour_price(price.rate_fen_per_hour, replicas, off)
+    prepaid = prepaid_until(organisation_id, package_id, replicas)
+    hold = 0 if prepaid else hour_price(price.rate_fen_per_hour, replicas, off)
     vouchers = backed.free_fen(price.package)
     covered = min(hold, vouchers)
     shortfall = max(hold - covered - wallet.available_fen, 0) if hold > covered else 0
@@ -83,13 +89,16 @@ def quote(actor: Actor, *, package_id: int, replicas: int = 1) -> Quote:
         available_fen=wallet.available_fen,
         hold_fen=hold,
         burn_fen_per_hour=burn,
-        runs_until=None if shortfall or blocked else lasts_until(wallet.funds_fen + vouchers, rate + burn),
+        runs_until=None
+        if shortfall or blocked
+        else lasts_until(wallet.funds_fen + vouchers, burn if prepaid else rate + burn),
         shortfall_fen=shortfall,
         blocked=blocked,
         list_rate_fen_per_hour=price.rate_fen_per_hour * replicas,
         discount_off=off,
         covered_fen=covered,
         vouchers_fen=vouchers,
+        prepaid_until=prepaid,
     )
 
 

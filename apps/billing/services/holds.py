@@ -9,7 +9,8 @@ from django.utils.translation import gettext as _
 from apps.billing import policy
 from apps.billing.arithmetic import hour_price
 from apps.billing.choices import BLOCKING, HoldOutcome, HoldReason
-from apps.billing.models import Account, ArrearsState, Hold, HoldEnd, PriceVersion
+from apps.billing.models import Account, ArrearsState, Hold, HoldEnd, PrepaidSeat, PriceVersion
+from apps.billing.selectors.covering import free_places
 from apps.billing.selectors.discounts import off_at
 from apps.billing.selectors.metering import unrated_fen
 from apps.billing.selectors.vouchers import backing
@@ -25,7 +26,8 @@ def hold_for_start(actor: Actor, *, workload_id: UUID, price_version_id: int, la
 
     The whole hour must be there: less would promise a run that ends before it has done anything. Vouchers that fit
     stand for as much of it as they have left and no other hold counts on; the wallet for the rest. Repeated for the
-    same workload it returns the open hold. Raises InsufficientFunds with what exactly is short, Conflict when the
+    same workload it returns the open hold. What a prepaid order has room for needs no money at all, in arrears neither:
+    its hold is empty and keeps the place. Raises InsufficientFunds with what exactly is short, Conflict when the
     price is no longer the one in force (a quote stays good for `policy.QUOTE_VALID`) or its package was withdrawn.
     """
     organisation_id = actor.organisation()
@@ -35,6 +37,8 @@ def hold_for_start(actor: Actor, *, workload_id: UUID, price_version_id: int, la
         if existing is not None:
             return existing
         price = _usable_price(price_version_id)
+        if free_places(organisation_id, price.package_id) >= replicas:
+            return _take_places(organisation_id, workload_id, price, label, replicas)
         amount = hour_price(price.rate_fen_per_hour, replicas, off_at(organisation_id, db_now()))
         covered = min(amount, backing(organisation_id).free_fen(price.package)) if amount else 0
         if amount:
@@ -48,6 +52,13 @@ def hold_for_start(actor: Actor, *, workload_id: UUID, price_version_id: int, la
             amount_fen=amount - covered,
             covered_fen=covered,
         )
+
+
+def _take_places(organisation_id: UUID, workload_id: UUID, price: PriceVersion, label: str, replicas: int) -> Hold:
+    PrepaidSeat.objects.create(
+        workload_id=workload_id, organisation_id=organisation_id, package_id=price.package_id, replicas=replicas
+    )
+    return place(organisation_id, workload_id=workload_id, label=label, reason=HoldReason.PREPAID, amount_fen=0)
 
 
 def release_hold(*, workload_id: UUID) -> None:
