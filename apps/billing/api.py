@@ -56,7 +56,11 @@ class RechargeSerializer(serializers.ModelSerializer[Transfer]):
 
 
 class ChargeSerializer(serializers.ModelSerializer[Charge]):
-    """One slice: exact_fen = seconds × rate × replicas ÷ 3600; amount_fen is its part of the rating's whole fen."""
+    """One slice: exact_fen = seconds × rate × (1 − discount_off) × (replicas − covered) ÷ 3600.
+
+    `covered` replicas are paid by a prepaid order.
+    `amount_fen` is its part of the rating's whole fen; vouchers paid `voucher_exact` of its exact price.
+    """
 
     workload_id = serializers.UUIDField(source="session.workload_id")
     label = serializers.CharField(source="session.label")  # type: ignore[assignment]  # the field is called so
@@ -77,10 +81,13 @@ class ChargeSerializer(serializers.ModelSerializer[Charge]):
             "end",
             "revision",
             "replicas",
+            "covered",
             "seconds",
             "rate_fen_per_hour",
             "price_version",
+            "discount_off",
             "exact_fen",
+            "voucher_exact",
             "amount_fen",
             "key",
         )

@@ -2,11 +2,14 @@
 
 from django.urls import path
 
-from apps.billing import api, budgets_api, document_api_urls, prepaid_api_urls, statements_api, topups_api
+from apps.billing import api, budgets_api, document_api_urls, prepaid_api_urls, statements_api, topups_api, vouchers_api
 
 urlpatterns = [
     path("wallet/", api.WalletView.as_view(), name="api-wallet"),
     path("recharges/", api.RechargeList.as_view(), name="api-recharges"),
+    path("vouchers/", vouchers_api.Vouchers.as_view(), name="api-vouchers"),
+    path("vouchers/<int:voucher_id>/", vouchers_api.VoucherDetail.as_view(), name="api-voucher"),
+    path("discount/", vouchers_api.OwnDiscount.as_view(), name="api-discount"),
     path("top-ups/", topups_api.TopUps.as_view(), name="api-top-ups"),
     path("top-ups/<slug:out_trade_no>/", topups_api.TopUpDetail.as_view(), name="api-top-up"),
     path("top-ups/<slug:out_trade_no>/cancel/", topups_api.TopUpCancel.as_view(), name="api-top-up-cancel"),

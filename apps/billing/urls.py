@@ -3,13 +3,14 @@
 from django.urls import path
 
 from apps.billing import document_urls, prepaid_urls, statement_urls
-from apps.billing.views import budgets, consumption, export, mine, requests, topups, wallet
+from apps.billing.views import budgets, consumption, export, mine, requests, topups, vouchers, wallet
 
 app_name = "billing"
 
 urlpatterns = [
     path("wallet/", wallet.wallet, name="wallet"),
     path("wallet/balance/", wallet.balance, name="balance"),
+    path("vouchers/", vouchers.voucher_list, name="vouchers"),
     path("top-up/", topups.new, name="top_up"),
     path("top-up/back/", topups.back, name="top_up_back"),
     path("top-up/<slug:out_trade_no>/", topups.order, name="top_up_order"),

@@ -2,7 +2,14 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from apps.console import document_api_urls, people_api_urls, queue_api_urls, reconciliation_api_urls, statement_api_urls
+from apps.console import (
+    document_api_urls,
+    people_api_urls,
+    queue_api_urls,
+    reconciliation_api_urls,
+    statement_api_urls,
+    voucher_api_urls,
+)
 from apps.console.api import (
     arrears,
     audit,
@@ -122,6 +129,7 @@ urlpatterns = [
         include(
             [
                 *_console,
+                *voucher_api_urls.urlpatterns,
                 *document_api_urls.urlpatterns,
                 *people_api_urls.console,
                 *queue_api_urls.urlpatterns,

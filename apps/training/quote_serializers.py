@@ -26,9 +26,14 @@ class QuoteSerializer(serializers.Serializer[Any]):
     """
 
     rate_fen_per_hour = exact(source="quote.rate_fen_per_hour")
+    list_rate_fen_per_hour = exact(source="quote.list_rate_fen_per_hour")
+    discount_off = serializers.DecimalField(source="quote.discount_off", max_digits=5, decimal_places=4)
     price_version = serializers.IntegerField(source="quote.price_number")
     available_fen = serializers.IntegerField(source="quote.available_fen")
     hold_fen = serializers.IntegerField(source="quote.hold_fen")
+    covered_fen = serializers.IntegerField(
+        source="quote.covered_fen", help_text="Of hold_fen, what vouchers stand for; the balance has to cover the rest."
+    )
     shortfall_fen = serializers.IntegerField(source="quote.shortfall_fen")
     runs_until = serializers.DateTimeField(source="quote.runs_until", allow_null=True)
     can_start = serializers.BooleanField()

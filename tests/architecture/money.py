@@ -15,6 +15,7 @@ from apps.tenants.choices import PlatformRole
 from tests.architecture.documents import document_values
 from tests.architecture.prepaid import prepaid_order_id
 from tests.architecture.reconciliation import reconciliation_values
+from tests.architecture.vouchers import voucher_values
 from tests.builders import World, make_staff
 
 PDF = b"%PDF-1.7 slip"
@@ -38,6 +39,7 @@ def money_values(world: World, secret: str) -> dict[str, Any]:
         )
         alipay = reconciliation_values(world, secret)
         documents = {**alipay, **document_values(world, secret), "prepaid_order_id": prepaid_order_id(world, secret)}
+        documents |= voucher_values(world, clerk, secret)
     ids = {**documents, "budget_id": budget.pk, "statement_id": _statement(world, clerk).pk, "position": 1}
     return {**ids, "recharge_request_id": asked.pk, "proof_id": proof.pk, "out_trade_no": order.out_trade_no}
 

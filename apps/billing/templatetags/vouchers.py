@@ -1,7 +1,6 @@
 """Words of vouchers and discounts, for both portals."""
 
 from datetime import timedelta
-from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 from django import template
@@ -11,6 +10,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from apps.billing.choices import VoucherScope, VoucherState
+from apps.billing.formula import per_cent
 from apps.billing.models import Discount, Voucher
 from apps.common.badges import Tone
 
@@ -54,7 +54,4 @@ def dialog_id(discount: Discount) -> str:
     return f"end-{discount.pk}"
 
 
-@register.filter
-def per_cent(off: Decimal) -> str:
-    """`15 %`, `12.5 %`: as many places as it has."""
-    return f"{(off * 100).normalize():f} %"
+register.filter("per_cent", per_cent)

@@ -11,11 +11,14 @@ from django_tables2 import RequestConfig
 
 from apps.billing import selectors as funds
 from apps.billing.alipay.settings import AlipaySettings
-from apps.billing.choices import ArrearsStatus
+from apps.billing.choices import ArrearsStatus, VoucherState
 from apps.billing.selectors import Wallet
 from apps.billing.selectors.balance import balance_history, open_holds
+from apps.billing.selectors.discounts import own_discount
 from apps.billing.selectors.spending import unrated
+from apps.billing.selectors.vouchers import voucher_sums, vouchers
 from apps.billing.tables import HoldTable, RechargeTable
+from apps.billing.voucher_tables import VoucherTable
 from apps.common.access import in_organisation, requires
 from apps.common.badges import Tone
 from apps.common.clock import db_now
@@ -26,7 +29,9 @@ from apps.common.requests import ActorRequest
 from apps.tenants import settings
 
 PER_PAGE = 25
-HELD_SHOWN = 10
+HELD_SHOWN, VOUCHERS_SHOWN = 10, 20
+# Of vouchers those that pay now or will; all of them stand on a page of their own.
+SHOWN = (VoucherState.VALID, VoucherState.PLANNED)
 # The past as far as it helps to judge the future, and at most a week of that.
 PAST, AHEAD = timedelta(days=3), timedelta(days=7)
 TONES = {ArrearsStatus.NORMAL: Tone.RUN, ArrearsStatus.LOW: Tone.WARN}
@@ -47,6 +52,9 @@ def wallet(request: ActorRequest) -> HttpResponse:
         "holds": HoldTable(holds[:HELD_SHOWN]),
         "holds_count": holds.count(),
         "unrated_fen": unrated(actor),
+        "vouchers": VoucherTable(vouchers(actor).filter(state__in=SHOWN)[:VOUCHERS_SHOWN]),
+        "vouchers_left_fen": voucher_sums(vouchers(actor)).left_fen,
+        "discount": own_discount(actor),
         "may_top_up": actor.may(Permission.BILLING_TOP_UP),
         "pays_online": settings.get(AlipaySettings).is_ready,
     }

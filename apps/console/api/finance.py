@@ -113,7 +113,11 @@ class ChargeFilters(django_filters.FilterSet):
 
 
 class ChargeOut(serializers.Serializer[Charge]):
-    """exact_fen = seconds × replicas × rate_fen_per_hour ÷ 3600; amount_fen is its part of the run's whole fen."""
+    """exact_fen = seconds × (replicas − covered) × rate_fen_per_hour × (1 − discount_off) ÷ 3600.
+
+    `covered` replicas are paid by a prepaid order.
+    `amount_fen` is its part of the run's whole fen; vouchers paid `voucher_exact` of its exact price.
+    """
 
     id = serializers.IntegerField(read_only=True)
     organisation_id = serializers.UUIDField(read_only=True)
@@ -126,10 +130,13 @@ class ChargeOut(serializers.Serializer[Charge]):
     revision = serializers.IntegerField(read_only=True)
     seconds = serializers.DecimalField(max_digits=20, decimal_places=6, read_only=True)
     replicas = serializers.IntegerField(read_only=True)
+    covered = serializers.IntegerField(read_only=True)
     rate_fen_per_hour = serializers.DecimalField(source="rate", max_digits=20, decimal_places=10, read_only=True)
     price_version_id = serializers.IntegerField(read_only=True)
     price_number = serializers.IntegerField(source="price_version.number", read_only=True)
+    discount_off = serializers.DecimalField(max_digits=5, decimal_places=4, read_only=True)
     exact_fen = serializers.DecimalField(max_digits=30, decimal_places=10, read_only=True)
+    voucher_exact = serializers.DecimalField(max_digits=30, decimal_places=10, read_only=True)
     amount_fen = serializers.IntegerField(read_only=True)
     key = serializers.CharField(read_only=True)
 

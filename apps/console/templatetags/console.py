@@ -8,6 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from apps.audit.models import Entry
+from apps.billing.formula import kept
 from apps.billing.models import Charge, Package
 from apps.common.formatting import UNKNOWN, elapsed, gpu_memory, memory
 from apps.common.money import FEN_PER_YUAN, whole_fen
@@ -84,11 +85,16 @@ def yuan_figure(fen_per_hour: Decimal | None) -> str:
 
 @register.filter
 def formula(charge: Charge) -> str:
-    """`2386 × 2 × 7.80 ÷ 3600`; the count of replicas only where there are several."""
+    """`2386 × 2 × 7.80 × 0.85 ÷ 3600`: replicas where there are several, less those covered; what a discount leaves."""
     factors = [plain_seconds(charge.seconds).replace(",", "")]
-    if charge.replicas != 1:
+    if charge.covered:
+        factors.append(f"({charge.replicas} - {charge.covered})")
+    elif charge.replicas != 1:
         factors.append(str(charge.replicas))
-    return " × ".join([*factors, yuan_figure(charge.rate)]) + " ÷ 3600"
+    factors.append(yuan_figure(charge.rate))
+    if charge.discount_off:
+        factors.append(kept(charge))
+    return " × ".join(factors) + " ÷ 3600"
 
 
 @register.filter

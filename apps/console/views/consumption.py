@@ -14,6 +14,8 @@ from django.utils.translation import get_language, ngettext, pgettext
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
+from apps.billing.formula import kept, per_cent
+from apps.billing.models import Charge
 from apps.common.access import on_platform, requires
 from apps.common.actor import Actor
 from apps.common.formatting import moment
@@ -152,6 +154,11 @@ def _strip(actor: Actor, scope: Scope, totals: reads.Totals) -> list[dict[str, A
             "sub": _("%(exact)s before rounding") % {"exact": exact_yuan(totals.exact_fen)},
         },
         {
+            "label": _("Paid in cash"),
+            "value": yuan(totals.amount_fen - totals.voucher_fen),
+            "sub": _("%(amount)s by vouchers") % {"amount": yuan(totals.voucher_fen)},
+        },
+        {
             "label": _("Workloads"),
             "value": totals.workloads,
             "sub": ngettext("in %(count)s organisation", "in %(count)s organisations", totals.organisations)
@@ -198,6 +205,7 @@ def _why(explained: Explanation) -> list[dict[str, Any]]:
     transfer = explained.run.transfer
     return [
         _price_row(explained),
+        *_discount_rows(charge),
         {
             "label": _("Begins"),
             "value": _("First proof of running")
@@ -215,15 +223,43 @@ def _why(explained: Explanation) -> list[dict[str, Any]]:
             "value": yuan(charge.amount_fen),
             "sub": _("its part of run %(number)s, rounded once over all of it") % {"number": explained.run.number},
         },
+        *_voucher_rows(charge),
         {
             "label": _("Ledger entry"),
-            "value": f"T-{transfer.pk}" if transfer else _("none, below one fen"),
+            "value": f"T-{transfer.pk}" if transfer else _("none of the wallet"),
             "sub": _("wallet of %(name)s → revenue, %(amount)s")
             % {"name": explained.organisation.name, "amount": yuan(transfer.amount_fen)}
             if transfer
             else "",
         },
         {"label": _("Key"), "value": charge.key},
+    ]
+
+
+def _discount_rows(charge: Charge) -> list[dict[str, Any]]:
+    if not charge.discount_off:
+        return []
+    words = {"off": per_cent(charge.discount_off), "kept": kept(charge)}
+    return [
+        {
+            "label": _("Discount"),
+            "icon": "lock",
+            "value": _("%(off)s off, so × %(kept)s") % words,
+            "sub": _("as it was when the run started"),
+        }
+    ]
+
+
+def _voucher_rows(charge: Charge) -> list[dict[str, Any]]:
+    """Each voucher's exact part of the charge."""
+    covers = charge.covers.order_by("pk")
+    return [
+        {
+            "label": _("Paid by a voucher"),
+            "value": exact_yuan(cover.exact_fen),
+            "sub": _("voucher %(number)s") % {"number": cover.voucher_id},
+        }
+        for cover in covers
     ]
 
 

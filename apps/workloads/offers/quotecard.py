@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
+from apps.billing.formula import per_cent
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.formatting import moment
@@ -87,8 +88,27 @@ def _rows(offer: Offer) -> list[dict[str, Any]]:
             "icon": "lock",
             "sub": _("does not change during this run") if offer.kind is Kind.TRAINING else _("until it is stopped"),
         },
+        *_discount_rows(offer),
+        *_voucher_rows(offer),
         *([_start_row(offer)] if offer.forecast.start_p50 is None else []),
     ]
+
+
+def _discount_rows(offer: Offer) -> list[dict[str, Any]]:
+    quote = offer.quote
+    if not quote.discount_off or not quote.list_rate_fen_per_hour:
+        return []
+    listed = _("listed at %(rate)s") % {"rate": yuan_rate(quote.list_rate_fen_per_hour)}
+    return [{"label": _("Discount"), "value": per_cent(quote.discount_off), "sub": listed}]
+
+
+def _voucher_rows(offer: Offer) -> list[dict[str, Any]]:
+    """What vouchers stand for, where there are any that fit."""
+    quote = offer.quote
+    if not quote.vouchers_fen:
+        return []
+    used = _("%(amount)s of the first hour; used before the balance") % {"amount": yuan(quote.covered_fen)}
+    return [{"label": _("Vouchers that fit"), "value": yuan(quote.vouchers_fen), "sub": used}]
 
 
 def _runs_until(offer: Offer, short: bool) -> dict[str, Any]:
