@@ -82,8 +82,7 @@ class PrepaidOrderFull(PrepaidOrderOut):
 
     @extend_schema_field(PrepaidPurchaseOut(many=True))
     def get_purchases(self, order: PrepaidOrder) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = PrepaidPurchaseOut(purchases(order), many=True).data
-        return found
+        return [PrepaidPurchaseOut(each).data for each in purchases(order)]
 
 
 class PrepaidOrderIn(serializers.Serializer[Any]):

@@ -45,7 +45,7 @@ def send(client: Client, path: str, data: dict[str, Any], code: int = 200, **hea
 def test_offers_quote_order_renew_change_and_give_back(alice: Client, package: Package) -> None:
     offers = alice.get(f"{BASE}offers/").json()["results"]
     assert {offer["term"]: offer["price_fen"] for offer in offers} == {"day": 1_500, "month": 30_000}
-    quote = alice.get(f"{BASE}quote/", {"package": package.pk, "term": "month"}).json()
+    quote = alice.get(f"{BASE}quote/", {"package": str(package.pk), "term": "month"}).json()
     assert (quote["amount_fen"], quote["shortfall_fen"]) == (30_000, 0)
     assert quote["by_hour_fen"] > quote["saved_fen"] > 0
     what = {"package": package.pk, "term": "month", "price": quote["price"], "key": "contract 7"}

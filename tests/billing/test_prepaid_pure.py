@@ -103,17 +103,14 @@ def coverings(draw: st.DrawFn) -> Covering:
         st.lists(st.builds(_cover, st.sampled_from(PACKAGES), minutes, minutes, st.integers(1, 4)), max_size=4)
     )
     number = draw(st.integers(1, 6))
-    occupants = [
-        Occupant(
-            UUID(int=n),
-            draw(st.sampled_from(PACKAGES)),
-            opened := draw(minutes),
-            draw(st.none() | st.integers(0, 200).map(lambda m, since=opened: since + timedelta(minutes=m))),
-            draw(st.integers(1, 3)),
-        )
-        for n in range(number)
-    ]
-    return Covering(covers, occupants)
+    return Covering(covers, [draw(_occupants(n)) for n in range(number)])
+
+
+@st.composite
+def _occupants(draw: st.DrawFn, number: int) -> Occupant:
+    opened, length = draw(minutes), draw(st.none() | st.integers(0, 200))
+    closed = None if length is None else opened + timedelta(minutes=length)
+    return Occupant(UUID(int=number), draw(st.sampled_from(PACKAGES)), opened, closed, draw(st.integers(1, 3)))
 
 
 def _cover(package: int, one: datetime, other: datetime, quantity: int) -> Cover:

@@ -114,5 +114,4 @@ class TermPrices(ScopedView, generics.ListAPIView[TermPrice]):
         term, fen = Term(given.validated_data["term"]), given.validated_data["price_fen"]
         with fields_named(price="price_fen"):
             made = set_term_price(self.actor, package_id=package_id, term=term, price_fen=fen)
-        gone = {"term": term, "number": None, "price_fen": None, "effective_from": None, "effective_to": None}
-        return Response(TermPriceOut(made or gone).data)
+        return Response(TermPriceOut(made or TermPrice(term=term)).data)
