@@ -15,6 +15,7 @@ class BillingConfig(AppConfig):
         "billing_usageslice": "SELECT, INSERT",
         "billing_ratingrun": "SELECT, INSERT",
         "billing_charge": "SELECT, INSERT",
+        "billing_alipaybill": "SELECT, INSERT",
         "billing_termprice": "SELECT, INSERT, UPDATE (effective_to)",
         "billing_prepaidorder": "SELECT, INSERT, UPDATE (status, ends_at, covers_until, auto_renew, at_end, told_days)",
         "billing_prepaidpurchase": (

@@ -1,6 +1,7 @@
 """Filters of the reconciliation with Alipay; pages and API share them."""
 
 import django_filters
+from django import forms
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
@@ -32,6 +33,25 @@ class BillItemFilter(django_filters.FilterSet):
     def search(self, rows: QuerySet[BillItem], name: str, value: str) -> QuerySet[BillItem]:
         numbers = Q(out_trade_no__icontains=value) | Q(out_request_no__icontains=value)
         return rows.filter(numbers | Q(trade_no__icontains=value))
+
+
+NEEDED = "open"
+
+
+class BillTabFilter(BillItemFilter):
+    """For the page of a day: `tab` is an outcome, or `open` for what needs somebody."""
+
+    tab = django_filters.ChoiceFilter(
+        method="by_tab", choices=[(NEEDED, NEEDED), *BillOutcome.choices], widget=forms.HiddenInput
+    )
+
+    def by_tab(self, rows: QuerySet[BillItem], name: str, value: str) -> QuerySet[BillItem]:
+        return rows.filter(OPEN) if value == NEEDED else rows.filter(outcome=value)
+
+    @property
+    def narrows(self) -> bool:
+        """Whether more than the tab was chosen."""
+        return any(self.data.get(name) for name in ("q", "organisation", "kind"))
 
 
 class BillItemListFilter(BillItemFilter):

@@ -69,7 +69,12 @@ def settle_known(actor: Actor, day: date) -> None:
         return
     rows = BillItem.objects.filter(day=day, outcome=BillOutcome.THEIRS_ONLY, closed_at__isnull=True)
     waiting = rows.filter(order__isnull=False).select_related("order", "refund__order")[:MOST_ASKED]
-    if sum(_asked(actor, item) for item in waiting):
+    try:
+        changed = sum(_asked(actor, item) for item in waiting)
+    except Unknown as unknown:  # a gateway that does not answer the one will not answer the hundreds behind it
+        log.info("the bill of %s: %s", day, unknown)
+        changed = 1
+    if changed:
         compare_again(actor)
 
 
@@ -85,7 +90,7 @@ def compare_again(actor: Actor) -> None:
 
 
 def _asked(actor: Actor, item: BillItem) -> bool:
-    """Whether asking may have changed something."""
+    """Whether asking may have changed something. Raises `Unknown` without an answer about a payment."""
     order, refund = item.order, item.refund
     try:
         if item.kind == BillItemKind.PAYMENT and order is not None and order.status != TopUpStatus.PAID:
@@ -94,7 +99,7 @@ def _asked(actor: Actor, item: BillItem) -> bool:
         if refund is not None and refund.status == RefundStatus.ASKED:
             refunds.carry_out(actor, refund)
             return True
-    except (Unknown, Refused, orders.Mismatch) as error:
+    except (Refused, orders.Mismatch) as error:
         log.info("%s: %s", item.out_trade_no, error)
     return False
 

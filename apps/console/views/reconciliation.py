@@ -24,7 +24,7 @@ from apps.common.money import yuan
 from apps.common.permissions import Permission as P
 from apps.console.days import day_of
 from apps.console.forms.reconciliation import BillForm
-from apps.console.reconciliation_filters import BillDayFilter, BillItemFilter
+from apps.console.reconciliation_filters import NEEDED, BillDayFilter, BillTabFilter
 from apps.console.requests import StaffRequest
 from apps.console.tables.reconciliation import BillDayTable, BillItemTable
 from apps.console.views.shared import done, paged, refused, say_refusal
@@ -33,7 +33,6 @@ from apps.tenants import settings
 VIEW = on_platform(P.PLATFORM_FINANCE_VIEW)
 ACT = on_platform(P.PLATFORM_RECHARGE)
 LIST, DAY, UPLOAD = (f"console/reconciliation/{name}.html" for name in ("list", "day", "upload"))
-NEEDED = "open"
 
 
 @requires(VIEW)
@@ -58,20 +57,15 @@ def day(request: StaffRequest, bill_day: str) -> HttpResponse:
 
 def _page(request: StaffRequest, row: BillDay) -> dict[str, Any]:
     actor, counts = request.actor, reads.counts(request.actor, row.day)
-    shown = request.GET.get("tab", NEEDED if counts.open else "")
-    rows = reads.bill_items(actor, day=row.day)
-    if shown == NEEDED:
-        rows = rows.filter(reads.OPEN)
-    elif shown in BillOutcome.values:
-        rows = rows.filter(outcome=shown)
-    filtered = BillItemFilter(request.GET, queryset=rows, request=request)
+    chosen = request.GET.copy()
+    shown = chosen.setdefault("tab", NEEDED if counts.open else "")
+    filtered = BillTabFilter(chosen, queryset=reads.bill_items(actor, day=row.day), request=request)
     ready = settings.get(AlipaySettings).is_ready
     return {
         "row": row,
         "counts": counts,
         "cells": _cells(row),
         "tabs": _tabs(counts, shown),
-        "tab": shown,
         "filter": filtered,
         "table": paged(request, BillItemTable(filtered.qs)),
         "bills": reads.bills_of(actor, row.day),

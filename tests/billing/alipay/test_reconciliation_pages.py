@@ -71,6 +71,9 @@ def test_from_the_list_to_the_day_to_the_payment_to_the_credit(
     page = text(desk, "reconciliation_day", day)
     for words in ("¥12.00", "¥5.00", "¥7.00", "¥0.03", "1 line of another system", lost.out_trade_no):
         assert words in page, words
+    tabbed = desk.get(reverse("console:reconciliation_day", args=[day]), {"tab": "matched"}).content.decode()
+    assert (kept.out_trade_no in tabbed, lost.out_trade_no in tabbed) == (True, False)
+    assert '<input type="hidden" name="tab" value="matched"' in tabbed
     item = BillItem.objects.get(out_trade_no=lost.out_trade_no)
     assert "Credit it…" in text(desk, "reconciliation_item", item.pk)
     assert "Alipay says: TRADE_SUCCESS, ¥7.00." in press(desk, "reconciliation_act", item.pk, "ask")
