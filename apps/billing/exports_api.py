@@ -18,7 +18,7 @@ from apps.billing.exporting.wanted import Wanted
 from apps.billing.models import Export
 from apps.billing.selectors import exports as reads
 from apps.billing.services import exports as services
-from apps.common.access import Access, in_organisation, on_platform
+from apps.common.access import in_organisation, on_platform
 from apps.common.api import ScopedView
 from apps.common.pagination import CreatedCursor
 from apps.common.permissions import Permission
@@ -75,7 +75,7 @@ class StaffExportIn(ExportIn):
 class Exports(ScopedView, generics.ListAPIView[Export]):
     """One's own exports, newest first."""
 
-    access: Access = OWN  # type: ignore[misc]  # one for all methods
+    access = OWN
     queryset = Export.objects.none()
     serializer_class = ExportOut
     pagination_class = CreatedCursor
@@ -95,7 +95,7 @@ class Exports(ScopedView, generics.ListAPIView[Export]):
 
 @extend_schema(tags=TAGS, responses=ExportOut)
 class ExportDetail(ScopedView):
-    access: Access = OWN  # type: ignore[misc]
+    access = OWN
 
     def get(self, request: Request, export_id: UUID) -> Response:
         return Response(ExportOut(reads.export(self.actor, export_id)).data)
@@ -103,7 +103,7 @@ class ExportDetail(ScopedView):
 
 @extend_schema(tags=TAGS, request=None, responses=ExportOut)
 class ExportCancel(ScopedView):
-    access: Access = OWN  # type: ignore[misc]
+    access = OWN
 
     def post(self, request: Request, export_id: UUID) -> Response:
         """End one that is under way. 409 where it has ended."""
@@ -112,7 +112,7 @@ class ExportCancel(ScopedView):
 
 @extend_schema(tags=TAGS, responses={(200, "application/octet-stream"): FILE})
 class ExportContent(ScopedView):
-    access: Access = OWN  # type: ignore[misc]
+    access = OWN
 
     def get(self, request: Request, export_id: UUID) -> HttpResponseBase:
         """The file, while it is kept; 404 before and after."""

@@ -18,7 +18,7 @@ class InvoiceTable(Table):
         attrs=column(width=FULL),
     )
     state = tables.TemplateColumn(
-        template_name="billing/invoices/state.html", verbose_name=_("State"), attrs=column(fold=_("State"))
+        template_name="billing/invoices/state.html", verbose_name=_("State"), attrs=column(fold=_("State"), width=FULL)
     )
     created_at = tables.TemplateColumn(
         "{% load pl %}{% when record.created_at %}",

@@ -82,7 +82,7 @@ class InvoiceDetailOut(InvoiceOut):
 
     @extend_schema_field(FileOut(many=True))
     def get_files(self, found: Invoice) -> Any:
-        return FileOut(reads.files(self.context["actor"], found), many=True).data
+        return FileOut(list(reads.files(self.context["actor"], found)), many=True).data  # type: ignore[arg-type]
 
 
 class InvoiceIn(serializers.Serializer[Any]):

@@ -1,6 +1,5 @@
-"""Files made in the background: what stands in them, who may fetch them, what becomes of them when a worker dies."""
+"""Files made in the background: what stands in them, who may fetch them, and for how long."""
 
-import csv
 import io
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -10,25 +9,26 @@ from uuid import uuid4
 
 import pytest
 from django.db.models import Sum
-from django.test import Client
 from openpyxl import load_workbook
 
 from apps.billing.choices import AccountKind
-from apps.billing.exporting import states, working
 from apps.billing.exporting.choices import ExportFormat, ExportKind, ExportStatus
 from apps.billing.exporting.columns import Column, Look
 from apps.billing.exporting.sources import SOURCES
 from apps.billing.exporting.wanted import Wanted, wanted_of
 from apps.billing.exporting.writers import Sums, XlsxWriter
 from apps.billing.models import Charge, Export, ExportPart, Transfer
-from apps.billing.services import exports
+from apps.billing.months import Month
+from apps.billing.services import exports, statements
 from apps.billing.services.ledger import organisation_account
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Denied, NotFound
 from apps.common.scoping import acting
+from apps.common.spreadsheets import Cell
 from apps.notifications.models import Notice
 from apps.tenants.choices import PlatformRole, Role
-from apps.tenants.models import Membership, User
+from apps.tenants.models import Membership
+from tests.billing.exports_kit import API, PAGE, charged_world, content, fresh, lines, made, worked
 from tests.builders import (
     World,
     actor_of,
@@ -43,49 +43,11 @@ from tests.builders import (
 )
 
 pytestmark = pytest.mark.django_db
-PAGE, API = "/billing/exports/", "/api/v1/exports/"
 
 
 @pytest.fixture
 def world() -> World:
-    """Alice is the admin; two members' runs have been charged, one of them with a name that a spreadsheet would run."""
-    with acting(platform()):
-        made = make_world(role=Role.ADMIN)
-        bob = make_member(made.organisation, "bob")
-        make_charged(made.organisation, made.alice, made.package, 754.25, label="=HYPERLINK(1)")
-        make_charged(made.organisation, bob, made.package, 37.7, label="bobs-run")
-        return made
-
-
-def made(world: World, kind: ExportKind, format: ExportFormat = ExportFormat.CSV, user: User | None = None) -> Export:
-    """An export that a worker has dealt with."""
-    actor = actor_of(user or world.alice, world.organisation)
-    with acting(actor):
-        asked = exports.ask(actor, wanted=Wanted(kind, format))
-    worked()
-    return fresh(asked)
-
-
-def worked() -> int:
-    with acting(platform()):
-        return working.work()
-
-
-def fresh(export: Export) -> Export:
-    with acting(platform()):
-        return Export.objects.get(pk=export.pk)
-
-
-def content(client: Client, export: Export) -> bytes:
-    response = client.get(f"{PAGE}{export.pk}/file/")
-    assert response.status_code == 200
-    return b"".join(response)  # type: ignore[call-overload, no-any-return]
-
-
-def lines(client: Client, export: Export) -> list[dict[str, str]]:
-    text = content(client, export).decode()
-    assert text.startswith("\ufeff")
-    return list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"))))
+    return charged_world()
 
 
 def test_the_last_row_of_a_csv_is_the_ledger_to_the_fen(world: World) -> None:
@@ -128,6 +90,19 @@ def test_what_is_exported_of_the_ledger_adds_up_to_the_wallet(world: World) -> N
     assert Decimal(last["Amount ¥"]) * 100 == turnover == export.amount_fen
 
 
+def test_statements_add_up_to_what_was_charged(world: World) -> None:
+    with acting(platform()) as actor:
+        statements.build(actor, organisation_id=world.organisation.pk, month=Month.at(db_now()))
+        clerk = make_staff(PlatformRole.FINANCE)
+    with acting(staff_actor(clerk)) as staff:
+        wanted = Wanted(ExportKind.STATEMENTS, organisation_id=world.organisation.pk)
+        asked = exports.ask(staff, wanted=wanted)
+    worked()
+    with acting(platform()):
+        revenue = organisation_account(world.organisation.pk, AccountKind.REVENUE).balance_fen
+    assert (fresh(asked).done_rows, fresh(asked).amount_fen) == (1, revenue)
+
+
 def test_recharges_add_up_to_what_came_in(world: World) -> None:
     assert made(world, ExportKind.RECHARGES).amount_fen == 100_000
     assert made(world, ExportKind.TOP_UPS).amount_fen == 0
@@ -157,7 +132,7 @@ def test_staff_export_everybody_or_one_organisation(world: World) -> None:
     with acting(platform()):
         export = Export.objects.get(owner=clerk)
         assert Notice.objects.filter(user=clerk, kind="export.ready").count() == 1
-    text = b"".join(client.get(f"/console/exports/{export.pk}/file/")).decode()  # type: ignore[call-overload]
+    text = b"".join(client.get(f"/console/exports/{export.pk}/file/")).decode()
     assert text.startswith("\ufeffOrganisation,Day,")
     assert f"{other.organisation.name}," in text
     assert "charlies-run" in text
@@ -205,73 +180,11 @@ def test_one_person_has_five_files_under_way_at_most(world: World) -> None:
             exports.ask(actor, wanted=Wanted(ExportKind.CHARGES, text="one more"))
 
 
-def test_another_worker_takes_up_what_a_killed_one_has_left(world: World) -> None:
-    actor = actor_of(world.alice, world.organisation)
-    with acting(actor):
-        asked = exports.ask(actor, wanted=Wanted(ExportKind.CHARGES))
-    with acting(platform()):
-        killed = states.claim()
-        assert killed is not None
-        states.keep(killed, 0, b"half a file")
-        assert states.claim() is None  # it still gives signs of life
-        Export.objects.filter(pk=asked.pk).update(beat_at=db_now() - states.SILENT - timedelta(seconds=1))
-        assert working.work() == 1
-        assert not states.beat(killed, done=1, total=1)  # should it come back, it is not believed
-        assert not states.finish(killed, size=1, digest="0" * 64, rows=1, amount_fen=1)
-    export = fresh(asked)
-    assert export.status == ExportStatus.READY
-    assert len(content(signed_in(world.alice), export)) == export.size
-
-
-def test_what_kills_every_worker_fails_with_a_clear_word(world: World) -> None:
-    actor = actor_of(world.alice, world.organisation)
-    with acting(actor):
-        asked = exports.ask(actor, wanted=Wanted(ExportKind.CHARGES))
-    with acting(platform()):
-        for _time in range(states.MOST_CLAIMS):
-            states.claim()
-            Export.objects.filter(pk=asked.pk).update(beat_at=db_now() - states.SILENT - timedelta(seconds=1))
-        working.work()
-    assert fresh(asked).status == ExportStatus.FAILED
-    assert "stopped three times" in signed_in(world.alice).get(PAGE).content.decode()
-
-
-def test_who_has_left_meanwhile_gets_no_file(world: World) -> None:
-    actor = actor_of(world.alice, world.organisation)
-    with acting(actor):
-        asked = exports.ask(actor, wanted=Wanted(ExportKind.CHARGES))
-    with acting(platform()):
-        Membership.objects.filter(user=world.alice).delete()
-    worked()
-    assert (fresh(asked).status, fresh(asked).error) == (ExportStatus.FAILED, working.DENIED)
-
-
-def test_whatever_breaks_is_said(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*args: object) -> None:
-        raise OSError("disk full")
-
-    monkeypatch.setattr(working, "writer_of", broken)
-    assert made(world, ExportKind.CHARGES).error == working.BROKEN
-
-
-def test_what_was_cancelled_is_not_written(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    client = signed_in(world.alice)
-    client.post(PAGE, {"kind": "charges", "format": "csv"})
-    with acting(platform()):
-        asked = Export.objects.get(owner=world.alice)
-        claimed = states.claim()
-        assert claimed is not None
-        client.post(f"{PAGE}{asked.pk}/cancel/")
-        assert not states.keep(claimed, 0, b"late")
-    assert fresh(asked).status == ExportStatus.CANCELLED
-    assert client.post(f"{API}{asked.pk}/cancel/").status_code == 409
-
-
 def test_a_full_sheet_is_followed_by_another(tmp_path: Path) -> None:
     columns = (Column("Name"), Column("Amount", Look.YUAN, adds=True))
     writer, sums = XlsxWriter(tmp_path / "file.xlsx", columns, sheet_rows=4), Sums(columns)
     for number in range(7):
-        cells = [f"row {number}", Decimal("0.01")]
+        cells: list[Cell] = [f"row {number}", Decimal("0.01")]
         sums.add(cells)
         writer.row(cells)
     writer.close(sums.row())
@@ -307,7 +220,7 @@ def test_the_same_by_the_interface(world: World) -> None:
     worked()
     found = client.get(f"{API}{asked.json()['id']}/").json()
     assert (found["status"], found["filters"]) == ("ready", {"since": "2020-01-01"})
-    file = b"".join(client.get(f"{API}{found['id']}/file/"))  # type: ignore[call-overload]
+    file = b"".join(client.get(f"{API}{found['id']}/file/"))
     assert len(file) == found["size"]
     assert client.post(API, {"kind": "statues"}, "application/json").status_code == 400
     assert [row["id"] for row in client.get(API).json()["results"]] == [found["id"]]

@@ -68,7 +68,7 @@ def _top_up(order: TopUpOrder) -> list[Cell]:
         order.created_at,
         order.out_trade_no,
         order.trade_no,
-        order.user.username,
+        order.user.username if order.user else "",
         order.get_status_display(),
         order.paid_at,
         yuan_of(order.amount_fen),

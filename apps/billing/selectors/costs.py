@@ -115,7 +115,7 @@ def over_time(
     """Fen of each day, or of each month by its first day: of the dearest lines, and of all others together."""
     rows = charges(actor, filters=filters).order_by()
     column = _column(by)
-    series = []
+    series: list[tuple[str, Mapping[date, int]]] = []
     for line in lines[:MOST_SERIES]:
         series.append((line.label, _by_step(rows.filter(**{f"{column}__in": line.parts}), step)))
     rest = [part for line in lines[MOST_SERIES:] for part in line.parts]

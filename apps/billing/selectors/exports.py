@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from apps.billing.exporting.choices import ExportStatus
 from apps.billing.models import Export, ExportPart
@@ -15,7 +15,8 @@ from apps.common.permissions import Permission
 def exports(actor: Actor) -> QuerySet[Export]:
     """The actor's own of this organisation, or of the console; newest first."""
     actor.require(Permission.PLATFORM_FINANCE_VIEW if actor.platform else Permission.BILLING_VIEW_OWN)
-    rows: QuerySet[Export] = Export.objects.filter(owner_id=actor.user_id or 0, organisation_id=actor.organisation_id)
+    place = Q(organisation__isnull=True) if actor.platform else Q(organisation=actor.organisation())
+    rows: QuerySet[Export] = Export.objects.filter(place, owner_id=actor.user_id or 0)
     return rows.order_by("-created_at", "-pk")
 
 

@@ -1,6 +1,6 @@
 """Titles (抬头) that an organisation keeps for its invoices."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -83,8 +83,8 @@ def remove_title(actor: Actor, *, title_id: UUID) -> None:
 
 def checked(spec: TitleSpec) -> TitleSpec:
     """The title as it is printed; raises `Invalid` with the field that is wrong."""
-    cleaned = replace(spec, **{name: " ".join(str(value).split()) for name, value in asdict(spec).items()})
-    cleaned = replace(cleaned, title_kind=TitleKind(spec.title_kind), tax_number=tidy(spec.tax_number))
+    texts = {name: " ".join(str(value).split()) for name, value in asdict(spec).items() if name != "title_kind"}
+    cleaned = TitleSpec(TitleKind(spec.title_kind), **{**texts, "tax_number": tidy(spec.tax_number)})
     if not 2 <= len(cleaned.title) <= 100:
         raise Invalid.field("title", _("Give the name as it is registered, 2 to 100 characters."))
     if cleaned.title_kind is TitleKind.COMPANY and not is_credit_code(cleaned.tax_number):

@@ -98,7 +98,11 @@ def _strip(actor: Actor, view: View, lines: list[Cost], total: int) -> list[dict
         {"label": _("Charged"), "value": yuan(total), "sub": _("Charges: %(count)s") % {"count": f"{charged:,}"}},
         {"label": _("Each day"), "value": yuan(total // days), "sub": _("on average")},
         {"label": _("Metered time"), "value": duration(seconds)},
-        {"label": view.by.label, "value": f"{len(lines):,}", "sub": lines[0].label if lines else ""},
+        {
+            "label": view.by.label,
+            "value": f"{len(lines):,}",
+            "sub": _("most: %(name)s") % {"name": lines[0].label} if lines else "",
+        },
     ]
 
 

@@ -20,7 +20,9 @@ class InvoiceTable(Table):
     organisation = tables.Column(
         order_by=("organisation__name",), verbose_name=_("Organisation"), attrs=column(width=FULL)
     )
-    state = Cell(template_name="billing/invoices/state.html", verbose_name=_("State"), attrs=column(fold=_("State")))
+    state = Cell(
+        template_name="billing/invoices/state.html", verbose_name=_("State"), attrs=column(fold=_("State"), width=FULL)
+    )
     created_at = Cell(
         "{% load pl %}{% when record.created_at %}",
         verbose_name=_("Asked for"),

@@ -10,8 +10,8 @@ from apps.billing.exporting import pages
 from apps.billing.exporting.forms import ExportForm
 from apps.common.access import on_platform, requires
 from apps.common.permissions import Permission as P
+from apps.common.requests import ActorRequest
 from apps.console.forms.fields import OrganisationField
-from apps.console.requests import StaffRequest
 
 VIEW = on_platform(P.PLATFORM_FINANCE_VIEW)
 SECTION = "console"
@@ -25,17 +25,17 @@ class StaffExportForm(ExportForm):
 
 @requires(VIEW)
 @require_http_methods(["GET", "POST"])
-def exports(request: StaffRequest) -> HttpResponse:
+def exports(request: ActorRequest) -> HttpResponse:
     return pages.page(request, StaffExportForm, section=SECTION)
 
 
 @requires(VIEW)
 @require_POST
-def cancel(request: StaffRequest, export_id: UUID) -> HttpResponse:
+def cancel(request: ActorRequest, export_id: UUID) -> HttpResponse:
     return pages.cancel(request, export_id, section=SECTION)
 
 
 @requires(VIEW)
 @require_GET
-def download(request: StaffRequest, export_id: UUID) -> HttpResponseBase:
+def download(request: ActorRequest, export_id: UUID) -> HttpResponseBase:
     return pages.download(request, export_id)

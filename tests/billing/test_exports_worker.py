@@ -1,0 +1,90 @@
+"""Exports whose worker dies, whose owner leaves or takes the wish back: each ends with a clear word."""
+
+from datetime import timedelta
+
+import pytest
+
+from apps.billing.exporting import states, working
+from apps.billing.exporting.choices import ExportKind, ExportStatus
+from apps.billing.exporting.wanted import Wanted
+from apps.billing.models import Export
+from apps.billing.services import exports
+from apps.common.clock import db_now
+from apps.common.scoping import acting
+from apps.tenants.models import Membership
+from tests.billing.exports_kit import API, PAGE, charged_world, content, fresh, made, worked
+from tests.builders import (
+    World,
+    actor_of,
+    platform,
+    signed_in,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def world() -> World:
+    return charged_world()
+
+
+def test_another_worker_takes_up_what_a_killed_one_has_left(world: World) -> None:
+    actor = actor_of(world.alice, world.organisation)
+    with acting(actor):
+        asked = exports.ask(actor, wanted=Wanted(ExportKind.CHARGES))
+    with acting(platform()):
+        killed = states.claim()
+        assert killed is not None
+        states.keep(killed, 0, b"half a file")
+        assert states.claim() is None  # it still gives signs of life
+        Export.objects.filter(pk=asked.pk).update(beat_at=db_now() - states.SILENT - timedelta(seconds=1))
+        assert working.work() == 1
+        assert not states.beat(killed, done=1, total=1)  # should it come back, it is not believed
+        assert not states.finish(killed, size=1, digest="0" * 64, rows=1, amount_fen=1)
+    export = fresh(asked)
+    assert export.status == ExportStatus.READY
+    assert len(content(signed_in(world.alice), export)) == export.size
+
+
+def test_what_kills_every_worker_fails_with_a_clear_word(world: World) -> None:
+    actor = actor_of(world.alice, world.organisation)
+    with acting(actor):
+        asked = exports.ask(actor, wanted=Wanted(ExportKind.CHARGES))
+    with acting(platform()):
+        for _time in range(states.MOST_CLAIMS):
+            states.claim()
+            Export.objects.filter(pk=asked.pk).update(beat_at=db_now() - states.SILENT - timedelta(seconds=1))
+        working.work()
+    assert fresh(asked).status == ExportStatus.FAILED
+    assert "stopped three times" in signed_in(world.alice).get(PAGE).content.decode()
+
+
+def test_who_has_left_meanwhile_gets_no_file(world: World) -> None:
+    actor = actor_of(world.alice, world.organisation)
+    with acting(actor):
+        asked = exports.ask(actor, wanted=Wanted(ExportKind.CHARGES))
+    with acting(platform()):
+        Membership.objects.filter(user=world.alice).delete()
+    worked()
+    assert (fresh(asked).status, fresh(asked).error) == (ExportStatus.FAILED, working.DENIED)
+
+
+def test_whatever_breaks_is_said(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*args: object) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(working, "writer_of", broken)
+    assert made(world, ExportKind.CHARGES).error == working.BROKEN
+
+
+def test_what_was_cancelled_is_not_written(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = signed_in(world.alice)
+    client.post(PAGE, {"kind": "charges", "format": "csv"})
+    with acting(platform()):
+        asked = Export.objects.get(owner=world.alice)
+        claimed = states.claim()
+        assert claimed is not None
+        client.post(f"{PAGE}{asked.pk}/cancel/")
+        assert not states.keep(claimed, 0, b"late")
+    assert fresh(asked).status == ExportStatus.CANCELLED
+    assert client.post(f"{API}{asked.pk}/cancel/").status_code == 409
