@@ -259,6 +259,8 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_NAME_OVERRIDES": {
         "AcceleratorModeEnum": "apps.clusters.choices.AcceleratorMode",
+        "ArrearsStatusEnum": "apps.billing.choices.ArrearsStatus",
+        "BudgetScopeEnum": "apps.billing.choices.BudgetScope",
         "DeliveryStateEnum": "apps.notifications.choices.DeliveryState",
         "HookFaultEnum": "apps.notifications.choices.HookFault",
         "RequestStateEnum": "apps.billing.choices.RequestState",

@@ -73,8 +73,8 @@ def set_cap(actor: Actor, capped: Capped, limit_fen: int | None) -> None:
 
 def least_fen(rate_fen_per_hour: Decimal) -> int:
     """The smallest cap at this price."""
-    share = Decimal(policy.CAP_LEAST.total_seconds()) / 3600
-    return max(1, int((rate_fen_per_hour * share).to_integral_value(rounding=ROUND_CEILING)))
+    fen = rate_fen_per_hour * Decimal(policy.CAP_LEAST.total_seconds()) / 3600
+    return max(1, int(fen.to_integral_value(rounding=ROUND_CEILING)))
 
 
 def _check(capped: Capped, limit_fen: int, *, is_new: bool) -> None:
