@@ -18,7 +18,12 @@ PAGES = ("finance", "finance_figures", "finance_months", "revenue", "revenue_par
 @pytest.fixture(autouse=True)
 def a_november_day(monkeypatch: pytest.MonkeyPatch) -> None:
     """The pages' own today, so that October is the month before whenever this runs."""
-    for name in ("apps.console.views.finance", "apps.console.views.revenue", "apps.billing.selectors.revenue"):
+    for name in (
+        "apps.console.views.finance",
+        "apps.console.views.revenue",
+        "apps.billing.selectors.revenue",
+        "apps.console.api.revenue",
+    ):
         monkeypatch.setattr(f"{name}.db_now", lambda: NOVEMBER.start + timedelta(days=9))
 
 
@@ -70,3 +75,20 @@ def test_other_staff_see_none_of_it(ops: Client, business: Client) -> None:
     for name in PAGES:
         for client in (ops, business):
             assert client.get(page(name)).status_code == 403
+
+
+API = "/api/v1/console/revenue/"
+
+
+def test_the_api_says_the_same(finance: Client, used: World) -> None:
+    months = finance.get(API, {"period": "2026-10"}).json()
+    assert len(months) == 12
+    assert (months[-1]["period"], months[-1]["recognised_fen"], months[-1]["received_fen"]) == ("2026-10", 540, 1_000)
+    for part in ("packages", "organisations"):
+        found = finance.get(f"{API}{part}/", {"period": "2026-10"}).json()
+        assert [each["recognised_fen"] for each in found] == [540]
+
+
+def test_the_api_refuses_other_staff_and_nonsense(finance: Client, ops: Client) -> None:
+    assert ops.get(API).status_code == 403
+    assert finance.get(API, {"period": "October"}).status_code == 400
