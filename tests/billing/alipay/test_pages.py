@@ -25,7 +25,7 @@ NOTIFY = reverse("billing:alipay_notify")
 
 
 def client_of(actor: Actor) -> Client:
-    return signed_in(User.objects.get(pk=actor.user_id))
+    return signed_in(User.objects.get(pk=actor.person()))
 
 
 @pytest.fixture

@@ -105,6 +105,7 @@ def test_what_is_spent_cannot_be_given_back(gateway: Gateway, treasurer: Actor, 
     with pytest.raises(Conflict):
         asked(clerk, first, 101)
     third = paid(gateway, treasurer, 300)
+    assert third.transfer is not None
     Account.objects.filter(pk=third.transfer.credit_id).update(credit_limit_fen=0)
     asked(clerk, third, 300)
     assert TopUpOrder.objects.filter(status=TopUpStatus.PAID).count() == 3
