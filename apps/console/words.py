@@ -112,6 +112,17 @@ FIELDS: dict[str, str | Promise] = {
     "username": _("User name"),
     "uses": _("Uses"),
     "weight": _("Weight"),
+    "address": _("Registered address"),
+    "answer": _("Answer"),
+    "bank": _("Bank"),
+    "bank_account": _("Bank account"),
+    "format": _("Format"),
+    "phone": _("Phone"),
+    "red_number": _("Red invoice"),
+    "tax_number": _("Tax number"),
+    "title": _("Title"),
+    "title_kind": _("Kind of title"),
+    "void_reason": _("Reason of voiding"),
 }
 
 

@@ -1,16 +1,21 @@
 """Exports whose worker dies, whose owner leaves or takes the wish back: each ends with a clear word."""
 
-from datetime import timedelta
+from collections.abc import Sequence
+from datetime import date, timedelta
 
 import pytest
+from django.db import connection
 
 from apps.billing.exporting import states, working
 from apps.billing.exporting.choices import ExportKind, ExportStatus
 from apps.billing.exporting.wanted import Wanted
+from apps.billing.exporting.writers import CsvWriter
 from apps.billing.models import Export
 from apps.billing.services import exports
 from apps.common.clock import db_now
+from apps.common.errors import Invalid
 from apps.common.scoping import acting
+from apps.common.spreadsheets import Cell
 from apps.tenants.models import Membership
 from tests.billing.exports_kit import API, PAGE, charged_world, content, fresh, made, worked
 from tests.builders import (
@@ -88,3 +93,28 @@ def test_what_was_cancelled_is_not_written(world: World, monkeypatch: pytest.Mon
         assert not states.keep(claimed, 0, b"late")
     assert fresh(asked).status == ExportStatus.CANCELLED
     assert client.post(f"{API}{asked.pk}/cancel/").status_code == 409
+
+
+def test_rows_come_through_a_cursor_of_the_server(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+
+    class Watching(CsvWriter):
+        def row(self, cells: Sequence[Cell]) -> None:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT count(*) FROM pg_cursors WHERE statement LIKE '%%billing_charge%%'")
+                seen.append(cursor.fetchone()[0])
+            super().row(cells)
+
+    monkeypatch.setattr(working, "writer_of", lambda format, path, columns: Watching(path, columns))
+    assert made(world, ExportKind.CHARGES).status == ExportStatus.READY
+    *rows, _sums = seen
+    assert len(rows) == 2
+    assert all(rows)
+
+
+def test_days_that_cannot_be_meant_are_refused(world: World) -> None:
+    actor = actor_of(world.alice, world.organisation)
+    with acting(actor):
+        for day in (date(1, 1, 1), date(9999, 12, 31)):
+            with pytest.raises(Invalid):
+                exports.ask(actor, wanted=Wanted(ExportKind.CHARGES, until=day))

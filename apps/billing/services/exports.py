@@ -19,6 +19,8 @@ from apps.common.permissions import Permission
 
 # Under way at once, of one person: a worker writes one after the other.
 MOST_OPEN = 5
+# Days outside these mean a slip of the keyboard.
+YEARS = range(2000, 2200)
 
 
 def ask(actor: Actor, *, wanted: Wanted) -> Export:
@@ -28,8 +30,7 @@ def ask(actor: Actor, *, wanted: Wanted) -> Export:
     """
     if not may_export(actor, wanted.kind):
         raise Denied(Permission.PLATFORM_FINANCE_VIEW if actor.platform else Permission.BILLING_VIEW)
-    if wanted.since and wanted.until and wanted.until < wanted.since:
-        raise Invalid.field("until", _("The last day lies before the first."))
+    _check_days(wanted)
     key = wanted.digest(actor.organisation_id)
     mine = Export.objects.filter(owner_id=actor.person(), status__in=OPEN_EXPORTS)
     known: Export | None = mine.filter(wanted=key).first()
@@ -45,6 +46,16 @@ def ask(actor: Actor, *, wanted: Wanted) -> Export:
     except IntegrityError:  # the same wish, pressed twice
         found: Export = mine.get(wanted=key)
         return found
+
+
+def _check_days(wanted: Wanted) -> None:
+    for name, day in (("since", wanted.since), ("until", wanted.until)):
+        if day and day.year not in YEARS:
+            raise Invalid.field(name, _("Choose a day between %(first)s and %(last)s.") % {
+                "first": YEARS[0], "last": YEARS[-1]
+            })  # fmt: skip
+    if wanted.since and wanted.until and wanted.until < wanted.since:
+        raise Invalid.field("until", _("The last day lies before the first."))
 
 
 def _made(actor: Actor, wanted: Wanted, key: str) -> Export:

@@ -1,6 +1,5 @@
 """The organisation's cost, told apart by department, member or resource, and over time."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -113,7 +112,7 @@ def series(request: ActorRequest) -> JsonResponse:
     view = view_of(request, ConsumptionForm(request.GET))
     lines = costs(request.actor, filters=view.asked.filters, by=view.by)
     found = over_time(request.actor, filters=view.asked.filters, by=view.by, step=view.step, lines=lines)
-    steps = list(_steps(view.asked.since, view.asked.until, view.step))
+    steps = _steps(view.asked.since, view.asked.until, view.step)
     return JsonResponse(
         [
             {"name": name, "unit": "¥", "points": [[_at(day), fen.get(day, 0) / FEN_PER_YUAN] for day in steps]}
@@ -123,11 +122,12 @@ def series(request: ActorRequest) -> JsonResponse:
     )
 
 
-def _steps(since: date, until: date, step: Step) -> Iterator[date]:
-    day = since.replace(day=1) if step is Step.MONTH else since
-    while day <= until:
-        yield day
-        day = (day + timedelta(days=31)).replace(day=1) if step is Step.MONTH else day + timedelta(days=1)
+def _steps(since: date, until: date, step: Step) -> list[date]:
+    """Every day, or the first of every month, of a span."""
+    if step is Step.DAY:
+        return [since + timedelta(days=n) for n in range((until - since).days + 1)]
+    months = range(since.year * 12 + since.month - 1, until.year * 12 + until.month)
+    return [date(n // 12, n % 12 + 1, 1) for n in months]
 
 
 def _at(day: date) -> str:
