@@ -51,7 +51,7 @@ class OrderForm(RenewalFields):
     def __init__(self, *args: Any, offers: Sequence[TermPrice], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.offers = {offer.pk: offer for offer in offers}
-        self.fields["price"].choices = grouped(offers)  # type: ignore[attr-defined]
+        self.fields["price"].choices = [(offer.pk, one_line(offer)) for offer in offers]  # type: ignore[attr-defined]
 
     @property
     def chosen(self) -> TermPrice:
@@ -94,15 +94,6 @@ class OrderFilterForm(forms.Form):
         required=False,
         choices=[("", gettext_lazy("Any state")), *PrepaidStatus.choices],
     )
-
-
-def grouped(offers: Sequence[TermPrice]) -> list[tuple[str, list[tuple[int, str]]]]:
-    """Choices by package: its terms with their prices."""
-    groups: dict[str, list[tuple[int, str]]] = {}
-    for offer in offers:
-        name = offer.package.name(get_language() or "")
-        groups.setdefault(name, []).append((offer.pk, term_price_words(offer)))
-    return list(groups.items())
 
 
 def one_line(offer: TermPrice) -> str:

@@ -242,65 +242,6 @@ def test_a_change_that_cannot_be_paid_changes_nothing(
     assert (made.status, books(lab)) == (PrepaidStatus.ACTIVE, before)
 
 
-def test_it_renews_itself_shortly_before_the_end(
-    lab: Organisation, alice: Actor, package: Package, clock: Clock
-) -> None:
-    made = buy(alice, package, auto_renew=True)
-    clock.now = made.ends_at - timedelta(hours=25)
-    assert sweep(clock) == 0
-    clock.on(hours=1)
-    assert (sweep(clock), sweep(clock)) == (1, 0)
-    assert told("prepaid.renewed") == 1
-    assert PrepaidPurchase.objects.get(number=2).automatic
-    assert balance(lab) == 40_000
-
-
-def test_a_renewal_that_fails_is_told_once_and_tried_until_the_grace_ends(
-    lab: Organisation, alice: Actor, package: Package, clock: Clock
-) -> None:
-    made = buy(alice, package, quantity=3, auto_renew=True)
-    for _ in range(3):
-        clock.now = made.ends_at - timedelta(hours=10)
-        assert sweep(clock) == 0
-    assert told("prepaid.not_renewed") == 1
-    top_up(lab, 100_000)
-    clock.now = made.ends_at + timedelta(hours=10)
-    assert sweep(clock) == 1
-    made.refresh_from_db()
-    assert made.ends_at == period_start(MONTH_END, Term.MONTH, 2, BILLING_ZONE)
-
-
-def test_notices_before_the_end_once_each(alice: Actor, package: Package, clock: Clock) -> None:
-    made = buy(alice, package, quantity=3)
-    seen = []
-    for days in (8, 7, 6.5, 3, 1, 0.5):
-        clock.now = made.ends_at - timedelta(days=days)
-        sweep(clock)
-        sweep(clock)
-        seen.append(told("prepaid.ending"))
-    assert seen == [0, 1, 1, 2, 3, 3]
-    assert Notice.objects.filter(kind="prepaid.ending").latest("pk").data["shortfall_fen"] == 80_000
-
-
-def test_a_day_is_not_announced_as_soon_as_it_is_bought(alice: Actor, package: Package, clock: Clock) -> None:
-    offer(package, Term.DAY, 1_000)
-    buy(alice, package, term=Term.DAY)
-    clock.on(hours=1)
-    sweep(clock)
-    assert told("prepaid.ending") == 0
-
-
-def test_the_end_comes_after_the_grace(lab: Organisation, alice: Actor, package: Package, clock: Clock) -> None:
-    made = buy(alice, package)
-    clock.now = made.covers_until
-    earn(clock)
-    assert (sweep(clock), sweep(clock)) == (1, 0)
-    made.refresh_from_db()
-    assert made.status == PrepaidStatus.EXPIRED
-    assert told("prepaid.expired") == 1
-    assert books(lab) == (70_000, 0, 30_000)
-
-
 def test_setting_a_price_again_changes_nothing(package: Package, clock: Clock) -> None:
     offer(package)
     assert TermPrice.objects.count() == 1

@@ -53,10 +53,10 @@ def running(organisation_id: UUID, package_id: int) -> QuerySet[MeterSession]:
     return rows.select_related("price_version")
 
 
-def organisations_with_covers() -> set[UUID]:
-    """Those with a prepaid order in force."""
+def organisations_with_covers(*, since: datetime | None = None) -> set[UUID]:
+    """Those with a prepaid order in force now, or that has covered any time since then."""
     now = db_now()
-    rows = PrepaidOrder.objects.filter(starts_at__lte=now, covers_until__gt=now).order_by()
+    rows = PrepaidOrder.objects.filter(starts_at__lte=now, covers_until__gt=since or now).order_by()
     return set(rows.values_list("organisation_id", flat=True).distinct())
 
 

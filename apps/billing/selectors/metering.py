@@ -1,7 +1,7 @@
 """What is being metered now."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db.models import DecimalField, F, Sum, Value
 
 from apps.billing.arithmetic import exact_fen, net_rate
+from apps.billing.covering import NOTHING, Covering
 from apps.billing.models import MeterSession
 from apps.billing.selectors.covering import covered_now, covering_of, organisations_with_covers, pieces
 
@@ -64,17 +65,19 @@ def unrated_of(sessions: Iterable[MeterSession]) -> dict[UUID, Decimal]:
     found: dict[UUID, list[MeterSession]] = defaultdict(list)
     for session in sessions:
         found[session.organisation_id].append(session)
-    return {each.pk: fen for who, group in found.items() for each, fen in _unrated(who, group)}
+    if not found:
+        return {}
+    since = min(min(each.rated_until, each.proven_until) for group in found.values() for each in group)
+    covered = organisations_with_covers(since=since)
+    coverings = {who: covering_of(who, since=since) for who in found.keys() & covered}
+    return {each.pk: _unrated(each, coverings.get(who, NOTHING)) for who, group in found.items() for each in group}
 
 
-def _unrated(organisation_id: UUID, sessions: list[MeterSession]) -> Iterator[tuple[MeterSession, Decimal]]:
-    since = min(min(each.rated_until, each.proven_until) for each in sessions)
-    covering = covering_of(organisation_id, since=since)
-    for each in sessions:
-        start, end = sorted((each.rated_until, each.proven_until))
-        spans = pieces(covering, each, start, end)
-        fen = sum((fen_between(each, begin, stop, covered=covered) for begin, stop, covered in spans), Decimal(0))
-        yield each, fen if each.proven_until >= each.rated_until else -fen
+def _unrated(session: MeterSession, covering: Covering) -> Decimal:
+    start, end = sorted((session.rated_until, session.proven_until))
+    spans = pieces(covering, session, start, end)
+    fen = sum((fen_between(session, begin, stop, covered=covered) for begin, stop, covered in spans), Decimal(0))
+    return fen if session.proven_until >= session.rated_until else -fen
 
 
 def unrated_fen(workload_id: UUID) -> Decimal:

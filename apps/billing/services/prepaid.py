@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from apps.audit.services import Target, record
 from apps.billing import policy
 from apps.billing.choices import AccountKind, PrepaidEnd, PrepaidStatus, Term, TransferKind
-from apps.billing.models import Account, PrepaidOrder, PrepaidPurchase, TermPrice
+from apps.billing.models import Account, PrepaidOrder, PrepaidPurchase, TermPrice, Transfer
 from apps.billing.periods import DAY, period_start, tenth_of
 from apps.billing.selectors.prepaid import BILLING_ZONE, check_size, next_period, offered_price
 from apps.billing.selectors.review import usable
@@ -176,23 +176,7 @@ def purchase(
     """Pay for a stretch and write it down. `amount_fen` None: the full price of its periods. The wallet is locked."""
     amount = price.price_fen * found.quantity * stretch.periods if amount_fen is None else amount_fen
     number = found.purchases.count() + 1
-    wallet.refresh_from_db()
-    if wallet.available_fen < amount:
-        words = {"short": yuan(amount - wallet.available_fen), "needs": yuan(amount)}
-        raise InsufficientFunds(
-            _("%(short)s short of %(needs)s.") % words, hint=_("Top up the wallet, or choose fewer periods.")
-        )
-    transfer = post(
-        actor,
-        posting=Posting(
-            debit=wallet,
-            credit=organisation_account(found.organisation_id, AccountKind.DEFERRED),
-            amount_fen=amount,
-            kind=TransferKind.PREPAYMENT,
-            idem=f"prepay:{found.pk}:{number}",
-            ref=reference(found),
-        ),
-    )
+    transfer = _pay(actor, wallet, found, number, amount)
     made: PrepaidPurchase = PrepaidPurchase.objects.create(
         organisation_id=found.organisation_id,
         order=found,
@@ -209,6 +193,25 @@ def purchase(
         created_at=db_now(),
     )
     return made
+
+
+def _pay(actor: Actor, wallet: Account, found: PrepaidOrder, number: int, amount: int) -> Transfer:
+    """From the wallet to what is deferred; `InsufficientFunds` says what is short."""
+    wallet.refresh_from_db()
+    if wallet.available_fen < amount:
+        words = {"short": yuan(amount - wallet.available_fen), "needs": yuan(amount)}
+        raise InsufficientFunds(
+            _("%(short)s short of %(needs)s.") % words, hint=_("Top up the wallet, or choose fewer periods.")
+        )
+    posting = Posting(
+        debit=wallet,
+        credit=organisation_account(found.organisation_id, AccountKind.DEFERRED),
+        amount_fen=amount,
+        kind=TransferKind.PREPAYMENT,
+        idem=f"prepay:{found.pk}:{number}",
+        ref=reference(found),
+    )
+    return post(actor, posting=posting)
 
 
 def expected_price(package_id: int, term: Term, price_id: int | None) -> TermPrice:
