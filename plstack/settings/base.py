@@ -5,6 +5,7 @@ from pathlib import Path
 from django.utils.translation import gettext_lazy as _
 
 from plstack.settings import env
+from plstack.settings.enums import ENUM_NAMES
 from plstack.settings.mail import *  # noqa: F403
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
@@ -257,28 +258,7 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "COMPONENT_SPLIT_REQUEST": True,
-    "ENUM_NAME_OVERRIDES": {
-        "AcceleratorModeEnum": "apps.clusters.choices.AcceleratorMode",
-        "ArrearsStatusEnum": "apps.billing.choices.ArrearsStatus",
-        "BudgetScopeEnum": "apps.billing.choices.BudgetScope",
-        "DeliveryStateEnum": "apps.notifications.choices.DeliveryState",
-        "HookFaultEnum": "apps.notifications.choices.HookFault",
-        "RequestStateEnum": "apps.billing.choices.RequestState",
-        "FaultEnum": "apps.workloads.choices.Fault",
-        "WorkloadStatusEnum": "apps.workloads.choices.Status",
-        "EnvironmentStateEnum": "apps.envs.choices.State",
-        "EnvironmentStepEnum": "apps.envs.choices.Step",
-        "EnvironmentStepStatusEnum": "apps.envs.choices.StepStatus",
-        "MountKindEnum": ["volume", "version"],
-        "NodeStatusEnum": "apps.clusters.choices.NodeStatus",
-        "OrganisationStatusEnum": "apps.tenants.choices.OrganisationStatus",
-        "PrepaidStatusEnum": "apps.billing.choices.PrepaidStatus",
-        "PrepaidTermEnum": ["day", "month", "year"],
-        "TopUpStatusEnum": "apps.billing.choices.TopUpStatus",
-        "RechargeKindEnum": "apps.billing.choices.RechargeKind",
-        "ScenarioStatusEnum": "apps.whatif.choices.ScenarioStatus",
-        "ScenarioChangeEnum": "apps.whatif.choices.ChangeKind",
-    },
+    "ENUM_NAME_OVERRIDES": ENUM_NAMES,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
 }
 DJANGO_TABLES2_TEMPLATE = "components/table.html"

@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from apps.audit.models import Entry
 from apps.billing.choices import BudgetScope
-from apps.billing.models import Budget, BudgetAlert
+from apps.billing.models import Budget, BudgetAlert, Charge
 from apps.billing.selectors import budgets as reads
 from apps.billing.services import budgets as services
 from apps.billing.services.budgets import BudgetSpec
@@ -17,6 +17,7 @@ from apps.common.scoping import acting
 from apps.notifications.models import Notice
 from apps.tenants.choices import Role
 from apps.tenants.models import Department, Membership, User
+from tests.billing.builders import Run
 from tests.builders import (
     World,
     actor_of,
@@ -57,9 +58,10 @@ def make(world: World, given: BudgetSpec) -> Budget:
         return services.create_budget(world.actor, given)
 
 
-def spend(world: World, user: User, hours: float) -> None:
+def spend(world: World, user: User, hours: float, ago: timedelta = timedelta(0)) -> None:
+    """Begun with this hour, so that it is this month's whatever the day; what lies ahead is not charged yet."""
     with acting(platform()):
-        make_charged(world.organisation, user, world.package, hours * HOUR_S)
+        make_charged(world.organisation, user, world.package, hours * HOUR_S, ago=ago)
 
 
 def spent(world: World, budget: Budget) -> int:
@@ -94,9 +96,10 @@ def test_each_scope_counts_its_own(world: World, bob: User) -> None:
 def test_what_is_used_and_not_charged_yet_counts(world: World) -> None:
     budget = make(world, spec())
     with acting(platform()):
-        workload = make_charged(world.organisation, world.alice, world.package, 10)
-        assert workload
-    assert spent(world, budget) == 1
+        price = world.package.prices.get()
+        run = Run(world.actor, price, opened=db_now()).open().seen(timedelta(hours=1))
+        assert not Charge.objects.filter(session_id=run.session_id).exists()
+    assert spent(world, budget) == 360
 
 
 def test_each_threshold_is_told_once_and_of_several_only_the_highest(world: World, bob: User) -> None:
@@ -136,7 +139,7 @@ def test_the_member_it_is_for_is_told_too(world: World, bob: User) -> None:
 
 def test_a_new_month_begins_anew(world: World) -> None:
     budget = make(world, spec(100))
-    spend(world, world.alice, 1)
+    spend(world, world.alice, 1, ago=timedelta(hours=2))
     watch()
     with acting(platform()) as actor:
         now = reads.progress(world.organisation.pk, [budget], now=db_now() + timedelta(days=32))[0]
