@@ -5,6 +5,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from apps.console import (
     document_api_urls,
     people_api_urls,
+    prepaid_api_urls,
     queue_api_urls,
     reconciliation_api_urls,
     statement_api_urls,
@@ -131,6 +132,7 @@ urlpatterns = [
                 *_console,
                 *voucher_api_urls.urlpatterns,
                 *document_api_urls.urlpatterns,
+                *prepaid_api_urls.urlpatterns,
                 *people_api_urls.console,
                 *queue_api_urls.urlpatterns,
                 *reconciliation_api_urls.urlpatterns,

@@ -77,11 +77,7 @@ def _rows(offer: Offer) -> list[dict[str, Any]]:
             "strong": short,
         },
         _runs_until(offer, short),
-        {
-            "label": _("Held at the start"),
-            "value": yuan(quote.hold_fen),
-            "sub": _("one hour's worth; what is not used comes back"),
-        },
+        _held(offer),
         {
             "label": _("Price version"),
             "value": f"v{quote.price_number}",
@@ -109,6 +105,16 @@ def _voucher_rows(offer: Offer) -> list[dict[str, Any]]:
         return []
     used = _("%(amount)s of the first hour; used before the balance") % {"amount": yuan(quote.covered_fen)}
     return [{"label": _("Vouchers that fit"), "value": yuan(quote.vouchers_fen), "sub": used}]
+
+
+def _held(offer: Offer) -> dict[str, Any]:
+    """What starting sets aside: nothing where it is paid in advance."""
+    quote = offer.quote
+    if quote.prepaid_until is not None:
+        until = _("nothing is held; until %(when)s") % {"when": moment(quote.prepaid_until)}
+        return {"label": _("Prepaid"), "value": _("covered"), "sub": until, "strong": True, "tone": "run"}
+    held = _("one hour's worth; what is not used comes back")
+    return {"label": _("Held at the start"), "value": yuan(quote.hold_fen), "sub": held}
 
 
 def _runs_until(offer: Offer, short: bool) -> dict[str, Any]:
