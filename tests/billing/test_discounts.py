@@ -37,7 +37,7 @@ def test_a_charge_has_the_discount_taken_off(lab: Organisation, alice: Actor) ->
     run = Run(alice, price_of(make_package(780)), replicas=2).open().close(HOUR)
     services.rate_due(PLATFORM, until=LATER)
     charge = Charge.objects.get()
-    assert (charge.rate, charge.discount_off, charge.exact_fen) == (780, Decimal("0.15"), 1_326)
+    assert (charge.rate, charge.discount_off, charge.exact_fen) == (Decimal(780), Decimal("0.15"), Decimal(1_326))
     assert balance(lab) == 10_000 - 1_326
     session = MeterSession.objects.get(pk=run.session_id)
     assert (session.discount_id, session.discount_off) == (version.pk, Decimal("0.15"))
@@ -62,8 +62,8 @@ def test_a_quote_and_a_start_take_it_into_account(lab: Organisation, alice: Acto
     assert not selectors.quote(alice, package_id=package.pk).can_start
     set_discount(PLATFORM, organisation_id=lab.pk, off=Decimal("0.25"))
     quote = selectors.quote(alice, package_id=package.pk)
-    assert (quote.can_start, quote.hold_fen, quote.rate_fen_per_hour) == (True, 585, 585)
-    assert (quote.list_rate_fen_per_hour, quote.discount_off) == (780, Decimal("0.25"))
+    assert (quote.can_start, quote.hold_fen, quote.rate_fen_per_hour) == (True, 585, Decimal(585))
+    assert (quote.list_rate_fen_per_hour, quote.discount_off) == (Decimal(780), Decimal("0.25"))
     assert Run(alice, price_of(package)).hold().amount_fen == 585
 
 

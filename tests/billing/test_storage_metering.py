@@ -106,7 +106,7 @@ def test_a_new_discount_too(lab: Organisation, alice: Actor, price: PriceVersion
     shelf.seen(db_now() + MINUTE, 60)
     old, new = MeterSession.objects.order_by("opened_at")
     assert old.closed_at == new.opened_at == discount.effective_from
-    assert (old.discount_off, new.discount_off) == (0, Decimal("0.5"))
+    assert (old.discount_off, new.discount_off) == (Decimal(0), Decimal("0.5"))
 
 
 def test_seeing_it_again_changes_nothing(alice: Actor, price: PriceVersion) -> None:

@@ -214,11 +214,10 @@ def _check(spec: VoucherSpec) -> None:
 
 
 def _wrong_scope(spec: VoucherSpec) -> dict[str, Text]:
-    named = spec.package_id is not None
     if spec.scope == VoucherScope.PACKAGE:
-        if not named or not Package.objects.filter(pk=spec.package_id).exists():
+        if spec.package_id is None or not Package.objects.filter(pk=spec.package_id).exists():
             return {"package": _("Choose the package that it is for.")}
-    elif named:
+    elif spec.package_id is not None:
         return {"package": _("Only a voucher for one package names it.")}
     if (spec.scope == VoucherScope.GPU_MODEL) != bool(spec.gpu_model.strip()):
         return {"gpu_model": _("Name the GPU model if, and only if, it is for one.")}

@@ -27,7 +27,7 @@ def moment_field(label: Any) -> forms.DateTimeField:
     return forms.DateTimeField(label=label, required=False, widget=widget)
 
 
-class PackageChoice(forms.ModelChoiceField):
+class PackageChoice(forms.ModelChoiceField):  # type: ignore[type-arg]  # cannot be subscripted at run time
     def label_from_instance(self, obj: Package) -> str:
         return obj.name(get_language() or "")
 
