@@ -15,6 +15,7 @@ from apps.billing.exporting.choices import ExportFormat, ExportKind, ExportStatu
 from apps.billing.exporting.sending import sent
 from apps.billing.exporting.sources import SOURCES
 from apps.billing.exporting.wanted import Wanted
+from apps.billing.exporting.writers import MEDIA_TYPES
 from apps.billing.models import Export
 from apps.billing.selectors import exports as reads
 from apps.billing.services import exports as services
@@ -26,7 +27,10 @@ from apps.common.permissions import Permission
 OWN = in_organisation(Permission.BILLING_VIEW_OWN)
 STAFF = on_platform(Permission.PLATFORM_FINANCE_VIEW)
 TAGS, STAFF_TAGS = ["money"], ["console: finance"]
-FILE = OpenApiResponse(OpenApiTypes.BINARY, description="The file.")
+FILE = {
+    (200, media_type.partition(";")[0]): OpenApiResponse(OpenApiTypes.BINARY, description="The file.")
+    for media_type in MEDIA_TYPES.values()
+}
 
 
 class ExportOut(serializers.Serializer[Export]):
@@ -110,7 +114,7 @@ class ExportCancel(ScopedView):
         return Response(ExportOut(services.cancel(self.actor, export_id=export_id)).data)
 
 
-@extend_schema(tags=TAGS, responses={(200, "application/octet-stream"): FILE})
+@extend_schema(tags=TAGS, responses=FILE)
 class ExportContent(ScopedView):
     access = OWN
 

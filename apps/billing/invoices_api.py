@@ -15,6 +15,7 @@ from apps.billing.invoice_choices import InvoiceKind, InvoiceState, TitleKind
 from apps.billing.models import Invoice, InvoiceFile, InvoiceTitle
 from apps.billing.selectors import invoices as reads
 from apps.billing.services import invoice_titles, invoices
+from apps.billing.services.invoice_files import SUFFIXES
 from apps.billing.services.invoice_titles import TitleSpec
 from apps.billing.services.invoices import NOTE_MAX, InvoiceRequest
 from apps.billing.views.invoices import download
@@ -26,7 +27,7 @@ from apps.common.permissions import Permission
 TAGS = ["money"]
 VIEW = in_organisation(Permission.BILLING_VIEW)
 ASK = in_organisation(Permission.BILLING_TOP_UP)
-FILE = OpenApiResponse(OpenApiTypes.BINARY, description="The file.")
+FILE = {(200, media_type): OpenApiResponse(OpenApiTypes.BINARY, description="The file.") for media_type in SUFFIXES}
 
 
 class PartyFields(serializers.Serializer[Any]):
@@ -193,7 +194,7 @@ class InvoiceWithdraw(ScopedView):
         return Response(InvoiceOut(invoices.withdraw_invoice(self.actor, invoice_id=invoice_id)).data)
 
 
-@extend_schema(tags=TAGS, responses={(200, "application/octet-stream"): FILE})
+@extend_schema(tags=TAGS, responses=FILE)
 class InvoiceContent(ScopedView):
     access = VIEW
 

@@ -41,7 +41,7 @@ class InvoiceAnswerIn(serializers.Serializer[Any]):
     answer = serializers.CharField(max_length=invoicing.REASON_MAX)
 
 
-class VoidIn(serializers.Serializer[Any]):
+class InvoiceVoidIn(serializers.Serializer[Any]):
     reason = serializers.CharField(max_length=invoicing.REASON_MAX)
     red_number = serializers.CharField(required=False, allow_blank=True, max_length=24, default="")
 
@@ -115,18 +115,18 @@ class InvoiceIssue(Answering):
         return self.answer(invoicing.issue(self.actor, invoice_id=invoice_id, given=issue))
 
 
-@extend_schema(tags=TAGS, request=VoidIn, responses=StaffInvoiceOut)
+@extend_schema(tags=TAGS, request=InvoiceVoidIn, responses=StaffInvoiceOut)
 class InvoiceVoid(Answering):
     access = MANAGE
 
     def post(self, request: Request, invoice_id: UUID) -> Response:
         """Record that a red invoice took it back; the amount is free again."""
-        given = VoidIn(data=request.data)
+        given = InvoiceVoidIn(data=request.data)
         given.is_valid(raise_exception=True)
         return self.answer(invoicing.void(self.actor, invoice_id=invoice_id, **given.validated_data))
 
 
-@extend_schema(tags=TAGS, responses={(200, "application/octet-stream"): FILE})
+@extend_schema(tags=TAGS, responses=FILE)
 class StaffInvoiceContent(ScopedView):
     access = VIEW
 
