@@ -4,9 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from apps.billing.choices import AccountKind, Term
+from apps.billing.choices import AccountKind, Term, TransferKind
 from apps.billing.months import Month
 from apps.billing.selectors import revenue
+from apps.billing.selectors.statements_figures import Flow, is_billed, received_fen
 from apps.billing.services.prepaid_earning import recognise_due
 from apps.common.actor import Actor
 from apps.common.errors import Denied
@@ -76,6 +77,14 @@ def test_wallets_below_zero_are_owed(lab: Organisation, alice: Actor) -> None:
     Run(alice, price_of(make_package()), opened=MIDDLE).open().close(HOUR)
     rate(lab, NOVEMBER.end)
     assert revenue.owed(PLATFORM) == revenue.Owed(1, 780)
+
+
+def test_a_refund_that_was_refused_counts_as_received_again() -> None:
+    out = Flow(TransferKind.REFUND, AccountKind.CASH, AccountKind.REFUND_CLEARING, 500, 1)
+    back = Flow(TransferKind.CORRECTION, AccountKind.REFUND_CLEARING, AccountKind.CASH, 500, 1)
+    given = Flow(TransferKind.CORRECTION, AccountKind.REVENUE, AccountKind.CASH, 500, 1)
+    assert [received_fen(each) for each in (out, back, given)] == [-500, 500, 0]
+    assert [is_billed(each) for each in (out, back, given)] == [False, False, True]
 
 
 def test_members_see_none_of_it(alice: Actor) -> None:

@@ -17,12 +17,11 @@ from django.db.models import BigIntegerField, Case, F, Q, QuerySet, Sum, Value, 
 from apps.billing.choices import AccountKind, TransferKind
 from apps.billing.models import Account, Charge, PrepaidOrder, Transfer
 from apps.billing.months import Month
-from apps.billing.selectors.statements_figures import Flow, flow_of, flows, is_billed, runs, settled
+from apps.billing.selectors.statements_figures import Flow, flow_of, flows, is_billed, received_fen, runs, settled
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.permissions import Permission
 
-_CLEARING = (AccountKind.ALIPAY_CLEARING, AccountKind.OFFLINE_CLEARING, AccountKind.REFUND_CLEARING)
 _KEPT = 40 * 86400  # seconds
 
 
@@ -70,12 +69,6 @@ class Book:
     def sold_ahead_fen(self) -> int:
         """Prepayments less what was given back of them."""
         return self.into(AccountKind.DEFERRED) + self.prepaid_fen
-
-
-def received_fen(flow: Flow) -> int:
-    """Between wallets and the world outside; a refund that was refused comes back the same way."""
-    outside = flow.debit in _CLEARING or flow.credit in _CLEARING
-    return flow.into(AccountKind.CASH) if outside else 0
 
 
 def books(actor: Actor, *, last: Month, count: int) -> list[Book]:

@@ -21,8 +21,7 @@ from apps.billing.months import Month
 
 # What moves between an organisation and its revenue for what it has used.
 BILLED = (TransferKind.USAGE, TransferKind.CORRECTION, TransferKind.CREDIT)
-PREPAID = (TransferKind.PREPAYMENT, TransferKind.RECOGNITION, TransferKind.PREPAYMENT_BACK)
-RECEIVED = (TransferKind.TOP_UP, TransferKind.REFUND)
+_CLEARING = (AccountKind.ALIPAY_CLEARING, AccountKind.OFFLINE_CLEARING, AccountKind.REFUND_CLEARING)
 # A run and its transfers are written one after the other in one transaction: at most this far apart.
 MARGIN = timedelta(hours=1)
 _RUN = "rating_run__at", "voucher_use__run__at"
@@ -89,6 +88,12 @@ def moved_after(organisation_id: UUID, month: Month) -> int:
 def is_billed(flow: Flow) -> bool:
     """A payment to a wallet by the same kind (a refund that was refused) is none."""
     return flow.kind in BILLED and AccountKind.REVENUE in (flow.debit, flow.credit)
+
+
+def received_fen(flow: Flow) -> int:
+    """Between wallets and the world outside; a refund that was refused comes back the same way."""
+    outside = flow.debit in _CLEARING or flow.credit in _CLEARING
+    return flow.into(AccountKind.CASH) if outside else 0
 
 
 def runs(month: Month, organisation_id: UUID | None = None) -> QuerySet[RatingRun]:

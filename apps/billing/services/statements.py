@@ -205,7 +205,7 @@ def _write(statement: Statement, read: Figures, *, complete: bool, now: datetime
     statement.exact_fen, statement.total_fen = read.exact_fen, read.total_fen
     statement.cash_fen, statement.voucher_fen = paid.get(AccountKind.CASH, 0), paid.get(AccountKind.VOUCHER, 0)
     statement.recognised_fen = sum(flow.amount_fen for flow in read.of(TransferKind.RECOGNITION))
-    statement.received_fen = sum(flow.into(AccountKind.CASH) for flow in read.of(*figures.RECEIVED))
+    statement.received_fen = sum(figures.received_fen(flow) for flow in read.flows)
     statement.closing_fen = read.closing_fen
     statement.opening_fen = read.closing_fen - read.into_wallet()
     statement.complete, statement.built_at = complete, now
