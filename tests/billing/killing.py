@@ -13,6 +13,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from types import FrameType
 from typing import Any
 from unittest.mock import patch
 
@@ -52,7 +53,7 @@ class Points:
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        commit, send = DatabaseWrapper._commit, requests.Session.send
+        commit, send = DatabaseWrapper._commit, requests.Session.send  # type: ignore[attr-defined]
 
         def committed(wrapper: DatabaseWrapper) -> Any:
             with self.around("commit"):
@@ -108,12 +109,12 @@ def _words(told: Any) -> str | None:
 
 
 def _where() -> str:
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         module = str(frame.f_globals.get("__name__", ""))
         if module.startswith("apps."):
             return f"{module}.{frame.f_code.co_name}"
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return "?"
 
 
