@@ -13,7 +13,6 @@ from rest_framework.response import Response
 
 from apps.billing.exporting.choices import ExportFormat, ExportKind, ExportStatus
 from apps.billing.exporting.sending import sent
-from apps.billing.exporting.sources import SOURCES
 from apps.billing.exporting.wanted import Wanted
 from apps.billing.exporting.writers import MEDIA_TYPES
 from apps.billing.models import Export
@@ -53,7 +52,7 @@ class ExportOut(serializers.Serializer[Export]):
 
 
 class ExportIn(serializers.Serializer[Any]):
-    kind = serializers.ChoiceField(choices=[(kind.value, kind.label) for kind in SOURCES])
+    kind = serializers.ChoiceField(choices=ExportKind.choices)
     format = serializers.ChoiceField(choices=ExportFormat.choices, default=ExportFormat.CSV)
     since = serializers.DateField(required=False, help_text="First day, in the billing zone.")
     until = serializers.DateField(required=False, help_text="Last day.")

@@ -21,4 +21,10 @@ ENUM_NAMES: dict[str, str | list[str]] = {
     "RechargeKindEnum": "apps.billing.choices.RechargeKind",
     "ScenarioStatusEnum": "apps.whatif.choices.ScenarioStatus",
     "ScenarioChangeEnum": "apps.whatif.choices.ChangeKind",
+    "ExportFormatEnum": "apps.billing.exporting.choices.ExportFormat",
+    "ExportKindEnum": "apps.billing.exporting.choices.ExportKind",
+    "ExportStatusEnum": "apps.billing.exporting.choices.ExportStatus",
+    "InvoiceKindEnum": "apps.billing.invoice_choices.InvoiceKind",
+    "InvoiceStateEnum": "apps.billing.invoice_choices.InvoiceState",
+    "InvoiceTitleKindEnum": "apps.billing.invoice_choices.TitleKind",
 }
