@@ -3,13 +3,14 @@
 from typing import Any
 from uuid import UUID
 
+import django_filters
 from django.db.models import QuerySet
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import generics, serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.billing.choices import PREPAID_TERMS, PrepaidEnd, Term
+from apps.billing.choices import PREPAID_TERMS, PrepaidEnd, PrepaidStatus, Term
 from apps.billing.models import PrepaidOrder, TermPrice
 from apps.billing.prepaid_serializers import (
     TERMS,
@@ -86,13 +87,22 @@ class PrepaidQuoteView(ScopedView):
         return Response(PrepaidQuoteOut(found).data)
 
 
+class PrepaidOrderFilters(django_filters.FilterSet):
+    status = django_filters.ChoiceFilter(choices=PrepaidStatus.choices)
+    package = django_filters.NumberFilter(field_name="package_id")
+
+    class Meta:
+        model = PrepaidOrder
+        fields: tuple[str, ...] = ()
+
+
 @extend_schema(tags=TAGS)
 class PrepaidOrders(ScopedView, generics.ListAPIView[PrepaidOrder]):
     access = {"get": VIEW, "post": PREPAY}
     queryset = PrepaidOrder.objects.none()
     serializer_class = PrepaidOrderOut
     pagination_class = CreatedCursor
-    filterset_fields = {"status": ["exact"], "package": ["exact"]}
+    filterset_class = PrepaidOrderFilters
 
     def get_queryset(self) -> QuerySet[PrepaidOrder]:
         return reads.prepaid_orders(self.actor)
