@@ -16,8 +16,8 @@ constraints and foreign keys), each with a business key of its own:
 
 In each round TPC-B runs directly before what is compared with it; a ratio is the median over the rounds of (postings/s
 ÷ TPC-B's transactions/s) at the same number of clients. `rating` is `rate_due` in one process: charges (one hour of one
-session each) per second, compared with TPC-B of one client and, without a goal, with the best of TPC-B in that round. At the
-end all balances must add up to zero and agree with the transfers.
+session each) per second, compared with TPC-B of one client and, without a goal, with the best of TPC-B in that round.
+At the end all balances must add up to zero and agree with the transfers.
 """
 
 import argparse
