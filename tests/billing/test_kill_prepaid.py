@@ -1,0 +1,84 @@
+"""kill -9 at every point of what prepaid orders and vouchers do: repeated, it is done once."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from apps.billing.choices import AccountKind, PrepaidStatus, TransferKind, VoucherScope
+from apps.billing.models import Package, PrepaidOrder
+from apps.billing.services.prepaid_changes import give_back
+from apps.billing.services.prepaid_earning import recognise_due
+from apps.billing.services.vouchers import VoucherSpec, issue_voucher
+from apps.common.clock import db_now
+from apps.common.scoping import acting
+from tests.billing.builders import PLATFORM, balance, make_package, top_up
+from tests.billing.prepaid import buy, clock_at, offer
+from tests.billing.test_kill import World, kill_everywhere, moved, scope
+
+__all__ = ["scope"]  # active in every test here
+pytestmark = pytest.mark.django_db(transaction=True)
+FEN = 31_000
+
+
+@pytest.fixture
+def package() -> Package:
+    made = make_package(780)
+    with clock_at(db_now() - timedelta(days=10)):
+        offer(made, fen=FEN)
+    return made
+
+
+def order(world: World, package: Package) -> PrepaidOrder:
+    with acting(world.actor):
+        return buy(world.actor, package, key="one")
+
+
+def test_an_order_sent_again_after_any_death_is_paid_once(package: Package) -> None:
+    def prepare(world: World) -> Callable[[], Any]:
+        top_up(world.lab, 100_000)
+        return lambda: order(world, package)
+
+    def check(world: World) -> None:
+        assert moved(world, TransferKind.PREPAYMENT) == [FEN]
+        assert balance(world.lab) == 100_000 - balance(world.lab, AccountKind.DEFERRED) == 100_000 - FEN
+
+    assert len(kill_everywhere(prepare, lambda world: order(world, package), check)) >= 2
+
+
+def test_days_are_earned_once_and_the_rest_goes_back_once(package: Package) -> None:
+    start = db_now() - timedelta(days=9)
+
+    def end(world: World) -> None:
+        recognise_due(PLATFORM)
+        with acting(world.actor):
+            give_back(world.actor, order_id=PrepaidOrder.objects.get(organisation=world.lab).pk)
+
+    def prepare(world: World) -> Callable[[], Any]:
+        top_up(world.lab, 100_000)
+        with clock_at(start):
+            order(world, package)
+        return lambda: end(world)
+
+    def check(world: World) -> None:
+        earned, back = moved(world, TransferKind.RECOGNITION), moved(world, TransferKind.PREPAYMENT_BACK)
+        assert (len(back), sum(earned) + sum(back)) == (1, FEN)
+        assert balance(world.lab, AccountKind.REVENUE) == sum(earned)
+        assert (balance(world.lab), balance(world.lab, AccountKind.DEFERRED)) == (100_000 - sum(earned), 0)
+        assert PrepaidOrder.objects.get(organisation=world.lab).status == PrepaidStatus.REFUNDED
+
+    assert len(kill_everywhere(prepare, end, check)) >= 4
+
+
+def test_a_voucher_granted_again_after_any_death_is_granted_once() -> None:
+    today = db_now().date()
+
+    def grant(world: World) -> None:
+        spec = VoucherSpec(700, VoucherScope.EVERYTHING, today + timedelta(days=1), today + timedelta(days=3))
+        issue_voucher(PLATFORM, organisation_id=world.lab.pk, spec=spec, key="one")
+
+    def check(world: World) -> None:
+        assert (moved(world, TransferKind.VOUCHER_ISSUE), balance(world.lab, AccountKind.VOUCHER)) == ([700], 700)
+
+    assert len(kill_everywhere(lambda world: lambda: grant(world), grant, check)) >= 2
