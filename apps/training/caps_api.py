@@ -40,8 +40,8 @@ class RunCap(ScopedView):
     @extend_schema(request=CapSerializer, responses=CapSerializer)
     def put(self, request: Request, run_id: UUID) -> Response:
         """Set, raise or (null) remove the cap. 409 once it is ending; 400 for less than it has cost and ten minutes."""
+        run = selectors.get(self.actor, run_id)
         given = CapSerializer(data=request.data)
         given.is_valid(raise_exception=True)
-        run = selectors.get(self.actor, run_id)
         set_cap(self.actor, run.workload, given.validated_data["limit_fen"])
         return _answer(run)
