@@ -99,7 +99,11 @@ def start(home: Path, port: int | None = None) -> Stack:
             [sys.executable, "-m", "plstack.launch", "run"], cwd=ROOT, env=env, stdout=output, stderr=output
         )
     stack = Stack(home, port, process, log, gateway_port, ssh_port)
-    wait_for(lambda: _answers(stack), START_TIMEOUT_S, f"no sign-in page; {log} says:\n{log.read_text()[-2000:]}")
+    try:
+        wait_for(lambda: _answers(stack), START_TIMEOUT_S, "no sign-in page")
+    except AssertionError as error:
+        stack.stop()  # nobody else knows of it
+        raise AssertionError(f"{error}; {log} says:\n{log.read_text()[-2000:]}") from error
     return stack
 
 

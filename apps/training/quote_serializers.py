@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from apps.billing.selectors.caps import lasts
 from apps.training.serializers import exact
-from apps.workloads.queueing.serializers import ContractSerializer
+from apps.workloads.queueing.serializers import PreemptionContractSerializer
 
 
 class QuoteRequestSerializer(serializers.Serializer[Any]):
@@ -49,9 +49,9 @@ class QuoteSerializer(serializers.Serializer[Any]):
     alternatives = serializers.SerializerMethodField()
     contract = serializers.SerializerMethodField()
 
-    @extend_schema_field(ContractSerializer)
+    @extend_schema_field(PreemptionContractSerializer)
     def get_contract(self, offer: Any) -> Any:
-        return ContractSerializer(self.context["contract"]).data
+        return PreemptionContractSerializer(self.context["contract"]).data
 
     @extend_schema_field(serializers.ListField(child=serializers.IntegerField()))
     def get_alternatives(self, offer: Any) -> list[int]:

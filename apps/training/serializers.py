@@ -15,7 +15,7 @@ from apps.workloads.choices import TERMINAL, Fault, Status
 from apps.workloads.faults import advise
 from apps.workloads.models import Attempt, Event
 from apps.workloads.queueing.contract import contract_of
-from apps.workloads.queueing.serializers import ContractSerializer
+from apps.workloads.queueing.serializers import PreemptionContractSerializer
 from apps.workloads.timeline import event_title
 from apps.workloads.waiting import explain
 
@@ -145,10 +145,10 @@ class RunDetailSerializer(RunSerializer):
         more = ("command", "wait", "failure", "attempts", "contract")
         fields = (*RunSerializer.Meta.fields, *more)  # type: ignore[assignment]
 
-    @extend_schema_field(ContractSerializer(allow_null=True))
+    @extend_schema_field(PreemptionContractSerializer(allow_null=True))
     def get_contract(self, run: Run) -> Any:
         """On what terms it may be asked to give way; null once it has ended."""
-        return None if run.workload.status in TERMINAL else ContractSerializer(contract_of(run.workload)).data
+        return None if run.workload.status in TERMINAL else PreemptionContractSerializer(contract_of(run.workload)).data
 
     @extend_schema_field(WaitSerializer(allow_null=True))
     def get_wait(self, run: Run) -> Any:

@@ -1,7 +1,16 @@
 """Names of the API's enums: two that are called alike in their tables have names of their own in its document."""
 
-ENUM_NAMES: dict[str, str | list[str]] = {
+ENUM_NAMES: dict[str, str | list[str] | list[tuple[str, str]]] = {
     "AcceleratorModeEnum": "apps.clusters.choices.AcceleratorMode",
+    "PreemptionClassEnum": ["guaranteed", "over_guarantee", "uninterruptible"],
+    "PreemptionOutcomeEnum": "apps.workloads.queueing.choices.PreemptionOutcome",
+    "BillItemKindEnum": "apps.billing.bill_choices.BillItemKind",
+    "BillOutcomeEnum": "apps.billing.bill_choices.BillOutcome",
+    "StatementStateEnum": "apps.billing.choices.StatementState",
+    "VoucherScopeEnum": "apps.billing.choices.VoucherScope",
+    "VoucherStateEnum": "apps.billing.choices.VoucherState",
+    "PackageTermEnum": "apps.billing.choices.Term",
+    "BillStateEnum": "apps.billing.bill_choices.BillState",
     "ArrearsStatusEnum": "apps.billing.choices.ArrearsStatus",
     "BudgetScopeEnum": "apps.billing.choices.BudgetScope",
     "DeliveryStateEnum": "apps.notifications.choices.DeliveryState",
@@ -16,7 +25,7 @@ ENUM_NAMES: dict[str, str | list[str]] = {
     "NodeStatusEnum": "apps.clusters.choices.NodeStatus",
     "OrganisationStatusEnum": "apps.tenants.choices.OrganisationStatus",
     "PrepaidStatusEnum": "apps.billing.choices.PrepaidStatus",
-    "PrepaidTermEnum": ["day", "month", "year"],
+    "PrepaidTermEnum": [("day", "By the day"), ("month", "By the month"), ("year", "By the year")],
     "TopUpStatusEnum": "apps.billing.choices.TopUpStatus",
     "RechargeKindEnum": "apps.billing.choices.RechargeKind",
     "ScenarioStatusEnum": "apps.whatif.choices.ScenarioStatus",

@@ -69,6 +69,10 @@ END $$;
 # Balances change all the time: new versions of a row find room beside the old one and touch no index.
 ROOM = "ALTER TABLE billing_account SET (fillfactor = 50)"
 
+FIRST_ONCE = """
+CREATE UNIQUE INDEX IF NOT EXISTS slice_first_once ON billing_usageslice (session_id) WHERE prev_end IS NULL
+"""
+
 
 def key(to: str, **options: object) -> models.ForeignKey:
     return models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to=to, **options)
@@ -105,6 +109,8 @@ class Migration(migrations.Migration):
             "session",
             key("billing.metersession", db_constraint=False, db_index=False, related_name="slices"),
         ),
+        # The line above drops every index on that column alone, this one of a constraint included.
+        migrations.RunSQL(FIRST_ONCE, migrations.RunSQL.noop),
         migrations.AlterField(
             "usageslice",
             "organisation",

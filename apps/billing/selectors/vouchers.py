@@ -1,8 +1,9 @@
 """Vouchers: what there is, and how far they stand for what runs or wants to start."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Case, CharField, Q, QuerySet, Sum, Value, When
@@ -21,6 +22,12 @@ def vouchers(actor: Actor) -> QuerySet[Voucher]:
     actor.require(Permission.PLATFORM_FINANCE_VIEW if actor.platform else Permission.BILLING_VIEW)
     rows: QuerySet[Voucher] = Voucher.objects.annotate(state=_state())
     return rows.select_related("organisation", "package").order_by("-created_at", "-pk")
+
+
+def vouchers_in(actor: Actor, states: Collection[VoucherState]) -> QuerySet[Voucher]:
+    rows: Any = vouchers(actor)  # `state` is no column
+    found: QuerySet[Voucher] = rows.filter(state__in=states)
+    return found
 
 
 def voucher(actor: Actor, voucher_id: int) -> Voucher:

@@ -16,7 +16,7 @@ from apps.billing.selectors import Wallet
 from apps.billing.selectors.balance import balance_history, open_holds
 from apps.billing.selectors.discounts import own_discount
 from apps.billing.selectors.spending import unrated
-from apps.billing.selectors.vouchers import voucher_sums, vouchers
+from apps.billing.selectors.vouchers import voucher_sums, vouchers, vouchers_in
 from apps.billing.tables import HoldTable, RechargeTable
 from apps.billing.voucher_tables import VoucherTable
 from apps.common.access import in_organisation, requires
@@ -52,7 +52,7 @@ def wallet(request: ActorRequest) -> HttpResponse:
         "holds": HoldTable(holds[:HELD_SHOWN]),
         "holds_count": holds.count(),
         "unrated_fen": unrated(actor),
-        "vouchers": VoucherTable(vouchers(actor).filter(state__in=SHOWN)[:VOUCHERS_SHOWN]),
+        "vouchers": VoucherTable(vouchers_in(actor, SHOWN)[:VOUCHERS_SHOWN]),
         "vouchers_left_fen": voucher_sums(vouchers(actor)).left_fen,
         "discount": own_discount(actor),
         "may_top_up": actor.may(Permission.BILLING_TOP_UP),

@@ -77,7 +77,8 @@ class StoragePrices(ScopedView):
     @extend_schema(responses=PriceOut(many=True))
     def get(self, request: Request) -> Response:
         """Fen per GiB and hour, every version, newest first. Empty: storage is free."""
-        return Response(PriceOut(list(storage_price_history(self.actor)), many=True).data)
+        rows: Any = storage_price_history(self.actor)  # a list of what the serializer has one of
+        return Response(PriceOut(rows, many=True).data)
 
     @extend_schema(request=PriceIn, responses={201: PriceOut})
     def post(self, request: Request) -> Response:

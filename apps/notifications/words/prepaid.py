@@ -13,9 +13,10 @@ from apps.notifications.words.base import Data, Speaker, Words, link, moment_in,
 
 def _ending(data: Data) -> Words:
     days = int(data.get("days") or 0)
-    title = ngettext(
-        "Prepaid %(what)s ends in %(days)s day", "Prepaid %(what)s ends in %(days)s days", days
-    ) % {"what": _what(data), "days": days}
+    title = ngettext("Prepaid %(what)s ends in %(days)s day", "Prepaid %(what)s ends in %(days)s days", days) % {
+        "what": _what(data),
+        "days": days,
+    }
     short = int(data.get("shortfall_fen") or 0)
     return _about(data, title, _next(data, short), Tone.WARN if short or not data.get("auto_renew") else Tone.WAIT)
 

@@ -7,7 +7,7 @@ from rest_framework import serializers
 from apps.workloads.queueing.contract import ContractClass
 
 
-class ContractSerializer(serializers.Serializer[Any]):
+class PreemptionContractSerializer(serializers.Serializer[Any]):
     """Who may ask the work to give way, and how: seconds of notice until SIGTERM, then of the save window.
 
     It follows from what the organisation is guaranteed and uses at this moment, and may change while the work runs.
