@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from apps.billing.selectors import ChargeFilter
 from apps.billing.selectors.spending import billing_day
 from apps.common.clock import db_now
+from apps.common.forms import day_field
 
 
 class Period(models.TextChoices):
@@ -65,8 +66,8 @@ class ConsumptionForm(forms.Form):
     q = forms.CharField(
         label=_("Run or member"), required=False, max_length=80, widget=forms.TextInput(attrs={"type": "search"})
     )
-    since = forms.DateField(label=_("From"), required=False, widget=forms.DateInput(attrs={"type": "date"}))
-    until = forms.DateField(label=_("To"), required=False, widget=forms.DateInput(attrs={"type": "date"}))
+    since = day_field(_("From"), required=False)
+    until = day_field(_("To"), required=False)
     order = forms.ChoiceField(label=_("Order"), required=False, choices=Order.choices)
     range = forms.ChoiceField(required=False, choices=Period.choices, widget=forms.HiddenInput)
 

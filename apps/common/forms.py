@@ -2,11 +2,17 @@
 
 from collections.abc import Sequence
 from itertools import zip_longest
+from typing import Any
 
 from django import forms
 from django.http import QueryDict
 
 from apps.common.errors import DomainError
+
+
+def day_field(label: Any, **options: Any) -> forms.DateField:
+    """A day as browsers pick and send it."""
+    return forms.DateField(label=label, widget=forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"}), **options)
 
 
 def show_error(form: forms.Form, error: DomainError) -> None:

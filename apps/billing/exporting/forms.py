@@ -9,20 +9,15 @@ from apps.billing.exporting.choices import ExportFormat, ExportKind
 from apps.billing.exporting.sources import SOURCES, may_export
 from apps.billing.exporting.wanted import Wanted
 from apps.common.actor import Actor
-
-
-def day_field(label: Any) -> forms.DateField:
-    return forms.DateField(
-        label=label, required=False, widget=forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"})
-    )
+from apps.common.forms import day_field
 
 
 class ExportForm(forms.Form):
     """Offers the kinds that the actor may export."""
 
     kind = forms.ChoiceField(label=_("Rows"))
-    since = day_field(_("From"))
-    until = day_field(_("To"))
+    since = day_field(_("From"), required=False)
+    until = day_field(_("To"), required=False)
     q = forms.CharField(
         label=_("Contains"),
         max_length=80,

@@ -3,6 +3,8 @@
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from apps.common.forms import day_field
+
 
 class PeriodForm(forms.Form):
     q = forms.CharField(
@@ -10,9 +12,5 @@ class PeriodForm(forms.Form):
         required=False,
         widget=forms.TextInput(attrs={"type": "search", "size": 24}),
     )
-    since = forms.DateField(
-        label=_("From"), required=False, widget=forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"})
-    )
-    until = forms.DateField(
-        label=_("To"), required=False, widget=forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"})
-    )
+    since = day_field(_("From"), required=False)
+    until = day_field(_("To"), required=False)

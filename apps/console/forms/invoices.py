@@ -5,6 +5,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.billing.invoice_forms import InvoiceFilesField
 from apps.billing.services.invoicing import REASON_MAX, Issue
+from apps.common.forms import day_field
 
 
 class IssueForm(forms.Form):
@@ -14,9 +15,7 @@ class IssueForm(forms.Form):
         help_text=_("20 digits; older kinds have 8, with their code before it."),
         widget=forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"}),
     )
-    issued_on = forms.DateField(
-        label=_("Date of issue"), widget=forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"})
-    )
+    issued_on = day_field(_("Date of issue"))
     files = InvoiceFilesField(  # type: ignore[assignment]  # named as in the API; the form has read its own by then
         label=_("The invoice"), help_text=_("PDF, OFD or XML, at most 10 MB each.")
     )

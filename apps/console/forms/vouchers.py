@@ -11,15 +11,12 @@ from django.utils.translation import gettext_lazy as _
 from apps.billing.choices import VoucherScope
 from apps.billing.models import Package
 from apps.billing.services.vouchers import NOTE_MAX, VoucherSpec
+from apps.common.forms import day_field
 from apps.common.money_fields import YuanField
 from apps.console.forms.catalogue import LATER, NOW
 from apps.console.forms.fields import OrganisationField
 
 HUNDRED = Decimal(100)
-
-
-def day_field(label: Any, **kwargs: Any) -> forms.DateField:
-    return forms.DateField(label=label, widget=forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"}), **kwargs)
 
 
 def moment_field(label: Any) -> forms.DateTimeField:

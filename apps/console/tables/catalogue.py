@@ -51,19 +51,11 @@ class PackageTable(Table):
         row_attrs = {"data-href": lambda record: reverse("console:package", args=[record.pk])}
 
 
-class PriceTable(Table):
-    caption = _("Prices")
+class VersionTable(Table):
+    """What the lists of versions of any price have in common."""
+
     number = Cell(
         "v{{ record.number }}", verbose_name=_("Version"), orderable=False, attrs=column("pl-name", fold=_("Version"))
-    )
-    state = Cell(
-        template_name="console/cells/price_state.html", verbose_name=_("State"), orderable=False, attrs=column()
-    )
-    rate_fen_per_hour = Cell(
-        "{% load pl %}<span class='pl-strong'>{{ record.rate_fen_per_hour|rate_amount }}</span>",
-        verbose_name="¥/h",
-        orderable=False,
-        attrs=column(fold="¥/h", numeric=True),
     )
     effective_from = Cell(
         "{% load pl %}{% when record.effective_from seconds=True %}",
@@ -77,3 +69,19 @@ class PriceTable(Table):
         orderable=False,
         attrs=column(fold=_("Until"), numeric=True),
     )
+
+
+class PriceTable(VersionTable):
+    caption = _("Prices")
+    state = Cell(
+        template_name="console/cells/price_state.html", verbose_name=_("State"), orderable=False, attrs=column()
+    )
+    rate_fen_per_hour = Cell(
+        "{% load pl %}<span class='pl-strong'>{{ record.rate_fen_per_hour|rate_amount }}</span>",
+        verbose_name="¥/h",
+        orderable=False,
+        attrs=column(fold="¥/h", numeric=True),
+    )
+
+    class Meta(Table.Meta):
+        sequence = ("number", "state", "rate_fen_per_hour", "effective_from", "effective_to")

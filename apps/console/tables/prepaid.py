@@ -5,6 +5,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.tables import FULL, Table, column
+from apps.console.tables.catalogue import VersionTable
 from apps.console.tables.cells import Cell
 
 
@@ -46,27 +47,15 @@ class PrepaidTable(Table):
         row_attrs = {"data-href": lambda record: reverse("console:prepaid_order", args=[record.pk])}
 
 
-class TermPriceTable(Table):
+class TermPriceTable(VersionTable):
     caption = _("Prices by the period")
     term = Cell("{{ record.get_term_display }}", verbose_name=_("Term"), orderable=False, attrs=column(fold=_("Term")))
-    number = Cell(
-        "v{{ record.number }}", verbose_name=_("Version"), orderable=False, attrs=column("pl-name", fold=_("Version"))
-    )
     price_fen = Cell(
         "{% load pl %}<span class='pl-strong'>{{ record.price_fen|amount }}</span>",
         verbose_name=_("Price ¥"),
         orderable=False,
         attrs=column(fold=_("Price ¥"), numeric=True),
     )
-    effective_from = Cell(
-        "{% load pl %}{% when record.effective_from seconds=True %}",
-        verbose_name=_("In force from"),
-        orderable=False,
-        attrs=column(fold=_("From"), numeric=True),
-    )
-    effective_to = Cell(
-        "{% load pl %}{% when record.effective_to seconds=True %}",
-        verbose_name=_("Until"),
-        orderable=False,
-        attrs=column(fold=_("Until"), numeric=True),
-    )
+
+    class Meta(Table.Meta):
+        sequence = ("term", "number", "price_fen", "effective_from", "effective_to")
