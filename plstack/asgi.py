@@ -5,9 +5,14 @@ import os
 from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
 from channels.security.websocket import AllowedHostsOriginValidator
+from django.conf import settings
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "plstack.settings.dev")
+
+# Each request has a thread of its own here, so a connection that is kept for the next one is only ever forgotten: under
+# a steady load they use up the server's slots.
+settings.DATABASES["default"]["CONN_MAX_AGE"] = 0
 
 django_application = get_asgi_application()
 

@@ -25,7 +25,7 @@ START_SECONDS, STOP_SECONDS = 60.0, 30.0
 SETTINGS = {
     "listen_addresses": "",
     "unix_socket_permissions": "0700",
-    "max_connections": "50",
+    "max_connections": "100",
     "shared_buffers": "32MB",
     "work_mem": "4MB",
     "maintenance_work_mem": "32MB",

@@ -214,7 +214,8 @@ LANGUAGE_COOKIE_NAME = "plstack_language"
 USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "Asia/Shanghai"
-USE_THOUSAND_SEPARATOR = True
+# Ids and counters stand in attributes and addresses as they are: "1,309" is nobody. What people read is formatted by name.
+USE_THOUSAND_SEPARATOR = False
 
 STATIC_URL = "/static/"
 STATIC_ROOT = PLSTACK_HOME / "static"

@@ -1,5 +1,6 @@
 """What stands for the path parts of exports and invoices."""
 
+from itertools import count
 from typing import Any
 
 from apps.billing.exporting.choices import ExportFormat, ExportKind, ExportStatus
@@ -7,6 +8,8 @@ from apps.billing.invoice_choices import InvoiceKind, InvoiceState, TitleKind
 from apps.billing.models import Export, Invoice, InvoiceFile, InvoiceTitle
 from apps.common.clock import db_now
 from tests.builders import World
+
+NUMBERS = count(1)
 
 
 def document_values(world: World, secret: str) -> dict[str, Any]:
@@ -23,7 +26,7 @@ def document_values(world: World, secret: str) -> dict[str, Any]:
         state=InvoiceState.ISSUED,
         requested_by=world.alice,
         decided_at=db_now(),
-        number="25312000000012345678",
+        number=f"2531{next(NUMBERS):016d}",
         issued_on=db_now().date(),
         issued_at=db_now(),
     )
