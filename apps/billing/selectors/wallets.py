@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.db.models import BigIntegerField, Case, F, QuerySet, When
 
-from apps.billing.choices import AccountKind, ArrearsStatus, TransferKind
+from apps.billing.choices import BLOCKING, AccountKind, ArrearsStatus, TransferKind
 from apps.billing.models import Account, ArrearsState, Transfer
 from apps.billing.selectors.arrears import standing_of
 from apps.billing.selectors.metering import burn_fen_per_hour
@@ -38,8 +38,11 @@ def wallet(actor: Actor, *, organisation_id: UUID | None = None) -> Wallet:
     """The actor's own organisation's; finance staff of the platform name one."""
     organisation_id = _whose(actor, organisation_id)
     account = wallet_row(organisation_id)
-    stands = standing_of(ArrearsState.objects.filter(pk=organisation_id).first())
+    state = ArrearsState.objects.filter(pk=organisation_id).first()
+    # Every page's head asks this: terms and vouchers are read only where they count.
+    stands = standing_of(state) if state and state.status in BLOCKING else None
     burn = burn_fen_per_hour(organisation_id)
+    funds = funds_with_vouchers(organisation_id, account.funds_fen) if burn else account.funds_fen
     return Wallet(
         organisation_id=organisation_id,
         balance_fen=account.balance_fen,
@@ -47,11 +50,11 @@ def wallet(actor: Actor, *, organisation_id: UUID | None = None) -> Wallet:
         credit_limit_fen=account.credit_limit_fen,
         available_fen=account.available_fen,
         burn_fen_per_hour=burn,
-        runs_until=lasts_until(funds_with_vouchers(organisation_id, account.funds_fen), burn),
-        status=stands.status,
-        since=stands.since,
-        grace_until=stands.grace_until,
-        release_at=stands.release_at,
+        runs_until=lasts_until(funds, burn),
+        status=ArrearsStatus(state.status) if state else ArrearsStatus.NORMAL,
+        since=state.since if state else None,
+        grace_until=stands.grace_until if stands else None,
+        release_at=stands.release_at if stands else None,
     )
 
 
