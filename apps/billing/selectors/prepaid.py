@@ -165,9 +165,9 @@ def prepaid_orders(actor: Actor) -> QuerySet[PrepaidOrder]:
     """
     actor.require(Permission.PLATFORM_FINANCE_VIEW if actor.platform else Permission.BILLING_VIEW)
     rows: QuerySet[PrepaidOrder] = PrepaidOrder.objects.annotate(
-        paid_fen=Sum("purchases__amount_fen"),
-        earned_fen=Sum("purchases__recognised_fen"),
-        given_back_fen=Sum("purchases__returned_fen"),
+        paid_fen=Sum("purchases__amount_fen", default=0),
+        earned_fen=Sum("purchases__recognised_fen", default=0),
+        given_back_fen=Sum("purchases__returned_fen", default=0),
     ).annotate(left_fen=F("paid_fen") - F("earned_fen") - F("given_back_fen"))
     return rows.select_related("package", "user", "organisation").order_by("-created_at", "-pk")
 
