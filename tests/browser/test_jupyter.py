@@ -87,8 +87,9 @@ class Jupyter:
     def run(self, kernel: str, code: str) -> str:
         """What a cell prints."""
         with self.socket(f"/api/kernels/{kernel}/channels") as channel:
-            channel.send(json.dumps(_execute(code)))
-            return _printed(channel)
+            asked = _execute(code)
+            channel.send(json.dumps(asked))
+            return _printed(channel, asked["header"]["msg_id"])
 
 
 def _execute(code: str) -> dict[str, Any]:
@@ -104,16 +105,19 @@ def _execute(code: str) -> dict[str, Any]:
     }
 
 
-def _printed(channel: ClientConnection) -> str:
+def _printed(channel: ClientConnection, asked: str) -> str:
+    """What it had printed once the kernel is idle after it: output and reply come on two channels, in any order."""
     said, end = "", time.monotonic() + ANSWER_TIMEOUT_S
     while time.monotonic() < end:
         message = json.loads(channel.recv(timeout=ANSWER_TIMEOUT_S))
+        if message["parent_header"].get("msg_id") != asked:
+            continue
         kind, content = message["header"]["msg_type"], message["content"]
         if kind == "stream":
             said += content["text"]
         elif kind == "error":
             return "\n".join(content["traceback"])
-        elif kind == "execute_reply":
+        elif kind == "status" and content["execution_state"] == "idle":
             return said
     raise AssertionError("the cell did not end")
 
@@ -194,11 +198,12 @@ def a_terminal_opens(lab: Jupyter) -> None:
 
 def what_computes_is_not_idle(lab: Jupyter, kernel: str, made: Environment) -> None:
     with lab.socket(f"/api/kernels/{kernel}/channels") as channel:
-        channel.send(json.dumps(_execute("import time; time.sleep(8); print('done')")))
+        asked = _execute("import time; time.sleep(8); print('done')")
+        channel.send(json.dumps(asked))
         time.sleep(2)
         watch = look(made)
         assert (watch.cause, watch.facts["kernels_busy"]) == ("kernel", 1)
-        assert _printed(channel).strip() == "done"
+        assert _printed(channel, asked["header"]["msg_id"]).strip() == "done"
     assert look(made).facts["kernels_busy"] == 0
 
 
