@@ -2,6 +2,7 @@
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 
 class AccountKind(models.TextChoices):
@@ -92,7 +93,7 @@ class Resource(models.TextChoices):
 class VoucherScope(models.TextChoices):
     """What a voucher may pay for."""
 
-    EVERYTHING = "everything", _("Everything")
+    EVERYTHING = "everything", pgettext_lazy("voucher", "Everything")
     PACKAGE = "package", _("One package")
     GPU_MODEL = "gpu_model", _("One GPU model")
     STORAGE = "storage", _("Storage")
