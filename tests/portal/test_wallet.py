@@ -62,7 +62,11 @@ def test_what_is_set_aside_is_listed(world: World) -> None:
 
 @pytest.mark.parametrize(
     ("status", "words"),
-    [("low", "Less than a day is left"), ("grace", "Running work is stopped at"), ("suspended", "was saved and stopped")],
+    [
+        ("low", "Less than a day is left"),
+        ("grace", "Running work is stopped at"),
+        ("suspended", "was saved and stopped"),
+    ],
 )
 def test_arrears_are_said_in_words(world: World, status: str, words: str) -> None:
     with acting(platform()):
