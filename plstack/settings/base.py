@@ -214,7 +214,7 @@ LANGUAGE_COOKIE_NAME = "plstack_language"
 USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "Asia/Shanghai"
-# Ids and counters stand in attributes and addresses as they are: "1,309" is nobody. What people read is formatted by name.
+# Ids stand in attributes and addresses as they are: "1,309" is nobody. What people read has filters of its own.
 USE_THOUSAND_SEPARATOR = False
 
 STATIC_URL = "/static/"
