@@ -8,8 +8,8 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
+from apps.common.cells import Cell
 from apps.common.tables import FULL, Table, column
-from apps.console.tables.cells import Cell
 from apps.tenants.choices import Resource
 from apps.tenants.quotas import amount_text
 

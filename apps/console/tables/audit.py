@@ -6,9 +6,9 @@ import django_tables2 as tables
 from django.utils.translation import gettext_lazy as _
 
 from apps.audit.models import Entry
+from apps.common.cells import Cell
 from apps.common.tables import FULL, Table, column
 from apps.console.selectors.audit import organisation_names
-from apps.console.tables.cells import Cell
 
 
 class AuditTable(Table):

@@ -8,10 +8,10 @@ import django_tables2 as tables
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
+from apps.common.cells import Cell
 from apps.common.formatting import UNKNOWN
 from apps.common.tables import FULL, Table, column
 from apps.common.templatetags.pl_filters import rate_amount
-from apps.console.tables.cells import Cell
 from apps.tenants.models import Organisation
 
 

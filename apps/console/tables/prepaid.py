@@ -4,9 +4,9 @@ import django_tables2 as tables
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
+from apps.common.cells import Cell
 from apps.common.tables import FULL, Table, column
 from apps.console.tables.catalogue import VersionTable
-from apps.console.tables.cells import Cell
 
 
 class PrepaidTable(Table):

@@ -5,8 +5,8 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from apps.billing.models import BillDay, BillItem
+from apps.common.cells import Cell
 from apps.common.tables import FULL, Table, column
-from apps.console.tables.cells import Cell
 
 AMOUNT = "{% load pl %}{% if value is None %}—{% else %}{{ value|amount }}{% endif %}"
 

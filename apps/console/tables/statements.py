@@ -6,8 +6,8 @@ import django_tables2 as tables
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
+from apps.common.cells import Cell
 from apps.common.tables import FULL, Table, column
-from apps.console.tables.cells import Cell
 
 
 class StatementTable(Table):

@@ -4,9 +4,9 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from apps.common.cells import Cell
 from apps.common.tables import FULL, Table, column
 from apps.console.tables.catalogue import PriceTable
-from apps.console.tables.cells import Cell
 
 
 class UnitTable(Table):

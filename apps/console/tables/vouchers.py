@@ -4,11 +4,12 @@ import django_tables2 as tables
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
+from apps.billing.voucher_tables import VoucherColumns
+from apps.common.cells import Cell
 from apps.common.tables import FULL, Table, column
-from apps.console.tables.cells import Cell
 
 
-class VoucherTable(Table):
+class VoucherTable(VoucherColumns):
     caption = _("Vouchers")
     organisation = Cell(
         "<a class='pl-name' href='{% url \"console:voucher\" record.pk %}'>{{ record.organisation.name }}</a>"
@@ -17,42 +18,16 @@ class VoucherTable(Table):
         order_by=("organisation__name", "pk"),
         attrs=column("o-1", width="c-4"),
     )
-    state = Cell(
-        template_name="billing/vouchers/state.html",
-        verbose_name=_("State"),
-        orderable=False,
-        attrs=column("o-2", width="c-2"),
-    )
     scope = Cell(
         "{% load vouchers %}{{ record|scope_words }}",
         verbose_name=_("Pays for"),
         order_by=("scope", "pk"),
         attrs=column(width=FULL),
     )
-    valid_until = Cell(
-        "{% load vouchers %}{{ record|validity }}",
-        verbose_name=_("Valid"),
-        order_by=("valid_until", "pk"),
-        attrs=column("pl-nowrap", width=FULL, fold=_("Valid")),
-    )
-    amount_fen = Cell(
-        "{% load pl %}{{ record.amount_fen|amount }}",
-        verbose_name=_("Granted ¥"),
-        attrs=column(fold=_("Granted ¥"), numeric=True),
-    )
-    used_fen = Cell(
-        "{% load pl %}{{ record.used_fen|amount }}",
-        verbose_name=_("Used ¥"),
-        attrs=column(fold=_("Used ¥"), numeric=True),
-    )
-    left_fen = Cell(
-        "{% load pl %}<span class='pl-strong'>{{ record.left_fen|amount }}</span>",
-        verbose_name=_("Left ¥"),
-        attrs=column(fold=_("Left ¥"), numeric=True),
-    )
 
     class Meta(Table.Meta):
         row_attrs = {"data-href": lambda record: reverse("console:voucher", args=[record.pk])}
+        sequence = ("organisation", "state", "scope", "...")
 
 
 class VoucherUseTable(Table):

@@ -27,7 +27,7 @@ from apps.console.forms.invoices import DenyInvoiceForm, IssueForm, VoidForm
 from apps.console.invoice_filters import InvoiceFilter
 from apps.console.requests import StaffRequest
 from apps.console.tables.invoices import InvoiceTable
-from apps.console.views.shared import REFUSED, done, paged, refused, say_refusal
+from apps.console.views.shared import REFUSED, Question, ask, done, paged, refused, say_refusal
 
 VIEW = on_platform(P.PLATFORM_FINANCE_VIEW)
 MANAGE = on_platform(P.PLATFORM_INVOICES_MANAGE)
@@ -143,11 +143,7 @@ def void(request: StaffRequest, invoice_id: UUID) -> HttpResponse:
 
 
 def _ask(request: StaffRequest, form: forms.Form, title: str, text: str, action: str) -> HttpResponse:
-    """A dialog with a form; the whole page where it was refused or opened by itself."""
-    whole = request.method == "POST" or not request.headers.get("HX-Request")
-    template = "console/invoices/ask.html" if whole else "console/recharges/ask_dialog.html"
-    context = {"form": form, "title": title, "text": text, "button": _("Confirm"), "action": action}
-    return render(request, template, context, status=REFUSED if request.method == "POST" else 200)
+    return ask(request, form, Question(title, text, _("Confirm"), action, _("Invoices"), reverse("console:invoices")))
 
 
 @requires(MANAGE)

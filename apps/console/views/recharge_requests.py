@@ -21,7 +21,7 @@ from apps.common.permissions import Permission as P
 from apps.console.forms.recharges import DenyForm, ProofsForm, ReverseForm
 from apps.console.requests import StaffRequest
 from apps.console.selectors import recharges as reads
-from apps.console.views.shared import REFUSED, done, say_refusal
+from apps.console.views.shared import REFUSED, Question, ask, done, say_refusal
 
 VIEW = on_platform(P.PLATFORM_FINANCE_VIEW)
 RECHARGE = on_platform(P.PLATFORM_RECHARGE)
@@ -159,8 +159,4 @@ def reverse(request: StaffRequest, transfer_id: int) -> HttpResponse:
 
 
 def _ask(request: StaffRequest, form: forms.Form, title: str, text: str, button: str, action: str) -> HttpResponse:
-    """A question with a field: as a dialog where the page opened one, else a page of its own."""
-    context = {"form": form, "title": title, "text": text, "button": button, "action": action}
-    whole = request.method == "POST" or not request.headers.get("HX-Request")
-    template = "console/recharges/ask.html" if whole else "console/recharges/ask_dialog.html"
-    return render(request, template, context, status=REFUSED if request.method == "POST" else 200)
+    return ask(request, form, Question(title, text, button, action, _("Recharge"), url_of("console:recharges")))

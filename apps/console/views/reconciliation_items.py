@@ -22,7 +22,7 @@ from apps.common.permissions import Permission as P
 from apps.console.forms.reconciliation import CloseForm, WhoseForm
 from apps.console.requests import StaffRequest
 from apps.console.views.reconciliation import ACT, VIEW
-from apps.console.views.shared import REFUSED, done, say_refusal
+from apps.console.views.shared import Question, ask, done, say_refusal
 from apps.tenants import settings
 
 PAGE = "console/reconciliation/item.html"
@@ -115,13 +115,12 @@ def close(request: StaffRequest, bill_item_id: int) -> HttpResponse:
             show_error(form, error)
         else:
             return done(request, _("It is closed."), "console:reconciliation_item", item.pk)
-    context = {
-        "form": form,
-        "title": _("Close it without moving money?"),
-        "text": _("Say how it was settled. It opens again by itself when Alipay or our books change."),
-        "button": _("Close"),
-        "action": reverse("console:reconciliation_close", args=[item.pk]),
-    }
-    whole = request.method == "POST" or not request.headers.get("HX-Request")
-    template = "console/reconciliation/ask.html" if whole else "console/recharges/ask_dialog.html"
-    return render(request, template, context, status=REFUSED if request.method == "POST" else 200)
+    question = Question(
+        title=_("Close it without moving money?"),
+        text=_("Say how it was settled. It opens again by itself when Alipay or our books change."),
+        button=_("Close"),
+        action=reverse("console:reconciliation_close", args=[item.pk]),
+        back=_("Alipay reconciliation"),
+        back_url=reverse("console:reconciliation"),
+    )
+    return ask(request, form, question)

@@ -1,8 +1,10 @@
 """What the console's views have in common."""
 
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.core.paginator import Page
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -45,6 +47,26 @@ def paged(request: HttpRequest, table: Table, *, counted: bool = True, per_page:
 
 def refused(request: HttpRequest, template: str, context: Mapping[str, Any]) -> HttpResponse:
     return render(request, template, dict(context), status=REFUSED)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Words and address of an act that asks for something first. `back` is the list that it belongs to."""
+
+    title: str
+    text: str
+    button: str
+    action: str
+    back: str
+    back_url: str
+
+
+def ask(request: HttpRequest, form: forms.Form, question: Question) -> HttpResponse:
+    """A dialog where the page opened one; a page of its own where the form was refused or opened by itself."""
+    posted = request.method == "POST"
+    template = "ask" if posted or not request.headers.get("HX-Request") else "ask_dialog"
+    context = {"form": form, **asdict(question)}
+    return render(request, f"components/{template}.html", context, status=REFUSED if posted else 200)
 
 
 def say_refusal(request: HttpRequest, error: DomainError) -> None:

@@ -31,7 +31,7 @@ from apps.console.forms.statements import ReopenForm
 from apps.console.requests import StaffRequest
 from apps.console.statement_filters import StatementFilter
 from apps.console.tables.statements import StatementTable
-from apps.console.views.shared import REFUSED, done, paged, say_refusal
+from apps.console.views.shared import Question, ask, done, paged, say_refusal
 
 VIEW = on_platform(P.PLATFORM_FINANCE_VIEW)
 MANAGE = on_platform(P.PLATFORM_STATEMENTS_MANAGE)
@@ -184,16 +184,15 @@ def reopen(request: StaffRequest, statement_id: UUID) -> HttpResponse:
             show_error(form, error)
         else:
             return done(request, _("The statement is a draft again."), "console:statement", found.pk)
-    context = {
-        "form": form,
-        "title": _("Back to draft?"),
-        "text": _("Its figures can then be built anew. The reason stays on the statement and in the log."),
-        "button": _("Back to draft"),
-        "action": reverse("console:statement_reopen", args=[found.pk]),
-    }
-    whole = request.method == "POST" or not request.headers.get("HX-Request")
-    template = "console/recharges/ask.html" if whole else "console/recharges/ask_dialog.html"
-    return render(request, template, context, status=REFUSED if request.method == "POST" else 200)
+    question = Question(
+        title=_("Back to draft?"),
+        text=_("Its figures can then be built anew. The reason stays on the statement and in the log."),
+        button=_("Back to draft"),
+        action=reverse("console:statement_reopen", args=[found.pk]),
+        back=_("Statements"),
+        back_url=reverse("console:statements"),
+    )
+    return ask(request, form, question)
 
 
 @requires(MANAGE)
