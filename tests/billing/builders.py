@@ -1,6 +1,6 @@
 """Worlds for the billing tests, made by the services themselves."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from itertools import count
@@ -37,6 +37,12 @@ def make_member(organisation: Organisation, role: Role = Role.MEMBER) -> Actor:
         organisation_id=organisation.pk,
         permissions=ORGANISATION_ROLES[role],
     )
+
+
+def make_staff() -> Actor:
+    """Somebody of the platform, by name: a refund is asked for by a person."""
+    person = make_member(make_organisation(f"Platform {uuid4().hex[:8]}"))
+    return replace(PLATFORM, user_id=person.user_id, label=person.label)
 
 
 def make_package(rate: Decimal | str | int | None = 780, **columns: object) -> Package:

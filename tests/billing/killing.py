@@ -1,9 +1,9 @@
 """A process that is killed at a chosen point of what it does with money.
 
 A point lies before and after each commit (of a transaction, or of a statement that writes and stands for itself) and
-before and after each request to another machine. Between two of them a death is the same as at the later one: nothing
-of it has left the process. Points are found by counting, not by marks in the code, so none can be forgotten; they are
-named after the innermost function of the platform that has reached them.
+before and after each request to another machine, through whichever HTTP client. Between two of them a death is the same
+as at the later one: nothing of it has left the process. Points are found by counting, not by marks in the code, so none
+can be forgotten; they are named after the innermost function of the platform that has reached them.
 """
 
 import multiprocessing
@@ -17,7 +17,7 @@ from types import FrameType
 from typing import Any
 from unittest.mock import patch
 
-import requests
+import urllib3
 from django.db import connection
 from django.db.backends.postgresql.base import DatabaseWrapper
 
@@ -53,19 +53,20 @@ class Points:
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        commit, send = DatabaseWrapper._commit, requests.Session.send  # type: ignore[attr-defined]
+        commit = DatabaseWrapper._commit  # type: ignore[attr-defined]
+        send = urllib3.HTTPConnectionPool.urlopen  # below `requests` as well
 
         def committed(wrapper: DatabaseWrapper) -> Any:
             with self.around("commit"):
                 return commit(wrapper)
 
-        def sent(session: requests.Session, *args: Any, **options: Any) -> Any:
+        def sent(pool: urllib3.HTTPConnectionPool, *args: Any, **options: Any) -> Any:
             with self.around("request"):
-                return send(session, *args, **options)
+                return send(pool, *args, **options)
 
         with ExitStack() as stack:
             stack.enter_context(patch.object(DatabaseWrapper, "_commit", committed))
-            stack.enter_context(patch.object(requests.Session, "send", sent))
+            stack.enter_context(patch.object(urllib3.HTTPConnectionPool, "urlopen", sent))
             stack.enter_context(connection.execute_wrapper(self.statement))
             yield
 

@@ -34,6 +34,7 @@ from tests.billing.builders import (
     make_member,
     make_organisation,
     make_package,
+    make_staff,
     make_voucher,
     price_of,
     wallet,
@@ -42,7 +43,6 @@ from tests.billing.model import Metered
 from tests.billing.prepaid import buy, clock_at, offer
 from tests.billing.purse_alipay import AlipaySteps, picks
 from tests.billing.purse_model import Part, Purse
-from tests.billing.test_kill import make_staff
 
 RATES = ("333.3333333333", "780", "0.7")
 PERIOD_FEN = (3_001, 25_000)

@@ -1,56 +1,35 @@
 """kill -9 at every point where money leaves the process: whoever comes next finishes it, once."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
-from uuid import uuid4
 
 import pytest
-from django.db.models import Sum
 
 from apps.billing import selectors, services
 from apps.billing.alipay import notices, orders, polling, refunds
 from apps.billing.choices import AccountKind, ArrearsStatus, RefundStatus, TopUpStatus, TransferKind
 from apps.billing.models import Account, Charge, Hold, TopUpOrder, TopUpRefund, Transfer, UsageSlice
-from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.scoping import acting
 from apps.notifications.models import Notice
 from apps.tenants import settings
-from apps.tenants.choices import Role
-from apps.tenants.models import Organisation
 from tests.billing.alipay.gateway import Gateway, form, serving
 from tests.billing.builders import (
     NOON,
     PLATFORM,
     Run,
     balance,
-    make_member,
-    make_organisation,
     make_package,
+    make_staff,
     price_of,
     top_up,
     wallet,
 )
-from tests.billing.killing import deaths
+from tests.billing.killing_kit import World, kill_everywhere, moved
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("platform")]
 HOUR = timedelta(hours=1)
-
-
-@dataclass
-class World:
-    """An organisation of its own for each death."""
-
-    lab: Organisation
-    actor: Actor
-
-
-@pytest.fixture(autouse=True)
-def scope() -> Iterator[None]:
-    with acting(PLATFORM):
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -63,37 +42,6 @@ def server() -> Iterator[Gateway]:
 def gateway(server: Gateway) -> Gateway:
     settings.put(PLATFORM, server.settings())
     return server
-
-
-def kill_everywhere(
-    prepare: Callable[[World], Callable[[], Any]],
-    finish: Callable[[World], Any],
-    check: Callable[[World], None],
-) -> list[str]:
-    """Kill `prepare(world)()` at each point in a new world each time; `finish` twice; then the books and `check`."""
-    worlds: dict[int, World] = {}
-
-    def act(number: int) -> Callable[[], Any]:
-        lab = make_organisation()
-        worlds[number] = World(lab, make_member(lab, Role.FINANCE))
-        return prepare(worlds[number])
-
-    def look(number: int, point: str | None) -> None:
-        for _again in range(2):
-            finish(worlds[number])
-        assert (selectors.drift(), selectors.unbalanced_runs()) == ([], []), point
-        assert Account.objects.aggregate(all=Sum("balance_fen"))["all"] == 0, point
-        try:
-            check(worlds[number])
-        except AssertionError as error:
-            raise AssertionError(f"killed at {point}") from error
-
-    return deaths(act, look)
-
-
-def moved(world: World, kind: TransferKind) -> list[int]:
-    rows = Transfer.objects.filter(organisation=world.lab, kind=kind).order_by("pk")
-    return list(rows.values_list("amount_fen", flat=True))
 
 
 def test_a_slip_that_is_entered_again_after_any_death_is_credited_once() -> None:
@@ -267,9 +215,3 @@ def test_a_refused_refund_is_back_in_the_wallet_once_wherever_it_dies(gateway: G
 
 def balance_of(kind: AccountKind) -> int:
     return Account.objects.get(organisation__isnull=True, kind=kind).balance_fen
-
-
-def make_staff() -> Actor:
-    """Somebody of the platform, by name: a refund is asked for by a person."""
-    person = make_member(make_organisation(f"Platform {uuid4().hex[:8]}"))
-    return replace(PLATFORM, user_id=person.user_id, label=person.label)

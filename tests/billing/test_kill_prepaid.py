@@ -14,11 +14,10 @@ from apps.billing.services.vouchers import VoucherSpec, issue_voucher
 from apps.common.clock import db_now
 from apps.common.scoping import acting
 from tests.billing.builders import PLATFORM, balance, make_package, top_up
+from tests.billing.killing_kit import World, kill_everywhere, moved
 from tests.billing.prepaid import buy, clock_at, offer
-from tests.billing.test_kill import World, kill_everywhere, moved, scope
 
-__all__ = ["scope"]  # active in every test here
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("platform")]
 FEN = 31_000
 
 

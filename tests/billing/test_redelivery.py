@@ -37,11 +37,11 @@ from tests.billing.builders import (
     make_member,
     make_organisation,
     make_package,
+    make_staff,
     price_of,
     top_up,
 )
 from tests.billing.prepaid import buy, clock_at, offer
-from tests.billing.test_kill import make_staff
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ADDRESSES = orders.Addresses("https://lab.example/n/", "https://lab.example/b/")
