@@ -3,6 +3,8 @@
 import uuid
 from typing import Any
 
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models.functions import Now
 from django.utils.functional import cached_property
@@ -10,6 +12,7 @@ from django.utils.functional import cached_property
 from apps.billing.models import Package, PriceVersion
 from apps.clusters.models import Accelerator, Node
 from apps.common.scoping import TenantModel
+from apps.common.tags import LONGEST, LONGEST_KEY, MOST
 from apps.tenants.models import Organisation, User
 from apps.workloads.choices import LIVE, TERMINAL, Desired, Fault, Kind, Reason, Status
 from apps.workloads.gateway.models import Activity, EntryCode, GatewaySession
@@ -45,6 +48,9 @@ class Workload(TenantModel):
     package = models.ForeignKey(Package, on_delete=models.PROTECT, related_name="+")
     price_version = models.ForeignKey(PriceVersion, on_delete=models.PROTECT, related_name="+")
     submit_key = models.CharField(max_length=64)
+    # As typed, and as they are compared. What is metered from now on is counted under them.
+    tags = ArrayField(models.CharField(max_length=LONGEST), default=list, db_default=[])
+    tag_keys = ArrayField(models.CharField(max_length=LONGEST_KEY), default=list, db_default=[])
 
     desired = models.CharField(max_length=8, choices=Desired, default=Desired.RUNNING)
     generation = models.PositiveIntegerField(default=1)
@@ -83,6 +89,7 @@ class Workload(TenantModel):
             models.Index(
                 fields=["promised_at"], name="workload_promised", condition=models.Q(promised_at__isnull=False)
             ),
+            GinIndex(fields=["tag_keys"], name="workload_tagged"),
         ]
         constraints = [
             models.UniqueConstraint(fields=["organisation", "owner", "submit_key"], name="workload_submitted_once"),
@@ -96,6 +103,9 @@ class Workload(TenantModel):
                 condition=models.Q(stop_reason="", stop_by__isnull=True)
                 | (~models.Q(stop_reason="") & models.Q(stop_by__isnull=False)),
                 name="workload_stop_has_a_time",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(tags__len__lte=MOST, tag_keys__len=models.F("tags__len")), name="workload_tags_few"
             ),
         ]
 
