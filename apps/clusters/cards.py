@@ -30,7 +30,7 @@ class Card:
     """One accelerator: MiB, per cent, °C, watts. What the driver does not tell is None.
 
     `mig_cuts`: what the driver says that it may be cut into; () for a card without MIG, None where it would not say.
-    `partition`: the compute partition that an AMD card is in (SPX, DPX, CPX, …).
+    `partition`: the compute partition that an AMD card is in (SPX, DPX, CPX, …). `healthy`: by its driver's own word.
     """
 
     uuid: str
@@ -45,6 +45,7 @@ class Card:
     power_w: float | None = None
     mig_cuts: tuple[MigCut, ...] | None = None
     partition: str = ""
+    healthy: bool = True
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Card":

@@ -10,7 +10,7 @@ from typing import Any
 
 import psutil
 
-from apps.clusters import amd, limiters, nvidia
+from apps.clusters import amd, huawei, limiters, nvidia
 from apps.clusters.cards import Card
 
 __all__ = ["MIB", "Card", "Machine", "look"]
@@ -52,6 +52,7 @@ class Machine:
 def look(folder: Path) -> Machine:
     """Measure this machine; `folder` names the disk that holds people's files."""
     memory, disk = psutil.virtual_memory(), psutil.disk_usage(str(folder))
+    ascend = huawei.look()
     return Machine(
         name=socket.gethostname()[:80] or "localhost",
         arch=platform.machine(),
@@ -61,10 +62,16 @@ def look(folder: Path) -> Machine:
         disk_mib=disk.total // MIB,
         disk_free_mib=disk.free // MIB,
         cpu_pct=psutil.cpu_percent(interval=0.2),
-        facts={"os": platform.platform(terse=True), "cpu": _cpu_model(), "python": platform.python_version()},
-        cards=(*nvidia.cards(), *amd.cards()),
+        facts=_facts(ascend.trouble),
+        cards=(*nvidia.cards(), *amd.cards(), *ascend.cards),
         limiters=tuple(name.value for name in limiters.present()),
     )
+
+
+def _facts(npu_smi: str) -> dict[str, str]:
+    """`npu_smi`: why Ascend cards are missing or not used, for whoever looks at the machine's page."""
+    facts = {"os": platform.platform(terse=True), "cpu": _cpu_model(), "python": platform.python_version()}
+    return facts | ({"npu-smi": npu_smi} if npu_smi else {})
 
 
 def _usable_cores() -> int:

@@ -86,7 +86,10 @@ def _first_cluster() -> LogicalCluster:
 
 
 def write_cards(node: Node, machine: Machine) -> None:
-    """Cards that no longer answer stay, marked unhealthy: something may still be accounted to them."""
+    """Cards that no longer answer stay, marked unhealthy: something may still be accounted to them.
+
+    A card that its driver calls ill is as little to be had as one that does not answer.
+    """
     for card in machine.cards:
         columns = {
             "node": node,
@@ -94,7 +97,7 @@ def write_cards(node: Node, machine: Machine) -> None:
             "vendor": card.vendor,
             "model": card.model[:60],
             "memory_mib": card.memory_mib,
-            "healthy": True,
+            "healthy": card.healthy,
             "last_seen_at": Now(),
             "utilisation_pct": card.utilisation_pct,
             "memory_used_mib": card.memory_used_mib,
