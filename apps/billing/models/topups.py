@@ -33,12 +33,15 @@ class TopUpOrder(TenantModel):
     # When the gateway is asked next, while nothing final is known, and how often it has been.
     next_query_at = models.DateTimeField(null=True)
     queries = models.PositiveSmallIntegerField(default=0)
+    # Written with the credit; whoever looks after the organisation's money is told once the gateway has its answer.
+    untold = models.BooleanField(db_default=False, default=False)
 
     class Meta:
         ordering = ["-created_at", "-pk"]
         indexes = [
             models.Index(fields=["organisation", "-created_at"], name="topup_of_organisation"),
             models.Index(fields=["next_query_at"], name="topup_to_ask", condition=Q(next_query_at__isnull=False)),
+            models.Index(fields=["id"], name="topup_to_tell", condition=Q(untold=True)),
         ]
         constraints = [
             models.CheckConstraint(condition=Q(amount_fen__gt=0), name="topup_positive"),
@@ -50,6 +53,7 @@ class TopUpOrder(TenantModel):
                 | (~Q(status=TopUpStatus.PAID) & Q(transfer__isnull=True, refunded_fen=0)),
                 name="topup_paid_is_credited",
             ),
+            models.CheckConstraint(condition=Q(untold=False) | Q(status=TopUpStatus.PAID), name="topup_tells_of_paid"),
         ]
 
 
