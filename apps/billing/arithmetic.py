@@ -38,6 +38,11 @@ def hour_price(rate_fen_per_hour: Decimal, replicas: int, off: Decimal = NOTHING
     return int((net_rate(rate_fen_per_hour, off) * replicas).to_integral_value(rounding=ROUND_CEILING))
 
 
+def net_fen(fen: int, off: Decimal) -> int:
+    """Whole fen with the discount taken off, rounded up: what costs something never becomes free by rounding."""
+    return int((fen * (1 - off)).to_integral_value(rounding=ROUND_CEILING))
+
+
 def seconds(length: timedelta) -> Decimal:
     """Seconds to six places, without the detour through a float."""
     return Decimal(length // MICROSECOND).scaleb(-6)

@@ -1,5 +1,6 @@
 """/api/v1/.../prepaid/: time paid by the day, month or year. Amounts are fen, times UTC; periods are half-open."""
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -51,6 +52,9 @@ class PrepaidOffers(ScopedView, generics.ListAPIView[TermPrice]):
 
     def get_queryset(self) -> QuerySet[TermPrice]:
         return reads.offers(self.actor)
+
+    def get_serializer_context(self) -> dict[str, Any]:
+        return {**super().get_serializer_context(), "own": reads.own_terms(self.actor)}
 
 
 QUOTED = [
@@ -121,7 +125,7 @@ class PrepaidOrders(ScopedView, generics.ListAPIView[PrepaidOrder]):
             periods=data["periods"],
             auto_renew=data["auto_renew"],
             at_end=PrepaidEnd(data["at_end"]),
-            price_id=data.get("price"),
+            seen=_seen(data),
         )
         return _shown(self, prepaid.order(self.actor, wanted=wanted).pk, status.HTTP_201_CREATED)
 
@@ -160,7 +164,7 @@ class PrepaidRenew(ScopedView):
             order_id=prepaid_order_id,
             after=data["after"],
             periods=data["periods"],
-            price_id=data.get("price"),
+            seen=_seen(data),
         )
         return _shown(self, prepaid_order_id)
 
@@ -179,7 +183,7 @@ class PrepaidChange(ScopedView):
             order_id=prepaid_order_id,
             package_id=data["package"],
             quantity=data["quantity"],
-            price_id=data.get("price"),
+            seen=_seen(data),
         )
         return _shown(self, made.pk)
 
@@ -192,6 +196,10 @@ class PrepaidGiveBack(ScopedView):
         """End it now; the unused part returns to the wallet."""
         prepaid_changes.give_back(self.actor, order_id=prepaid_order_id)
         return _shown(self, prepaid_order_id)
+
+
+def _seen(data: Mapping[str, Any]) -> prepaid.Seen:
+    return prepaid.Seen(data.get("price"), data.get("discount_off"))
 
 
 def _shown(view: ScopedView, order_id: UUID, code: int = status.HTTP_200_OK) -> Response:

@@ -12,7 +12,8 @@ from apps.audit.models import Entry
 from apps.billing import selectors, services
 from apps.billing.arithmetic import exact_fen
 from apps.billing.models import Charge, Discount, MeterSession
-from apps.billing.selectors.discounts import discount_at, off_at
+from apps.billing.selectors.discounts import discount_at
+from apps.billing.selectors.own_prices import own_prices
 from apps.billing.services.discounts import end_discount, set_discount
 from apps.common.actor import Actor
 from apps.common.clock import db_now
@@ -72,8 +73,8 @@ def test_versions_follow_each_other_and_are_logged(lab: Organisation) -> None:
     second = set_discount(PLATFORM, organisation_id=lab.pk, off=Decimal("0.2"))
     first.refresh_from_db()
     assert (second.number, first.effective_to) == (2, second.effective_from)
-    assert off_at(lab.pk, db_now()) == Decimal("0.2")
-    assert off_at(make_organisation().pk, db_now()) == 0
+    assert own_prices(lab.pk, db_now()).off == Decimal("0.2")
+    assert own_prices(make_organisation().pk, db_now()).off == 0
     entry = Entry.objects.filter(action="billing.discount.set").order_by("-pk").first()
     assert entry is not None
     assert (entry.before["off"], entry.after["off"]) == ("0.1000", "0.2")
@@ -103,7 +104,7 @@ def test_a_planned_one_is_not_overtaken(lab: Organisation) -> None:
 def test_ending_it_now_and_again(lab: Organisation) -> None:
     discount = set_discount(PLATFORM, organisation_id=lab.pk, off=Decimal("0.1"))
     ended = end_discount(PLATFORM, discount_id=discount.pk)
-    assert off_at(lab.pk, db_now()) == 0
+    assert own_prices(lab.pk, db_now()).off == 0
     assert end_discount(PLATFORM, discount_id=discount.pk).effective_to == ended.effective_to
     assert Entry.objects.filter(action="billing.discount.end").count() == 1
 

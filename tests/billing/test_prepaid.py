@@ -13,7 +13,7 @@ from apps.billing.choices import AccountKind, PrepaidEnd, PrepaidStatus, Term, T
 from apps.billing.models import Package, PrepaidOrder, PrepaidPurchase, TermPrice, Transfer
 from apps.billing.periods import period_start
 from apps.billing.selectors.prepaid import BILLING_ZONE, prepaid_drift, prepaid_quote, refundable_fen
-from apps.billing.services.prepaid import renew, set_renewal
+from apps.billing.services.prepaid import Seen, renew, set_renewal
 from apps.billing.services.prepaid_changes import change, give_back
 from apps.billing.services.prepaid_earning import recognise_due
 from apps.billing.services.prepaid_sweep import prepaid_sweep
@@ -105,7 +105,7 @@ def test_a_price_that_changed_meanwhile_is_not_charged(alice: Actor, package: Pa
     clock.on(minutes=1)
     offer(package, fen=50_000)
     with pytest.raises(Conflict, match="price has changed"):
-        renew(alice, order_id=made.pk, after=made.ends_at, price_id=seen.pk)
+        renew(alice, order_id=made.pk, after=made.ends_at, seen=Seen(price_id=seen.pk))
     assert TermPrice.objects.count() == 2
 
 

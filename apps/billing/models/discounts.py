@@ -13,9 +13,10 @@ OFF_PLACES = 4
 
 
 class Discount(TenantModel):
-    """`off` of every price is taken off for what starts within [effective_from, effective_to): 0.15 is 15 per cent.
+    """`off` of every price is taken off for what starts, or is paid in advance, within [effective_from, effective_to).
 
-    Frozen at the opening of a meter session: what runs keeps the version that it was opened with. Versions never
+    0.15 is 15 per cent. Frozen at the opening of a meter session and in each payment of a prepaid order: what runs and
+    what is paid keep the version that they began with. Versions never
     overlap and never change, but for an end that is still to come, which may be brought forward (triggers).
     """
 

@@ -1,16 +1,26 @@
 """Time that is paid in advance: prices by the day, month and year, orders, and the purchases that they consist of."""
 
 import uuid
+from decimal import Decimal
 
 from django.db import models
-from django.db.models import F, Q
-from django.db.models.functions import Now
+from django.db.models import DecimalField, ExpressionWrapper, F, Q, Value
+from django.db.models.functions import Ceil, Now
 
 from apps.billing.choices import PREPAID_TERMS, PrepaidEnd, PrepaidStatus, Term
 from apps.billing.models.catalogue import Package
+from apps.billing.models.discounts import OFF_PLACES, Discount
 from apps.billing.models.ledger import Transfer
 from apps.common.scoping import TenantModel
 from apps.tenants.models import Organisation, User
+
+# What is listed with the discount taken off, rounded up to a fen (`arithmetic.net_fen`).
+_NET = Ceil(
+    ExpressionWrapper(
+        F("list_fen") * (Value(Decimal(1)) - F("discount_off")),
+        output_field=DecimalField(max_digits=30, decimal_places=OFF_PLACES),
+    )
+)
 
 
 class TermPrice(models.Model):
@@ -102,6 +112,9 @@ class PrepaidPurchase(TenantModel):
 
     What is paid is, at every moment, earned (`recognised_fen`), given back (`returned_fen`) or still deferred. A
     purchase that was cut short at `cut_at` has nothing deferred left.
+
+    `list_fen` is its price before the discount that the organisation had when it paid, which is frozen here
+    (`discount_off` is a copy of its share): a renewal takes the one that is in force then.
     """
 
     organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
@@ -112,6 +125,11 @@ class PrepaidPurchase(TenantModel):
     starts_at = models.DateTimeField()
     ends_at = models.DateTimeField()
     price = models.ForeignKey(TermPrice, on_delete=models.PROTECT, related_name="+")
+    list_fen = models.BigIntegerField()
+    discount = models.ForeignKey(Discount, on_delete=models.PROTECT, null=True, related_name="+")
+    discount_off = models.DecimalField(
+        max_digits=OFF_PLACES + 1, decimal_places=OFF_PLACES, default=Decimal(0), db_default=Decimal(0)
+    )
     amount_fen = models.BigIntegerField()
     transfer = models.OneToOneField(Transfer, on_delete=models.PROTECT, related_name="prepaid_purchase")
     recognised_days = models.PositiveIntegerField(default=0)
@@ -138,6 +156,11 @@ class PrepaidPurchase(TenantModel):
             models.UniqueConstraint(fields=["order", "first_period"], name="prepaid_period_bought_once"),
             models.CheckConstraint(condition=Q(periods__gte=1), name="prepaid_purchase_has_periods"),
             models.CheckConstraint(condition=Q(amount_fen__gt=0), name="prepaid_purchase_positive"),
+            models.CheckConstraint(condition=Q(amount_fen=_NET), name="prepaid_purchase_costs_list_less_discount"),
+            models.CheckConstraint(
+                condition=Q(discount__isnull=False) | Q(discount_off=Decimal(0)),
+                name="prepaid_purchase_discount_is_a_version",
+            ),
             models.CheckConstraint(condition=Q(ends_at__gt=F("starts_at")), name="prepaid_purchase_not_empty"),
             models.CheckConstraint(
                 condition=Q(

@@ -1,12 +1,10 @@
 """Discounts: the one in force, and what there was."""
 
 from datetime import datetime
-from decimal import Decimal
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
-from apps.billing.arithmetic import NOTHING_OFF
 from apps.billing.models import Discount
 from apps.common.actor import Actor
 from apps.common.clock import db_now
@@ -14,7 +12,7 @@ from apps.common.permissions import Permission
 
 
 def discount_at(organisation_id: UUID, at: datetime) -> Discount | None:
-    """The version that an organisation's sessions opened at this moment keep."""
+    """The version that holds for what an organisation starts or pays in advance at this moment."""
     open_or_later = Q(effective_to__isnull=True) | Q(effective_to__gt=at)
     rows = Discount.objects.filter(open_or_later, organisation_id=organisation_id, effective_from__lte=at)
     found: Discount | None = rows.first()
@@ -38,9 +36,3 @@ def own_discount(actor: Actor) -> Discount | None:
     """The one that the actor's organisation has now."""
     actor.require(Permission.BILLING_VIEW_OWN)
     return discount_at(actor.organisation(), db_now())
-
-
-def off_at(organisation_id: UUID, at: datetime) -> Decimal:
-    """The share that is taken off then; zero without a discount."""
-    found = discount_at(organisation_id, at)
-    return found.off if found else NOTHING_OFF

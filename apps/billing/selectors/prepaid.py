@@ -1,7 +1,7 @@
 """Prepaid time as people read it: what is offered, what an order would cost, orders and what is left of them."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import ROUND_FLOOR, Decimal
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -14,6 +14,7 @@ from apps.billing.choices import AccountKind, Term
 from apps.billing.models import Account, PrepaidOrder, PrepaidPurchase, PriceVersion, TermPrice
 from apps.billing.periods import period_start, price_of_rest, used_by
 from apps.billing.selectors.catalogue import current_price
+from apps.billing.selectors.own_prices import OwnPrices, own_prices
 from apps.billing.selectors.quotes import wallet_row
 from apps.billing.selectors.review import usable
 from apps.common.actor import Actor
@@ -52,11 +53,18 @@ def offers(actor: Actor) -> QuerySet[TermPrice]:
     return rows.order_by("package__sort", "package_id", "price_fen")
 
 
+def own_terms(actor: Actor) -> OwnPrices:
+    """What the actor's organisation pays of the prices that are listed, now."""
+    actor.require(Permission.BILLING_VIEW_OWN)
+    return own_prices(actor.organisation(), db_now())
+
+
 @dataclass(frozen=True, slots=True)
 class PrepaidQuote:
     """What periods [first, first + periods) of an order would cost. Money in fen.
 
-    `by_hour_fen`: the same time by the hour, running throughout; None where the package has no price by the hour.
+    `amount_fen` is `list_fen` with the organisation's discount of this moment taken off. `by_hour_fen`: the same time
+    by the hour, running throughout, with the same discount; None where the package has no price by the hour.
     """
 
     price: TermPrice
@@ -64,6 +72,8 @@ class PrepaidQuote:
     periods: int
     starts_at: datetime
     ends_at: datetime
+    list_fen: int
+    discount_off: Decimal
     amount_fen: int
     by_hour_fen: int | None
     available_fen: int
@@ -112,7 +122,8 @@ def _quoted(
     organisation_id: UUID, what: tuple[int, Term, int], anchor: datetime, first: int, periods: int
 ) -> PrepaidQuote:
     package_id, term, quantity = what
-    price = offered_price(package_id, term)
+    price, own = offer_to(organisation_id, package_id, term)
+    listed = price.price_fen * quantity * periods
     start = period_start(anchor, term, first, BILLING_ZONE)
     end = period_start(anchor, term, first + periods, BILLING_ZONE)
     return PrepaidQuote(
@@ -121,17 +132,30 @@ def _quoted(
         periods=periods,
         starts_at=start,
         ends_at=end,
-        amount_fen=price.price_fen * quantity * periods,
-        by_hour_fen=_by_hour(current_price(package_id), quantity, start, end),
+        list_fen=listed,
+        discount_off=own.off,
+        amount_fen=own.paid_ahead(listed),
+        by_hour_fen=_by_hour(current_price(package_id), own, quantity, end - start),
         available_fen=wallet_row(organisation_id).available_fen,
     )
 
 
-def _by_hour(price: PriceVersion | None, quantity: int, start: datetime, end: datetime) -> int | None:
+def _by_hour(price: PriceVersion | None, own: OwnPrices, quantity: int, length: timedelta) -> int | None:
     if price is None:
         return None
-    hours = Decimal(int((end - start).total_seconds())) / 3600
-    return int((price.rate_fen_per_hour * quantity * hours).to_integral_value(rounding=ROUND_FLOOR))
+    hours = Decimal(int(length.total_seconds())) / 3600
+    return int((own.rate(price.rate_fen_per_hour) * quantity * hours).to_integral_value(rounding=ROUND_FLOOR))
+
+
+def offer_to(organisation_id: UUID, package_id: int, term: Term) -> tuple[TermPrice, OwnPrices]:
+    """What is listed and what the organisation pays of it now.
+
+    Raises `Conflict` where the package is not sold for this term, or the organisation pays for nothing anyway.
+    """
+    price, own = offered_price(package_id, term), own_prices(organisation_id, db_now())
+    if own.all_free:
+        raise Conflict(_("Nothing costs your organisation anything: there is nothing to pay in advance."))
+    return price, own
 
 
 def offered_price(package_id: int, term: Term) -> TermPrice:
@@ -161,10 +185,11 @@ def next_period(order: PrepaidOrder) -> int:
 def prepaid_orders(actor: Actor) -> QuerySet[PrepaidOrder]:
     """The organisation's (BILLING_VIEW), or everybody's for the platform's finance staff; newest first.
 
-    Each with `paid_fen`, `earned_fen`, `returned_fen` and `left_fen`, the sums of its purchases.
+    Each with `listed_fen`, `paid_fen`, `earned_fen`, `given_back_fen` and `left_fen`, the sums of its purchases.
     """
     actor.require(Permission.PLATFORM_FINANCE_VIEW if actor.platform else Permission.BILLING_VIEW)
     rows: QuerySet[PrepaidOrder] = PrepaidOrder.objects.annotate(
+        listed_fen=Sum("purchases__list_fen", default=0),
         paid_fen=Sum("purchases__amount_fen", default=0),
         earned_fen=Sum("purchases__recognised_fen", default=0),
         given_back_fen=Sum("purchases__returned_fen", default=0),
@@ -196,18 +221,13 @@ def unused_fen(purchase: PrepaidPurchase, at: datetime) -> int:
 
 
 def rest_fen(order: PrepaidOrder, price: TermPrice, at: datetime | None = None) -> int:
-    """What one replica at `price` would cost for the time that is left of the order."""
+    """What one replica at `price`, less today's discount, would cost for the time that is left of the order."""
     at, term = at or db_now(), Term(order.term)
+    own = own_prices(order.organisation_id, at)
     parts = order.purchases.filter(cut_at__isnull=True, ends_at__gt=at)
-    return sum(
-        price_of_rest(
-            price.price_fen * part.periods,
-            period_start(order.anchor, term, part.first_period, BILLING_ZONE),
-            part.ends_at,
-            at,
-        )
-        for part in parts
-    )
+    starts = [(part, period_start(order.anchor, term, part.first_period, BILLING_ZONE)) for part in parts]
+    listed = [price_of_rest(price.price_fen * part.periods, start, part.ends_at, at) for part, start in starts]
+    return sum(own.paid_ahead(fen) for fen in listed)
 
 
 @dataclass(frozen=True, slots=True)

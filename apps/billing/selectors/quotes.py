@@ -7,13 +7,12 @@ from uuid import UUID
 
 from django.utils.translation import gettext_lazy as _
 
-from apps.billing.arithmetic import hour_price, net_rate
 from apps.billing.choices import BLOCKING, AccountKind, ArrearsStatus
 from apps.billing.models import Account, ArrearsState
 from apps.billing.selectors.catalogue import current_price
 from apps.billing.selectors.covering import prepaid_until
-from apps.billing.selectors.discounts import off_at
 from apps.billing.selectors.metering import burn_fen_per_hour
+from apps.billing.selectors.own_prices import own_prices
 from apps.billing.selectors.vouchers import backing
 from apps.common.actor import Actor
 from apps.common.clock import db_now
@@ -70,14 +69,14 @@ def quote(actor: Actor, *, package_id: int, replicas: int = 1) -> Quote:
         raise Conflict(_("This package is not on offer."), hint=_("Choose another package."))
     organisation_id = actor.organisation()
     wallet = wallet_row(organisation_id)
-    off, backed = off_at(organisation_id, db_now()), backing(organisation_id)
+    own, backed = own_prices(organisation_id, db_now()), backing(organisation_id)
     prepaid = prepaid_until(organisation_id, package_id, replicas)
-    hold = 0 if prepaid else hour_price(price.rate_fen_per_hour, replicas, off)
+    hold = 0 if prepaid else own.hour(price.rate_fen_per_hour, replicas)
     vouchers = backed.free_fen(price.package)
     covered = min(hold, vouchers)
     shortfall = max(hold - covered - wallet.available_fen, 0) if hold > covered else 0
     blocked = blocked_by(organisation_id) if hold else None
-    rate, burn = net_rate(price.rate_fen_per_hour, off) * replicas, burn_fen_per_hour(organisation_id)
+    rate, burn = own.rate(price.rate_fen_per_hour) * replicas, burn_fen_per_hour(organisation_id)
     return Quote(
         package_id=package_id,
         replicas=replicas,
@@ -95,7 +94,7 @@ def quote(actor: Actor, *, package_id: int, replicas: int = 1) -> Quote:
         shortfall_fen=shortfall,
         blocked=blocked,
         list_rate_fen_per_hour=price.rate_fen_per_hour * replicas,
-        discount_off=off,
+        discount_off=own.off,
         covered_fen=covered,
         vouchers_fen=vouchers,
         prepaid_until=prepaid,

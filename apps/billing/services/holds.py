@@ -7,12 +7,11 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from apps.billing import policy
-from apps.billing.arithmetic import hour_price
 from apps.billing.choices import BLOCKING, HoldOutcome, HoldReason
 from apps.billing.models import Account, ArrearsState, Hold, HoldEnd, PrepaidSeat, PriceVersion
 from apps.billing.selectors.covering import free_places
-from apps.billing.selectors.discounts import off_at
 from apps.billing.selectors.metering import unrated_fen
+from apps.billing.selectors.own_prices import own_prices
 from apps.billing.selectors.vouchers import backing
 from apps.billing.services.ledger import lock_wallet
 from apps.common.actor import Actor
@@ -39,7 +38,7 @@ def hold_for_start(actor: Actor, *, workload_id: UUID, price_version_id: int, la
         price = _usable_price(price_version_id)
         if free_places(organisation_id, price.package_id) >= replicas:
             return _take_places(organisation_id, workload_id, price, label, replicas)
-        amount = hour_price(price.rate_fen_per_hour, replicas, off_at(organisation_id, db_now()))
+        amount = own_prices(organisation_id, db_now()).hour(price.rate_fen_per_hour, replicas)
         covered = min(amount, backing(organisation_id).free_fen(price.package)) if amount else 0
         if amount:
             _refuse_in_arrears(organisation_id)

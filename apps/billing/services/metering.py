@@ -4,16 +4,16 @@ There is no actor: these are the platform's own observations, nobody's act. Each
 statement and locks nothing but its session.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
 from django.db.models import Case, F, Value, When
 from django.db.models.functions import Greatest
 
-from apps.billing.arithmetic import NOTHING_OFF
 from apps.billing.choices import Resource
 from apps.billing.models import MeterSession
-from apps.billing.selectors.discounts import discount_at
+from apps.billing.selectors.own_prices import own_prices
 
 
 def open_meter(
@@ -27,12 +27,13 @@ def open_meter(
     at: datetime,
     replicas: int = 1,
     resource: Resource = Resource.COMPUTE,
+    tags: Sequence[str] = (),
 ) -> None:
     """Begin an attempt's session at the first proof of running. Repeated: the first call stands.
 
-    The organisation's discount of that moment is frozen with it.
+    The organisation's discount of that moment and the run's `tags` are frozen with it.
     """
-    discount = discount_at(organisation_id, at)
+    own = own_prices(organisation_id, at)
     session = MeterSession(
         id=session_id,
         organisation_id=organisation_id,
@@ -42,8 +43,8 @@ def open_meter(
         price_version_id=price_version_id,
         replicas=replicas,
         resource=resource,
-        discount=discount,
-        discount_off=discount.off if discount else NOTHING_OFF,
+        discount=own.discount,
+        discount_off=own.off,
         opened_at=at,
         proven_until=at,
         rated_until=at,

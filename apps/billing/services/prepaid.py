@@ -6,6 +6,7 @@ follow each other without a gap, so renewing never moves a period.
 
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -17,7 +18,8 @@ from apps.billing import policy
 from apps.billing.choices import AccountKind, PrepaidEnd, PrepaidStatus, Term, TransferKind
 from apps.billing.models import Account, PrepaidOrder, PrepaidPurchase, TermPrice, Transfer
 from apps.billing.periods import DAY, period_start, tenth_of
-from apps.billing.selectors.prepaid import BILLING_ZONE, check_size, next_period, offered_price
+from apps.billing.selectors.own_prices import OwnPrices
+from apps.billing.selectors.prepaid import BILLING_ZONE, check_size, next_period, offer_to
 from apps.billing.selectors.review import usable
 from apps.billing.services.ledger import Posting, lock_wallet, organisation_account, post
 from apps.common.actor import Actor
@@ -30,8 +32,27 @@ KEY_MAX = 80
 
 
 @dataclass(frozen=True, slots=True)
+class Seen:
+    """The price version that the buyer saw and the share that was taken off it; None: whatever holds now."""
+
+    price_id: int | None = None
+    off: Decimal | None = None
+
+
+UNSEEN = Seen()
+
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """What one payment is reckoned by: the price in force, and the organisation's discount of the moment."""
+
+    price: TermPrice
+    own: OwnPrices
+
+
+@dataclass(frozen=True, slots=True)
 class Wanted:
-    """What to buy. `key` makes the order idempotent; `price_id` is the version that the buyer saw, None: any."""
+    """What to buy. `key` makes the order idempotent."""
 
     package_id: int
     term: Term
@@ -40,7 +61,7 @@ class Wanted:
     periods: int = 1
     auto_renew: bool = False
     at_end: PrepaidEnd = PrepaidEnd.HOURLY
-    price_id: int | None = None
+    seen: Seen = UNSEEN
 
 
 def order(actor: Actor, *, wanted: Wanted) -> PrepaidOrder:
@@ -61,7 +82,7 @@ def order(actor: Actor, *, wanted: Wanted) -> PrepaidOrder:
             return _same(known, wanted)
         if not usable(actor).filter(pk=wanted.package_id).exists():
             raise NotFound
-        price = expected_price(wanted.package_id, wanted.term, wanted.price_id)
+        terms = agreed(organisation_id, wanted.package_id, wanted.term, wanted.seen)
         now = db_now()
         end = period_start(now, wanted.term, wanted.periods, BILLING_ZONE)
         made: PrepaidOrder = PrepaidOrder.objects.create(
@@ -79,8 +100,8 @@ def order(actor: Actor, *, wanted: Wanted) -> PrepaidOrder:
             key=wanted.key,
             created_at=now,
         )
-        bought = purchase(actor, wallet, made, Stretch(0, wanted.periods, now, end), price)
-        log(actor, made, "order", {}, {**state_words(made), "amount_fen": bought.amount_fen})
+        bought = purchase(actor, wallet, made, Stretch(0, wanted.periods, now, end), terms)
+        log(actor, made, "order", {}, {**state_words(made), **payment_words(bought)})
         return made
 
 
@@ -90,9 +111,7 @@ def _same(known: PrepaidOrder, wanted: Wanted) -> PrepaidOrder:
     return known
 
 
-def renew(
-    actor: Actor, *, order_id: UUID, after: datetime, periods: int = 1, price_id: int | None = None
-) -> PrepaidOrder:
+def renew(actor: Actor, *, order_id: UUID, after: datetime, periods: int = 1, seen: Seen = UNSEEN) -> PrepaidOrder:
     """Buy the periods that follow `after`, the end that the person saw. Repeated, it is the same renewal.
 
     Until the end of the grace; it begins at the old end, so that no period ever moves. Raises `Conflict` for an order
@@ -103,7 +122,7 @@ def renew(
         wallet, found = locked(order_id)
         if found.ends_at != after:
             return _renewed_already(found, after, periods)
-        return renew_locked(actor, wallet, found, periods, price_id=price_id)
+        return renew_locked(actor, wallet, found, periods, seen=seen)
 
 
 def _renewed_already(found: PrepaidOrder, after: datetime, periods: int) -> PrepaidOrder:
@@ -118,22 +137,22 @@ def renew_locked(
     found: PrepaidOrder,
     periods: int,
     *,
-    price_id: int | None = None,
+    seen: Seen = UNSEEN,
     automatic: bool = False,
 ) -> PrepaidOrder:
     term = Term(found.term)
     check_size(term, quantity=found.quantity, periods=periods)
     if found.status != PrepaidStatus.ACTIVE or found.covers_until <= db_now():
         raise Conflict(_("This order has ended."), hint=_("Place a new one."))
-    price = expected_price(found.package_id, term, price_id)
+    terms = agreed(found.organisation_id, found.package_id, term, seen)
     first, before = next_period(found), state_words(found)
     stretch = Stretch(first, periods, found.ends_at, period_start(found.anchor, term, first + periods, BILLING_ZONE))
     found.ends_at = stretch.ends_at
     found.covers_until = grace_end(found.anchor, term, first + periods)
     found.told_days = None
     found.save(update_fields=["ends_at", "covers_until", "told_days"])
-    bought = purchase(actor, wallet, found, stretch, price, automatic=automatic)
-    log(actor, found, "renew", before, {**state_words(found), "amount_fen": bought.amount_fen})
+    bought = purchase(actor, wallet, found, stretch, terms, automatic=automatic)
+    log(actor, found, "renew", before, {**state_words(found), **payment_words(bought)})
     return found
 
 
@@ -168,13 +187,17 @@ def purchase(
     wallet: Account,
     found: PrepaidOrder,
     stretch: Stretch,
-    price: TermPrice,
+    terms: Agreed,
     *,
-    amount_fen: int | None = None,
+    list_fen: int | None = None,
     automatic: bool = False,
 ) -> PrepaidPurchase:
-    """Pay for a stretch and write it down. `amount_fen` None: the full price of its periods. The wallet is locked."""
-    amount = price.price_fen * found.quantity * stretch.periods if amount_fen is None else amount_fen
+    """Pay for a stretch and write it down, with the organisation's discount taken off. The wallet is locked.
+
+    `list_fen` is what is listed for it; None: the full price of its periods.
+    """
+    listed = terms.price.price_fen * found.quantity * stretch.periods if list_fen is None else list_fen
+    amount = terms.own.paid_ahead(listed)
     number = found.purchases.count() + 1
     transfer = _pay(actor, wallet, found, number, amount)
     made: PrepaidPurchase = PrepaidPurchase.objects.create(
@@ -185,7 +208,10 @@ def purchase(
         periods=stretch.periods,
         starts_at=stretch.starts_at,
         ends_at=stretch.ends_at,
-        price=price,
+        price=terms.price,
+        list_fen=listed,
+        discount=terms.own.discount,
+        discount_off=terms.own.off,
         amount_fen=amount,
         transfer=transfer,
         next_recognition_at=min(stretch.starts_at + DAY, stretch.ends_at),
@@ -214,12 +240,12 @@ def _pay(actor: Actor, wallet: Account, found: PrepaidOrder, number: int, amount
     return post(actor, posting=posting)
 
 
-def expected_price(package_id: int, term: Term, price_id: int | None) -> TermPrice:
-    """The version in force; `Conflict` where it is not the one that was seen."""
-    price = offered_price(package_id, term)
-    if price_id is not None and price.pk != price_id:
+def agreed(organisation_id: UUID, package_id: int, term: Term, seen: Seen) -> Agreed:
+    """The terms in force; `Conflict` where they are not the ones that were seen. The wallet is locked: they stay."""
+    price, own = offer_to(organisation_id, package_id, term)
+    if seen.price_id not in (None, price.pk) or seen.off not in (None, own.off):
         raise Conflict(_("The price has changed since it was shown."), hint=_("Look at the new price and try again."))
-    return price
+    return Agreed(price, own)
 
 
 def grace_end(anchor: datetime, term: Term, periods: int) -> datetime:
@@ -251,6 +277,14 @@ def state_words(found: PrepaidOrder) -> dict[str, Any]:
         "auto_renew": found.auto_renew,
         "at_end": found.at_end,
     }
+
+
+def payment_words(bought: PrepaidPurchase) -> dict[str, Any]:
+    """What was paid; with a discount, from which price."""
+    words: dict[str, Any] = {"amount_fen": bought.amount_fen}
+    if bought.discount_off:
+        words |= {"list_fen": bought.list_fen, "discount_off": str(bought.discount_off)}
+    return words
 
 
 def log(actor: Actor, found: PrepaidOrder, verb: str, before: dict[str, Any], after: dict[str, Any]) -> None:

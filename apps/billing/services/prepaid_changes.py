@@ -18,8 +18,10 @@ from apps.billing.selectors.review import usable
 from apps.billing.services.arrears import reassess
 from apps.billing.services.ledger import Posting, organisation_account, post
 from apps.billing.services.prepaid import (
+    UNSEEN,
+    Seen,
     Stretch,
-    expected_price,
+    agreed,
     locked,
     log,
     purchase,
@@ -55,14 +57,12 @@ def give_back(actor: Actor, *, order_id: UUID, reason: str = "") -> PrepaidOrder
         return found
 
 
-def change(
-    actor: Actor, *, order_id: UUID, package_id: int, quantity: int, price_id: int | None = None
-) -> PrepaidOrder:
+def change(actor: Actor, *, order_id: UUID, package_id: int, quantity: int, seen: Seen = UNSEEN) -> PrepaidOrder:
     """Put another package, or another number of replicas, in its place for the time that is left; the new order.
 
-    The unused part of the old one goes back and the rest of the periods is paid at the price in force now, in one
-    transaction. The calendar stays the order's own. Repeated with the same content it is the same change. Raises
-    `Conflict` in the grace (renew first), `InsufficientFunds` where the wallet does not cover the difference.
+    The unused part of the old one goes back and the rest of the periods is paid at the price and the discount in force
+    now, in one transaction. The calendar stays the order's own. Repeated with the same content it is the same change.
+    Raises `Conflict` in the grace (renew first), `InsufficientFunds` where the wallet does not cover the difference.
     """
     actor.require(Permission.BILLING_PREPAY)
     with transaction.atomic():
@@ -77,7 +77,7 @@ def change(
             raise Conflict(_("Its paid time has run out."), hint=_("Renew it first, or place a new order."))
         if not usable(actor).filter(pk=package_id).exists():
             raise NotFound
-        price = expected_price(package_id, Term(found.term), price_id)
+        terms = agreed(found.organisation_id, package_id, Term(found.term), seen)
         before, parts = state_words(found), _uncut(found)
         returned = sum(_cut(actor, wallet, each, now) for each in parts)
         made = _successor(actor, found, package_id, quantity, now)
@@ -85,8 +85,8 @@ def change(
         paid = 0
         for part in (each for each in parts if each.ends_at > now):
             stretch = Stretch(part.first_period, part.periods, max(part.starts_at, now), part.ends_at)
-            amount = _rest(made, part, price.price_fen * quantity * part.periods, now)
-            paid += purchase(actor, wallet, made, stretch, price, amount_fen=amount).amount_fen
+            listed = _rest(made, part, terms.price.price_fen * quantity * part.periods, now)
+            paid += purchase(actor, wallet, made, stretch, terms, list_fen=listed).amount_fen
         after = {"package": made.package.name_en, "quantity": quantity, "returned_fen": returned, "amount_fen": paid}
         log(actor, found, "change", before, {**state_words(found), **after})
         return made
@@ -120,7 +120,7 @@ def _successor(actor: Actor, found: PrepaidOrder, package_id: int, quantity: int
 
 
 def _rest(made: PrepaidOrder, part: PrepaidPurchase, full_fen: int, now: datetime) -> int:
-    """The price of what is left of the part's periods; the part itself may have begun in the middle of them."""
+    """The list price of what is left of the part's periods; the part itself may have begun in the middle of them."""
     term = Term(made.term)
     start = period_start(made.anchor, term, part.first_period, BILLING_ZONE)
     return price_of_rest(full_fen, start, part.ends_at, now)

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from django_tables2 import RequestConfig
 
 from apps.billing.choices import PrepaidEnd, Term
+from apps.billing.formula import per_cent
 from apps.billing.models import PrepaidOrder, TermPrice
 from apps.billing.prepaid_forms import OrderFilterForm, OrderForm
 from apps.billing.prepaid_tables import PrepaidTable
@@ -64,11 +65,12 @@ def narrow(rows: "QuerySet[PrepaidOrder]", form: OrderFilterForm) -> "QuerySet[P
 @require_http_methods(["GET", "POST"])
 def new(request: ActorRequest) -> HttpResponse:
     """`?package=` chooses one. The right side quotes what is typed."""
-    offers = list(reads.offers(request.actor))
+    offers, own = list(reads.offers(request.actor)), reads.own_terms(request.actor)
     if request.method != "POST":
-        initial = {"price": _asked_for(offers, request.GET.get("package", "")), "key": str(uuid4())}
-        return render(request, NEW, {"form": OrderForm(initial=initial, offers=offers), "offers": offers})
-    form = OrderForm(request.POST, offers=offers)
+        asked = _asked_for(offers, request.GET.get("package", ""))
+        form = OrderForm(initial={"price": asked, "key": str(uuid4()), "off": own.off}, offers=offers, own=own)
+        return render(request, NEW, {"form": form, "offers": offers})
+    form = OrderForm(request.POST, offers=offers, own=own)
     if form.is_valid():
         try:
             made = services.order(request.actor, wanted=_wanted(form))
@@ -76,6 +78,7 @@ def new(request: ActorRequest) -> HttpResponse:
             show_error(form, error)
         else:
             return redirect("billing:prepaid_order", made.pk)
+    form.show_again(off=own.off)
     return render(request, NEW, {"form": form, "offers": offers}, status=REFUSED)
 
 
@@ -94,7 +97,7 @@ def _wanted(form: OrderForm) -> services.Wanted:
         periods=data["periods"],
         auto_renew=data["auto_renew"],
         at_end=PrepaidEnd(data["at_end"]),
-        price_id=price.pk,
+        seen=form.seen(price.pk),
     )
 
 
@@ -102,7 +105,8 @@ def _wanted(form: OrderForm) -> services.Wanted:
 @require_POST
 def quote(request: ActorRequest) -> HttpResponse:
     """The fragment beside the form: what it costs, from when to when, what it saves, what is left."""
-    form = OrderForm(request.POST, offers=list(reads.offers(request.actor)))
+    offers, own = list(reads.offers(request.actor)), reads.own_terms(request.actor)
+    form = OrderForm(request.POST, offers=offers, own=own)
     form.is_valid()
     found = _quoted(request.actor, form)
     card = _card(request.actor, found) if found else _no_card()
@@ -152,6 +156,10 @@ def _card(actor: Actor, found: PrepaidQuote) -> dict[str, Any]:
 
 def _rows(found: PrepaidQuote) -> list[dict[str, Any]]:
     rows = [{"label": _("Available in the wallet"), "value": yuan(found.available_fen)}]
+    if found.discount_off:
+        listed = {"label": _("Listed price"), "value": yuan(found.list_fen)}
+        less = yuan(found.list_fen - found.amount_fen)
+        rows += [listed, {"label": _("Discount"), "value": f"-{less}", "sub": per_cent(found.discount_off)}]
     if found.by_hour_fen is not None:
         rows.append({"label": _("The same time by the hour"), "value": yuan(found.by_hour_fen)})
     if found.saved_fen:

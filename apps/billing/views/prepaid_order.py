@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from apps.billing.choices import PrepaidEnd, PrepaidStatus
 from apps.billing.models import PrepaidOrder
-from apps.billing.prepaid_forms import ChangeForm, RenewalFields, RenewForm
+from apps.billing.prepaid_forms import ChangeForm, RenewalFields, RenewForm, SeenForm
 from apps.billing.selectors import prepaid as reads
 from apps.billing.selectors.prepaid import PrepaidQuote
 from apps.billing.services import prepaid as services
@@ -57,7 +57,7 @@ def _page(request: ActorRequest, found: PrepaidOrder) -> dict[str, Any]:
     if may_act:
         context["settings_form"] = RenewalFields(initial={"auto_renew": found.auto_renew, "at_end": found.at_end})
     if quote:
-        seen = {"periods": 1, "after": found.ends_at.isoformat(), "price": quote.price.pk}
+        seen = {"periods": 1, "after": found.ends_at.isoformat(), "price": quote.price.pk, "off": quote.discount_off}
         context["renew_form"] = RenewForm(initial=seen)
     return context
 
@@ -81,7 +81,7 @@ def renew(request: ActorRequest, prepaid_order_id: UUID) -> HttpResponse:
             order_id=prepaid_order_id,
             after=data["after"],
             periods=data["periods"],
-            price_id=data["price"],
+            seen=form.seen(data["price"]),
         )
         return _("The order was renewed.")
 
@@ -114,6 +114,8 @@ def _answer(
         else:
             return redirect("billing:prepaid_order", order_id)
     context = _page(request, reads.prepaid_order(request.actor, order_id))
+    if isinstance(form, SeenForm) and context.get("renewal"):
+        form.show_again(off=context["renewal"].discount_off, price=context["renewal"].price.pk)
     return render(request, DETAIL, {**context, name: form}, status=REFUSED)
 
 
@@ -122,9 +124,11 @@ def _answer(
 def change(request: ActorRequest, prepaid_order_id: UUID) -> HttpResponse:
     """Another package or number of replicas for the rest of the time, with what goes back and what it costs."""
     found = reads.prepaid_order(request.actor, prepaid_order_id)
-    offers = [offer for offer in reads.offers(request.actor) if offer.term == found.term]
-    initial = {"quantity": found.quantity, "price": next((o.pk for o in offers if o.package == found.package), None)}
-    form = ChangeForm(request.POST or None, offers=offers, initial=initial)
+    offers = [each for each in reads.offers(request.actor) if each.term == found.term]
+    own = reads.own_terms(request.actor)
+    same = next((each.pk for each in offers if each.package == found.package), None)
+    initial = {"quantity": found.quantity, "price": same, "off": own.off}
+    form = ChangeForm(request.POST or None, offers=offers, own=own, initial=initial)
     if request.method == "POST" and form.is_valid():
         price, quantity = form.chosen, form.cleaned_data["quantity"]
         try:
@@ -133,13 +137,15 @@ def change(request: ActorRequest, prepaid_order_id: UUID) -> HttpResponse:
                 order_id=prepaid_order_id,
                 package_id=price.package_id,
                 quantity=quantity,
-                price_id=price.pk,
+                seen=form.seen(price.pk),
             )
         except DomainError as error:
             show_error(form, error)
         else:
             messages.success(request, _("The order was changed; this one takes its place."))
             return redirect("billing:prepaid_order", made.pk)
+    if form.is_bound:
+        form.show_again(off=own.off)
     context = {
         "order": found,
         "form": form,
