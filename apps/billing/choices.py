@@ -190,6 +190,7 @@ class BudgetScope(models.TextChoices):
     DEPARTMENT = "department", _("Department")
     USER = "user", _("Member")
     RESOURCE = "resource", _("Resource")
+    TAG = "tag", _("Tag")
 
 
 class TopUpStatus(models.TextChoices):

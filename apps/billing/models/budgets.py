@@ -8,6 +8,7 @@ from django.db.models.functions import Now
 
 from apps.billing.choices import BudgetScope
 from apps.common.scoping import TenantModel
+from apps.common.tags import LONGEST
 from apps.tenants.models import Department, Organisation, User
 
 
@@ -15,7 +16,8 @@ class Budget(TenantModel):
     """An amount for each billing month. It warns and stops nothing; what stops is a spending cap or the wallet.
 
     Exactly the reference that its scope needs is set. `resource` is an accelerator model as packages name it, or
-    "cpu" for everything that runs without one. `thresholds` are percents, ascending.
+    "cpu" for everything that runs without one; `tag` counts runs that had it when their metering began. `thresholds`
+    are percents, ascending.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -25,6 +27,7 @@ class Budget(TenantModel):
     department = models.ForeignKey(Department, on_delete=models.CASCADE, null=True, related_name="+")
     user = models.ForeignKey(User, on_delete=models.PROTECT, null=True, related_name="+")
     resource = models.CharField(max_length=80, blank=True)
+    tag = models.CharField(max_length=LONGEST, blank=True, default="", db_default="")
     limit_fen = models.BigIntegerField()
     thresholds = models.JSONField(default=list)
     created_at = models.DateTimeField(db_default=Now())
@@ -34,10 +37,11 @@ class Budget(TenantModel):
             models.UniqueConstraint(fields=["organisation", "name"], name="budget_name_once"),
             models.CheckConstraint(condition=Q(limit_fen__gt=0), name="budget_positive"),
             models.CheckConstraint(
-                condition=Q(scope=BudgetScope.ORGANISATION, department=None, user=None, resource="")
-                | Q(scope=BudgetScope.DEPARTMENT, department__isnull=False, user=None, resource="")
-                | Q(scope=BudgetScope.USER, department=None, user__isnull=False, resource="")
-                | (Q(scope=BudgetScope.RESOURCE, department=None, user=None) & ~Q(resource="")),
+                condition=Q(scope=BudgetScope.ORGANISATION, department=None, user=None, resource="", tag="")
+                | Q(scope=BudgetScope.DEPARTMENT, department__isnull=False, user=None, resource="", tag="")
+                | Q(scope=BudgetScope.USER, department=None, user__isnull=False, resource="", tag="")
+                | (Q(scope=BudgetScope.RESOURCE, department=None, user=None, tag="") & ~Q(resource=""))
+                | (Q(scope=BudgetScope.TAG, department=None, user=None, resource="") & ~Q(tag="")),
                 name="budget_scope_has_its_reference",
             ),
         ]

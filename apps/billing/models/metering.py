@@ -3,6 +3,7 @@
 import uuid
 from decimal import Decimal
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
@@ -11,6 +12,7 @@ from apps.billing.choices import Resource
 from apps.billing.models.catalogue import PriceVersion
 from apps.billing.models.discounts import OFF_PLACES, Discount
 from apps.common.scoping import TenantModel
+from apps.common.tags import LONGEST, LONGEST_KEY, MOST
 from apps.tenants.models import Organisation, User
 
 
@@ -20,7 +22,8 @@ class MeterSession(TenantModel):
     `id` is the attempt's. `rated_until` is where its slices end; `settled` once it is closed and all of it rated.
     Triggers (migration 0004) keep a closed session closed and let `proven_until` go back only at the close.
     The price version is the one that was quoted, the discount the one in force at the opening (`discount_off` is a
-    copy of its share), whatever has been set since.
+    copy of its share), whatever has been set since. So are the tags: those that the run had at the opening, as typed
+    and as they are compared; a trigger (migration 0025) keeps them, and with them what each charge is counted under.
 
     Storage is metered likewise: a session for each volume or dataset version and each size of it, `replicas` in GiB,
     `workload_id` the id of what is kept; one of them is open at a time.
@@ -38,6 +41,8 @@ class MeterSession(TenantModel):
     discount_off = models.DecimalField(
         max_digits=OFF_PLACES + 1, decimal_places=OFF_PLACES, default=Decimal(0), db_default=Decimal(0)
     )
+    tags = ArrayField(models.CharField(max_length=LONGEST), default=list, db_default=[])
+    tag_keys = ArrayField(models.CharField(max_length=LONGEST_KEY), default=list, db_default=[])
     opened_at = models.DateTimeField()
     proven_until = models.DateTimeField()
     rated_until = models.DateTimeField()
@@ -74,6 +79,9 @@ class MeterSession(TenantModel):
             models.CheckConstraint(
                 condition=Q(settled=False) | Q(closed_at=F("rated_until"), closed_at__isnull=False),
                 name="session_settled_is_rated",
+            ),
+            models.CheckConstraint(
+                condition=Q(tags__len__lte=MOST, tag_keys__len=F("tags__len")), name="session_tags_few"
             ),
         ]
 
