@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models.functions import Now
 
 from apps.billing.models import Package
+from apps.clusters.models import LogicalCluster
 from apps.common.scoping import TenantModel
 from apps.envs.choices import Busy, SnapshotKind, Step, StepStatus
 from apps.registry.models import Image
@@ -40,6 +41,10 @@ class Environment(TenantModel):
     expires_at = models.DateTimeField(null=True)
     # Whether its starts may be asked to give way to other work.
     preemptible = models.BooleanField(default=True)
+    # The only logical cluster that its starts may run in; None: any.
+    cluster = models.ForeignKey(LogicalCluster, on_delete=models.PROTECT, null=True, related_name="+")
+    # Ids of packages that a start may take as well as `package`, whichever has room first.
+    also_packages = models.JSONField(default=list)
     # The most that each start may cost; None: no cap.
     cap_fen = models.BigIntegerField(null=True)
     workload = models.OneToOneField(Workload, on_delete=models.PROTECT, null=True, related_name="environment")
