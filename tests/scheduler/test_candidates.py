@@ -25,7 +25,8 @@ def victims(draw: st.DrawFn) -> list[Victim]:
     for index in range(draw(st.integers(1, 7))):
         organisation, priority = draw(st.sampled_from(["alice-lab", "bob-inc"])), draw(st.integers(1, 3))
         gpu = GpuRequest(Mode.WHOLE, draw(st.integers(0, 3)))
-        task = Task(f"t{index}", organisation, "", "", priority, 0.0, 0, 0, gpu, preemptible=True)
+        yields = draw(st.booleans())  # where the platform says so, others' guarantees may ask what does not
+        task = Task(f"t{index}", organisation, "", "", priority, 0.0, 0, 0, gpu, preemptible=yields)
         members = []
         for row in draw(st.lists(st.integers(0, ROWS - 1), min_size=1, max_size=2, unique=True)):
             columns = tuple(range(next_card[row], next_card[row] + gpu.count))
@@ -82,7 +83,8 @@ def test_only_those_who_may_be_asked_are_named_until_they_have_been(
     while True:
         may = everybody.lawful(asks, reclaims)
         named = {v.task.id for row in range(ROWS) for v in everybody.on_row(row, may)}
-        own = {v.task.id for v in left if v.task.organisation == asks.organisation and v.task.priority < priority}
+        mine = [v.task for v in left if v.task.organisation == asks.organisation]
+        own = {task.id for task in mine if task.preemptible and task.priority < priority}
         others = {v.task.id for v in left if v.task.organisation != asks.organisation}
         spared = {v.task.id for v in left if shares.above_guarantee(v.task.organisation, v.bundle)}
         assert named == own | (others & spared if reclaims else set())

@@ -20,8 +20,9 @@ from scheduler.scorers import ByPotential
 from tests.scheduler.ledger import check_capacity
 from tests.scheduler.test_cells import picture
 from tests.scheduler.worlds import mig_worlds, snapshots
+from tests.searching import examples
 
-brief = settings(deadline=None, derandomize=True, max_examples=25, stateful_step_count=20)
+brief = settings(deadline=None, derandomize=True, max_examples=examples(25), stateful_step_count=20)
 
 
 class CellsMachine(RuleBasedStateMachine):

@@ -1,5 +1,6 @@
 """Who gives way, and that nobody gives way for nothing."""
 
+from collections import Counter
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -18,6 +19,7 @@ from scheduler import (
     Plan,
     Queue,
     QueueLevel,
+    Rules,
     Running,
     Slice,
     Snapshot,
@@ -67,6 +69,20 @@ def test_a_promise_of_its_own_does_not_keep_a_task_from_asking_for_room_later() 
     assert promise.reserved_nodes == ("n0",)
     later = plan(replace(view, promised={"urgent": promise.reserved_nodes}), NOW + 660)
     assert [p.task_id for p in later.preempts] == ["low"]
+
+
+def test_firm_work_goes_back_to_a_guarantee_only_where_the_rules_say_so_and_never_to_its_own_organisation() -> None:
+    """Bob holds a card; Alice is promised one and waits, at the lowest priority."""
+    promised = Queue(QueueLevel.ORGANISATION, "alice-lab", "alice-lab", guarantee=Amount(gpu_milli={"A100": 1000}))
+    firm = running(job("firm", organisation="bob-inc", user="bob", priority=1, preemptible=False), "n0", [0])
+    urgent = job("urgent", organisation="bob-inc", user="bob", priority=5)
+    view = Snapshot(nodes(1, 1), (firm,), (job("asks", priority=1), urgent), (promised,))
+    lent = Rules(firm_over_guarantee=False)
+    assert not plan(view, NOW).preempts
+    assert victims(plan(view, NOW, lent)) == ["firm"]
+    assert not plan(replace(view, waiting=(urgent,)), NOW, lent).preempts
+    inside = (promised, replace(promised, id="bob-inc", organisation="bob-inc"))
+    assert not plan(replace(view, queues=inside), NOW, lent).preempts
 
 
 def cards_asked(task: Task) -> int:
@@ -148,6 +164,30 @@ def test_victims_are_lawful_needed_and_as_cheap_as_brute_force_finds(world: Snap
         assert frees_enough(world, chosen)
         assert not any(frees_enough(world, rest) for rest in combinations(chosen, len(chosen) - 1))
         assert cost(chosen) == min(cost(c) for c in sets)
+
+
+def potential(world: Snapshot, running: tuple[Running, ...]) -> tuple[int, ...]:
+    """What is short of promises, then by priority, the highest first, how much does not run; in milli-cards."""
+    held: Counter[str] = Counter()
+    ranks: Counter[int] = Counter()
+    for member in running:
+        held[member.task.organisation] += 1000 * len(member.slices)
+        ranks[member.task.priority] += 1000 * len(member.slices)
+    short = sum(max(0, q.guarantee.gpu_milli["A100"] - held[q.organisation]) for q in world.queues)
+    return short, *(-ranks[priority] for priority in range(5, 0, -1))
+
+
+@steady
+@given(full_clusters())
+def test_an_eviction_strictly_lowers_the_potential(world: Snapshot) -> None:
+    """So evictions, however many follow each other, come to an end."""
+    gone = victims(plan(world, NOW))
+    if not gone:
+        return
+    stay = tuple(member for member in world.running if member.task.id not in gone)
+    (waits,) = world.waiting
+    came = running(waits, stay[0].node_id if stay else "n0", list(range(cards_asked(waits))))
+    assert potential(world, (*stay, came)) < potential(world, world.running)
 
 
 @steady

@@ -24,6 +24,7 @@ from scheduler import (
     Task,
 )
 from tests.scheduler.ledger import check_capacity
+from tests.searching import examples
 
 ORGANISATIONS = ("alice-lab", "bob-inc", "charlie-co")
 NODES = tuple(
@@ -171,5 +172,7 @@ class KeptEngine(RuleBasedStateMachine):
         assert told.preempts == silent.preempts
 
 
-KeptEngine.TestCase.settings = settings(deadline=None, derandomize=True, max_examples=25, stateful_step_count=20)
+KeptEngine.TestCase.settings = settings(
+    deadline=None, derandomize=True, max_examples=examples(25), stateful_step_count=20
+)
 TestKeptEngine = KeptEngine.TestCase

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 
 from scheduler import Device, Gang, GpuRequest, MigProfile, Mix, MixEntry, Mode, Node, Snapshot, Task
 from scheduler.mig import profiles_of
+from tests.searching import examples
 
 # No deadline, because these measure correctness; the same examples on every run.
-steady = settings(deadline=None, derandomize=True, max_examples=60)
+steady = settings(deadline=None, derandomize=True, max_examples=examples(60))
 
 ORGANISATIONS = ("alice-lab", "bob-inc", "charlie-co")
 MODELS = {"A100": 81920, "T4": 15360, "910B3": 65536}

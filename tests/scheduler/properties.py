@@ -1,0 +1,74 @@
+"""The scheduler's properties, and the tests that search for a world in which one of them does not hold.
+
+Names are modules of this folder and what they define: a test with Hypothesis, or a state machine's TestCase.
+"""
+
+PROPERTIES: dict[str, tuple[str, ...]] = {
+    "What is allocated and then freed leaves the same bytes": (
+        "test_cells.test_giving_everything_back_restores_the_bytes",
+        "test_machines.TestAnyCards",
+        "test_machines.TestMigCards",
+    ),
+    "No node, card or memory slice is handed out twice": (
+        "test_plan.test_nothing_is_handed_out_twice",
+        "test_plan.test_a_second_pass_over_what_runs_keeps_within_capacity",
+    ),
+    "A cached column is what computing it anew would give": (
+        "test_cells.test_cached_columns_equal_a_full_recomputation",
+        "test_machines.TestAnyCards",
+        "test_fragments.test_a_foretold_change_is_the_change_that_comes",
+    ),
+    "MIG masks are disjoint and legal, and use at most seven compute slices": (
+        "test_partitions.test_partitions_never_overlap_and_stay_within_the_compute",
+        "test_machines.TestMigCards",
+    ),
+    "A card is in one mode at a time": (
+        "test_machines.TestAnyCards",
+        "test_plan.test_nothing_is_handed_out_twice",
+    ),
+    "A gang holds nothing, or at least its minimum": ("test_plan.test_a_gang_holds_nothing_or_at_least_its_minimum",),
+    "Rolling an overlay back is the identity": (
+        "test_cells.test_a_gang_that_does_not_fit_leaves_no_trace",
+        "test_engine.test_a_pass_changes_nothing",
+        "test_machines.TestAnyCards",
+    ),
+    "A tenant below what it deserves, with a task that fits, is never blocked by one above": (
+        "test_engine.test_nobody_below_its_guarantee_is_kept_out_by_one_above",
+        "test_hold.test_nobody_below_its_guarantee_with_a_fitting_task_waits_for_one_above",
+        "test_lanes.test_nobody_starts_outside_its_promise_while_another_waits_inside_of_its_own",
+    ),
+    "Pre-emption strictly lowers the potential": (
+        "test_preempt.test_an_eviction_strictly_lowers_the_potential",
+        "test_deserved.test_in_a_closed_world_pre_emption_comes_to_rest",
+    ),
+    "Two tasks do not push each other aside in turn": (
+        "test_preempt.test_the_winner_is_not_taken_back",
+        "test_deserved.test_in_a_closed_world_pre_emption_comes_to_rest",
+    ),
+    "No victim could be left out": ("test_preempt.test_victims_are_lawful_needed_and_as_cheap_as_brute_force_finds",),
+    "Backfill never delays a reserved start under exact estimates": (
+        "test_backfill.test_backfill_never_delays_a_reserved_start_when_estimates_are_exact",
+    ),
+    "A share is monotone in its weight": (
+        "test_shares.test_a_share_is_monotone_in_weight",
+        "test_deserved.test_more_weight_never_gets_fewer_cards",
+    ),
+    "A replay repeats exactly": (
+        "test_simulate.test_a_replay_repeats_exactly",
+        "test_plan.test_the_same_input_gives_the_same_plan",
+    ),
+    "Restarted from what was written, the state is the same": (
+        "test_engine.test_told_step_by_step_or_loaded_at_once_the_state_is_the_same",
+        "test_standing.TestKeptEngine",
+    ),
+    "When the deficit that a cause names is granted, the cause is gone": (
+        "test_plan.test_granting_what_the_cause_names_lets_the_task_start",
+    ),
+    "Every task that waits is started, or has exactly one cause": (
+        "test_plan.test_every_waiting_task_is_placed_or_has_one_wait",
+    ),
+    "Nodes that report nonsense break nothing, and what can never start stalls nobody": (
+        "test_nonsense.test_nodes_that_report_nonsense_break_nothing",
+        "test_nonsense.test_all_of_it_at_once_stalls_nobody_either",
+    ),
+}
