@@ -2,12 +2,15 @@
 
 import uuid
 
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models.functions import Now
 
 from apps.billing.models import Package
 from apps.clusters.models import LogicalCluster
 from apps.common.scoping import TenantModel
+from apps.common.tags import LONGEST, LONGEST_KEY, MOST
 from apps.envs.choices import Busy, SnapshotKind, Step, StepStatus
 from apps.registry.models import Image
 from apps.storage.models import Folder, Manifest
@@ -28,6 +31,9 @@ class Environment(TenantModel):
     code = models.CharField(max_length=16, unique=True)
     name = models.CharField(max_length=60)
     note = models.CharField(max_length=200, blank=True)
+    # Of its next start too; what a start is metered under are those of its own workload.
+    tags = ArrayField(models.CharField(max_length=LONGEST), default=list, db_default=[])
+    tag_keys = ArrayField(models.CharField(max_length=LONGEST_KEY), default=list, db_default=[])
     image = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="+")
     package = models.ForeignKey(Package, on_delete=models.PROTECT, related_name="+")
     cpu_package = models.ForeignKey(Package, on_delete=models.PROTECT, null=True, related_name="+")
@@ -63,6 +69,7 @@ class Environment(TenantModel):
                 fields=["expires_at"], name="environment_expires", condition=models.Q(expires_at__isnull=False)
             ),
             models.Index(fields=["purge_at"], name="environment_purge", condition=models.Q(purge_at__isnull=False)),
+            GinIndex(fields=["tag_keys"], name="environment_tagged"),
         ]
         constraints = [
             models.UniqueConstraint(fields=["organisation", "owner", "submit_key"], name="environment_submitted_once"),
@@ -77,6 +84,10 @@ class Environment(TenantModel):
             ),
             models.CheckConstraint(
                 condition=models.Q(cap_fen__isnull=True) | models.Q(cap_fen__gt=0), name="environment_cap_positive"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(tags__len__lte=MOST, tag_keys__len=models.F("tags__len")),
+                name="environment_tags_few",
             ),
         ]
 
