@@ -2,7 +2,7 @@
 PYTHON ?= python3
 LAUNCH = $(PYTHON) -m plstack.launch
 
-.PHONY: run stop status test quick processes contract chaos check format messages openapi locks bench
+.PHONY: run stop status test quick properties processes contract chaos check format messages openapi locks bench
 
 run:       ; @exec $(LAUNCH) run
 stop:      ; @$(LAUNCH) stop
@@ -11,6 +11,7 @@ status:    ; @$(LAUNCH) status
 test:      ; @$(LAUNCH) test $(T)
 # the parts of `make test` that need no browser
 quick:     ; @$(LAUNCH) test quick
+properties: ; @$(LAUNCH) test properties
 processes: ; @$(LAUNCH) test processes
 contract:  ; @$(LAUNCH) test contract
 # kill -9 of every process of a running copy

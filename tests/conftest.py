@@ -8,6 +8,16 @@ from django.db import connection, connections
 
 import plstack.celery  # noqa: F401  the current Celery application, as in every process of the platform
 from apps.common.database_role import APP_ROLE, grant_app_role
+from tests import searching
+
+searching.register_profiles()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Kill points are known by the names of their files."""
+    for item in items:
+        if item.path.name.startswith("test_kill"):
+            item.add_marker(pytest.mark.kills)
 
 
 @pytest.fixture(scope="session")

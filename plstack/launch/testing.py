@@ -1,4 +1,14 @@
-"""`make test` and `make check`: the environment with its tools, and servers that live as long as the suites."""
+"""`make test` and `make check`: the environment with its tools, and servers that live as long as the suites.
+
+Which suite a test belongs to follows from where it is and what it does; tests/architecture/test_suites.py holds it:
+
+- quick      everything that is not named below; Hypothesis and its machines with a tenth of their examples.
+- properties what searches at length: the tests that Hypothesis drives, with all of their examples (tests/searching.py),
+             and the kill points, which are in files called test_kill_*.py and in no other suite.
+- processes  folders whose tests start processes, servers and sandboxes of their own, and so wait for them: PROCESSES.
+- contract   every operation of the API as each role.
+- browser, chaos, kube: what carries these marks, with a browser, a running platform, a cluster.
+"""
 
 import os
 import shutil
@@ -16,14 +26,21 @@ from plstack.launch.report import Reporter, Step
 from plstack.launch.run import StopRequests
 from plstack.launch.valkey import Valkey
 
-# Suites that start processes, servers and sandboxes of their own, and so wait for them.
 PROCESSES = ["tests/drivers", "tests/gateway", "tests/envs", "tests/launch"]
 CONTRACT = ["tests/contract"]
-TWO = ["-n", "2", "-m", "not browser and not kube and not chaos"]
+ELSEWHERE = "not browser and not kube and not chaos"
+TWO = ["-n", "2", "-p", "no:schemathesis"]  # its plugin costs each process a second and finds nothing to do
 SUITES = {
-    "quick": [*TWO, *(f"--ignore={path}" for path in (*PROCESSES, *CONTRACT)), "tests"],
-    "processes": [*TWO, *PROCESSES],
-    "contract": [*TWO, *CONTRACT],
+    "quick": [
+        *TWO,
+        "-m",
+        f"{ELSEWHERE} and not kills",
+        *(f"--ignore={path}" for path in (*PROCESSES, *CONTRACT)),
+        "tests",
+    ],
+    "properties": [*TWO, "-m", f"{ELSEWHERE} and (hypothesis or kills)", "--hypothesis-profile=thorough", "tests"],
+    "processes": [*TWO, "-m", ELSEWHERE, *PROCESSES],
+    "contract": [*TWO, "-m", ELSEWHERE, *CONTRACT],
 }
 BROWSER = ["-m", "browser", "tests/browser"]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")

@@ -10,12 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apps.billing.arithmetic import HOUR, cut_at_hours, exact_fen, hour_price, largest_remainder, seconds
+from tests.searching import examples
 
 EPOCH = datetime(2028, 2, 28, tzinfo=UTC)
 rates = st.decimals(0, 10**8, places=10, allow_nan=False)
 microseconds = st.integers(0, 10**13)
 parts = st.lists(st.decimals(-(10**6), 10**6, places=10, allow_nan=False), min_size=1, max_size=20)
-quick = settings(max_examples=200, derandomize=True, deadline=None, database=None)
+quick = settings(max_examples=examples(200), derandomize=True, deadline=None, database=None)
 
 
 @quick

@@ -18,6 +18,7 @@ from apps.common.errors import Invalid
 from apps.tenants.choices import Role
 from apps.tenants.models import Organisation
 from tests.billing.builders import NOON, PLATFORM, Run, make_member, make_organisation, make_package, price_of, top_up
+from tests.searching import examples
 
 MINUTE, SECOND = timedelta(minutes=1), timedelta(seconds=1)
 SWEEP = timedelta(seconds=15)
@@ -115,7 +116,9 @@ def test_what_ended_by_itself_is_not_looked_at_again(run: Run) -> None:
 
 
 @pytest.mark.django_db
-@settings(max_examples=15, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=examples(15), derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+)
 @given(
     rate=st.sampled_from(["0.4", "333.3333333333", "6000", "250000"]),
     minutes=st.integers(10, 25),

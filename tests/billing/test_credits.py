@@ -27,6 +27,7 @@ from tests.billing.builders import (
     price_of,
     top_up,
 )
+from tests.searching import examples
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 LATER = NOON + timedelta(days=400)
@@ -117,7 +118,9 @@ spans = st.timedeltas(timedelta(0), timedelta(hours=5))
 rates = st.decimals(Decimal("0.01"), Decimal(100_000), places=4)
 
 
-@settings(max_examples=40, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=examples(40), deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+)
 @given(rate=rates, replicas=st.integers(1, 9), length=spans, kept=spans, rated=spans)
 def test_credit_and_net_are_what_was_charged(
     platform: Actor, rate: Decimal, replicas: int, length: timedelta, kept: timedelta, rated: timedelta

@@ -18,6 +18,7 @@ from apps.notifications.models import Notice
 from apps.tenants.choices import Role
 from apps.tenants.models import Organisation
 from tests.billing.builders import NOON, PLATFORM, Run, make_member, make_organisation, make_package, price_of, top_up
+from tests.searching import examples
 
 S = ArrearsStatus
 DAY, MINUTE = timedelta(days=1), timedelta(minutes=1)
@@ -142,7 +143,9 @@ STEPS = st.lists(
 
 
 @pytest.mark.django_db
-@settings(max_examples=12, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=examples(12), derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+)
 @given(steps=STEPS)
 def test_any_order_of_top_ups_usage_and_sweeps_walks_legal_edges_and_tells_each_once(
     platform: Actor, steps: list[tuple[str, object]]

@@ -28,6 +28,7 @@ from tests.billing.builders import (
     top_up,
 )
 from tests.billing.statements_kit import MIDDLE, NOVEMBER, build, posted_at, rate
+from tests.searching import examples
 
 MINUTE = timedelta(minutes=1)
 DECEMBER = NOVEMBER.next()
@@ -109,7 +110,7 @@ def moved(statement: Statement) -> int:
 
 
 @pytest.mark.usefixtures("platform")
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(STEP, min_size=4, max_size=24))
 def test_lines_bill_and_ledger_are_one(steps: list[tuple[str, int, int, int]]) -> None:
     with transaction.atomic():
@@ -131,7 +132,7 @@ def test_lines_bill_and_ledger_are_one(steps: list[tuple[str, int, int, int]]) -
 
 
 @pytest.mark.usefixtures("platform")
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(8), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(STEP, min_size=4, max_size=16))
 def test_revenue_is_the_sum_of_the_statements(steps: list[tuple[str, int, int, int]]) -> None:
     with transaction.atomic():

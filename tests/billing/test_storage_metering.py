@@ -21,6 +21,7 @@ from apps.common.clock import db_now
 from apps.common.errors import Denied
 from apps.tenants.models import Organisation
 from tests.billing.builders import PLATFORM, balance, make_voucher, top_up
+from tests.searching import examples
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 
@@ -149,7 +150,7 @@ def test_only_who_manages_prices_sets_it(alice: Actor) -> None:
         set_storage_price(alice, rate_fen_per_hour=Decimal(1))
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.integers(1, 90), st.integers(1, 6)), min_size=1, max_size=8))
 def test_whatever_the_sizes_the_time_tiles(
     lab: Organisation, alice: Actor, price: PriceVersion, steps: list[tuple[int, int]]

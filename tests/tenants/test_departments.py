@@ -28,6 +28,7 @@ from apps.tenants.services.departments import (
 )
 from apps.tenants.services.members import Place, change_member
 from tests.builders import actor_of, make_member, make_organisation, platform
+from tests.searching import examples
 
 GPU: dict[Resource | tuple[Resource, str], int] = {(Resource.GPU_MILLI, "A100"): 1000, Resource.RUNS: 1}
 
@@ -208,7 +209,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
 def test_the_books_are_right_after_any_order_of_events(
     admin: Actor, organisation: Organisation, people: list[User], steps: list[tuple[str, int, int]]

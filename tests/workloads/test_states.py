@@ -6,15 +6,8 @@ from uuid import uuid4
 
 import pytest
 from django.db import IntegrityError, transaction
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    invariant,
-    precondition,
-    rule,
-    run_state_machine_as_test,
-)
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from apps.billing.models import MeterSession
 from apps.common.clock import db_now
@@ -26,6 +19,7 @@ from apps.workloads.models import Attempt, Event, Placement, Workload
 from apps.workloads.reconcile.attempts import claim_due
 from apps.workloads.states import TRANSITIONS, Claim, Why
 from tests.builders import World, make_world, platform, submit_workload
+from tests.searching import run_machine
 from tests.workloads.loops import make_due
 
 
@@ -196,15 +190,9 @@ class Life(RuleBasedStateMachine):
             assert open_sessions == 0
 
 
+@pytest.mark.hypothesis
 def test_every_order_of_events_keeps_the_promises(db: None) -> None:
-    options = settings(
-        max_examples=15,
-        stateful_step_count=12,
-        deadline=None,
-        suppress_health_check=list(HealthCheck),
-        derandomize=True,
-    )
-    run_state_machine_as_test(Life, settings=options)
+    run_machine(Life, count=15, steps=12)
 
 
 def test_the_transition_table_has_no_way_out_of_an_end() -> None:

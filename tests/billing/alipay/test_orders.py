@@ -21,6 +21,7 @@ from apps.tenants.choices import Role
 from apps.tenants.models import Organisation
 from tests.billing.alipay.gateway import Gateway, form
 from tests.billing.builders import PLATFORM, balance, make_member, make_organisation
+from tests.searching import examples
 
 Step = Callable[[Gateway, TopUpOrder, Actor], None]
 ADDRESSES = orders.Addresses("https://lab.example/billing/alipay/notify/", "https://lab.example/billing/top-up/back/")
@@ -233,7 +234,10 @@ STEPS = st.lists(st.sampled_from([*TELL, _pay, _wrong_amount, _lost, _close_here
 
 
 @hypothesis_settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], print_blob=True
+    max_examples=examples(25),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    print_blob=True,
 )
 @given(STEPS)
 def test_any_sequence_gives_exactly_one_credit_or_none(

@@ -19,6 +19,7 @@ from tests.billing.alipay.gateway import Gateway
 from tests.billing.alipay.test_orders import begun, tell
 from tests.billing.builders import balance
 from tests.builders import make_staff
+from tests.searching import examples
 
 
 @pytest.fixture
@@ -111,7 +112,9 @@ def test_what_is_spent_cannot_be_given_back(gateway: Gateway, treasurer: Actor, 
     assert TopUpOrder.objects.filter(status=TopUpStatus.PAID).count() == 3
 
 
-@hypothesis_settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@hypothesis_settings(
+    max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(st.lists(st.tuples(st.integers(1, 700), st.booleans(), st.booleans()), max_size=6))
 def test_refunds_never_exceed_what_was_paid(
     gateway: Gateway, lab: Organisation, treasurer: Actor, clerk: Actor, wanted: list[tuple[int, bool, bool]]

@@ -27,6 +27,7 @@ from tests.billing.alipay.test_orders import begun, tell
 from tests.billing.alipay.test_reconciliation import clerk, day, outcomes, row_of, take, yesterday
 from tests.billing.alipay.test_refunds import asked, clearing, paid
 from tests.billing.builders import balance
+from tests.searching import examples
 
 __all__ = ["clerk", "day"]
 
@@ -101,7 +102,9 @@ STEPS = st.lists(
 )
 
 
-@hypothesis_settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@hypothesis_settings(
+    max_examples=examples(20), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(STEPS, st.sets(st.integers(0, 3)))
 def test_whatever_is_lost_or_doubled_the_bill_credits_each_payment_once(
     gateway: Gateway, lab: Organisation, treasurer: Actor, clerk: Actor, day: date,

@@ -1,0 +1,74 @@
+"""Every test is in a suite that `make test` runs, and what searches at length searches in the properties suite."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from plstack.launch.testing import CONTRACT, PROCESSES, SUITES
+
+TESTS = Path(__file__).parents[1]
+SEARCHING = TESTS / "searching.py"
+ANYTHING_ELSE = {CONTRACT[0].removeprefix("tests/"), "architecture"}  # a number of its own; this rule itself
+
+
+def modules() -> Iterator[tuple[Path, ast.Module]]:
+    for path in sorted(TESTS.rglob("*.py")):
+        if path != SEARCHING and path.relative_to(TESTS).parts[0] not in ANYTHING_ELSE:
+            yield path, ast.parse(path.read_text())
+
+
+def name_of(node: ast.expr) -> str:
+    """The last part of a name: `run_machine` of `searching.run_machine(...)`."""
+    if isinstance(node, ast.Call):
+        return name_of(node.func)
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def calls(tree: ast.AST) -> Iterator[ast.Call]:
+    return (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+
+
+def test_no_folder_falls_between_the_suites() -> None:
+    left_out = {word.removeprefix("--ignore=") for word in SUITES["quick"] if word.startswith("--ignore=")}
+    assert left_out == {word for name in ("processes", "contract") for word in SUITES[name] if word in left_out}
+    assert {*PROCESSES, *CONTRACT} == left_out
+    assert "tests" in SUITES["quick"]
+    assert "tests" in SUITES["properties"]
+
+
+def test_each_search_has_more_examples_in_the_properties_suite() -> None:
+    for path, tree in modules():
+        for call in calls(tree):
+            for keyword in call.keywords:
+                if keyword.arg == "max_examples":
+                    assert name_of(keyword.value) == "examples", f"{path}:{call.lineno}: max_examples=examples(N)"
+
+
+def test_each_machine_runs_in_the_properties_suite() -> None:
+    found = 0
+    for path, tree in modules():
+        for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
+            called = {name_of(call.func) for call in calls(function)}
+            assert "run_state_machine_as_test" not in called, (
+                f"{path}:{function.lineno}: use tests.searching.run_machine"
+            )
+            if "run_machine" in called:
+                marks = {name_of(mark) for mark in function.decorator_list}
+                assert "hypothesis" in marks, f"{path}:{function.lineno}: mark it @pytest.mark.hypothesis"
+                found += 1
+    assert found
+
+
+def test_each_kill_point_is_in_a_file_of_that_name() -> None:
+    for path, tree in modules():
+        froms = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+        if path.name.startswith("test_") and any("killing" in module for module in froms):
+            assert path.name.startswith("test_kill"), f"{path}: kill points are in files called test_kill_*.py"
+
+
+def test_kill_points_are_known_by_the_name(request: pytest.FixtureRequest) -> None:
+    for item in request.session.items:
+        marked = item.get_closest_marker("kills") is not None
+        assert marked == item.path.name.startswith("test_kill"), item.nodeid

@@ -1,0 +1,44 @@
+"""How far Hypothesis searches: a tenth of the examples in every suite, all of them in the properties suite.
+
+`--hypothesis-profile=thorough` makes the difference; plstack/launch/testing.py says which suite a test belongs to.
+"""
+
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
+
+FEW, THOROUGH = "few", "thorough"
+USUAL = settings.get_profile(settings.get_current_profile_name())  # Hypothesis has one for CI and one for desks
+
+
+def register_profiles() -> None:
+    """For tests/conftest.py, before pytest reads which profile is asked for; few examples are the same each time."""
+    settings.register_profile(FEW, deadline=None, derandomize=True, max_examples=_few(USUAL.max_examples))
+    settings.register_profile(THOROUGH, USUAL, deadline=None, print_blob=True)
+    settings.load_profile(FEW)
+
+
+def examples(count: int) -> int:
+    """`max_examples` for a test that wants another number than the usual one: `count` when searching thoroughly."""
+    return count if settings.get_current_profile_name() == THOROUGH else min(count, _few(count))
+
+
+def run_machine(machine: type[RuleBasedStateMachine], *, count: int, steps: int) -> None:
+    """Walk `machine` `count` times for up to `steps` steps each; mark the test `@pytest.mark.hypothesis`.
+
+    The same walks each time: what fails in one run fails in the next. Raises what the machine's invariants raise.
+    """
+    run_state_machine_as_test(
+        machine,
+        settings=settings(
+            max_examples=examples(count),
+            stateful_step_count=steps,
+            derandomize=True,
+            deadline=None,
+            database=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
+
+
+def _few(count: int) -> int:
+    return max(3, count // 10)
