@@ -15,6 +15,9 @@ class BillingConfig(AppConfig):
         "billing_usageslice": "SELECT, INSERT",
         "billing_ratingrun": "SELECT, INSERT",
         "billing_charge": "SELECT, INSERT",
+        # Written by a trigger on the charges only.
+        "billing_sessionday": "SELECT",
+        "billing_daysum": "SELECT",
         "billing_alipaybill": "SELECT, INSERT",
         "billing_termprice": "SELECT, INSERT, UPDATE (effective_to)",
         "billing_prepaidorder": "SELECT, INSERT, UPDATE (status, ends_at, covers_until, auto_renew, at_end, told_days)",

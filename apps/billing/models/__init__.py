@@ -6,6 +6,7 @@ from apps.billing.models.discounts import Discount
 from apps.billing.models.exports import Export, ExportPart
 from apps.billing.models.holds import Hold, HoldEnd
 from apps.billing.models.invoices import Invoice, InvoiceFile, InvoiceTitle
+from apps.billing.models.kept_sums import DaySum, SessionDay
 from apps.billing.models.ledger import Account, Transfer
 from apps.billing.models.metering import MeterSession, UsageSlice
 from apps.billing.models.prepaid import PrepaidOrder, PrepaidPurchase, PrepaidSeat, PrepaidStop, TermPrice
@@ -28,6 +29,7 @@ __all__ = [
     "BudgetAlert",
     "Charge",
     "ChargeCover",
+    "DaySum",
     "Discount",
     "Export",
     "ExportPart",
@@ -48,6 +50,7 @@ __all__ = [
     "PriceVersion",
     "RatingRun",
     "RechargeRequest",
+    "SessionDay",
     "SpendingCap",
     "Statement",
     "StatementLine",
