@@ -3,10 +3,11 @@
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Aggregate, Count, Max, Min, Sum
+from django.db.models import Aggregate, Max, Min, Sum
 
 from apps.billing import selectors as funds
 from apps.billing.forms import Asked, Order
+from apps.billing.selectors.consumption import session_days
 from apps.common.actor import Actor
 
 PER_PAGE = 25
@@ -24,7 +25,7 @@ def page_of_runs(actor: Actor, asked: Asked, *, number: str | None, count: int) 
 
     `count`: how many runs there are, which the caller knows; a page beyond the last is the last.
     """
-    rows = asked.narrow(funds.charges(actor, filters=asked.filters)).order_by().values("session__workload_id")
+    rows = asked.narrow(session_days(actor, filters=asked.filters)).values("session__workload_id")
     key, greatest_first = KEYS[asked.order]
     ordered = rows.annotate(key=key).order_by("-key" if greatest_first else "key", "session__workload_id")
     paginator = Paginator(ordered.values_list("session__workload_id", flat=True), PER_PAGE)
@@ -36,6 +37,8 @@ def page_of_runs(actor: Actor, asked: Asked, *, number: str | None, count: int) 
 
 def _in_full(actor: Actor, asked: Asked, workload_ids: list[Any]) -> list[dict[str, Any]]:
     rows = funds.consumption_by_workload(actor, filters=asked.filters).filter(session__workload_id__in=workload_ids)
-    detailed = rows.annotate(charges=Count("id"), version=Max("price_version__number"), rate=Max("rate"))
+    detailed = rows.annotate(
+        charges=Sum("charges"), version=Max("price_version__number"), rate=Max("price_version__rate_fen_per_hour")
+    )
     found = {row["workload_id"]: row for row in detailed.order_by()}
     return [found[workload_id] for workload_id in workload_ids]

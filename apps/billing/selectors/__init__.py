@@ -17,6 +17,7 @@ from apps.billing.selectors.consumption import (
     workload_cost,
 )
 from apps.billing.selectors.covering import covered_workloads, prepaid_stops
+from apps.billing.selectors.kept_sums import day_drift, session_drift
 from apps.billing.selectors.ledger import Drift, drift, unbalanced_runs
 from apps.billing.selectors.metering import burn_by_organisation, burn_fen_per_hour
 from apps.billing.selectors.quotes import Quote, quote
@@ -37,6 +38,7 @@ __all__ = [
     "consumption_by_workload",
     "covered_workloads",
     "current_price",
+    "day_drift",
     "drift",
     "packages",
     "prepaid_stops",
@@ -44,6 +46,7 @@ __all__ = [
     "quote",
     "recharges",
     "released_organisation_ids",
+    "session_drift",
     "standing",
     "suspended_organisation_ids",
     "unbalanced_runs",

@@ -15,7 +15,7 @@ from django.core.cache import cache
 from django.db.models import BigIntegerField, Case, F, Q, QuerySet, Sum, Value, When
 
 from apps.billing.choices import AccountKind, TransferKind
-from apps.billing.models import Account, Charge, PrepaidOrder, Transfer
+from apps.billing.models import Account, DaySum, PrepaidOrder, Transfer
 from apps.billing.months import Month
 from apps.billing.selectors.statements_figures import Flow, flow_of, flows, is_billed, received_fen, runs, settled
 from apps.common.actor import Actor
@@ -148,13 +148,13 @@ class PackageRevenue:
 
 
 def by_package(actor: Actor, *, month: Month) -> list[PackageRevenue]:
-    """The greatest first. Reads the sums of the month's charges, which make up the rating runs to the fen."""
+    """The greatest first. Reads the kept sums of the month's charges, which make up the rating runs to the fen."""
     actor.require(Permission.PLATFORM_FINANCE_VIEW)
     names: dict[int, tuple[str, str]] = {}
     used: dict[int, int] = {}
     package = "price_version__package"
     columns = f"{package}_id", f"{package}__name_en", f"{package}__name_zh"
-    charged = Charge.objects.filter(run__at__gte=month.start, run__at__lt=month.end).order_by().values_list(*columns)
+    charged = DaySum.objects.filter(billed=month.period).values_list(*columns)
     for key, name_en, name_zh, fen in charged.annotate(fen=Sum("amount_fen")):
         names[key], used[key] = (name_en, name_zh), int(fen)
     earned = _prepaid_by_package(month, names)

@@ -1,4 +1,4 @@
-"""What a billing month amounts to, read from the ledger and from the charges.
+"""What a billing month amounts to, read from the ledger and from the kept sums of charges.
 
 Everything of a rating run belongs to the month in which the run was made, all other movements to their own; so the
 lines of a bill, its rounding and the ledger's transfers are three views of the same runs and always add up.
@@ -6,16 +6,16 @@ lines of a bill, its rounding and the ledger's transfers are three views of the 
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, F, Q, QuerySet, Sum
-from django.db.models.functions import Coalesce
+from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models.functions import Coalesce, TruncMonth
 
 from apps.billing.choices import AccountKind, BillKind, TransferKind
-from apps.billing.models import Charge, RatingRun, Transfer
+from apps.billing.models import Charge, DaySum, RatingRun, Transfer
 from apps.billing.models.rating import CREDIT
 from apps.billing.months import Month
 
@@ -113,17 +113,10 @@ def charges_of(organisation_id: UUID, month: Month) -> QuerySet[Charge]:
 
 
 def used(organisation_id: UUID, month: Month) -> list[Used]:
-    """The month's charges, summed in the database: however many there are, only the sums are read."""
-    columns = "revision", "period", "price_version_id", "discount_off"
-    summed = (
-        charges_of(organisation_id, month)
-        .order_by()
-        .values_list(*columns)
-        .annotate(
-            count=Count("pk"),
-            charged=Sum(F("seconds") * (F("replicas") - F("covered"))),
-            exact=Sum("exact_fen"),
-        )
+    """The month's charges by what a bill's line is, from the sums that are kept of them."""
+    rows = DaySum.objects.filter(organisation_id=organisation_id, billed=month.period)
+    summed = rows.values_list("revision", TruncMonth("day"), "price_version_id", "discount_off").annotate(
+        count=Sum("charges"), charged=Sum("replica_seconds"), exact=Sum("exact_fen")
     )
     found = [_used(month, *row) for row in summed]
     order = list(BillKind)
@@ -132,8 +125,8 @@ def used(organisation_id: UUID, month: Month) -> list[Used]:
     )
 
 
-def _used(month: Month, revision: int, period: str, price: int, discount: Decimal, *sums: Any) -> Used:
-    count, charged, exact = sums
+def _used(month: Month, revision: int, used_in: date, price: int, discount: Decimal, *sums: Any) -> Used:
+    (count, charged, exact), period = sums, f"{used_in:%Y-%m}"
     return Used(kind_of(revision, period, month), period, price, discount, count, charged, exact)
 
 

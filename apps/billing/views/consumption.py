@@ -18,7 +18,8 @@ from apps.billing.forms import Asked, ConsumptionForm, Period
 from apps.billing.models import Charge
 from apps.billing.runpages import page_of_runs
 from apps.billing.selectors import WorkloadCost
-from apps.billing.selectors.agreement import agreement
+from apps.billing.selectors.agreement import agreement_of_months
+from apps.billing.selectors.consumption import session_days
 from apps.billing.selectors.spending import BILLING_ZONE, unrated
 from apps.billing.views.costs import tabs
 from apps.common.access import in_organisation, requires
@@ -84,8 +85,7 @@ def pager(page: Page[Any]) -> dict[str, Any]:
 
 def _totals(actor: Actor, asked: Asked) -> dict[str, Any]:
     """amount_fen, exact_fen, seconds and number of runs of all that was asked for; zeros when there is nothing."""
-    rows = asked.narrow(funds.charges(actor, filters=asked.filters)).order_by()
-    sums = rows.aggregate(
+    sums = asked.narrow(session_days(actor, filters=asked.filters)).aggregate(
         amount_fen=Sum("amount_fen"),
         exact_fen=Sum("exact_fen"),
         seconds=Sum("seconds"),
@@ -137,7 +137,7 @@ def _strip(actor: Actor, asked: Asked, totals: dict[str, Any]) -> list[dict[str,
 
 
 def _agreement(actor: Actor, asked: Asked) -> dict[str, Any]:
-    found = agreement(actor, filters=asked.filters)
+    found = agreement_of_months(actor, since=asked.since, until=asked.until, organisation_id=actor.organisation())
     return {
         "label": _("Difference to the ledger"),
         "value": yuan(found.difference_fen),

@@ -13,7 +13,8 @@ from apps.billing import selectors as funds
 from apps.billing.arithmetic import seconds
 from apps.billing.models import Charge, MeterSession, PriceVersion, RatingRun, UsageSlice
 from apps.billing.selectors import ChargeFilter
-from apps.billing.selectors.agreement import Agreement, agreement_of
+from apps.billing.selectors.agreement import Agreement, agreement_of, agreement_of_months
+from apps.billing.selectors.consumption import Summed, by_organisation, day_sums, session_days
 from apps.billing.selectors.metering import unrated_of
 from apps.common.actor import Actor
 from apps.common.errors import NotFound
@@ -43,7 +44,14 @@ class Scope:
         )
         return self.matching(funds.charges(actor, filters=filters))
 
-    def matching(self, rows: QuerySet[Charge, Any]) -> QuerySet[Charge, Any]:
+    def sums(self, actor: Actor) -> Summed:
+        """Kept sums of the charges: of sessions where words have to be looked for in them."""
+        filters = ChargeFilter(since=self.since, until=self.until)
+        if self.search:
+            return self.matching(session_days(actor, filters=filters))
+        return day_sums(actor, filters=filters)
+
+    def matching(self, rows: QuerySet[Any, Any]) -> QuerySet[Any, Any]:
         """Rows whose organisation, workload or owner contains the words."""
         if not self.search:
             return rows
@@ -76,28 +84,29 @@ class Totals:
 
 
 def totals(actor: Actor, scope: Scope) -> Totals:
-    found = (
-        scope.charges(actor)
-        .order_by()
-        .aggregate(
-            amount=Sum("amount_fen"),
-            exact=Sum("exact_fen"),
-            vouchers=Sum("voucher_exact"),
-            organisations=Count("organisation_id", distinct=True),
-            workloads=Count("session__workload_id", distinct=True),
-        )
+    found = scope.sums(actor).aggregate(
+        amount=Sum("amount_fen"),
+        exact=Sum("exact_fen"),
+        vouchers=Sum("voucher_exact"),
+        organisations=Count("organisation_id", distinct=True),
     )
     amount, exact, by_vouchers = found["amount"] or 0, found["exact"] or Decimal(0), found["vouchers"] or Decimal(0)
-    return Totals(amount, exact, found["organisations"], found["workloads"], voucher_exact=by_vouchers)
+    return Totals(amount, exact, found["organisations"], _workloads(actor, scope), voucher_exact=by_vouchers)
 
 
-def organisations(actor: Actor, scope: Scope) -> QuerySet[Charge, Any]:
+def _workloads(actor: Actor, scope: Scope) -> int:
+    """How many workloads were charged for. Each session is looked at once, however many days it ran."""
+    days = scope.matching(session_days(actor, filters=ChargeFilter(since=scope.since, until=scope.until)))
+    sessions = MeterSession.objects.filter(pk__in=days.values("session_id"))
+    return int(sessions.aggregate(count=Count("workload_id", distinct=True))["count"])
+
+
+def organisations(actor: Actor, scope: Scope) -> QuerySet[Any, Any]:
     """Rows {organisation_id, name, amount_fen, exact_fen, seconds}, the greatest first."""
-    filters = ChargeFilter(since=scope.since, until=scope.until)
-    return scope.matching(funds.consumption_by_organisation(actor, filters=filters))
+    return by_organisation(scope.sums(actor))
 
 
-def workloads(actor: Actor, scope: Scope, organisation_id: UUID) -> QuerySet[Charge, Any]:
+def workloads(actor: Actor, scope: Scope, organisation_id: UUID) -> QuerySet[Any, Any]:
     """Rows {workload_id, label, username, amount_fen, exact_fen, seconds, first, last}, newest first."""
     filters = ChargeFilter(since=scope.since, until=scope.until, organisation_id=organisation_id)
     return scope.matching(funds.consumption_by_workload(actor, filters=filters))
@@ -121,10 +130,8 @@ def slices(actor: Actor, scope: Scope, workload_id: UUID, hour: datetime) -> Que
 def by_package(actor: Actor, scope: Scope) -> list[dict[str, Any]]:
     """Rows {package_id, name_en, name_zh, amount_fen, exact_fen}, the greatest first."""
     package = "price_version__package"
-    rows = (
-        scope.charges(actor)
-        .order_by()
-        .values(package_id=F(f"{package}_id"), name_en=F(f"{package}__name_en"), name_zh=F(f"{package}__name_zh"))
+    rows = scope.sums(actor).values(
+        package_id=F(f"{package}_id"), name_en=F(f"{package}__name_en"), name_zh=F(f"{package}__name_zh")
     )
     summed = rows.annotate(amount_fen=Sum("amount_fen"), exact_fen=Sum("exact_fen"))
     return [dict(row) for row in summed.order_by("-exact_fen", f"{package}_id")]
@@ -132,9 +139,7 @@ def by_package(actor: Actor, scope: Scope) -> list[dict[str, Any]]:
 
 def days(actor: Actor, scope: Scope) -> dict[date, Decimal]:
     """Exact fen of each day with charges."""
-    filters = ChargeFilter(since=scope.since, until=scope.until)
-    rows = scope.matching(funds.consumption_by_day(actor, filters=filters))
-    return {row["day"]: row["exact_fen"] for row in rows}
+    return dict(scope.sums(actor).values_list("day").annotate(fen=Sum("exact_fen")).order_by("day"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,5 +208,7 @@ def received(actor: Actor, scope: Scope) -> Received:
 
 
 def agreement(actor: Actor, scope: Scope) -> Agreement:
-    """Charges against ledger entries, over every rating run that the scope touches, whole runs each."""
-    return agreement_of(actor, scope.charges(actor))
+    """Charges against ledger entries: of the billing months that the days lie in, or of the runs that match words."""
+    if scope.search:
+        return agreement_of(actor, scope.charges(actor))
+    return agreement_of_months(actor, since=scope.since, until=scope.until)
