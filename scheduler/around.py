@@ -44,12 +44,12 @@ def _may_yield(task: Task, member: Member, preemptor: Preemptor) -> tuple[bool, 
     """Whether it may be asked to give way, and the rule that says so."""
     if member.leaving:
         return True, "leaving"
-    if not member.task.preemptible:
+    same = member.task.organisation == task.organisation
+    if not member.task.preemptible and (preemptor.firm or same):
         return False, "not_preemptible"
     victim = preemptor.victim(member.task.id)
     if victim is None:
         return False, "min_runtime"
-    same = member.task.organisation == task.organisation
     if preemptor.may(task, victim):
         return True, "lower_priority" if same else "above_guarantee"
     return False, "priority" if same else "within_guarantee"

@@ -32,6 +32,7 @@ class Candidates:
         names = [victim.task.organisation for victim in self.victims]
         self._owner = np.array([self._codes.setdefault(name, len(self._codes)) for name in names], np.int64)
         self._priority = np.array([victim.task.priority for victim in self.victims], np.int64)
+        self._yields = np.array([victim.task.preemptible for victim in self.victims], np.bool_)
         self._lost = np.array([victim.lost_gpu_s for victim in self.victims], np.float64)
         self._here = np.ones(len(self.victims), np.bool_)
         self._spared = np.ones(len(self.victims), np.bool_)
@@ -68,7 +69,7 @@ class Candidates:
     def lawful(self, task: Task, reclaims: bool) -> Bools:
         """[V]: whom the task may take the place of, each taken alone. `reclaims`: others' too, if they can spare it."""
         own = self._owner == self._codes.get(task.organisation, -1)
-        may = own & (self._priority < task.priority)
+        may = own & self._yields & (self._priority < task.priority)
         if reclaims:
             self._look_what_is_spared()
             may |= ~own & self._spared

@@ -50,7 +50,9 @@ class Pass:
         self.shares, self.book = accounts.shares, accounts.book
         self.bookings = Bookings(allocator, backlog, roster, accounts.shares, now, rules, promised)
         self.future = self.bookings.future
-        self.preemptor = Preemptor(self.cells, self.future, self.shares, now, checkpoints)
+        self.preemptor = Preemptor(
+            self.cells, self.future, self.shares, now, checkpoints, firm=rules.firm_over_guarantee
+        )
         self.gangs = GangPlacer(allocator)
         self.places: list[Place] = []
         self.preempts: list[Preempt] = []

@@ -1,7 +1,7 @@
 """Who gives way: the cheapest set of victims that lets a task start, whole gangs, none of them needless.
 
-A victim is strictly lower in priority in the same organisation; or it belongs to an organisation that keeps its
-guarantee without it, while the task's organisation stays inside its own. Both orders are strict, so nothing swings
+A victim is pre-emptible and strictly lower in priority in the same organisation; or it belongs to an organisation that
+keeps its guarantee without it, while the task's organisation stays inside its own. Both orders are strict: none swings
 back and forth. Cost, in this order: highest victim priority, GPU-seconds since the last checkpoint, gangs broken,
 count. Greedy by cost per useful resource, then pruned backwards; exact for up to EXACT_VICTIMS candidates on a node.
 """
@@ -34,19 +34,27 @@ class Preemptor:
     """Finds victims among the members that ran before the pass. Reads shares and the future, changes nothing."""
 
     def __init__(
-        self, cells: Cells, future: Future, shares: Shares, now: float, checkpoints: Mapping[str, float]
+        self,
+        cells: Cells,
+        future: Future,
+        shares: Shares,
+        now: float,
+        checkpoints: Mapping[str, float],
+        *,
+        firm: bool = True,
     ) -> None:
+        """`firm`: what is not pre-emptible is never asked, even beyond its organisation's guarantee."""
         self.cells, self.future, self.shares, self.now = cells, future, shares, now
-        self.roster, self.checkpoints = future.roster, checkpoints
+        self.roster, self.checkpoints, self.firm = future.roster, checkpoints, firm
         self._victims: dict[str, Victim] = {}
         self._candidates: Candidates | None = None
 
     def anybody(self) -> bool:
         """Whether anybody at all might be asked."""
-        return any(self.roster.yielding.values())
+        return any(self.roster.yielding.values()) or (not self.firm and any(self.roster.firm.values()))
 
     def victim(self, task_id: str) -> Victim | None:
-        """The task as a victim, when it may be asked at all: pre-emptible, past its minimum run time, not leaving."""
+        """The task as a victim, when it may be asked at all: not firm, past its minimum run time, not leaving."""
         members = self.roster.of_task.get(task_id)
         if members is None or not self._may_be_asked(members):
             return None
@@ -58,7 +66,7 @@ class Preemptor:
     def _may_be_asked(self, members: Sequence[Member]) -> bool:
         task = members[0].task
         ran = self.now - max(member.started_at for member in members)
-        yields = task.preemptible and not any(member.leaving for member in members)
+        yields = (task.preemptible or not self.firm) and not any(member.leaving for member in members)
         return yields and ran >= task.min_runtime_s and self.roster.ran_before(task.id)
 
     def _lost(self, members: Sequence[Member], checkpoint: float | None) -> float:
@@ -72,7 +80,7 @@ class Preemptor:
     def may(self, task: Task, victim: Victim) -> bool:
         """Whether the task may take the victim's place."""
         if task.organisation == victim.task.organisation:
-            return victim.task.priority < task.priority
+            return victim.task.preemptible and victim.task.priority < task.priority
         return self._may_reclaim(task) and self._spared(victim.task.organisation, [victim])
 
     def _spared(self, organisation: str, victims: Sequence[Victim]) -> bool:
@@ -101,7 +109,9 @@ class Preemptor:
     def _all(self) -> Candidates:
         """Everybody who may be asked at all: nobody comes to them in a pass."""
         if self._candidates is None:
-            everybody = (self.victim(task_id) for tasks in self.roster.yielding.values() for task_id in tasks)
+            books = (self.roster.yielding,) if self.firm else (self.roster.yielding, self.roster.firm)
+            asked = (task_id for book in books for tasks in book.values() for task_id in tasks)
+            everybody = (self.victim(task_id) for task_id in asked)
             able = [victim for victim in everybody if victim is not None]
             self._candidates = Candidates(self.shares, len(self.cells), able)
         return self._candidates

@@ -45,6 +45,7 @@ class Roster:
         self.on_row: dict[int, list[Member]] = {}
         self.of_task: dict[str, list[Member]] = {}
         self.yielding: defaultdict[str, dict[str, None]] = defaultdict(dict)  # pre-emptible tasks by organisation
+        self.firm: defaultdict[str, dict[str, None]] = defaultdict(dict)  # those that are not
         self._leaving: dict[str, None] = {}
         self._before: dict[str, Sequence[Member]] | None = None
 
@@ -61,6 +62,8 @@ class Roster:
             self._leaving[task.id] = None
         elif task.preemptible:
             self.yielding[task.organisation][task.id] = None
+        else:
+            self.firm[task.organisation][task.id] = None
 
     def drop(self, task_id: str) -> Sequence[Member]:
         """All members of the task leave the roster. Unknown tasks have none."""
@@ -71,6 +74,7 @@ class Roster:
         del self.of_task[task_id]
         self._leaving.pop(task_id, None)
         self.yielding[members[0].task.organisation].pop(task_id, None)
+        self.firm[members[0].task.organisation].pop(task_id, None)
         for row in {member.claim.row for member in members}:
             left = [member for member in self.on_row[row] if member.task.id != task_id]
             if left:

@@ -11,6 +11,8 @@ class Rules:
     `in_order`: nothing starts behind a task that cannot (strict first come, first served).
     `hold_after_s`: once a task that cannot start has waited this long, what is free where it is to start is held for
     it, however soon those behind it are predicted to end; up to `holds` tasks at a time.
+    `firm_over_guarantee`: work that is not pre-emptible is spared by everybody. False: by its own organisation alone;
+    what that holds beyond its guarantee goes back to guarantees of others.
     `explain`: False for replays. Waits then name reservations only, and a pass ends when nobody else can start.
     """
 
@@ -25,6 +27,7 @@ class Rules:
     save_window_s: float = 300.0
     explain_holders: int = 200
     explain_alternatives: int = 16
+    firm_over_guarantee: bool = True
 
 
 DEFAULT_RULES = Rules()

@@ -19,6 +19,7 @@ from apps.workloads import services as workloads
 from apps.workloads.choices import Kind, Reason, Status
 from apps.workloads.models import Attempt, Preemption, Workload
 from apps.workloads.queueing.choices import PreemptionOutcome, PreemptionWhy
+from apps.workloads.queueing.contract import ContractClass, contract_of
 from apps.workloads.queueing.policy import QueueSettings
 from tests.builders import World, actor_of, make_member, make_organisation, platform, reload, submit_workload
 from tests.workloads.loops import tick, until
@@ -114,6 +115,22 @@ def test_another_organisations_guarantee_takes_back_what_was_lent(zone: World) -
     for _step in range(3):
         tick()
     assert Preemption.objects.count() == 1  # nothing swings back
+
+
+def test_a_guarantee_takes_back_firm_work_beyond_its_own_where_the_platform_says_so(zone: World) -> None:
+    other = make_organisation()
+    Guarantee.objects.create(organisation=other, simulated=True, gpu_model="H100", gpu_milli=1000)
+    firm = run(member(zone.organisation, zone, 5), preemptible=False)
+    submit(member(other, zone, 1))
+    for _step in range(3):
+        tick()
+    assert contract_of(firm).kind is ContractClass.UNINTERRUPTIBLE
+    assert not Preemption.objects.exists()
+    rules = QueueSettings(notice_s=0, save_s=10, min_runtime_s=0, firm_over_guarantee=False)
+    platform_settings.put(platform(), rules)
+    assert contract_of(firm).kind is ContractClass.FIRM
+    until(firm, lambda found: found.status == Status.QUEUED)
+    assert Preemption.objects.get().why == PreemptionWhy.GUARANTEE
 
 
 def test_without_a_guarantee_priority_does_not_cross_organisations(zone: World) -> None:

@@ -94,6 +94,9 @@ class QueueOut(serializers.Serializer[Any]):
     notice_s = serializers.IntegerField(min_value=0, max_value=MAX_SECONDS)
     save_s = serializers.IntegerField(min_value=10, max_value=MAX_SECONDS)
     min_runtime_s = serializers.IntegerField(min_value=0, max_value=MAX_SECONDS)
+    firm_over_guarantee = serializers.BooleanField(
+        help_text="Work that must not be interrupted is spared beyond its organisation's guarantee too."
+    )
 
 
 class ReviewOut(serializers.Serializer[Any]):

@@ -29,7 +29,7 @@ def side_a(scenario: Scenario) -> Material:
         nodes,
         (),
         _queues(now, hardware),
-        times=Times(float(rules.notice_s), float(rules.save_s), float(rules.min_runtime_s)),
+        times=Times(float(rules.notice_s), float(rules.save_s), float(rules.min_runtime_s), rules.firm_over_guarantee),
         machines=machines,
     )
     if scenario.source == Source.HISTORY:

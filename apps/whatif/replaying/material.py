@@ -15,6 +15,7 @@ class Times:
     notice_s: float = 120.0
     save_s: float = 300.0
     min_runtime_s: float = 600.0
+    firm_over_guarantee: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ def replay(material: Material, tell: Callable[[float], None]) -> Report:
         DEFAULT_RULES,
         notice_s=times.notice_s,
         save_window_s=times.save_s,
+        firm_over_guarantee=times.firm_over_guarantee,
         explain=False,
     )
     history = History()

@@ -203,7 +203,7 @@ def _ground(
         lesson=standing.lesson,
         engine=_usable_part(world, usable),
         view=view,
-        rules=replace(scheduler.Rules(), notice_s=float(rules.notice_s), save_window_s=float(rules.save_s)),
+        rules=policy.pass_rules(rules),
         quiet=not waiting and not _limited(view) and all(member.held_for is None for member in running),
     )
 

@@ -24,6 +24,8 @@ class ContractClass(StrEnum):
     """Beyond the guarantee, or without one: another organisation's guarantee may take it back too."""
     UNINTERRUPTIBLE = "uninterruptible"
     """Asked by nobody."""
+    FIRM = "firm"
+    """Beyond the guarantee, not to be interrupted: only another organisation's guarantee may take it back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +66,24 @@ def _contract(kind: ContractClass, priority: int) -> Contract:
 
 def _class_of(organisation_id: UUID, spec: Spec, *, except_for: UUID | None = None) -> ContractClass:
     if not spec.preemptible:
+        return _firmly(organisation_id, spec, except_for)
+    inside = _inside(organisation_id, spec, except_for)
+    return ContractClass.GUARANTEED if inside else ContractClass.OVER_GUARANTEE
+
+
+def _firmly(organisation_id: UUID, spec: Spec, except_for: UUID | None) -> ContractClass:
+    if policy.rules().firm_over_guarantee or _inside(organisation_id, spec, except_for):
         return ContractClass.UNINTERRUPTIBLE
+    return ContractClass.FIRM
+
+
+def _inside(organisation_id: UUID, spec: Spec, except_for: UUID | None) -> bool:
+    """Whether there is room in the organisation's guarantee for it."""
     if not spec.gpu_milli or spec.gpu is None:  # processors are guaranteed to nobody
-        return ContractClass.OVER_GUARANTEE
+        return False
     promised, counted = _promise(organisation_id, spec.gpu.model, simulated=spec.simulated)
     used = _used(organisation_id, counted, simulated=spec.simulated, except_for=except_for) if promised else 0
-    return ContractClass.GUARANTEED if used < promised else ContractClass.OVER_GUARANTEE
+    return used < promised
 
 
 def _promise(organisation_id: UUID, model: str | None, *, simulated: bool) -> tuple[int, Q]:

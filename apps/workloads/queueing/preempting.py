@@ -21,7 +21,7 @@ from apps.workloads import announce, nudge
 from apps.workloads.choices import Desired, Status
 from apps.workloads.models import Attempt, Preemption, Workload
 from apps.workloads.queueing import policy
-from apps.workloads.queueing.choices import PreemptionOutcome
+from apps.workloads.queueing.choices import PreemptionOutcome, PreemptionWhy
 
 log = logging.getLogger(__name__)
 Outcome = PreemptionOutcome
@@ -50,7 +50,7 @@ def ask_to_leave(actor: Actor, preempts: Sequence[scheduler.Preempt], now: datet
 def _ask(actor: Actor, preempt: scheduler.Preempt, rules: policy.QueueSettings, now: datetime) -> bool:
     victims = Attempt.objects.filter(workload_id=UUID(preempt.task_id), ended_at__isnull=True)
     attempt = victims.select_related("workload").select_for_update(of=("self",), no_key=True, skip_locked=True).first()
-    if attempt is None or not _may_be_asked(attempt.workload):
+    if attempt is None or not _may_be_asked(attempt.workload, preempt, rules):
         return False
     times: dict[str, Any] = {
         "for_workload_id": UUID(preempt.for_task_id),
@@ -65,9 +65,11 @@ def _ask(actor: Actor, preempt: scheduler.Preempt, rules: policy.QueueSettings, 
     return True
 
 
-def _may_be_asked(workload: Workload) -> bool:
+def _may_be_asked(workload: Workload, preempt: scheduler.Preempt, rules: policy.QueueSettings) -> bool:
+    """What must not be interrupted goes for another organisation's guarantee alone, where the platform says so."""
+    taken_back = preempt.why == PreemptionWhy.GUARANTEE and not rules.firm_over_guarantee
     leaving = workload.desired == Desired.STOPPED or workload.status == Status.STOPPING
-    return workload.is_live and not leaving and workload.frozen_spec.preemptible
+    return workload.is_live and not leaving and (taken_back or workload.frozen_spec.preemptible)
 
 
 def _open(attempt: Attempt, columns: Mapping[str, Any]) -> bool:

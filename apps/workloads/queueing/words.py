@@ -56,6 +56,7 @@ def contract_title(contract: Contract) -> str:
         ContractClass.GUARANTEED: _("Guaranteed"),
         ContractClass.OVER_GUARANTEE: _("May be asked to give way"),
         ContractClass.UNINTERRUPTIBLE: _("Is not interrupted"),
+        ContractClass.FIRM: _("May be taken back"),
     }[contract.kind]
 
 
@@ -78,6 +79,11 @@ def contract_lines(contract: Contract) -> list[str]:
 
 def _who_may_ask(contract: Contract) -> str:
     number = {"number": contract.priority}
+    if contract.kind is ContractClass.FIRM:
+        return _(
+            "Nobody of your organisation takes its place. It is beyond your organisation's guarantee: another "
+            "organisation's guarantee may take it back."
+        )
     if contract.kind is ContractClass.GUARANTEED:
         if contract.priority == HIGHEST:
             return _("It is inside your organisation's guarantee and has the highest priority: nothing goes before it.")

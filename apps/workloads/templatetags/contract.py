@@ -3,12 +3,15 @@
 from typing import Any
 
 from django import template
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from apps.common.clock import db_now
 from apps.common.formatting import clock
 from apps.workloads.choices import ENDLESS, Kind
 from apps.workloads.models import Attempt, Preemption, Workload
 from apps.workloads.queueing.contract import Contract, contract_of
+from apps.workloads.queueing.policy import rules
 from apps.workloads.queueing.words import contract_lines, contract_title, for_whom
 
 register = template.Library()
@@ -30,6 +33,28 @@ def contract_terms(contract: Contract | None) -> dict[str, Any]:
 
 def _card(contract: Contract) -> dict[str, Any]:
     return {"contract": contract, "title": contract_title(contract), "lines": contract_lines(contract)}
+
+
+@register.simple_tag
+def firm_hint(kind: str) -> str:
+    """Beside "It must not be interrupted": what that means on this platform, for a `run` or an `environment`."""
+    whose = (
+        _("Nobody takes its place.")
+        if rules().firm_over_guarantee
+        else _(
+            "Nobody of your organisation takes its place; beyond its guarantee, another organisation's guarantee may."
+        )
+    )
+    return f"{whose} {_OTHERWISE[Kind(kind)]}"
+
+
+_OTHERWISE = {
+    Kind.TRAINING: gettext_lazy("Otherwise it is told before, may save, and goes on later from its last checkpoint."),
+    Kind.ENVIRONMENT: gettext_lazy(
+        "Otherwise it is told before, its home is saved in a snapshot, and it starts again later; the memory of "
+        "running notebooks is lost."
+    ),
+}
 
 
 @register.inclusion_tag("workloads/notice.html")

@@ -28,3 +28,11 @@ class QueueForm(SettingsForm):
         max_value=MAX_SECONDS,
         help_text=_("What has run for less is not asked to give way."),
     )
+    firm_over_guarantee = forms.BooleanField(
+        label=_("Work that must not be interrupted is spared beyond guarantees too"),
+        required=False,
+        help_text=_(
+            "Off: what an organisation holds beyond its guarantee goes back to another organisation's guarantee, also "
+            "where its owner asked not to be interrupted. It holds for what runs already; notice and time to save stay."
+        ),
+    )
