@@ -10,7 +10,7 @@ from uuid import uuid4
 from django.db import connection, transaction
 from django.db.models import Count, F, Sum
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from apps.billing import selectors, services, states
 from apps.billing.choices import BLOCKING, AccountKind, TransferKind
@@ -21,7 +21,9 @@ from apps.common.scoping import acting
 from apps.notifications.models import Notice
 from apps.tenants.choices import Role
 from tests.billing.builders import PLATFORM, Run, make_member, make_organisation, make_package, price_of, wallet
+from tests.billing.machine_storage import StorageSteps
 from tests.billing.model import Lab, Metered
+from tests.billing.storage_model import Tariff
 
 # Two hours before a leap day begins in UTC, in which the billing zone's day begins too.
 START = datetime(2028, 2, 28, 22, tzinfo=UTC)
@@ -40,7 +42,7 @@ labs = st.integers(0, 1)
 picks = st.integers(0, 100)
 
 
-class MoneyMachine(RuleBasedStateMachine):
+class MoneyMachine(StorageSteps):
     """Each example runs in a transaction of its own, which is rolled back at the end."""
 
     def __init__(self) -> None:
@@ -56,9 +58,11 @@ class MoneyMachine(RuleBasedStateMachine):
         self.labs = [Lab(make_organisation()) for _ in range(2)]
         self.people = [make_member(lab.organisation, Role.ADMIN) for lab in self.labs]
         self.packages = [make_package(rate) for rate in RATES]
+        self.tariff = Tariff()
         for which in range(2):
             self.top_up(which, FIRST_MONEY, "first")
             self.start(which, which + 1, 1, True)
+        self.begin_storage()
 
     def teardown(self) -> None:
         connection.check_constraints()  # foreign keys that would be checked at the commit
@@ -164,14 +168,10 @@ class MoneyMachine(RuleBasedStateMachine):
         self.launch(lab, run)
 
     @precondition(lambda self: any(lab.running for lab in self.labs))
-    @rule(
-        pick=picks,
-        back=st.sampled_from(BACK),
-        again=st.booleans(),
-    )
+    @rule(pick=picks, back=st.sampled_from(BACK), again=st.booleans())
     def end(self, pick: int, back: timedelta, again: bool) -> None:
         """The attempt ends, at times earlier than was proven; it is tried again, or its money is let go."""
-        lab, metered = self.choose_running(pick)
+        lab, metered = self.choose([(lab, each) for lab in self.labs for each in lab.running], pick)
         run = metered.run
         run.close(self.now - back - run.opened)
         metered.proven = max(run.opened, self.now - back)
@@ -213,6 +213,7 @@ class MoneyMachine(RuleBasedStateMachine):
         for metered in [each for lab in self.labs for each in lab.running]:
             metered.run.seen(at - metered.run.opened)
             metered.proven = max(metered.proven, at)
+        self.look_at_storage()
 
     def rate(self) -> None:
         services.rate_due(PLATFORM, until=self.now)
@@ -220,6 +221,7 @@ class MoneyMachine(RuleBasedStateMachine):
             for each in lab.sessions:
                 if each.closed or each.proven - each.rated >= timedelta(minutes=1):
                     each.rated = each.proven
+        self.rate_storage()
         assert services.rate_due(PLATFORM, until=self.now) == 0
 
     def sweep(self) -> None:
@@ -233,6 +235,7 @@ class MoneyMachine(RuleBasedStateMachine):
         self.balances_are_what_the_model_says()
         self.charges_and_remainder_are_the_exact_cost()
         self.slices_tile_each_session()
+        self.storage_tiles()
         self.a_hold_is_open_while_its_work_is()
         self.each_transition_was_told_once()
 
@@ -250,11 +253,11 @@ class MoneyMachine(RuleBasedStateMachine):
         sums = {row["organisation_id"]: row for row in charges}
         carried = dict(RatingRun.objects.order_by("number").values_list("organisation_id", "carried_out"))
         for lab in self.labs:
-            exact = sum((each.exact(each.rated) - each.credited for each in lab.sessions), Fraction(0))
             row = sums.get(lab.organisation.pk, {"exact": 0, "fen": 0})
-            assert Fraction(row["exact"]) == exact
-            assert row["fen"] + Fraction(carried.get(lab.organisation.pk, 0)) == exact
+            assert Fraction(row["exact"]) == lab.exact
+            assert row["fen"] + Fraction(carried.get(lab.organisation.pk, 0)) == lab.exact
         assert selectors.unbalanced_runs() == []
+        assert (selectors.session_drift(), selectors.day_drift()) == ([], [])
 
     def slices_tile_each_session(self) -> None:
         lengths = UsageSlice.objects.values("session_id").annotate(length=Sum(F("end") - F("start")))
@@ -281,14 +284,11 @@ class MoneyMachine(RuleBasedStateMachine):
     def launch(self, lab: Lab, run: Run) -> None:
         run.opened = self.now
         run.open()
-        lab.sessions.append(Metered(run, Fraction(run.price.rate_fen_per_hour), self.now, self.now))
+        rate = Fraction(run.price.rate_fen_per_hour) * (1 - self.tariff.off(lab.organisation.pk, self.now))
+        lab.sessions.append(Metered(run, rate, self.now, self.now))
 
     def choose(self, options: list[Any], pick: int) -> Any:
         return options[pick % len(options)]
-
-    def choose_running(self, pick: int) -> tuple[Lab, Metered]:
-        chosen: tuple[Lab, Metered] = self.choose([(lab, each) for lab in self.labs for each in lab.running], pick)
-        return chosen
 
     def status_of(self, lab: Lab) -> str:
         return selectors.wallet(PLATFORM, organisation_id=lab.organisation.pk).status

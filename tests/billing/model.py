@@ -8,6 +8,7 @@ from uuid import UUID
 
 from apps.tenants.models import Organisation
 from tests.billing.builders import Run
+from tests.billing.storage_model import Shelf
 
 
 @dataclass
@@ -39,10 +40,17 @@ class Lab:
     sessions: list[Metered] = field(default_factory=list)
     waiting: list[Run] = field(default_factory=list)
     released: set[UUID] = field(default_factory=set)
+    shelves: list[Shelf] = field(default_factory=list)
+
+    @property
+    def exact(self) -> Fraction:
+        """Of what ran and was kept, as far as it has been rated, less what was given back."""
+        ran = sum((each.exact(each.rated) - each.credited for each in self.sessions), Fraction(0))
+        return ran + sum((piece.exact for shelf in self.shelves for piece in shelf.pieces), Fraction(0))
 
     @property
     def charged(self) -> int:
-        return floor(sum((each.exact(each.rated) - each.credited for each in self.sessions), Fraction(0)))
+        return floor(self.exact)
 
     @property
     def balance(self) -> int:

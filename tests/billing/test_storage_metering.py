@@ -110,6 +110,25 @@ def test_a_new_discount_too(lab: Organisation, alice: Actor, price: PriceVersion
     assert (old.discount_off, new.discount_off) == (Decimal(0), Decimal("0.5"))
 
 
+def test_all_that_changes_between_two_looks_holds_from_its_own_instant(
+    lab: Organisation, alice: Actor, price: PriceVersion
+) -> None:
+    """Nobody looked for five hours: the price rose twice, a discount came and went, and the size is another one."""
+    start, shelf = db_now() + HOUR, Shelf(alice)
+    shelf.seen(start, 100)
+    for hours, rate in ((1, 2), (4, 5)):
+        set_storage_price(PLATFORM, rate_fen_per_hour=Decimal(rate), effective_from=start + hours * HOUR)
+    spell = {"effective_from": start + 2 * HOUR, "effective_to": start + 3 * HOUR}
+    set_discount(PLATFORM, organisation_id=lab.pk, off=Decimal("0.5"), **spell)  # type: ignore[arg-type]
+    shelf.seen(start + 5 * HOUR, 7)
+    rows = MeterSession.objects.order_by("opened_at").select_related("price_version")
+    found = [(row.price_version.rate_fen_per_hour, row.discount_off, row.replicas) for row in rows]
+    half, none = Decimal("0.5"), Decimal(0)
+    assert found == [(1, none, 100), (2, none, 100), (2, half, 100), (2, none, 100), (5, none, 100), (5, none, 7)]
+    assert [row.opened_at for row in rows] == [start + hours * HOUR for hours in range(6)]
+    assert [row.closed_at for row in rows] == [*(row.opened_at for row in rows[1:]), None]
+
+
 def test_seeing_it_again_changes_nothing(alice: Actor, price: PriceVersion) -> None:
     start, shelf = db_now(), Shelf(alice)
     for _ in range(3):

@@ -5,18 +5,18 @@ thing that is kept has one open session; another size, price or discount closes 
 instant, so that its time tiles. Without a price nothing is metered: storage is free until one is set.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import NamedTuple
 from uuid import UUID, uuid4
 
 from django.db import transaction
 
 from apps.billing.choices import ISOLATION_OF_MODE, Resource
-from apps.billing.models import Discount, MeterSession, Package, PriceVersion
-from apps.billing.selectors.discounts import discounts_at
-from apps.billing.selectors.storage import storage_package, storage_price
+from apps.billing.models import MeterSession, Package, PriceVersion
+from apps.billing.selectors.storage import StorageTerms, storage_package, storage_terms
 from apps.billing.services.metering import close_meter, extend_meter, open_meter
 from apps.billing.services.prices import set_price
 from apps.common.actor import Actor
@@ -42,7 +42,14 @@ class Terms:
     """What a thing's next session is opened with."""
 
     price: PriceVersion
-    discount: Discount | None
+    gib: int
+
+
+class _Held(NamedTuple):
+    """By which a session's terms are the same as others."""
+
+    price_id: int
+    discount_id: int | None
     gib: int
 
 
@@ -75,69 +82,74 @@ def meter_storage(things: Iterable[Stored], *, now: datetime | None = None) -> N
     """
     now = now or db_now()
     kept = {thing.thing_id: thing for thing in things if thing.gib > 0}
-    price = storage_price(now)
     rows = MeterSession.objects.filter(resource=Resource.STORAGE, closed_at__isnull=True)
-    open_sessions = {row.workload_id: row for row in rows.select_related("price_version", "discount")}
-    discounts = discounts_at(now)
+    open_sessions = {row.workload_id: row for row in rows}
+    terms = storage_terms()
     for thing_id, session in open_sessions.items():
         if thing_id not in kept:
             close_meter(session_id=session.pk, at=session.proven_until)
+    price = terms.price_at(now)
     if price is None:  # none was ever set: a price that was has no end but the next one's beginning
         return
-    unchanged = _turn_over(kept, open_sessions, price, discounts, now)
+    unchanged = _turn_over(kept, open_sessions, terms, now)
     MeterSession.objects.filter(pk__in=unchanged, closed_at__isnull=True, proven_until__lt=now).update(proven_until=now)
     for thing in kept.values():
         if thing.thing_id not in open_sessions:
-            _open(thing, price, now)
+            _open(thing, Terms(price, thing.gib), now)
 
 
 def _turn_over(
-    kept: Mapping[UUID, Stored],
-    sessions: Mapping[UUID, MeterSession],
-    price: PriceVersion,
-    discounts: Mapping[UUID, Discount],
-    now: datetime,
+    kept: Mapping[UUID, Stored], sessions: Mapping[UUID, MeterSession], terms: StorageTerms, now: datetime
 ) -> Sequence[UUID]:
-    """Close and open again what has other terms now; the sessions that go on as they are."""
+    """Close and open again what has had other terms since it was seen; the sessions that go on as they are."""
     unchanged = []
     for thing_id, session in sessions.items():
         thing = kept.get(thing_id)
         if thing is None:
             continue
-        at = _changed_at(session, Terms(price, discounts.get(session.organisation_id), thing.gib), now)
-        if at is None:
+        changes = list(_changes(session, thing, terms, now))
+        if not changes:
             unchanged.append(session.pk)
             continue
         with transaction.atomic():
-            extend_meter(session_id=session.pk, proven_until=at)
-            close_meter(session_id=session.pk, at=at)
-            _open(thing, price, at)
+            pk = session.pk
+            for at, begun in changes:
+                extend_meter(session_id=pk, proven_until=at)
+                close_meter(session_id=pk, at=at)
+                pk = _open(thing, begun, at)
+            extend_meter(session_id=pk, proven_until=now)
     return unchanged
 
 
-def _changed_at(session: MeterSession, terms: Terms, now: datetime) -> datetime | None:
-    """The instant from which other terms hold; None while they are the same. A size is known when it is seen."""
-    instants = []
-    if session.price_version_id != terms.price.pk:
-        instants.append(terms.price.effective_from)
-    former = session.discount if session.discount_id else None
-    if (former.pk if former else None) != (terms.discount.pk if terms.discount else None):
-        ended = former.effective_to if former else None
-        instants.append(terms.discount.effective_from if terms.discount else ended or now)
-    if session.replicas != terms.gib:
-        instants.append(now)
-    return min(max(*instants, session.opened_at), now) if instants else None
+def _changes(
+    session: MeterSession, thing: Stored, terms: StorageTerms, now: datetime
+) -> Iterator[tuple[datetime, Terms]]:
+    """Each moment since the session was opened from which other terms held. A size is known when it is seen, now."""
+    held = _Held(session.price_version_id, session.discount_id, session.replicas)
+    edges = terms.edges(session.organisation_id, session.opened_at, now)
+    for at in dict.fromkeys((session.opened_at, *edges, now)):
+        gib = thing.gib if at == now else session.replicas
+        price, discount = terms.price_at(at), terms.discount_at(session.organisation_id, at)
+        if price is None:
+            continue
+        found = _Held(price.pk, discount.pk if discount else None, gib)
+        if found != held:
+            held = found
+            yield at, Terms(price, gib)
 
 
-def _open(thing: Stored, price: PriceVersion, at: datetime) -> None:
+def _open(thing: Stored, terms: Terms, at: datetime) -> UUID:
+    """The session's id. Its discount is the one of that moment."""
+    pk = uuid4()
     open_meter(
-        session_id=uuid4(),
+        session_id=pk,
         organisation_id=thing.organisation_id,
         user_id=thing.user_id,
         workload_id=thing.thing_id,
         label=thing.label,
-        price_version_id=price.pk,
+        price_version_id=terms.price.pk,
         at=at,
-        replicas=thing.gib,
+        replicas=terms.gib,
         resource=Resource.STORAGE,
     )
+    return pk
