@@ -19,7 +19,7 @@ from tests.billing.builders import make_member, make_organisation
 from tests.billing.killing import deaths
 
 
-@dataclass
+@dataclass(eq=False)
 class World:
     """An organisation of its own for each death."""
 
@@ -54,7 +54,7 @@ def kill_everywhere(
         except AssertionError as error:
             raise AssertionError(f"killed at {point}") from error
         assert (selectors.drift(), selectors.unbalanced_runs()) == ([], []), point
-        assert Account.objects.aggregate(all=Sum("balance_fen"))["all"] == 0, point
+        assert Account.objects.aggregate(all=Sum("balance_fen"))["all"] in (0, None), point
 
     return deaths(act, look)
 

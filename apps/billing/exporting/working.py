@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
 
+from django.db import transaction
 from django.utils.translation import gettext_noop, override
 
 from apps.billing.exporting import states
@@ -80,8 +81,9 @@ def _do(export: Export) -> None:
 
 
 def _failed(export: Export, code: str) -> None:
-    if states.fail(export, code):
-        _tell(export, "export.failed")
+    with transaction.atomic():  # whoever waits for it is told in the same moment, or a death between would keep it
+        if states.fail(export, code):
+            _tell(export, "export.failed")
 
 
 def _write(export: Export) -> None:
@@ -91,9 +93,11 @@ def _write(export: Export) -> None:
         with acting(_owner(export)) as actor, override(export.language):
             count, sums = _rows(export, actor, wanted, path)
         digest = _kept(export, path)
-        if not states.finish(export, size=path.stat().st_size, digest=digest, rows=count, amount_fen=sums.amount_fen()):
+        size, amount_fen = path.stat().st_size, sums.amount_fen()
+    with transaction.atomic():  # as in `_failed`
+        if not states.finish(export, size=size, digest=digest, rows=count, amount_fen=amount_fen):
             raise TakenAway
-    _tell(export, "export.ready")
+        _tell(export, "export.ready")
 
 
 def _owner(export: Export) -> Actor:
