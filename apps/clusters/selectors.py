@@ -1,10 +1,12 @@
 """Reading machines and their load."""
 
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import Now
+from django.utils.translation import gettext
 
 from apps.clusters.models import Accelerator, LogicalCluster, Node, NodeSample, Zone
 from apps.common.actor import Actor
@@ -52,6 +54,16 @@ def cluster_choices() -> list[tuple[UUID, str]]:
     """Logical clusters that work may be bound to, by their names, for the forms that start it."""
     rows = LogicalCluster.objects.filter(zone__removed_at__isnull=True).select_related("zone")
     return [(each.pk, f"{each.zone.name} / {each.name}") for each in rows.order_by("zone__name", "name", "pk")]
+
+
+def cluster_options() -> list[tuple[UUID | str, Any]]:
+    """The same for a form, any of them first."""
+    return [("", gettext("Any")), *cluster_choices()]
+
+
+def cluster_named(value: object) -> str | None:
+    """The id as forms post it, where work may be bound to that cluster; None for anything else."""
+    return next((str(pk) for pk, _name in cluster_choices() if str(pk) == str(value)), None)
 
 
 def cards(actor: Actor) -> QuerySet[Accelerator]:

@@ -56,6 +56,7 @@ def spec_of(environment: Environment, package: Package, mounts: tuple[DataMount,
         ports=PORTS,
         tools=tools_of(environment),
         egress=True,
+        cluster=str(environment.cluster_id) if environment.cluster_id else None,
         preemptible=environment.preemptible,
     )
 

@@ -7,6 +7,7 @@ from rest_framework import serializers
 
 from apps.billing.selectors.caps import lasts
 from apps.training.serializers import exact
+from apps.workloads.offers.serializers import AlsoField, ChoiceSerializer
 from apps.workloads.queueing.serializers import PreemptionContractSerializer
 
 
@@ -17,11 +18,14 @@ class QuoteRequestSerializer(serializers.Serializer[Any]):
     priority = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=5)
     preemptible = serializers.BooleanField(default=True)
     cap_fen = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=2**53)
+    also = AlsoField()
+    cluster = serializers.UUIDField(required=False, allow_null=True, help_text="The only logical cluster to run in.")
 
 
 class QuoteSerializer(serializers.Serializer[Any]):
     """What a start would cost and when it would begin. `short_quota`: what of the quota is missing, in words.
 
+    With several packages that would do (`choices`), the rate and the hold are of the dearest.
     `cause`, `title` and `text` say why it would wait; empty where it would not. `alternatives` would start now.
     """
 
@@ -48,6 +52,7 @@ class QuoteSerializer(serializers.Serializer[Any]):
     text = serializers.CharField(source="report.text", default="")
     alternatives = serializers.SerializerMethodField()
     contract = serializers.SerializerMethodField()
+    choices = ChoiceSerializer(many=True)
 
     @extend_schema_field(PreemptionContractSerializer)
     def get_contract(self, offer: Any) -> Any:

@@ -12,13 +12,22 @@ _COUNTED_AS = {Kind.TRAINING: Resource.RUNS, Kind.ENVIRONMENT: Resource.ENVIRONM
 
 def quota_amounts(spec: Spec, kind: Kind = Kind.TRAINING) -> Amounts:
     """Amounts that one live workload of this kind counts against each level's quota."""
-    model = (spec.gpu.model if spec.gpu else None) or ""
     amounts: dict[Resource | tuple[Resource, str], int] = {
         Resource.CPU_MILLI: spec.cpu_milli,
         Resource.MEMORY_MIB: spec.memory_mib,
-        (Resource.GPU_MILLI, model): spec.gpu_milli,
         _COUNTED_AS[kind]: 1,
     }
+    return amounts | _cards(spec)
+
+
+def _cards(spec: Spec) -> dict[Resource | tuple[Resource, str], int]:
+    """By model, each that it may get, and once in all."""
+    models = spec.gpu.any_of or (spec.gpu.model or "",) if spec.gpu else ("",)
+    amounts: dict[Resource | tuple[Resource, str], int] = {
+        (Resource.GPU_MILLI, model): spec.gpu_milli for model in models
+    }
+    if len(models) > 1:
+        amounts[Resource.GPU_MILLI] = -(len(models) - 1) * spec.gpu_milli
     return amounts
 
 

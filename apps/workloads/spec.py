@@ -65,6 +65,15 @@ class Gpu:
 
 
 @dataclass(frozen=True, slots=True)
+class Option:
+    """A package that will do, with its price as it was at submission, and the model of card by which it is known."""
+
+    package_id: int
+    price_version_id: int
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
 class Spec:
     """Everything that defines the run. CPU in thousandths of a core, memory in MiB.
 
@@ -91,6 +100,8 @@ class Spec:
     cluster: str | None = None
     # Whether it may be asked to give way to other work. Specs of before there was a choice count as True.
     preemptible: bool = True
+    # Packages of which it takes the one whose card is given to it, the one chosen first in front; mostly none.
+    options: tuple[Option, ...] = ()
 
     @property
     def gpu_milli(self) -> int:
@@ -121,4 +132,5 @@ class Spec:
             simulated=data.get("simulated", False),
             cluster=data.get("cluster"),
             preemptible=data.get("preemptible", True),
+            options=tuple(Option(**option) for option in data.get("options", ())),
         )

@@ -55,10 +55,14 @@ class Claim:
     fence: int
 
 
-def place(actor: Actor, workload: Workload, attempt: Attempt, placements: list[Placement]) -> bool:
-    """queued → placed: the attempt and what it holds come into being together with the status."""
+def place(actor: Actor, workload: Workload, attempt: Attempt, placements: list[Placement], **terms: int) -> bool:
+    """queued → placed: the attempt and what it holds come into being together with the status.
+
+    `terms`: `package_id` and `price_version_id` of the option that it was given, where there were several.
+    """
+    columns: dict[str, Any] = {"attempt_number": attempt.number, "explanation": {}, **terms}
     with transaction.atomic():
-        moved = _move(actor, workload, S.PLACED, Why(Reason.NONE), attempt_number=attempt.number, explanation={})
+        moved = _move(actor, workload, S.PLACED, Why(Reason.NONE), **columns)
         if moved:
             attempt.save(force_insert=True)
             Placement.objects.bulk_create(placements)
@@ -101,6 +105,7 @@ def open_meter(attempt: Attempt, at: datetime) -> None:
         label=workload.name,
         price_version_id=workload.price_version_id,
         at=at,
+        tags=workload.tags,
     )
 
 

@@ -1,8 +1,11 @@
 """What happened to a run, in words: one sentence for each event of its workload."""
 
+from decimal import Decimal
+
 from django.utils.translation import gettext as _
 
-from apps.workloads import saving
+from apps.common.money import yuan_rate
+from apps.workloads import options, saving
 from apps.workloads.choices import BY_RULE, Reason, Status
 from apps.workloads.explaining.names import NAMELESS
 from apps.workloads.faults import why_stopped
@@ -10,7 +13,7 @@ from apps.workloads.models import Event
 from apps.workloads.queueing.words import gave_way
 from apps.workloads.waiting import explain
 
-_KINDS = {"waiting": "hourglass", "preemption": "arrow-back-up", "saving": "device-floppy"}
+_KINDS = {"waiting": "hourglass", "preemption": "arrow-back-up", "saving": "device-floppy", "given": "cpu"}
 _ICONS = {
     Status.QUEUED: "clock",
     Status.PLACED: "map-pin",
@@ -29,6 +32,9 @@ def event_title(event: Event) -> str:
         return _("Waits: %(why)s") % {"why": _cause(event)}
     if event.kind == "preemption":
         return gave_way(event.data)
+    if event.kind == options.EVENT:
+        words = {"model": event.data.get("model", ""), "rate": yuan_rate(Decimal(event.data.get("rate", 0)))}
+        return _("It got %(model)s, listed at %(rate)s") % words
     if event.kind == saving.EVENT:
         return _saving(event)
     status = Status(event.status)

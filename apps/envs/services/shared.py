@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
@@ -15,6 +17,8 @@ from apps.common.errors import Conflict, Invalid, NotFound
 from apps.common.live import organisation_group, publish_on_commit, workload_group
 from apps.envs.choices import StepStatus
 from apps.envs.models import Environment, Operation
+from apps.workloads.offers.quoting import resources_of
+from apps.workloads.sense import refuse_nonsense
 
 NAME = re.compile(r"[\w][\w .\-]{0,59}\Z")
 
@@ -59,6 +63,13 @@ def choose_package(actor: Actor, package_id: int, *, field: str = "package") -> 
     if package is None:
         raise Invalid.field(field, _("Choose one of the packages."))
     return package
+
+
+def check_cluster(package: Package, cluster_id: UUID | None) -> UUID | None:
+    """None for any. Raises `Invalid` where it is gone, or not where the package is for."""
+    if cluster_id is not None:
+        refuse_nonsense(replace(resources_of(package), cluster=str(cluster_id)))
+    return cluster_id
 
 
 def choose_cpu_package(actor: Actor, package_id: int) -> Package:

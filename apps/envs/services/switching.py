@@ -53,4 +53,4 @@ def _columns(row: Environment, package: Package) -> dict[str, Any]:
     """Without a GPU it goes on without one, unless the new package has one."""
     if row.without_gpu and not package.gpu_count:
         return {"cpu_package_id": package.pk}
-    return {"package_id": package.pk, "without_gpu": False}
+    return {"package_id": package.pk, "without_gpu": False, "also_packages": []}

@@ -39,7 +39,7 @@ def _would_start(actor: Actor, offer: Offer, choice: PackageChoice) -> bool:
         return False
     return (
         hour_price(rate, 1) <= max(0, offer.quote.available_fen)
-        and quota_problem(actor, choice.package, offer.kind) is None
+        and quota_problem(actor, resources_of(choice.package), offer.kind) is None
     )
 
 

@@ -36,7 +36,7 @@ def card(
     quote = offer.quote
     free = not quote.rate_fen_per_hour
     return {
-        "price": _("free") if free else yuan_rate(quote.rate_fen_per_hour).removesuffix("/h"),
+        "price": _("free") if free else _price(offer),
         "unit": "" if free else _("/ hour"),
         "sub": _name(offer.package.name(get_language() or ""), offer),
         "simulated": is_simulated(offer.package),
@@ -53,11 +53,23 @@ def card(
     }
 
 
+def _price(offer: Offer) -> str:
+    """`¥7.80`, or `¥7.80–12.00` where it depends on which of several packages it gets."""
+    highest = yuan_rate(offer.quote.rate_fen_per_hour).removesuffix("/h")
+    lowest = min((each.quote.rate_fen_per_hour for each in offer.choices), default=offer.quote.rate_fen_per_hour)
+    if lowest == offer.quote.rate_fen_per_hour:
+        return highest
+    return f"{yuan_rate(lowest).removesuffix('/h')}–{highest.removeprefix('¥')}"
+
+
 def _button(kind: Kind) -> str:
     return _("Start training") if kind is Kind.TRAINING else _("Create and start")
 
 
 def _name(name: str, offer: Offer) -> str:
+    if offer.choices:
+        models = ", ".join(each.package.gpu_model for each in offer.choices)
+        return _("one of %(models)s, whichever has room first") % {"models": models}
     count = offer.package.gpu_count
     return f"{name} · {count} × GPU" if count > 1 else name
 
@@ -78,15 +90,27 @@ def _rows(offer: Offer) -> list[dict[str, Any]]:
         },
         _runs_until(offer, short),
         _held(offer),
-        {
-            "label": _("Price version"),
-            "value": f"v{quote.price_number}",
-            "icon": "lock",
-            "sub": _("does not change during this run") if offer.kind is Kind.TRAINING else _("until it is stopped"),
-        },
+        *_price_rows(offer),
         *_discount_rows(offer),
         *_voucher_rows(offer),
         *([_start_row(offer)] if offer.forecast.start_p50 is None else []),
+    ]
+
+
+def _price_rows(offer: Offer) -> list[dict[str, Any]]:
+    """The price that is locked, or each of them."""
+    locked = _("does not change during this run") if offer.kind is Kind.TRAINING else _("until it is stopped")
+    if not offer.choices:
+        version = f"v{offer.quote.price_number}"
+        return [{"label": _("Price version"), "value": version, "icon": "lock", "sub": locked}]
+    return [
+        {
+            "label": _("On %(model)s") % {"model": each.package.gpu_model},
+            "value": yuan_rate(each.quote.rate_fen_per_hour),
+            "icon": "lock",
+            "sub": _("price version %(number)s") % {"number": each.quote.price_number},
+        }
+        for each in offer.choices
     ]
 
 
@@ -114,6 +138,8 @@ def _held(offer: Offer) -> dict[str, Any]:
         until = _("nothing is held; until %(when)s") % {"when": moment(quote.prepaid_until)}
         return {"label": _("Prepaid"), "value": _("covered"), "sub": until, "strong": True, "tone": "run"}
     held = _("one hour's worth; what is not used comes back")
+    if offer.choices:
+        held = _("one hour's worth of the dearest; what is not used comes back")
     return {"label": _("Held at the start"), "value": yuan(quote.hold_fen), "sub": held}
 
 

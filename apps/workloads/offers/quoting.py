@@ -1,5 +1,6 @@
 """What stands beside the button: price, balance, how long it lasts, when it would start, and what is short."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from apps.billing import selectors as funds
@@ -10,6 +11,7 @@ from apps.common.errors import QuotaExceeded
 from apps.tenants import quotas
 from apps.workloads.choices import Kind
 from apps.workloads.forecast import Forecast, forecast
+from apps.workloads.offers.either import either, options_of
 from apps.workloads.placing import placed
 from apps.workloads.queueing.contract import Contract, contract_for
 from apps.workloads.resources import quota_amounts
@@ -19,8 +21,19 @@ from apps.workloads.waiting import WaitReport, explain
 
 
 @dataclass(frozen=True, slots=True)
+class Priced:
+    """One of the packages that would do, with what it costs."""
+
+    package: Package
+    quote: Quote
+
+
+@dataclass(frozen=True, slots=True)
 class Offer:
-    """One package as it stands for the actor at this moment."""
+    """One package as it stands for the actor at this moment.
+
+    `choices`: all that would do, where there are several; `quote` is then of the dearest, for which funds are held.
+    """
 
     package: Package
     quote: Quote
@@ -29,6 +42,7 @@ class Offer:
     kind: Kind
     # Why it would wait, in words; None where it would not.
     report: WaitReport | None = None
+    choices: tuple[Priced, ...] = ()
 
     @property
     def can_start(self) -> bool:
@@ -40,24 +54,45 @@ class Offer:
         return self.can_start and self.forecast.starts_now
 
 
-def offer(actor: Actor, package: Package, outlook: Forecast | None = None, *, kind: Kind = Kind.TRAINING) -> Offer:
-    """Raises `Conflict` for a package without a price. `outlook` saves asking the scheduler twice on one page."""
-    outlook = outlook or forecast(actor, resources_of(package))
-    waits = not outlook.starts_now
+def offer(
+    actor: Actor,
+    package: Package,
+    outlook: Forecast | None = None,
+    *,
+    kind: Kind = Kind.TRAINING,
+    also: Sequence[Package] = (),
+    cluster: str | None = None,
+) -> Offer:
+    """Raises `Conflict` for a package without a price. `outlook` saves asking the scheduler twice on one page.
+
+    `also`: packages that would do as well; `cluster`: the id of the only logical cluster that it may run in.
+    """
+    spec = replace(either(resources_of(package), options_of(package, also)), cluster=cluster)
+    if outlook is None or also or cluster:
+        outlook = forecast(actor, spec)
+    priced = tuple(Priced(each, funds.quote(actor, package_id=each.pk)) for each in (package, *also))
     return Offer(
         package=package,
-        quote=funds.quote(actor, package_id=package.pk),
+        quote=max((each.quote for each in priced), key=lambda quote: quote.rate_fen_per_hour),
         forecast=outlook,
-        quota=quota_problem(actor, package, kind),
+        quota=quota_problem(actor, spec, kind),
         kind=kind,
-        report=explain(outlook.explanation, gpu=gpu_of(package), asked=True) if waits else None,
+        report=None if outlook.starts_now else explain(outlook.explanation, gpu=spec.gpu, asked=True),
+        choices=priced if also else (),
     )
 
 
-def contract_on(actor: Actor, package: Package, *, preemptible: bool, priority: int | None = None) -> Contract:
+def contract_on(
+    actor: Actor,
+    package: Package,
+    *,
+    preemptible: bool,
+    priority: int | None = None,
+    also: Sequence[Package] = (),
+) -> Contract:
     """Under which contract the actor's work would run on it. `priority`: at most their highest, which None is."""
     most = highest_priority(actor)
-    spec = replace(resources_of(package), preemptible=preemptible)
+    spec = replace(either(resources_of(package), options_of(package, also)), preemptible=preemptible)
     return contract_for(actor.organisation(), spec, priority=min(most, priority or most))
 
 
@@ -86,7 +121,7 @@ def gpu_of(package: Package) -> Gpu | None:
     )
 
 
-def quota_problem(actor: Actor, package: Package, kind: Kind = Kind.TRAINING) -> QuotaExceeded | None:
+def quota_problem(actor: Actor, spec: Spec, kind: Kind = Kind.TRAINING) -> QuotaExceeded | None:
     """What submitting would be refused for now."""
     if actor.user_id is None:
         return None
@@ -94,5 +129,5 @@ def quota_problem(actor: Actor, package: Package, kind: Kind = Kind.TRAINING) ->
         organisation_id=actor.organisation(),
         department_id=actor.department_id,
         user_id=actor.user_id,
-        amounts=quota_amounts(resources_of(package), kind),
+        amounts=quota_amounts(spec, kind),
     )

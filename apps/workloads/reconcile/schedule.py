@@ -121,8 +121,7 @@ def _look(known: Memory, now: datetime, simulated: bool) -> Look:
         used=mixed.used,
         simulated=simulated,
     )
-    times = scheduler.Rules(notice_s=float(rules.notice_s), save_window_s=float(rules.save_s))
-    return Look(view, world.engine, times, reserved.refused, mixed)
+    return Look(view, world.engine, policy.pass_rules(rules), reserved.refused, mixed)
 
 
 def _write(actor: Actor, known: Memory, look: Look, plan: scheduler.Plan, now: datetime) -> tuple[int, int]:

@@ -6,6 +6,7 @@ import scheduler
 from apps.common.actor import Actor
 from apps.workloads import states
 from apps.workloads.models import Attempt, Placement, Workload
+from apps.workloads.options import given, place_on
 
 # So many start in one pass; the next one, which follows at once, decides the rest again.
 MOST = 400
@@ -27,7 +28,10 @@ def _place(actor: Actor, workload: Workload, place: scheduler.Place) -> bool:
         number=workload.attempt_number + 1,
         node_id=UUID(place.node_id),
     )
-    return states.place(actor, workload, attempt, _placements(workload, attempt, place))
+    option = given(workload.frozen_spec, place)
+    if option is None:
+        return states.place(actor, workload, attempt, _placements(workload, attempt, place))
+    return place_on(actor, workload, attempt, _placements(workload, attempt, place), option)
 
 
 def _placements(workload: Workload, attempt: Attempt, place: scheduler.Place) -> list[Placement]:
