@@ -1,7 +1,7 @@
 """The scheduler's answer to a task that waits, as the JSON that is kept of it. Nothing of another tenant goes in."""
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Container, Hashable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -19,23 +19,25 @@ class Kin:
     own_ahead: int
 
 
-def kin_of(queue: Sequence[scheduler.Task]) -> dict[str, Kin]:
-    """By task id, for tasks in the order of the queue."""
-    totals = Counter(_kind(task) for task in queue)
-    ahead: Counter[Hashable] = Counter()
-    own: Counter[Hashable] = Counter()
-    found = {}
+def kin_of(queue: Sequence[scheduler.Task], wanted: Container[str] | None = None) -> dict[str, Kin]:
+    """By task id, for tasks in the order of the queue; of those that are `wanted`, None for all."""
+    totals: Counter[int] = Counter()
+    own: Counter[tuple[int, str]] = Counter()
+    numbers: dict[Hashable, int] = {}
+    found: list[tuple[str, int, int, int]] = []
     for task in queue:
-        kind = _kind(task)
-        found[task.id] = Kin(ahead[kind] + 1, totals[kind], own[kind, task.organisation])
-        ahead[kind] += 1
-        own[kind, task.organisation] += 1
-    return found
+        kind = numbers.setdefault(_kind(task), len(numbers))
+        key = kind, task.organisation
+        if wanted is None or task.id in wanted:
+            found.append((task.id, kind, totals[kind], own[key]))
+        totals[kind] += 1
+        own[key] += 1
+    return {task: Kin(ahead + 1, totals[kind], mine) for task, kind, ahead, mine in found}
 
 
 def _kind(task: scheduler.Task) -> Hashable:
     gpu = task.gpu
-    return None if gpu is None else (gpu.mode, gpu.model, gpu.any_of, gpu.profile)
+    return None if gpu is None else (gpu.mode.value, gpu.model, gpu.any_of, gpu.profile)
 
 
 def _kin(kin: Kin) -> Json:

@@ -7,12 +7,11 @@ else has scheduled since, when a pass did not commit, when what is held does not
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from uuid import UUID
 
 import scheduler
-from apps.workloads.reconcile import ground, snapshot
+from apps.workloads.reconcile import ground, marks, snapshot
 from apps.workloads.reconcile.history import Lesson, estimated_running
-from apps.workloads.reconcile.snapshot import Live
+from apps.workloads.reconcile.marks import Marks
 
 RENEW = timedelta(minutes=15)
 # An estimate of what runs is replaced once it is off by more than this.
@@ -21,7 +20,7 @@ MOVED = 0.1
 
 @dataclass(slots=True)
 class KeptWorld:
-    """One world's engine and what it was told. `running` is by attempt, `seen` what was known of it then."""
+    """One world's engine and what it was told. By attempt: `running`; `seen`, its mark then; `placed`, since when."""
 
     simulated: bool
     digest: str
@@ -30,37 +29,41 @@ class KeptWorld:
     made_at: datetime
     nodes: tuple[scheduler.Node, ...]
     engine: scheduler.Engine
-    seen: dict[UUID, Live] = field(default_factory=dict)
+    seen: Marks = field(default_factory=dict)
+    placed: dict[str, datetime] = field(default_factory=dict)
     closed: frozenset[str] = frozenset()
-    running: dict[UUID, scheduler.Running] = field(default_factory=dict)
+    running: dict[str, scheduler.Running] = field(default_factory=dict)
     unexplained: tuple[int, int] = (0, 0)
 
-    def follow(self, rows: Collection[Live], lesson: Lesson, now: datetime) -> bool:
+    def follow(self, here: Marks, lesson: Lesson, now: datetime) -> bool:
         """Tell the engine what changed; False when what it then holds is not what the database says is held."""
-        here = {row.attempt: row for row in rows}
-        changed = [row for row in rows if self.seen.get(row.attempt) != row]
-        for attempt in [attempt for attempt, row in self.seen.items() if here.get(attempt) != row]:
+        changed = [attempt for attempt, mark in here.items() if self.seen.get(attempt) != mark]
+        for attempt in [attempt for attempt, mark in self.seen.items() if here.get(attempt) != mark]:
             self._end(attempt)
-        self._start(snapshot.members(changed, lesson, now, self.min_runtime_s))
+            self.placed.pop(attempt, None)
+        # One that changes meanwhile keeps the older mark, so the next look reads it once more.
+        rows = snapshot.live(self.simulated, changed)
+        self.placed.update({str(row.attempt): row.placed_at for row in rows})
+        self._start(snapshot.members(rows, lesson, now, self.min_runtime_s))
         self.seen = here
         self._estimate_again(lesson, now)
         return self.doubt() == self.unexplained
 
-    def _end(self, attempt: UUID) -> None:
+    def _end(self, attempt: str) -> None:
         member = self.running.pop(attempt, None)
         if member is not None:
             self.engine.end(member.task.id)
 
     def _start(self, members: Collection[scheduler.Running]) -> None:
         self.engine.start(members)
-        self.running.update({UUID(member.attempt_id): member for member in members})
+        self.running.update({member.attempt_id: member for member in members})
 
     def _estimate_again(self, lesson: Lesson, now: datetime) -> None:
         """What runs longer than was expected of it is expected to go on for a while."""
         moved = []
         for attempt, member in self.running.items():
             expected = member.task.estimate_p50_s
-            elapsed = (now - self.seen[attempt].placed_at).total_seconds()
+            elapsed = (now - self.placed[attempt]).total_seconds()
             if expected is None or elapsed > expected:
                 task = estimated_running(member.task, lesson, elapsed)
                 if _moved(expected, task.estimate_p50_s):
@@ -97,15 +100,15 @@ def follow(
     `closed`: ids of nodes on which nothing is to be placed, besides those that their own state closes.
     """
     digest = ground.digest(now, simulated)
-    rows = snapshot.live(simulated)
+    here = marks.live(simulated)
     if world is not None and now - world.made_at < RENEW:
         was = world.digest, world.mix, world.min_runtime_s, world.closed
-        if was == (digest, mix, min_runtime_s, closed) and world.follow(rows, lesson, now):
+        if was == (digest, mix, min_runtime_s, closed) and world.follow(here, lesson, now):
             return world
     nodes = tuple(_shut(node, closed) for node in snapshot.nodes(now, simulated))
     engine = scheduler.Engine(nodes, (), mix)
     made = KeptWorld(simulated, digest, mix, min_runtime_s, now, nodes, engine, closed=closed)
-    made.follow(rows, lesson, now)
+    made.follow(here, lesson, now)
     # Pieces of cards that were never told to an engine, as of a node that was removed: known, so no reason for doubt.
     made.unexplained = made.doubt()
     return made

@@ -48,8 +48,8 @@ class Sayings:
 
         `known`: estimates may be shown.
         """
-        kin = kin_of([tasks[wait.task_id] for wait in waits])
         due, left = self._due(waits)
+        kin = kin_of([tasks[wait.task_id] for wait in waits], {wait.task_id for wait in due})
         said = {
             wait.task_id: explanation_of(wait, tasks[wait.task_id].organisation, known=known, kin=kin[wait.task_id])
             for wait in due

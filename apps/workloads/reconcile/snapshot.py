@@ -108,11 +108,16 @@ def nodes(now: datetime, simulated: bool) -> tuple[scheduler.Node, ...]:
     )
 
 
-def live(simulated: bool) -> list[Live]:
-    """What holds a place, in the order of the attempts' ids."""
+def live(simulated: bool, attempts: Collection[str] | None = None) -> list[Live]:
+    """What holds a place, in the order of the attempts' ids; of these attempts, where they are named."""
+    if attempts is not None and not attempts:
+        return []
     rows = Attempt.objects.filter(
         ended_at__isnull=True, workload__status__in=PLACED, node__cluster__zone__simulated=simulated
     ).order_by("pk")
+    if attempts is not None:
+        rows = rows.filter(**_among("pk", attempts))
+    wanted = None if attempts is None else frozenset(attempts)
     return [
         Live(
             attempt,
@@ -133,6 +138,7 @@ def live(simulated: bool) -> list[Live]:
             "preemption__for_workload_id",
             "preemption__ended_at",
         )
+        if wanted is None or str(attempt) in wanted
     ]
 
 
@@ -188,7 +194,7 @@ def _nodes_of(rows: Collection[Live]) -> dict[UUID, UUID]:
     return dict(here.values_list("pk", "node_id"))
 
 
-def _among(name: str, ids: Iterable[UUID]) -> dict[str, list[UUID]]:
+def _among(name: str, ids: Iterable[UUID | str]) -> dict[str, list[UUID | str]]:
     found = list(ids)
     return {f"{name}__in": found} if len(found) <= MANY else {}
 
