@@ -35,5 +35,8 @@ VOUCHER_SETTLES: timedelta = timedelta(hours=_setting("VOUCHER_SETTLES_HOURS", 1
 PREPAID_GRACE: timedelta = timedelta(hours=_setting("PREPAID_GRACE_HOURS", 24))
 # An automatic renewal is tried from so long before the end on, at most a tenth of the period.
 PREPAID_RENEW_AHEAD: timedelta = timedelta(hours=_setting("PREPAID_RENEW_AHEAD_HOURS", 24))
+# A running task that was not proven to run for so long has left its prepaid place, which is the next one's. Until then
+# what comes after it in the same order is not charged: it might not have to pay.
+SILENT_LEAVES: timedelta = timedelta(minutes=_setting("SILENT_MINUTES", 60))
 # Days before the end at which its people are told.
 PREPAID_NOTICE_DAYS: tuple[int, ...] = tuple(_setting("PREPAID_NOTICE_DAYS", (7, 3, 1)))

@@ -10,14 +10,28 @@ from hypothesis import strategies as st
 
 from apps.audit.models import Entry
 from apps.billing import policy, services
-from apps.billing.models import SpendingCap
+from apps.billing.choices import Term
+from apps.billing.models import Discount, SpendingCap
 from apps.billing.selectors.caps import cap_of, spent_fen
 from apps.billing.services.caps import Capped, Near, least_fen
+from apps.billing.services.prepaid_changes import give_back
 from apps.common.actor import Actor
 from apps.common.errors import Invalid
 from apps.tenants.choices import Role
 from apps.tenants.models import Organisation
-from tests.billing.builders import NOON, PLATFORM, Run, make_member, make_organisation, make_package, price_of, top_up
+from tests.billing.builders import (
+    NOON,
+    PLATFORM,
+    Run,
+    balance,
+    make_member,
+    make_organisation,
+    make_package,
+    make_voucher,
+    price_of,
+    top_up,
+)
+from tests.billing.prepaid import buy, clock_at, offer
 from tests.searching import examples
 
 MINUTE, SECOND = timedelta(minutes=1), timedelta(seconds=1)
@@ -113,6 +127,64 @@ def test_what_ended_by_itself_is_not_looked_at_again(run: Run) -> None:
     cap(run, 3000)
     services.close_cap(run.workload_id, at=NOON)
     assert near(run, 29 * MINUTE) == []
+
+
+def test_a_discount_makes_it_last_longer(lab: Organisation, alice: Actor) -> None:
+    """¥60 an hour with half of it off: what is charged reaches the cap, not what is listed."""
+    top_up(lab, 1_000_000)
+    Discount.objects.create(
+        organisation=lab, number=1, off=Decimal("0.5"), effective_from=NOON - 60 * MINUTE, made_by="tests"
+    )
+    run = Run(alice, price_of(make_package(6000))).open()
+    with pytest.raises(Invalid, match=r"5\.00"):
+        cap(run, 499)
+    cap(run, 1500)
+    assert near(run, 27 * MINUTE) == []
+    assert near(run, 28 * MINUTE) == [Near(run.workload_id, 1500, NOON + 30 * MINUTE)]
+
+
+def test_covered_time_does_not_count_and_is_watched_for_its_end(lab: Organisation, alice: Actor) -> None:
+    """Free until the order's grace ends; ¥1 a minute after it, or at once when the order is given back."""
+    with clock_at() as clock:
+        top_up(lab, 1_000_000)
+        package = make_package(6000)
+        offer(package, Term.DAY, 1_000)
+        order = buy(alice, package, term=Term.DAY)
+        run = Run(alice, price_of(package), opened=clock.now).open()
+        cap(run, 1000)
+        clock.on(hours=5)
+        assert near(run, timedelta(hours=5)) == []
+        assert SpendingCap.objects.get().look_at == clock.now + 10 * MINUTE - policy.CAP_AHEAD
+        covered = order.covers_until - run.opened
+        clock.now = order.covers_until + 7 * MINUTE
+        assert near(run, covered + 7 * MINUTE) == []
+        assert spent_fen(run.workload_id) == 700
+        clock.on(minutes=1)
+        assert near(run, covered + 8 * MINUTE) == [Near(run.workload_id, 1000, order.covers_until + 10 * MINUTE)]
+
+
+def test_an_order_that_is_given_back_brings_it_near(lab: Organisation, alice: Actor) -> None:
+    with clock_at() as clock:
+        top_up(lab, 1_000_000)
+        package = make_package(6000)
+        offer(package, Term.DAY, 1_000)
+        order = buy(alice, package, term=Term.DAY)
+        run = Run(alice, price_of(package), opened=clock.now).open()
+        cap(run, 1000)
+        clock.on(hours=1)
+        assert near(run, timedelta(hours=1)) == []
+        give_back(alice, order_id=order.pk)
+        clock.on(minutes=8)
+        assert SpendingCap.objects.get().look_at <= clock.now
+        assert near(run, timedelta(hours=1, minutes=8)) != []
+
+
+def test_vouchers_count_as_spent(run: Run, lab: Organisation) -> None:
+    make_voucher(lab, 5_000)
+    run.open().seen(10 * MINUTE)
+    services.rate_due(PLATFORM, until=NOON + 10 * MINUTE)
+    assert spent_fen(run.workload_id) == 1000
+    assert balance(lab) == 1_000_000
 
 
 @pytest.mark.django_db

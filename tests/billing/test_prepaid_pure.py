@@ -1,5 +1,6 @@
 """The calendar of prepaid time and who sits on its places: pure properties."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from uuid import UUID
@@ -113,6 +114,10 @@ def _occupants(draw: st.DrawFn, number: int) -> Occupant:
     return Occupant(UUID(int=number), draw(st.sampled_from(PACKAGES)), opened, closed, draw(st.integers(1, 3)))
 
 
+def runs_at(who: Occupant, at: datetime) -> bool:
+    return who.opened <= at and (who.closed is None or at < who.closed)
+
+
 def _cover(package: int, one: datetime, other: datetime, quantity: int) -> Cover:
     return Cover(package, min(one, other), max(one, other) + timedelta(minutes=1), quantity)
 
@@ -120,7 +125,7 @@ def _cover(package: int, one: datetime, other: datetime, quantity: int) -> Cover
 @given(coverings(), minutes)
 def test_no_more_is_covered_than_was_bought(covering: Covering, at: datetime) -> None:
     for package in PACKAGES:
-        who = [each for each in covering.occupants if each.package_id == package and each.runs_at(at)]
+        who = [each for each in covering.occupants if each.package_id == package and runs_at(each, at)]
         places = sum(c.quantity for c in covering.covers if c.package_id == package and c.start <= at < c.end)
         wanted = sum(each.replicas for each in who)
         assert sum(covering.at(each, at) for each in who) == min(places, wanted)
@@ -149,3 +154,37 @@ def test_later_sessions_do_not_matter(covering: Covering, one: datetime, two: da
     who = min(covering.occupants, key=lambda each: (each.opened, each.session_id))
     alone = Covering(covering.covers, [who])
     assert list(covering.pieces(who, start, end)) == list(alone.pieces(who, start, end))
+
+
+@given(coverings(), minutes, minutes, st.data())
+def test_what_is_certain_stays_whatever_becomes_known_later(
+    covering: Covering, one: datetime, two: datetime, data: st.DataObject
+) -> None:
+    """Who is open was seen at some time and may have ended there, later or not yet: up to then nothing changes."""
+    start, end = sorted((one, two))
+    later = st.none() | st.integers(0, 200)
+    known, truth = [], []
+    for each in covering.occupants:
+        proven = each.opened + timedelta(minutes=data.draw(st.integers(0, 200)))
+        runs = None if (more := data.draw(later)) is None else proven + timedelta(minutes=more)
+        known.append(each if each.closed else replace(each, proven=proven))
+        truth.append(each if each.closed else replace(each, closed=runs))
+    now = Covering(covering.covers, known)
+    afterwards = Covering(covering.covers, truth)
+    for who, same in zip(known, truth, strict=True):
+        until = now.certain_until(who, start, end)
+        assert start <= until <= end
+        assert list(now.pieces(who, start, until)) == list(afterwards.pieces(same, start, until))
+
+
+def test_who_is_silent_for_too_long_has_left() -> None:
+    first = Occupant(UUID(int=1), 1, START, None, 1, proven=START + timedelta(minutes=10))
+    second = Occupant(UUID(int=2), 1, START, None, 1, proven=START + timedelta(hours=3))
+    covers = [Cover(1, START, START + timedelta(days=1), 1)]
+    ends = START + timedelta(hours=3)
+    doubted = Covering(covers, [first, second])
+    assert doubted.certain_until(second, START, ends) == START + timedelta(minutes=10)
+    assert doubted.certain_until(first, START, ends) == ends
+    given_up = Covering(covers, [first, second], silent_before=START + timedelta(minutes=11))
+    assert given_up.certain_until(second, START, ends) == ends
+    assert [covered for _a, _b, covered in given_up.pieces(second, START, ends)] == [0, 1]

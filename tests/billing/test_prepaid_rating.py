@@ -138,6 +138,8 @@ def test_work_is_stopped_at_the_end_where_its_owner_wants_that(alice: Actor, pac
     order = buy(alice, package, at_end=PrepaidEnd.STOP)
     covered, beyond = started(alice, package, clock), started(alice, package, clock)
     clock.now = order.covers_until + MINUTE
+    for run in (covered, beyond):
+        run.seen(clock.now - run.opened)
     assert prepaid_sweep(PLATFORM, now=clock.now) == 1
     first = min((covered, beyond), key=lambda run: run.session_id)
     assert list(PrepaidStop.objects.values_list("workload_id", flat=True)) == [first.workload_id]
@@ -190,3 +192,58 @@ def test_holds_come_back_when_the_cover_ends(lab: Organisation, alice: Actor, pa
     assert wallet(lab).held_fen == 780
     run.close(clock.now - run.opened).release()
     assert wallet(lab).held_fen == 0
+
+
+def test_who_sits_behind_one_that_is_not_seen_waits_and_never_pays_for_a_free_place(
+    lab: Organisation, alice: Actor, package: Package, clock: Clock
+) -> None:
+    buy(alice, package)
+    first = started(alice, package, clock)
+    clock.on(minutes=1)
+    second = started(alice, package, clock)
+    clock.on(minutes=10)
+    first.seen(clock.now - first.opened)
+    second.seen(10 * MINUTE)
+    rate(clock)
+    assert lines() == [(0, 600, 130), (1, 660, 0)]
+    clock.on(minutes=30)
+    second.seen(40 * MINUTE)
+    rate(clock)
+    assert lines() == [(0, 600, 130), (1, 660, 0)], "it is not known whether the first still has the place"
+    assert unrated_fen(second.workload_id) == 390
+    first.close(11 * MINUTE)
+    rate(clock)
+    assert lines() == [(0, 600, 130), (1, 660 + 1800, 0)]
+    assert balance(lab) == 70_000 - 130
+    assert selectors.unbalanced_runs() == []
+
+
+def test_who_was_running_all_the_time_keeps_the_place(
+    lab: Organisation, alice: Actor, package: Package, clock: Clock
+) -> None:
+    buy(alice, package)
+    first, second = started(alice, package, clock), started(alice, package, clock)
+    who_sits = min(first, second, key=lambda run: run.session_id)
+    other = second if who_sits is first else first
+    clock.on(minutes=30)
+    other.close(30 * MINUTE)
+    rate(clock)
+    assert lines() == []
+    who_sits.seen(30 * MINUTE)
+    rate(clock)
+    assert lines() == [(0, 1800, 390), (1, 1800, 0)]
+
+
+def test_who_is_silent_for_an_hour_has_left(lab: Organisation, alice: Actor, package: Package, clock: Clock) -> None:
+    buy(alice, package)
+    started(alice, package, clock)
+    clock.on(minutes=1)
+    second = started(alice, package, clock)
+    clock.on(minutes=58, seconds=30)
+    second.seen(clock.now - second.opened)
+    rate(clock)
+    assert lines() == []
+    clock.on(seconds=31)
+    second.seen(clock.now - second.opened)
+    rate(clock)
+    assert lines() == [(1, 3541, 0)]

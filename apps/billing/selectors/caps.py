@@ -7,8 +7,13 @@ from uuid import UUID
 
 from django.db.models import Sum
 
+from apps.billing.arithmetic import net_rate, seconds
+from apps.billing.covering import Covering
 from apps.billing.models import Charge, MeterSession, SpendingCap
+from apps.billing.selectors.covering import covering_of, pieces
 from apps.billing.selectors.metering import unrated_fen
+
+LONGEST = timedelta(days=3650)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,26 +45,64 @@ def cap_limit(workload_id: UUID) -> int | None:
 
 
 def spent_fen(workload_id: UUID) -> Decimal:
-    """Exact fen of all its attempts, less what was given back; whatever paid for it."""
+    """Exact fen of all its attempts, less what was given back, whether the wallet or vouchers paid it.
+
+    After the discount; time that prepaid orders cover costs nothing.
+    """
     rows = Charge.objects.filter(session__workload_id=workload_id)
     charged = rows.order_by().aggregate(fen=Sum("exact_fen"))["fen"] or Decimal(0)
     return charged + unrated_fen(workload_id)
 
 
-def reaches_at(cap: SpendingCap, spent: Decimal) -> datetime | None:
-    """When the cap is used up at the price in force without any discount; None while nothing of it runs.
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """When a cap is used up: `at` by what is known now, None where it is not; `soonest` if no prepaid order covered
+    anything any more, which is the case as soon as one is given back."""
 
-    Discounts and prepaid time only make it last longer, so it is never reached before.
+    at: datetime | None
+    soonest: datetime
+
+
+def outlook(cap: SpendingCap, spent: Decimal) -> Outlook | None:
+    """By what is really charged: the discount that the session was opened with, less what prepaid orders cover.
+
+    None while nothing of it runs, or what runs is free.
     """
-    sessions = MeterSession.objects.filter(workload_id=cap.workload_id, closed_at__isnull=True)
-    session = sessions.select_related("price_version").order_by("-opened_at").first()
-    rate = session.price_version.rate_fen_per_hour * session.replicas if session else Decimal(0)
-    if session is None or rate <= 0:
+    session = open_session(cap.workload_id)
+    if session is None or (rate := own_rate(session)) <= 0:
         return None
-    return session.proven_until + lasts(cap.limit_fen - spent, rate)
+    left = cap.limit_fen - spent
+    covering = covering_of(session.organisation_id, since=session.proven_until)
+    soonest = session.proven_until + lasts(left, rate * session.replicas)
+    return Outlook(_used_up(session, covering, left, rate), soonest)
+
+
+def open_session(workload_id: UUID) -> MeterSession | None:
+    """The one that is metered now, with its price version."""
+    rows = MeterSession.objects.filter(workload_id=workload_id, closed_at__isnull=True)
+    found: MeterSession | None = rows.select_related("price_version").order_by("-opened_at").first()
+    return found
+
+
+def own_rate(session: MeterSession) -> Decimal:
+    """Fen per hour of one replica with the session's discount taken off."""
+    return net_rate(session.price_version.rate_fen_per_hour, session.discount_off)
+
+
+def _used_up(session: MeterSession, covering: Covering, left: Decimal, rate: Decimal) -> datetime | None:
+    start = session.proven_until
+    for begin, end, covered in pieces(covering, session, start, start + LONGEST):
+        paying = rate * (session.replicas - covered)
+        if paying <= 0:
+            continue
+        at = begin + lasts(left, paying)
+        if at <= end:
+            return at
+        left -= paying * seconds(end - begin) / 3600
+    return None
 
 
 def lasts(fen: Decimal | int, rate_fen_per_hour: Decimal) -> timedelta:
     """For how long so many fen last, at most ten years; nothing where they are used up."""
-    hours = min(max(Decimal(fen), Decimal(0)) / rate_fen_per_hour, Decimal(24 * 3650))
+    hours = min(max(Decimal(fen), Decimal(0)) / rate_fen_per_hour, Decimal(24 * LONGEST.days))
     return timedelta(seconds=float(hours * 3600))

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.db.models import Min, Q, QuerySet, Sum
 
+from apps.billing import policy
 from apps.billing.choices import HoldReason
 from apps.billing.covering import NOTHING, Cover, Covering, Occupant
 from apps.billing.models import Hold, MeterSession, PrepaidOrder, PrepaidSeat, PrepaidStop
@@ -28,14 +29,15 @@ def covering_of(organisation_id: UUID, *, since: datetime) -> Covering:
         organisation_id=organisation_id,
         price_version__package_id__in={each.package_id for each in covers},
     )
-    return Covering(covers, [occupant(each) for each in sessions.select_related("price_version")])
+    occupants = [occupant(each) for each in sessions.select_related("price_version")]
+    return Covering(covers, occupants, db_now() - policy.SILENT_LEAVES)
 
 
 def occupant(session: MeterSession) -> Occupant:
     """`session` with its price version."""
-    return Occupant(
-        session.pk, session.price_version.package_id, session.opened_at, session.closed_at, session.replicas
-    )
+    proven = session.proven_until if session.closed_at is None else None
+    package_id = session.price_version.package_id
+    return Occupant(session.pk, package_id, session.opened_at, session.closed_at, session.replicas, proven)
 
 
 def pieces(

@@ -1,6 +1,7 @@
 """Spending caps: set with a workload, changed later, and found when they are near.
 
-A cap is measured on what is charged and what is used and not yet charged. The work is asked to save and stop
+A cap is measured on what is charged and what is used and not yet charged: after the discount, without what prepaid
+orders cover, and whether the wallet or vouchers pay. The work is asked to save and stop
 `policy.CAP_AHEAD` before the cap would be reached, and is stopped when it is, saved or not; so it costs no more than
 the cap and what one rating interval costs. Only while the platform's loops themselves stand still, nobody asks.
 """
@@ -17,8 +18,10 @@ from django.utils.translation import gettext as _
 from apps.audit.services import Target, record
 from apps.billing import policy
 from apps.billing.models import PriceVersion, SpendingCap
-from apps.billing.selectors.caps import reaches_at, spent_fen
+from apps.billing.selectors.caps import Outlook, open_session, outlook, own_rate, spent_fen
+from apps.billing.selectors.own_prices import own_prices
 from apps.common.actor import Actor
+from apps.common.clock import db_now
 from apps.common.errors import Invalid
 from apps.common.money import yuan
 
@@ -39,7 +42,7 @@ class Capped:
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """A cap that is about to be reached, at `at` by the present price."""
+    """A cap that is about to be reached, at `at` by what is charged now."""
 
     workload_id: UUID
     limit_fen: int
@@ -81,12 +84,20 @@ def _check(capped: Capped, limit_fen: int, *, is_new: bool) -> None:
     if limit_fen > policy.TOP_UP_MAX_FEN:
         raise Invalid.field("cap", _("At most %(limit)s.") % {"limit": yuan(policy.TOP_UP_MAX_FEN)})
     spent = Decimal(0) if is_new else spent_fen(capped.workload_id)
-    rate = PriceVersion.objects.values_list("rate_fen_per_hour", flat=True).get(pk=capped.price_version_id)
-    least = int(spent.to_integral_value(rounding=ROUND_CEILING)) + least_fen(rate)
+    least = int(spent.to_integral_value(rounding=ROUND_CEILING)) + least_fen(_rate(capped))
     if limit_fen < least:
         minutes = int(policy.CAP_LEAST.total_seconds() // 60)
         text = _("At least %(least)s: what it has cost and the next %(minutes)s minutes.")
         raise Invalid.field("cap", text % {"least": yuan(least), "minutes": minutes})
+
+
+def _rate(capped: Capped) -> Decimal:
+    """Fen per hour at the discount that what runs keeps, or that a start would get now."""
+    running = open_session(capped.workload_id)
+    if running is not None:
+        return own_rate(running)
+    listed = PriceVersion.objects.values_list("rate_fen_per_hour", flat=True).get(pk=capped.price_version_id)
+    return own_prices(capped.organisation_id, db_now()).rate(listed)
 
 
 def _write(capped: Capped, limit_fen: int) -> None:
@@ -104,15 +115,21 @@ def _write(capped: Capped, limit_fen: int) -> None:
 def near_caps(*, now: datetime) -> list[Near]:
     """Those that are reached within `policy.CAP_AHEAD`; when to look at the others is written down."""
     due = SpendingCap.objects.filter(closed_at__isnull=True, reached_at__isnull=True, look_at__lte=now)
-    looked = [(cap, reaches_at(cap, spent_fen(cap.workload_id))) for cap in due.order_by("look_at")[:AT_ONCE]]
+    looked = [(cap, outlook(cap, spent_fen(cap.workload_id))) for cap in due.order_by("look_at")[:AT_ONCE]]
     near = []
-    for cap, at in looked:
-        if at is not None and at - policy.CAP_AHEAD <= now:
-            near.append(Near(cap.workload_id, cap.limit_fen, at))
+    for cap, seen in looked:
+        if seen is not None and seen.at is not None and seen.at - policy.CAP_AHEAD <= now:
+            near.append(Near(cap.workload_id, cap.limit_fen, seen.at))
         else:
-            again = now + LOOK_AGAIN if at is None else at - policy.CAP_AHEAD
+            again = _look_again(seen, now)
             SpendingCap.objects.filter(pk=cap.pk, limit_fen=cap.limit_fen).update(look_at=again)
     return near
+
+
+def _look_again(seen: Outlook | None, now: datetime) -> datetime:
+    """Never later than it can be near, even if the prepaid order that covers it is given back meanwhile."""
+    soonest = seen.soonest - policy.CAP_AHEAD if seen else now
+    return soonest if soonest > now else now + LOOK_AGAIN
 
 
 def mark_reached(near: Near, *, at: datetime) -> bool:

@@ -8,7 +8,7 @@ Sessions that the kernel is writing at this moment are skipped and found next ti
 first and the wallet later, so waiting for it here could be a deadlock.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -28,7 +28,7 @@ from apps.billing.covering import Covering
 from apps.billing.funding import Usage
 from apps.billing.models import Account, Charge, MeterSession, RatingRun, Transfer, UsageSlice
 from apps.billing.models.rating import LATE
-from apps.billing.selectors.covering import covering_of, pieces
+from apps.billing.selectors.covering import covering_of, occupant, pieces
 from apps.billing.selectors.metering import fen_between
 from apps.billing.services.ledger import Posting, lock_wallet, post
 from apps.billing.services.renewal import renew_holds
@@ -100,12 +100,13 @@ def _rate(actor: Actor, wallet: Account, rows: QuerySet[MeterSession], until: da
     if not sessions:
         return None
     covering = covering_of(sessions[0].organisation_id, since=min(session.rated_until for session in sessions))
-    drafts = [draft for session in sessions for draft in _drafts(session, until, covering)]
+    targets = {session.pk: _target(session, until, covering) for session in sessions}
+    drafts = [draft for session in sessions for draft in _drafts(session, targets[session.pk], covering)]
     if not drafts:
         return None
     backs, uses = [draft for draft in drafts if draft.revision], [draft for draft in drafts if not draft.revision]
     run = [settle(actor, wallet, each) for each in (backs, uses) if each][-1]
-    _advance(sessions, until)
+    _advance(sessions, targets)
     renew_holds(sessions[0].organisation_id, sessions)
     return run
 
@@ -117,16 +118,17 @@ def _due(until: datetime) -> QuerySet[MeterSession]:
     return rows
 
 
-def _drafts(session: MeterSession, until: datetime, covering: Covering) -> list[Draft]:
+def _drafts(session: MeterSession, target: datetime, covering: Covering) -> list[Draft]:
     return [
         Draft(session, start, start, end, covered=covered)
-        for begin, stop, covered in pieces(covering, session, session.rated_until, _target(session, until))
+        for begin, stop, covered in pieces(covering, session, session.rated_until, target)
         for start, end in cut_at_hours(begin, stop)
     ] or _take_back(session)
 
 
-def _target(session: MeterSession, until: datetime) -> datetime:
-    return min(session.proven_until, until)
+def _target(session: MeterSession, until: datetime, covering: Covering) -> datetime:
+    """As far as it is proven, and certain what prepaid orders cover of it."""
+    return covering.certain_until(occupant(session), session.rated_until, min(session.proven_until, until))
 
 
 def _take_back(session: MeterSession) -> list[Draft]:
@@ -275,9 +277,9 @@ def _charge(run: RatingRun, draft: Draft, amount_fen: int, voucher_exact: Decima
     }
 
 
-def _advance(sessions: Sequence[MeterSession], until: datetime) -> None:
+def _advance(sessions: Sequence[MeterSession], targets: Mapping[UUID, datetime]) -> None:
     for session in sessions:
         took_back = session.closed_at is not None and session.closed_at < session.rated_until
-        session.rated_until = session.proven_until if took_back else max(session.rated_until, _target(session, until))
+        session.rated_until = session.proven_until if took_back else max(session.rated_until, targets[session.pk])
         session.settled = session.closed_at == session.rated_until
     MeterSession.objects.bulk_update(sessions, ["rated_until", "settled"])

@@ -1,5 +1,6 @@
 """A spending cap beside the start button: how long it lasts at the price that is quoted."""
 
+from datetime import datetime
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -7,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from apps.billing.selectors.caps import lasts
 from apps.billing.services.caps import least_fen
-from apps.common.formatting import duration
+from apps.common.formatting import duration, moment
 from apps.common.money import FEN_PER_YUAN, yuan
 from apps.common.money_fields import YuanField
 from apps.workloads.offers.quoting import Offer
@@ -33,8 +34,14 @@ def _row(offer: Offer, fen: int) -> dict[str, Any]:
     row = {"label": _("Spending cap"), "value": yuan(fen), "strong": True}
     if fen < least_fen(rate):
         return {**row, "tone": "fail", "sub": _("at least %(least)s, ten minutes") % {"least": yuan(least_fen(rate))}}
+    if offer.quote.prepaid_until is not None:
+        return {**row, "sub": _("counts from %(when)s on: until then it is covered") % _when(offer.quote.prepaid_until)}
     time = duration(lasts(fen, rate).total_seconds())
     return {**row, "sub": _("lasts %(time)s; then it is saved and stopped") % {"time": time}}
+
+
+def _when(at: datetime) -> dict[str, str]:
+    return {"when": moment(at)}
 
 
 def yuan_text(fen: int | None) -> str:
