@@ -26,6 +26,7 @@ app.conf.beat_schedule = {
     "close-months": every(3600, "billing.close_months", "default"),
     "prepaid": every(60, "billing.prepaid", "default"),
     "alipay": every(30, "billing.ask_alipay", "default"),
+    "payments-told": every(3, "billing.tell_payments", "default"),
     "alipay-bills": every(20, "billing.reconcile_alipay", "default"),
     "environments": every(3, "envs.advance", "default"),
     "idle": every(20, "envs.watch", "default"),

@@ -3,7 +3,7 @@
 from celery import shared_task
 
 from apps.billing import services
-from apps.billing.alipay import polling, reconciliation_days, refunds
+from apps.billing.alipay import polling, reconciliation_days, refunds, telling
 from apps.billing.exporting import working
 from apps.billing.services import budgets, prepaid_earning, prepaid_sweep, statements_closing, vouchers
 from apps.common.actor import system_actor
@@ -23,6 +23,13 @@ def ask_alipay() -> None:
     with acting(system_actor()) as actor:
         polling.ask_due()
         refunds.ask_due(actor)
+
+
+@shared_task(name="billing.tell_payments")
+def tell_payments() -> None:
+    """Messages about payments that were credited a moment ago."""
+    with acting(system_actor()):
+        telling.tell_due()
 
 
 @shared_task(name="billing.export")

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from apps.billing import selectors, services
-from apps.billing.alipay import notices, orders, polling, refunds
+from apps.billing.alipay import notices, orders, polling, refunds, telling
 from apps.billing.choices import AccountKind, ArrearsStatus, RefundStatus, TopUpStatus, TransferKind
-from apps.billing.models import Account, Charge, Hold, TopUpOrder, TopUpRefund, Transfer, UsageSlice
+from apps.billing.models import Account, ArrearsState, Charge, Hold, TopUpOrder, TopUpRefund, Transfer, UsageSlice
 from apps.common.clock import db_now
 from apps.common.scoping import acting
 from apps.notifications.models import Notice
@@ -137,10 +137,17 @@ def tell(world: World, gateway: Gateway) -> None:
     orders.told(notices.read(form(gateway.notice(order_of(world).out_trade_no)), gateway.settings()))
 
 
+def tell_all(world: World, gateway: Gateway) -> None:
+    """The gateway's notice, and what a worker does afterwards."""
+    tell(world, gateway)
+    telling.tell_due()
+
+
 def is_credited_once(world: World) -> None:
     assert (balance(world.lab), moved(world, TransferKind.TOP_UP)) == (1234, [1234])
     assert order_of(world).status == TopUpStatus.PAID
     assert Notice.objects.filter(organisation=world.lab, kind="billing.topped_up").count() == 1
+    assert not order_of(world).untold
 
 
 def test_a_payment_is_credited_once_wherever_its_notice_dies(gateway: Gateway) -> None:
@@ -148,8 +155,38 @@ def test_a_payment_is_credited_once_wherever_its_notice_dies(gateway: Gateway) -
         begun(world, gateway)
         return lambda: tell(world, gateway)
 
-    names = kill_everywhere(prepare, lambda world: tell(world, gateway), is_credited_once)
-    assert "after commit in apps.billing.alipay.orders.settle" in names
+    names = kill_everywhere(prepare, lambda world: tell_all(world, gateway), is_credited_once)
+    assert names == [f"{when} commit in apps.billing.alipay.orders.settle" for when in ("before", "after")]
+
+
+def test_people_are_told_of_a_payment_once_wherever_telling_them_dies(gateway: Gateway) -> None:
+    def prepare(world: World) -> Callable[[], Any]:
+        begun(world, gateway)
+        tell(world, gateway)
+        assert not Notice.objects.filter(organisation=world.lab).exists()
+        return telling.tell_due
+
+    names = kill_everywhere(prepare, lambda world: telling.tell_due(), is_credited_once)
+    assert names == [f"{when} commit in apps.billing.alipay.telling._tell" for when in ("before", "after")]
+
+
+def test_a_suspended_organisation_is_restored_in_the_transaction_that_credits(gateway: Gateway) -> None:
+    def prepare(world: World) -> Callable[[], Any]:
+        begun(world, gateway)
+        ArrearsState.objects.create(organisation=world.lab, status=ArrearsStatus.SUSPENDED)
+        return lambda: tell(world, gateway)
+
+    def at_once(world: World) -> None:
+        restored = ArrearsState.objects.get(organisation=world.lab).status == ArrearsStatus.NORMAL
+        assert restored == (balance(world.lab) == 1234)
+
+    def check(world: World) -> None:
+        is_credited_once(world)
+        assert ArrearsState.objects.get(organisation=world.lab).status == ArrearsStatus.NORMAL
+        assert Notice.objects.filter(organisation=world.lab, kind="billing.restored").count() == 1
+
+    names = kill_everywhere(prepare, lambda world: tell_all(world, gateway), check, at_once=at_once)
+    assert names == [f"{when} commit in apps.billing.alipay.orders.settle" for when in ("before", "after")]
 
 
 def test_a_payment_is_credited_once_wherever_asking_for_it_dies(gateway: Gateway) -> None:
@@ -157,11 +194,15 @@ def test_a_payment_is_credited_once_wherever_asking_for_it_dies(gateway: Gateway
         TopUpOrder.objects.filter(organisation=world.lab, status=TopUpStatus.OPEN).update(next_query_at=db_now())
         polling.ask_due()
 
+    def finish(world: World) -> None:
+        ask(world)
+        telling.tell_due()
+
     def prepare(world: World) -> Callable[[], Any]:
         begun(world, gateway)
         return lambda: ask(world)
 
-    names = kill_everywhere(prepare, ask, is_credited_once)
+    names = kill_everywhere(prepare, finish, is_credited_once)
     assert {name.split(" in ")[0] for name in names} >= {"before request", "after request", "before commit"}
 
 

@@ -2,6 +2,8 @@
 
 A payment is credited once, whoever tells of it first: the notice, a query after the buyer came back, or the polling.
 All lock the order and post under the key `topup:alipay:<out_trade_no>`. What the browser says credits nothing.
+
+The gateway waits for the commit that credits, and for nothing else: people are told afterwards (`telling`).
 """
 
 from dataclasses import dataclass
@@ -19,7 +21,7 @@ from apps.billing.alipay.notices import TradeNotice
 from apps.billing.alipay.settings import AlipaySettings
 from apps.billing.choices import AccountKind, TopUpStatus, TransferKind
 from apps.billing.models import TopUpOrder
-from apps.billing.services.arrears import reassess
+from apps.billing.services.arrears import relieve
 from apps.billing.services.ledger import Posting, organisation_account, platform_account, post
 from apps.common.actor import Actor, system_actor
 from apps.common.clock import db_now
@@ -27,7 +29,6 @@ from apps.common.errors import Conflict, Invalid, NotFound, Unavailable
 from apps.common.money import yuan
 from apps.common.permissions import Permission
 from apps.common.scoping import acting
-from apps.notifications.services import notify_organisation
 from apps.tenants import settings
 from apps.tenants.models import Organisation
 
@@ -134,8 +135,7 @@ def settle(trade: Trade) -> bool:
     and `Mismatch` for another amount; nothing is written then.
     """
     with acting(system_actor()) as actor, transaction.atomic():
-        rows = TopUpOrder.objects.select_for_update(of=("self",)).select_related("organisation")
-        order = rows.filter(out_trade_no=trade.out_trade_no).first()
+        order = TopUpOrder.objects.select_for_update().filter(out_trade_no=trade.out_trade_no).order_by().first()
         if order is None:
             raise NotFound
         if trade.total_fen != order.amount_fen:
@@ -204,18 +204,12 @@ def _credit(actor: Actor, order: TopUpOrder, trade: Trade) -> None:
             note="Alipay",
         ),
     )
-    before, now = order.status, db_now()
+    before = order.status
     order.status, order.transfer, order.trade_no = TopUpStatus.PAID, moved, trade.trade_no
-    order.paid_at, order.next_query_at = now, None
-    order.save(update_fields=["status", "transfer", "trade_no", "paid_at", "next_query_at"])
+    order.paid_at, order.next_query_at, order.untold = moved.at, None, True
+    order.save(update_fields=["status", "transfer", "trade_no", "paid_at", "next_query_at", "untold"])
     _log(actor, order, "paid", before={"status": before}, after={"status": order.status, "trade_no": trade.trade_no})
-    reassess(actor, organisation_id=organisation_id, now=now)
-    notify_organisation(
-        organisation_id=organisation_id,
-        kind="billing.topped_up",
-        data={"amount_fen": order.amount_fen},
-        dedup=f"topup:{order.out_trade_no}",
-    )
+    relieve(actor, organisation_id=organisation_id)
 
 
 def _close(order: TopUpOrder) -> None:

@@ -59,6 +59,17 @@ def reassess(actor: Actor, *, organisation_id: UUID, now: datetime) -> ArrearsCh
         return ArrearsChange(organisation_id, ArrearsStatus(state.status), to)
 
 
+def relieve(actor: Actor, *, organisation_id: UUID) -> ArrearsChange | None:
+    """After money has come in, in its transaction: `reassess` whoever is not in order, at once.
+
+    Whoever is in order can only be better off now, which moves nothing. The credit holds the wallet's lock, so a sweep
+    that moves the organisation at this moment is either seen here or sees the money.
+    """
+    if not ArrearsState.objects.filter(pk=organisation_id).exclude(status=ArrearsStatus.NORMAL).exists():
+        return None
+    return reassess(actor, organisation_id=organisation_id, now=db_now())
+
+
 def set_arrears_terms(
     actor: Actor, *, organisation_id: UUID, grace_minutes: int | None, retention_days: int | None
 ) -> None:

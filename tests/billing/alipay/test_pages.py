@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from apps.billing.alipay import keys
+from apps.billing.alipay import keys, telling
 from apps.billing.alipay.settings import AlipaySettings
 from apps.billing.choices import TopUpStatus
 from apps.billing.models import TopUpOrder
@@ -59,6 +59,7 @@ def test_from_the_amount_to_the_wallet(browser: Client, gateway: Gateway, lab: O
     assert balance(lab) == 1234
     page = browser.get(reverse("billing:top_up_order", args=[order.out_trade_no])).content.decode()
     assert "The money is in the wallet" in page
+    assert telling.tell_due() == 1
     assert Notice.objects.filter(kind="billing.topped_up").exists()
     assert order.out_trade_no in browser.get(reverse("billing:top_up")).content.decode()
 
