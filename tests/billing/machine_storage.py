@@ -57,7 +57,8 @@ class StorageSteps(RuleBasedStateMachine):
             self.tariff.prices.append((begins, Fraction(rate)))
 
     def discount(self, which: int, off: str, lasts: timedelta | None) -> None:
-        whose, end = self.labs[which].organisation.pk, lasts and self.now + lasts
+        whose = self.labs[which].organisation.pk
+        end = self.now + lasts if lasts else None
         known = self.tariff.of(whose)
         share = (self.now, end, Fraction(off))
         set_discount(PLATFORM, organisation_id=whose, off=Decimal(off), effective_from=self.now, effective_to=end)

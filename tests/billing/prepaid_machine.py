@@ -1,7 +1,7 @@
 """A state machine of prepaid time: bought, renewed, changed, given back, earned late or twice, in any order."""
 
 from contextlib import ExitStack
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from django.db import transaction
 from django.db.models import Sum
@@ -21,12 +21,14 @@ from apps.common.errors import Conflict, InsufficientFunds, Invalid
 from apps.common.scoping import acting
 from apps.tenants.choices import Role
 from tests.billing.builders import PLATFORM, balance, make_member, make_organisation, make_package, top_up
-from tests.billing.prepaid import buy, clock_at, offer
+from tests.billing.prepaid import MONTH_END, buy, clock_at, offer
 
 STEPS = ({"minutes": 7}, {"hours": 23, "microseconds": 1}, {"days": 1}, {"days": 3}, {"days": 31}, {"days": 400})
 TERMS = st.sampled_from((Term.DAY, Term.MONTH, Term.YEAR))
 PRICES = {Term.DAY: 1_001, Term.MONTH: 30_007, Term.YEAR: 300_011}
 FIRST_MONEY = 700_000
+# In the billing zone: a 31st before a February of 28 days and before one of 29, and a 29 February before three without.
+STARTS = (MONTH_END, datetime(2028, 1, 31, 15, tzinfo=UTC), datetime(2028, 2, 29, 15, tzinfo=UTC))
 picks = st.integers(0, 20)
 
 
@@ -40,8 +42,9 @@ class PrepaidMachine(RuleBasedStateMachine):
         self.stack.enter_context(transaction.atomic())
         self.clock = self.stack.enter_context(clock_at())
 
-    @initialize()
-    def begin(self) -> None:
+    @initialize(start=st.sampled_from(STARTS))
+    def begin(self, start: datetime) -> None:
+        self.clock.now = start
         self.lab = make_organisation()
         self.alice = make_member(self.lab, Role.ADMIN)
         self.money = 0

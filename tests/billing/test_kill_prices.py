@@ -91,7 +91,7 @@ def test_a_package_comes_to_the_list_and_leaves_it_whole(followers: list[Package
 
     def check(world: World) -> None:
         package.refresh_from_db()
-        assert (package.follows_list, in_force(package).rate_fen_per_hour) == (False, 20)
+        assert (package.follows_list, in_force(package).rate_fen_per_hour) == (False, Decimal(20))
 
     assert len(kill_everywhere(lambda world: lambda: turn(world), turn, check, at_once=at_once)) >= 4
 
@@ -150,7 +150,7 @@ def test_prices_of_packages_terms_and_storage_change_with_their_entry_in_the_log
         at_once(world)
         stored = storage_package()
         assert stored is not None
-        assert (in_force(package).rate_fen_per_hour, in_force(stored).rate_fen_per_hour) == (900, 2)
+        assert (in_force(package).rate_fen_per_hour, in_force(stored).rate_fen_per_hour) == (Decimal(900), Decimal(2))
         assert TermPrice.objects.get(package=package, effective_to__isnull=True).price_fen == 30_000
 
     assert len(kill_everywhere(lambda world: lambda: change(world), change, check, at_once=at_once)) >= 6

@@ -29,7 +29,7 @@ class StorageTerms:
 
     def edges(self, organisation_id: UUID, after: datetime, until: datetime) -> list[datetime]:
         """Moments in (after, until] at which something began or ended, in their order."""
-        versions = (*self.prices, *self.discounts.get(organisation_id, ()))
+        versions: tuple[PriceVersion | Discount, ...] = (*self.prices, *self.discounts.get(organisation_id, ()))
         moments = {moment for each in versions for moment in (each.effective_from, each.effective_to) if moment}
         return sorted(moment for moment in moments if after < moment <= until)
 
