@@ -1,7 +1,6 @@
 """The table of properties names tests that are there, and that search: a renamed one does not drop out of it unseen."""
 
 from importlib import import_module
-from unittest import TestCase
 
 import pytest
 from hypothesis import is_hypothesis_test
@@ -13,7 +12,7 @@ from tests.scheduler.properties import PROPERTIES
 def test_each_named_test_is_there_and_searches(name: str) -> None:
     module, _dot, test = name.partition(".")
     found = getattr(import_module(f"tests.scheduler.{module}"), test)
-    assert is_hypothesis_test(found.runTest if isinstance(found, type) and issubclass(found, TestCase) else found)
+    assert is_hypothesis_test(getattr(found, "runTest", found))
 
 
 def test_every_property_has_a_test() -> None:

@@ -4,6 +4,8 @@ A pass looks at every row and reads anew only those whose text is another one. T
 that costs least, in Postgres and in dictionaries, so a long queue that hardly moves is cheap to look at.
 """
 
+from typing import Any
+
 from django.db import connection
 
 from apps.workloads.choices import PLACED, Status
@@ -44,7 +46,7 @@ def live(simulated: bool) -> Marks:
     return _read(_LIVE, [Status.STOPPING.value, [status.value for status in sorted(PLACED)], simulated])
 
 
-def _read(query: str, values: list[object]) -> Marks:
+def _read(query: str, values: list[Any]) -> Marks:
     with connection.cursor() as cursor:
         cursor.execute(query, values)
         return dict(cursor.fetchall())
