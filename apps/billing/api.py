@@ -39,6 +39,7 @@ class WalletSerializer(serializers.Serializer[Any]):
     held_fen = serializers.IntegerField()
     credit_limit_fen = serializers.IntegerField()
     available_fen = serializers.IntegerField()
+    vouchers_fen = serializers.IntegerField(help_text="Left of vouchers; no part of the balance.")
     burn_fen_per_hour = exact()
     runs_until = serializers.DateTimeField(allow_null=True)
     status = serializers.ChoiceField(choices=ArrearsStatus.choices)

@@ -48,7 +48,7 @@ class SeenForm(forms.Form):
 
     def show_again(self, **seen: Any) -> None:
         """A page that was refused shows the terms of now beside what was typed: sent again, they are what was seen."""
-        data = self.data.copy()
+        data: Any = self.data.copy()  # type: ignore[attr-defined]  # always a QueryDict here
         for name, value in seen.items():
             data[name] = str(value)
         self.data = data

@@ -103,6 +103,7 @@ def _wallet(actor: Actor) -> dict[str, str] | None:
     return {
         "url": reverse("billing:wallet" if actor.may(Permission.BILLING_VIEW) else "billing:consumption"),
         "balance_text": yuan(now.available_fen),
+        "vouchers_text": _("+ %(amount)s in vouchers") % {"amount": yuan(now.vouchers_fen)} if now.vouchers_fen else "",
         "rate_text": yuan_rate(now.burn_fen_per_hour) if now.burn_fen_per_hour else "",
         "until_text": _("until %(when)s") % {"when": moment(now.runs_until)} if now.runs_until else "",
         "state": tone,

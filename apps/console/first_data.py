@@ -1,17 +1,22 @@
-"""What a fresh installation starts with: an organisation, its first admin, packages, images and a little money."""
+"""What a fresh installation starts with: an organisation, its first admin, packages, images and a voucher."""
 
 import secrets
+from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 
 from django.conf import settings
 
 from apps.billing import services as billing
+from apps.billing.choices import VoucherScope
 from apps.billing.models import Package
+from apps.billing.selectors.spending import billing_day
 from apps.billing.services import PackageSpec
+from apps.billing.services.vouchers import VoucherSpec, issue_voucher
 from apps.clusters.models import Accelerator, Node
 from apps.clusters.services import discover_local
 from apps.common.actor import Actor
+from apps.common.clock import db_now
 from apps.registry.platform_images import ensure_platform_images
 from apps.tenants import services as tenants
 from apps.tenants.choices import PlatformRole, Role
@@ -20,8 +25,10 @@ from apps.workloads.nodes import local_driver
 
 ADMIN = "admin"
 ORGANISATION = "Lab"
-# Enough for about a hundred hours of the smallest package, so that the first run needs no recharge.
-FIRST_BALANCE_FEN = 5000
+# Enough for about a hundred hours of the smallest package, so that the first run needs no recharge. A voucher and not a
+# top-up: nobody has paid it, so it is no cash, and no invoice can be asked for it.
+FIRST_VOUCHER_FEN = 5000
+FIRST_VOUCHER_VALID = timedelta(days=3650)
 
 
 def ensure(actor: Actor, *, username: str = ADMIN, password: str | None = None) -> str | None:
@@ -45,14 +52,20 @@ def ensure(actor: Actor, *, username: str = ADMIN, password: str | None = None) 
     )
     tenants.assign_platform_role(actor, user=user, role=PlatformRole.SUPER)
     organisation = _organisation(actor, user)
-    billing.top_up(
-        actor,
-        organisation_id=organisation.pk,
-        amount_fen=FIRST_BALANCE_FEN,
-        reference="first-installation",
-        note="Opening balance",
-    )
+    _grant(actor, organisation)
     return chosen
+
+
+def _grant(actor: Actor, organisation: Organisation) -> None:
+    today = billing_day(db_now())
+    spec = VoucherSpec(
+        amount_fen=FIRST_VOUCHER_FEN,
+        scope=VoucherScope.EVERYTHING,
+        valid_from=today,
+        valid_until=today + FIRST_VOUCHER_VALID,
+        note="To begin with",
+    )
+    issue_voucher(actor, organisation_id=organisation.pk, spec=spec, key="first-installation")
 
 
 def _organisation(actor: Actor, user: User) -> Organisation:

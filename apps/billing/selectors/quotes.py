@@ -8,12 +8,12 @@ from uuid import UUID
 from django.utils.translation import gettext_lazy as _
 
 from apps.billing.choices import BLOCKING, AccountKind, ArrearsStatus
-from apps.billing.models import Account, ArrearsState
+from apps.billing.models import Account, ArrearsState, Package
 from apps.billing.selectors.catalogue import current_price
 from apps.billing.selectors.covering import prepaid_until
 from apps.billing.selectors.metering import burn_fen_per_hour
-from apps.billing.selectors.own_prices import own_prices
-from apps.billing.selectors.vouchers import backing
+from apps.billing.selectors.own_prices import OwnPrices, own_prices
+from apps.billing.selectors.vouchers import Backing, backing
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Invalid
@@ -105,6 +105,34 @@ def wallet_row(organisation_id: UUID) -> Account:
     """The wallet, or an empty one that is not saved: looking does not open accounts."""
     found: Account | None = Account.objects.filter(organisation_id=organisation_id, kind=AccountKind.CASH).first()
     return found or Account(organisation_id=organisation_id, kind=AccountKind.CASH)
+
+
+def wallet_and_vouchers(organisation_id: UUID) -> tuple[Account, int]:
+    """The wallet as `wallet_row` has it and what is left of all vouchers, in one query."""
+    kinds = (AccountKind.CASH, AccountKind.VOUCHER)
+    rows = {row.kind: row for row in Account.objects.filter(organisation_id=organisation_id, kind__in=kinds)}
+    empty = Account(organisation_id=organisation_id, kind=AccountKind.CASH)
+    vouchers = rows.get(AccountKind.VOUCHER)
+    return rows.get(AccountKind.CASH, empty), vouchers.balance_fen if vouchers else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What an organisation has for a start now, read once for many packages. `available_fen` is of the wallet."""
+
+    own: OwnPrices
+    available_fen: int
+    backed: Backing
+
+    def pay_for(self, package: Package, listed_fen_per_hour: Decimal) -> bool:
+        """Whether wallet and the vouchers that fit cover the first hour of one replica."""
+        hour = self.own.hour(listed_fen_per_hour, 1)
+        return hour <= max(self.available_fen, 0) + self.backed.free_fen(package)
+
+
+def means(organisation_id: UUID) -> Means:
+    available = wallet_row(organisation_id).available_fen
+    return Means(own_prices(organisation_id, db_now()), available, backing(organisation_id))
 
 
 def blocked_by(organisation_id: UUID) -> ArrearsStatus | None:

@@ -11,7 +11,7 @@ from apps.billing.choices import BLOCKING, AccountKind, ArrearsStatus, TransferK
 from apps.billing.models import Account, ArrearsState, Transfer
 from apps.billing.selectors.arrears import standing_of
 from apps.billing.selectors.metering import burn_fen_per_hour
-from apps.billing.selectors.quotes import lasts_until, wallet_row
+from apps.billing.selectors.quotes import lasts_until, wallet_and_vouchers
 from apps.billing.selectors.vouchers import funds_with_vouchers
 from apps.common.actor import Actor
 from apps.common.permissions import Permission
@@ -19,7 +19,10 @@ from apps.common.permissions import Permission
 
 @dataclass(frozen=True, slots=True)
 class Wallet:
-    """An organisation's money now. `runs_until`: when it is used up at the present burn; None: nothing burns."""
+    """An organisation's money now. `runs_until`: when it is used up at the present burn; None: nothing burns.
+
+    `vouchers_fen`: what is left of its vouchers, whatever they are for; no part of the balance.
+    """
 
     organisation_id: UUID
     balance_fen: int
@@ -32,12 +35,13 @@ class Wallet:
     since: datetime | None
     grace_until: datetime | None
     release_at: datetime | None = None
+    vouchers_fen: int = 0
 
 
 def wallet(actor: Actor, *, organisation_id: UUID | None = None) -> Wallet:
     """The actor's own organisation's; finance staff of the platform name one."""
     organisation_id = _whose(actor, organisation_id)
-    account = wallet_row(organisation_id)
+    account, vouchers_fen = wallet_and_vouchers(organisation_id)
     state = ArrearsState.objects.filter(pk=organisation_id).first()
     # Every page's head asks this: terms and vouchers are read only where they count.
     stands = standing_of(state) if state and state.status in BLOCKING else None
@@ -55,6 +59,7 @@ def wallet(actor: Actor, *, organisation_id: UUID | None = None) -> Wallet:
         since=state.since if state else None,
         grace_until=stands.grace_until if stands else None,
         release_at=stands.release_at if stands else None,
+        vouchers_fen=vouchers_fen,
     )
 
 

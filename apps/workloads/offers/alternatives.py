@@ -2,15 +2,15 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from apps.billing import selectors as funds
-from apps.billing.arithmetic import hour_price
 from apps.billing.models import Package
+from apps.billing.selectors.quotes import blocked_by, means
 from apps.clusters.models import Accelerator
 from apps.common.actor import Actor
 from apps.common.money import yuan_rate
@@ -137,11 +137,10 @@ def _affordable(actor: Actor, workload: Workload, packages: Sequence[Package]) -
     """What is held for the start now becomes available."""
     if not packages:
         return []
-    quote = funds.quote(actor, package_id=packages[0].pk)
-    available = quote.available_fen + hour_price(workload.price_version.rate_fen_per_hour, 1)
-    return [
-        p for p in packages if (price := _rate(p)) == 0 or (not quote.blocked and hour_price(price, 1) <= available)
-    ]
+    blocked, has = blocked_by(actor.organisation()), means(actor.organisation())
+    held = has.own.hour(workload.price_version.rate_fen_per_hour, 1)
+    then = replace(has, available_fen=has.available_fen + held)
+    return [p for p in packages if (price := _rate(p)) == 0 or (not blocked and then.pay_for(p, price))]
 
 
 def _rate(package: Package) -> Decimal:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from decimal import Decimal
 
-from apps.billing.arithmetic import hour_price
+from apps.billing.selectors.quotes import Means, means
 from apps.common.actor import Actor
 from apps.workloads.choices import Kind
 from apps.workloads.offers.picker import PackageChoice
@@ -18,9 +18,11 @@ def proposals(actor: Actor, offer: Offer, choices: Sequence[PackageChoice]) -> l
 
     The most alike first where only the machines are full; the largest first where money or quota is short.
     """
-    if offer.starts_now:
+    if offer.starts_now or not choices:
         return []
-    found = [choice for choice in reversed(choices) if _alike(offer, choice) and _would_start(actor, offer, choice)]
+    has = means(actor.organisation())
+    alike = [choice for choice in reversed(choices) if _alike(offer, choice)]
+    found = [choice for choice in alike if _would_start(actor, offer, choice, has)]
     if offer.can_start:
         found.sort(key=lambda choice: _unlike(offer, choice))
     return found[:MOST]
@@ -33,14 +35,11 @@ def _alike(offer: Offer, choice: PackageChoice) -> bool:
     return offer.kind is not Kind.TRAINING or bool(choice.package.gpu_count) or not offer.package.gpu_count
 
 
-def _would_start(actor: Actor, offer: Offer, choice: PackageChoice) -> bool:
+def _would_start(actor: Actor, offer: Offer, choice: PackageChoice, has: Means) -> bool:
     rate = choice.rate_fen_per_hour
     if rate is None or not choice.forecast.starts_now or offer.quote.blocked:
         return False
-    return (
-        hour_price(rate, 1) <= max(0, offer.quote.available_fen)
-        and quota_problem(actor, resources_of(choice.package), offer.kind) is None
-    )
+    return has.pay_for(choice.package, rate) and quota_problem(actor, resources_of(choice.package), offer.kind) is None
 
 
 def _unlike(offer: Offer, choice: PackageChoice) -> tuple[int, Decimal]:

@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
+from apps.billing.arithmetic import net_rate
 from apps.billing.formula import per_cent
 from apps.common.actor import Actor
 from apps.common.clock import db_now
@@ -217,7 +218,8 @@ def _top_up_url(actor: Actor) -> str:
 
 
 def _alternatives(actor: Actor, offer: Offer, choices: Sequence[PackageChoice]) -> list[dict[str, str]]:
-    rates = {choice.package.pk: choice.rate_fen_per_hour or Decimal(0) for choice in choices}
+    off = offer.quote.discount_off
+    rates = {choice.package.pk: net_rate(choice.rate_fen_per_hour or Decimal(0), off) for choice in choices}
     return [
         {
             "name": choice.package.name(get_language() or ""),
