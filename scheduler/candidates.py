@@ -107,6 +107,9 @@ class Candidates:
 
 def _held(victim: Victim) -> list[tuple[int, int]]:
     """(row, cards that it holds there)."""
+    if len(victim.members) == 1:
+        (member,) = victim.members
+        return [(member.claim.row, len(set(member.columns)))]
     cards: defaultdict[int, set[int]] = defaultdict(set)
     for member in victim.members:
         cards[member.claim.row].update(member.columns)

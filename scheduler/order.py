@@ -53,6 +53,7 @@ class Line:
     def __init__(self, lines: Mapping[Path, Sequence[Spot]], paths: Paths, absent: Absent | None) -> None:
         self._paths, self._absent = paths, absent
         self._root = Knot(())
+        self._kept: list[Knot] | None = None
         for path, spots in lines.items():
             self._insert(path, spots)
         self.sort()
@@ -69,6 +70,7 @@ class Line:
     def sort(self) -> None:
         """Put all in order by present standings."""
         self._heapify(self._root)
+        self._kept = None
 
     def _heapify(self, knot: Knot) -> None:
         for child in knot.children.values():
@@ -80,11 +82,12 @@ class Line:
         return self._paths.standing(knot.path, bool(knot.spots)), knot.oldest, knot.path[-1]
 
     def _trail(self) -> list[Knot]:
-        """The knots from the root to the one whose turn it is."""
-        trail = [self._root]
-        while trail[-1].heap:
-            trail.append(trail[-1].children[trail[-1].heap[0][2]])
-        return trail
+        """The knots from the root to the one whose turn it is: the same for as long as no heap changes."""
+        if self._kept is None:
+            trail = self._kept = [self._root]
+            while trail[-1].heap:
+                trail.append(trail[-1].children[trail[-1].heap[0][2]])
+        return self._kept
 
     def head(self) -> Entry | None:
         return self._trail()[-1].head()
@@ -99,6 +102,9 @@ class Line:
         trail[-1].at += 1
         if self._absent is not None:
             trail[-1].skip(self._absent)
+        if not moved and not trail[-1].empty:
+            return
+        self._kept = None
         for parent, child in zip(reversed(trail[:-1]), reversed(trail[1:]), strict=True):
             if child.empty:
                 heapq.heappop(parent.heap)

@@ -60,14 +60,17 @@ class Preemptor:
             return None
         if task_id not in self._victims:
             lost = self._lost(members, self.checkpoints.get(task_id))
-            self._victims[task_id] = Victim(members[0].task, tuple(members), lost, bundle_of(members))
+            bundle = members[0].bundle if len(members) == 1 else bundle_of(members)
+            self._victims[task_id] = Victim(members[0].task, tuple(members), lost, bundle)
         return self._victims[task_id]
 
     def _may_be_asked(self, members: Sequence[Member]) -> bool:
+        """Asked of everybody that runs, in every pass: the cheap questions first."""
         task = members[0].task
-        ran = self.now - max(member.started_at for member in members)
-        yields = (task.preemptible or not self.firm) and not any(member.leaving for member in members)
-        return yields and ran >= task.min_runtime_s and self.roster.ran_before(task.id)
+        if (self.firm and not task.preemptible) or not self.roster.ran_before(task.id):
+            return False
+        least = task.min_runtime_s
+        return all(self.now - member.started_at >= least and not member.leaving for member in members)
 
     def _lost(self, members: Sequence[Member], checkpoint: float | None) -> float:
         """GPU-seconds of work since the last checkpoint."""

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from scheduler.cells import Cells, Claim
 from scheduler.shares import taken_by
@@ -19,14 +19,14 @@ class Member:
     bundle: Mapping[str, int]
     columns: tuple[int, ...]
     leaving_for: str | None = None
+    gpu_milli: int = field(init=False)  # kept: a pass asks everybody that may give way
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gpu_milli", sum(piece.core_milli for piece in self.claim.slices))
 
     @property
     def leaving(self) -> bool:
         return self.leaving_for is not None
-
-    @property
-    def gpu_milli(self) -> int:
-        return sum(piece.core_milli for piece in self.claim.slices)
 
 
 def member_of(cells: Cells, task: Task, claim: Claim, started_at: float, leaving_for: str | None = None) -> Member:

@@ -57,7 +57,7 @@ def by_cost(eviction: Eviction) -> tuple[Cost, int]:
     return eviction.cost, eviction.claims[-1].row
 
 
-def bundle_of(members: Iterable[Member]) -> dict[str, int]:
+def bundle_of(members: Iterable[Member]) -> Mapping[str, int]:
     """All that these members hold, by resource."""
     total: defaultdict[str, int] = defaultdict(int)
     for member in members:
