@@ -3,6 +3,7 @@
 import csv
 import io
 
+import pytest
 from django.test import Client
 
 from apps.billing.exporting import working
@@ -25,7 +26,8 @@ from tests.builders import (
 PAGE, API = "/billing/exports/", "/api/v1/exports/"
 
 
-def charged_world() -> World:
+@pytest.fixture
+def world(db: None) -> World:
     """Alice is the admin; two members' runs have been charged, one of them with a name that a spreadsheet would run."""
     with acting(platform()):
         made = make_world(role=Role.ADMIN)

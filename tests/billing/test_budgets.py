@@ -24,7 +24,6 @@ from tests.builders import (
     make_charged,
     make_member,
     make_organisation,
-    make_world,
     platform,
     signed_in,
 )
@@ -32,19 +31,6 @@ from tests.builders import (
 pytestmark = pytest.mark.django_db
 PAGE = "/billing/budgets/"
 HOUR_S = 3600
-
-
-@pytest.fixture
-def world() -> World:
-    """Alice looks after an organisation whose package costs ¥3.60 an hour."""
-    with acting(platform()):
-        return make_world(role=Role.ADMIN)
-
-
-@pytest.fixture
-def bob(world: World) -> User:
-    with acting(platform()):
-        return make_member(world.organisation, "bob")
 
 
 def spec(

@@ -28,7 +28,7 @@ from apps.common.spreadsheets import Cell
 from apps.notifications.models import Notice
 from apps.tenants.choices import PlatformRole, Role
 from apps.tenants.models import Membership
-from tests.billing.exports_kit import API, PAGE, charged_world, content, fresh, lines, made, worked
+from tests.billing.exports_kit import API, PAGE, content, fresh, lines, made, worked, world
 from tests.builders import (
     World,
     actor_of,
@@ -42,12 +42,8 @@ from tests.builders import (
     top_up,
 )
 
+__all__ = ["world"]
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def world() -> World:
-    return charged_world()
 
 
 def test_the_last_row_of_a_csv_is_the_ledger_to_the_fen(world: World) -> None:

@@ -17,7 +17,7 @@ from apps.common.errors import Invalid
 from apps.common.scoping import acting
 from apps.common.spreadsheets import Cell
 from apps.tenants.models import Membership
-from tests.billing.exports_kit import API, PAGE, charged_world, content, fresh, made, worked
+from tests.billing.exports_kit import API, PAGE, content, fresh, made, worked, world
 from tests.builders import (
     World,
     actor_of,
@@ -25,12 +25,8 @@ from tests.builders import (
     signed_in,
 )
 
+__all__ = ["world"]
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def world() -> World:
-    return charged_world()
 
 
 def test_another_worker_takes_up_what_a_killed_one_has_left(world: World) -> None:

@@ -13,7 +13,7 @@ from apps.billing.services.invoices import InvoiceRequest
 from apps.billing.services.ledger import Posting, organisation_account, platform_account, post
 from apps.common.errors import Conflict, Invalid
 from apps.common.scoping import acting
-from apps.tenants.choices import PlatformRole, Role
+from apps.tenants.choices import Role
 from apps.tenants.models import User
 from tests.billing.invoices_kit import COMPANY, PAGE, asked, give_back, issued, room
 from tests.billing.test_concurrency import together
@@ -23,27 +23,12 @@ from tests.builders import (
     make_charged,
     make_member,
     make_organisation,
-    make_staff,
-    make_world,
     platform,
     signed_in,
     staff_actor,
 )
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def world() -> World:
-    """Alice is the admin of an organisation that has paid ¥1,000."""
-    with acting(platform()):
-        return make_world(role=Role.ADMIN)
-
-
-@pytest.fixture
-def clerk(world: World) -> User:
-    with acting(platform()):
-        return make_staff(PlatformRole.FINANCE)
 
 
 def test_what_was_paid_may_be_invoiced_and_charges_do_not_lessen_it(world: World) -> None:

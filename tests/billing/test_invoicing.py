@@ -39,19 +39,6 @@ from tests.builders import (
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def world() -> World:
-    """Alice is the admin of an organisation that has paid ¥1,000."""
-    with acting(platform()):
-        return make_world(role=Role.ADMIN)
-
-
-@pytest.fixture
-def clerk(world: World) -> User:
-    with acting(platform()):
-        return make_staff(PlatformRole.FINANCE)
-
-
 def test_an_invoice_goes_from_the_request_to_its_file(world: World, clerk: User) -> None:
     client, staff = signed_in(world.alice), signed_in(clerk)
     client.post(

@@ -20,26 +20,13 @@ from apps.common.scoping import acting
 from apps.common.spreadsheets import safe_text as safe
 from apps.tenants.choices import Role
 from apps.tenants.models import User
-from tests.builders import World, make_charged, make_member, make_world, platform, signed_in
+from tests.builders import World, make_charged, make_world, platform, signed_in
 
 pytestmark = pytest.mark.django_db
 
 CONSUMPTION, EXPORT = "/billing/consumption/", "/billing/consumption/export/"
 # Whole days that hold everything that a test makes, whatever the hour and the day of the month.
 DAYS = {"range": "7d"}
-
-
-@pytest.fixture
-def world() -> World:
-    """Alice is the admin of an organisation with ¥1,000."""
-    with acting(platform()):
-        return make_world(role=Role.ADMIN)
-
-
-@pytest.fixture
-def bob(world: World) -> User:
-    with acting(platform()):
-        return make_member(world.organisation, "bob")
 
 
 def text_of(response: StreamingHttpResponse) -> str:

@@ -1,15 +1,20 @@
 """A laboratory that can pay by Alipay, at a gateway of its own."""
 
 from collections.abc import Iterator
+from datetime import date, timedelta
 
 import pytest
 
+from apps.billing.alipay.bills import CHINA
 from apps.common.actor import Actor
+from apps.common.clock import db_now
 from apps.tenants import settings
-from apps.tenants.choices import Role
+from apps.tenants.actors import platform_actor
+from apps.tenants.choices import PlatformRole, Role
 from apps.tenants.models import Organisation
 from tests.billing.alipay.gateway import Gateway, serving
 from tests.billing.builders import PLATFORM, make_member
+from tests.builders import make_staff
 
 
 @pytest.fixture(scope="session")
@@ -30,3 +35,15 @@ def gateway(server: Gateway, platform: Actor) -> Gateway:
 @pytest.fixture
 def treasurer(lab: Organisation) -> Actor:
     return make_member(lab, Role.FINANCE)
+
+
+@pytest.fixture
+def clerk(platform: Actor) -> Actor:
+    """One of the platform's finance staff."""
+    return platform_actor(make_staff(PlatformRole.FINANCE))
+
+
+@pytest.fixture
+def day(platform: Actor) -> date:
+    """Yesterday in China: what the tests pay is put there."""
+    return db_now().astimezone(CHINA).date() - timedelta(days=1)

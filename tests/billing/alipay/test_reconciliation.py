@@ -16,26 +16,12 @@ from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Invalid, Unavailable
 from apps.notifications.models import Notice
-from apps.tenants.actors import platform_actor
-from apps.tenants.choices import PlatformRole
 from apps.tenants.models import Organisation
 from tests.billing.alipay.bills import Row, bill, details, packed
 from tests.billing.alipay.gateway import Gateway
 from tests.billing.alipay.test_orders import begun, tell
 from tests.billing.alipay.test_refunds import asked, clearing, paid
 from tests.billing.builders import PLATFORM, balance
-from tests.builders import make_staff
-
-
-@pytest.fixture
-def clerk(platform: Actor) -> Actor:
-    return platform_actor(make_staff(PlatformRole.FINANCE))
-
-
-@pytest.fixture
-def day(platform: Actor) -> date:
-    """Yesterday in China: what the tests pay is put there."""
-    return db_now().astimezone(CHINA).date() - timedelta(days=1)
 
 
 def yesterday(day: date) -> None:

@@ -22,13 +22,11 @@ from apps.tenants.models import Organisation, User
 from tests.billing.alipay.bills import Row, bill
 from tests.billing.alipay.gateway import Gateway
 from tests.billing.alipay.test_orders import begun
-from tests.billing.alipay.test_reconciliation import clerk, day, row_of, take, yesterday
+from tests.billing.alipay.test_reconciliation import row_of, take, yesterday
 from tests.billing.alipay.test_refunds import asked, paid
 from tests.billing.alipay.test_replay import forget
 from tests.billing.builders import PLATFORM, balance
 from tests.builders import make_staff, signed_in
-
-__all__ = ["clerk", "day"]
 
 
 @pytest.fixture

@@ -12,19 +12,11 @@ from apps.billing.services.ledger import platform_account
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, InsufficientFunds, Invalid
-from apps.tenants.actors import platform_actor
-from apps.tenants.choices import PlatformRole
 from apps.tenants.models import Organisation
 from tests.billing.alipay.gateway import Gateway
 from tests.billing.alipay.test_orders import begun, tell
 from tests.billing.builders import balance
-from tests.builders import make_staff
 from tests.searching import examples
-
-
-@pytest.fixture
-def clerk(platform: Actor) -> Actor:
-    return platform_actor(make_staff(PlatformRole.FINANCE))
 
 
 def paid(gateway: Gateway, treasurer: Actor, fen: int = 1000) -> TopUpOrder:

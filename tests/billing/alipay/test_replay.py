@@ -24,12 +24,10 @@ from apps.tenants.models import Organisation
 from tests.billing.alipay.bills import Row, bill
 from tests.billing.alipay.gateway import Deal, Gateway
 from tests.billing.alipay.test_orders import begun, tell
-from tests.billing.alipay.test_reconciliation import clerk, day, outcomes, row_of, take, yesterday
+from tests.billing.alipay.test_reconciliation import outcomes, row_of, take, yesterday
 from tests.billing.alipay.test_refunds import asked, clearing, paid
 from tests.billing.builders import balance
 from tests.searching import examples
-
-__all__ = ["clerk", "day"]
 
 
 def forget(order: TopUpOrder) -> None:
