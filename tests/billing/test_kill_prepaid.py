@@ -1,20 +1,21 @@
 """kill -9 at every point of what prepaid orders and vouchers do: repeated, it is done once."""
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 
 from apps.billing.choices import AccountKind, PrepaidStatus, TransferKind, VoucherScope
 from apps.billing.models import Package, PrepaidOrder
-from apps.billing.services.prepaid_changes import give_back
+from apps.billing.services.prepaid import renew
+from apps.billing.services.prepaid_changes import change, give_back
 from apps.billing.services.prepaid_earning import recognise_due
 from apps.billing.services.vouchers import VoucherSpec, issue_voucher
 from apps.common.clock import db_now
 from apps.common.scoping import acting
 from tests.billing.builders import PLATFORM, balance, make_package, top_up
-from tests.billing.killing_kit import World, kill_everywhere, moved
+from tests.billing.killing_kit import World, again, kill_everywhere, moved
 from tests.billing.prepaid import buy, clock_at, offer
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("platform")]
@@ -43,7 +44,41 @@ def test_an_order_sent_again_after_any_death_is_paid_once(package: Package) -> N
         assert moved(world, TransferKind.PREPAYMENT) == [FEN]
         assert balance(world.lab) == 100_000 - balance(world.lab, AccountKind.DEFERRED) == 100_000 - FEN
 
-    assert len(kill_everywhere(prepare, lambda world: order(world, package), check)) >= 2
+    names = kill_everywhere(prepare, lambda world: order(world, package), check)
+    assert "after commit in apps.billing.services.prepaid.order" in names
+
+
+def test_a_renewal_and_a_change_are_paid_once(package: Package) -> None:
+    """On to a package that costs twice as much, at once: the whole difference for both periods is due."""
+    dearer, now = make_package(1560), db_now()
+    with clock_at(now - timedelta(days=1)):
+        offer(dearer, fen=2 * FEN)
+
+    def go_on(world: World) -> None:
+        with clock_at(now), acting(world.actor):
+            first = PrepaidOrder.objects.filter(organisation=world.lab).order_by("created_at")[0]
+            again(
+                lambda: renew(world.actor, order_id=first.pk, after=ends[world]),
+                lambda: change(world.actor, order_id=first.pk, package_id=dearer.pk, quantity=1),
+            )
+
+    ends: dict[World, datetime] = {}
+
+    def prepare(world: World) -> Callable[[], Any]:
+        top_up(world.lab, 200_000)
+        with clock_at(now):
+            ends[world] = order(world, package).ends_at
+        return lambda: go_on(world)
+
+    def check(world: World) -> None:
+        paid, back = moved(world, TransferKind.PREPAYMENT), moved(world, TransferKind.PREPAYMENT_BACK)
+        assert sum(paid) - sum(back) == 4 * FEN
+        assert balance(world.lab) == 200_000 - 4 * FEN
+        assert PrepaidOrder.objects.get(organisation=world.lab, status=PrepaidStatus.ACTIVE).package_id == dearer.pk
+
+    names = kill_everywhere(prepare, go_on, check)
+    for point in ("apps.billing.services.prepaid.renew", "apps.billing.services.prepaid_changes.change"):
+        assert f"after commit in {point}" in names
 
 
 def test_days_are_earned_once_and_the_rest_goes_back_once(package: Package) -> None:

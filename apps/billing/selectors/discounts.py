@@ -19,12 +19,6 @@ def discount_at(organisation_id: UUID, at: datetime) -> Discount | None:
     return found
 
 
-def discounts_at(at: datetime) -> dict[UUID, Discount]:
-    """Of every organisation that has one then."""
-    open_or_later = Q(effective_to__isnull=True) | Q(effective_to__gt=at)
-    return {each.organisation_id: each for each in Discount.objects.filter(open_or_later, effective_from__lte=at)}
-
-
 def discounts(actor: Actor) -> QuerySet[Discount]:
     """Every version of every organisation, newest first."""
     actor.require(Permission.PLATFORM_PRICES_VIEW)
