@@ -197,6 +197,7 @@ def make_charged(
     *,
     label: str = "digits",
     ago: timedelta = timedelta(hours=2),
+    tags: tuple[str, ...] = (),
 ) -> UUID:
     """A run that was metered for so many seconds, ended and was charged; its workload's id. Call inside `acting`.
 
@@ -214,6 +215,7 @@ def make_charged(
         label=label,
         price_version_id=price.pk,
         at=began,
+        tags=tags,
     )
     billing.close_meter(session_id=session_id, at=began + timedelta(seconds=seconds))
     billing.rate_organisation(platform(), organisation_id=organisation.pk, until=db_now())

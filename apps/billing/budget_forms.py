@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.billing.choices import BudgetScope
 from apps.billing.models import Budget
+from apps.billing.selectors.tag_costs import as_written
 from apps.billing.services.budgets import THRESHOLDS, BudgetSpec
 from apps.common.actor import Actor
 from apps.common.money import FEN_PER_YUAN
@@ -31,6 +32,13 @@ class BudgetForm(forms.Form):
         label=_("Member"), required=False, max_length=150, help_text=_("Their username."), widget=forms.TextInput(PLAIN)
     )
     resource = forms.ChoiceField(label=_("Resource"), required=False)
+    tag = forms.CharField(
+        label=_("Tag"),
+        required=False,
+        max_length=80,
+        help_text=_("Of runs that had it when their metering began. A run with several tags counts under each."),
+        widget=forms.TextInput({**PLAIN, "list": "tags-in-use"}),
+    )
     thresholds = forms.CharField(
         label=_("Tell at"),
         max_length=60,
@@ -45,6 +53,10 @@ class BudgetForm(forms.Form):
         department.choices = [("", "—"), *_departments(actor)]
         resource: Any = self.fields["resource"]
         resource.choices = [("", "—"), *((each, resource_label(each)) for each in resources)]
+
+    def tags_in_use(self) -> list[str]:
+        """What runs have been metered under."""
+        return sorted(as_written(self.actor.organisation()).values())
 
     def clean_user(self) -> int | None:
         """The member's id; None where nobody is named."""
@@ -75,6 +87,7 @@ class BudgetForm(forms.Form):
             department_id=data["department"],
             user_id=data["user"],
             resource=data["resource"],
+            tag=data["tag"],
             thresholds=data["thresholds"],
         )
 
@@ -90,6 +103,7 @@ def initial_of(budget: Budget | None) -> dict[str, Any]:
         "department": budget.department_id or "",
         "user": budget.user.username if budget.user else "",
         "resource": budget.resource,
+        "tag": budget.tag,
         "thresholds": _typed(budget.thresholds),
     }
 

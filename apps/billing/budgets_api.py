@@ -23,7 +23,7 @@ VIEW, MANAGE = in_organisation(Permission.BILLING_VIEW), in_organisation(Permiss
 
 
 class BudgetIn(serializers.Serializer[Any]):
-    """`department`, `user` or `resource` as `scope` says; the others are passed over. Thresholds are percents."""
+    """`department`, `user`, `resource` or `tag` as `scope` says; the others are passed over. Thresholds: percents."""
 
     name = serializers.CharField(max_length=80)
     scope = serializers.ChoiceField(choices=BudgetScope.choices)
@@ -31,6 +31,7 @@ class BudgetIn(serializers.Serializer[Any]):
     department = serializers.UUIDField(required=False, allow_null=True)
     user = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=2**53)
     resource = serializers.CharField(required=False, allow_blank=True, max_length=80)
+    tag = serializers.CharField(required=False, allow_blank=True, max_length=80)
     thresholds = serializers.ListField(
         child=serializers.IntegerField(min_value=1, max_value=MAX_PERCENT),
         default=list(THRESHOLDS),
@@ -48,6 +49,7 @@ class BudgetIn(serializers.Serializer[Any]):
             department_id=data.get("department"),
             user_id=data.get("user"),
             resource=data.get("resource") or "",
+            tag=data.get("tag") or "",
             thresholds=tuple(data["thresholds"]),
         )
 
@@ -61,6 +63,7 @@ class BudgetOut(serializers.Serializer[Any]):
     department = serializers.UUIDField(source="budget.department_id", allow_null=True)
     user = serializers.IntegerField(source="budget.user_id", allow_null=True)
     resource = serializers.CharField(source="budget.resource")
+    tag = serializers.CharField(source="budget.tag")
     limit_fen = serializers.IntegerField(source="budget.limit_fen")
     thresholds = serializers.ListField(source="budget.thresholds", child=serializers.IntegerField())
     period = serializers.CharField()

@@ -14,7 +14,10 @@ from apps.common.permissions import Permission
 
 
 class CostOut(serializers.Serializer[Any]):
-    """One line; `belongs_to`: where a department lies, a member's user name, a package's GPU model."""
+    """One line; `belongs_to`: where a department lies, a member's user name, a package's GPU model.
+
+    By tag, `key` is the tag as tags are compared, and empty for what has none.
+    """
 
     key = serializers.CharField()
     label = serializers.CharField()  # type: ignore[assignment]  # the field is called so
@@ -33,7 +36,10 @@ class CostList(Consumption):
         responses=CostOut(many=True), parameters=[BY, *(each for each in DAYS if each.name != "q")], tags=["money"]
     )
     def get(self, request: Request) -> Response:
-        """The dearest first; the lines add up to the charges of the days. Members see their own runs by resource."""
+        """The dearest first; the lines add up to the charges of the days. Members see their own runs only.
+
+        By tag a run counts under each tag that it had when its metering began, so that the lines may add up to more.
+        """
         allowed = dimensions(self.actor)
         by = request.GET.get("by") or allowed[0].value
         if by not in By.values:

@@ -11,6 +11,7 @@ from apps.billing.selectors.statements import statements
 from apps.common.actor import Actor
 from apps.common.permissions import Permission
 from apps.common.spreadsheets import Cell
+from apps.common.tags import join
 
 
 def _charges(actor: Actor, wanted: Wanted) -> QuerySet[Charge]:
@@ -32,6 +33,7 @@ def _charge(charge: Charge) -> list[Cell]:
         session.label,
         str(session.workload_id),
         session.user.username,
+        join(session.tags),
         charge.start,
         charge.end,
         charge.seconds.normalize(),
@@ -54,6 +56,7 @@ CHARGES = Source(
         Column(_("Run"), width=30),
         Column(_("Run ID"), width=38),
         Column(_("Member"), width=18),
+        Column(_("Tags"), width=24),
         Column(_("From"), Look.MOMENT, 20),
         Column(_("To"), Look.MOMENT, 20),
         Column(_("Seconds"), Look.EXACT, adds=True),

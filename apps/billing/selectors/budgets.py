@@ -10,12 +10,14 @@ from uuid import UUID
 from django.db.models import QuerySet, Sum
 
 from apps.billing.choices import BudgetScope, Resource
-from apps.billing.models import Budget, BudgetAlert, Charge, MeterSession, Package
+from apps.billing.models import Budget, BudgetAlert, MeterSession, Package, SessionDay
 from apps.billing.selectors.metering import unrated_of
 from apps.billing.selectors.spending import billing_day
+from apps.billing.selectors.tag_costs import spent_by_tag
 from apps.common.actor import Actor
 from apps.common.errors import NotFound
 from apps.common.permissions import Permission
+from apps.common.tags import fold
 from apps.tenants import tree
 from apps.tenants.models import Membership
 
@@ -27,11 +29,19 @@ Key = tuple[int, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
-    """Exact fen by person and resource: of the month so far, and of the last `PACE_DAYS` whole days."""
+class Sums:
+    """Exact fen by person and resource, and by tag as tags are compared; a run counts under each of its tags."""
 
-    month: Mapping[Key, Decimal]
-    lately: Mapping[Key, Decimal]
+    people: Mapping[Key, Decimal]
+    tags: Mapping[str, Decimal]
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Of the month so far, and of the last `PACE_DAYS` whole days."""
+
+    month: Sums
+    lately: Sums
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +86,7 @@ def progress(organisation_id: UUID, rows: Iterable[Budget], *, now: datetime) ->
     if not chosen:
         return []
     period = f"{today:%Y-%m}"
-    spent = _spent(organisation_id, today)
+    spent = _spent(organisation_id, today, {fold(budget.tag) for budget in chosen if budget.tag})
     told: dict[UUID, list[int]] = {}
     for budget_id, percent in BudgetAlert.objects.filter(budget__in=chosen, period=period).values_list(
         "budget_id", "percent"
@@ -104,33 +114,39 @@ def _people(budget: Budget) -> frozenset[int] | None:
     return frozenset(rows.values_list("user_id", flat=True))
 
 
-def _sum(budget: Budget, people: frozenset[int] | None, spent: Mapping[Key, Decimal]) -> Decimal:
+def _sum(budget: Budget, people: frozenset[int] | None, spent: Sums) -> Decimal:
+    if budget.scope == BudgetScope.TAG:
+        return spent.tags.get(fold(budget.tag), Decimal(0))
     wanted = budget.resource if budget.scope == BudgetScope.RESOURCE else None
     return sum(
         (
             fen
-            for (user, resource), fen in spent.items()
+            for (user, resource), fen in spent.people.items()
             if (people is None or user in people) and wanted in (None, resource)
         ),
         Decimal(0),
     )
 
 
-def _spent(organisation_id: UUID, today: date) -> Spent:
-    month = _charged(organisation_id, today.replace(day=1), today)
-    lately = _charged(organisation_id, today - timedelta(days=PACE_DAYS), today - timedelta(days=1))
+def _spent(organisation_id: UUID, today: date, keys: set[str]) -> Spent:
+    """`keys`: the tags that anybody asks for."""
+    month, lately = (today.replace(day=1), today), (today - timedelta(days=PACE_DAYS), today - timedelta(days=1))
+    people, tags = _charged(organisation_id, *month), spent_by_tag(organisation_id, keys, *month)
     rows = MeterSession.objects.filter(organisation_id=organisation_id, settled=False)
     sessions = list(rows.select_related("price_version__package"))
     pending = unrated_of(sessions)
     for session in sessions:
         key = (session.user_id, resource_of(session.price_version.package))
-        month[key] = month.get(key, Decimal(0)) + pending[session.pk]
-    return Spent(month, lately)
+        people[key] = people.get(key, Decimal(0)) + pending[session.pk]
+        for tag in keys & set(session.tag_keys):
+            tags[tag] = tags.get(tag, Decimal(0)) + pending[session.pk]
+    before = Sums(_charged(organisation_id, *lately), spent_by_tag(organisation_id, keys, *lately))
+    return Spent(Sums(people, tags), before)
 
 
 def _charged(organisation_id: UUID, since: date, until: date) -> dict[Key, Decimal]:
     """Of these days, both included. Added up by package first: there are few of them."""
-    rows = Charge.objects.filter(organisation_id=organisation_id, day__range=(since, until)).order_by()
+    rows = SessionDay.objects.filter(organisation_id=organisation_id, day__range=(since, until))
     sums = rows.values_list("session__user_id", "price_version__package_id").annotate(fen=Sum("exact_fen"))
     found = list(sums)
     packages = Package.objects.in_bulk({package for _user, package, _fen in found})

@@ -1,6 +1,7 @@
-"""What the organisation's money went to: by department, member, package, kind of card; and over time.
+"""What the organisation's money went to: by department, member, package, kind of card, tag; and over time.
 
-The database adds up by person and package, which are few; departments and kinds of card follow from those.
+The database adds up the sums that are kept of each session and day, by person and package, which are few; departments
+and kinds of card follow from those.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,13 +12,14 @@ from typing import Any
 from uuid import UUID
 
 from django.db import models
-from django.db.models import Count, QuerySet, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
 from apps.billing.choices import Resource
-from apps.billing.models import Charge, Package
-from apps.billing.selectors.consumption import ChargeFilter, charges
+from apps.billing.models import Package, SessionDay
+from apps.billing.selectors.consumption import ChargeFilter, session_days
+from apps.billing.selectors.tag_costs import UNTAGGED, as_written, by_tag, under
 from apps.common.actor import Actor
 from apps.common.permissions import Permission
 from apps.tenants.models import Department, Membership, User
@@ -33,6 +35,12 @@ class By(models.TextChoices):
     MEMBER = "member", gettext_lazy("Member")
     PACKAGE = "package", gettext_lazy("Package")
     GPU = "gpu", gettext_lazy("GPU model")
+    TAG = "tag", gettext_lazy("Tag")
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether a run may count under several lines, so that these add up to more than what was charged."""
+        return self is By.TAG
 
 
 class Step(models.TextChoices):
@@ -55,6 +63,16 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
+class Total:
+    """Whole and exact fen, metered seconds, and how many charges they are."""
+
+    amount_fen: int
+    exact_fen: Decimal
+    seconds: Decimal
+    charges: int
+
+
+@dataclass(frozen=True, slots=True)
 class Name:
     key: str
     label: str
@@ -67,13 +85,32 @@ Namer = Callable[[Any], Name]
 
 def dimensions(actor: Actor) -> list[By]:
     """Who sees only their own runs has nobody to tell apart."""
-    return list(By) if actor.may(Permission.BILLING_VIEW) else [By.PACKAGE, By.GPU]
+    return list(By) if actor.may(Permission.BILLING_VIEW) else [By.PACKAGE, By.GPU, By.TAG]
+
+
+def total(actor: Actor, *, filters: ChargeFilter) -> Total:
+    """Of all charges of a period, whatever they are told apart by."""
+    sums = session_days(actor, filters=filters).aggregate(
+        fen=Sum("amount_fen"), exact=Sum("exact_fen"), length=Sum("seconds"), count=Sum("charges")
+    )
+    nothing = Decimal(0)
+    return Total(sums["fen"] or 0, sums["exact"] or nothing, sums["length"] or nothing, sums["count"] or 0)
 
 
 def costs(actor: Actor, *, filters: ChargeFilter, by: By) -> list[Cost]:
-    """The lines of a period, the dearest first. Their sum is that of the charges."""
-    column = _column(by)
-    rows = charges(actor, filters=filters).order_by().values_list(column)
+    """The lines of a period, the dearest first. Their sum is that of the charges, unless they overlap."""
+    lines = _by_tag(actor, filters) if by is By.TAG else _by_column(actor, filters, by)
+    return sorted(lines, key=lambda line: (-line.amount_fen, line.label))
+
+
+def _by_tag(actor: Actor, filters: ChargeFilter) -> list[Cost]:
+    found = by_tag(session_days(actor, filters=filters))
+    written = as_written(actor.organisation(), found.keys() - {UNTAGGED})
+    return [Cost(key, written.get(key, key) or _("Without a tag"), "", *sums, (key,)) for key, sums in found.items()]
+
+
+def _by_column(actor: Actor, filters: ChargeFilter, by: By) -> list[Cost]:
+    rows = session_days(actor, filters=filters).values_list(_column(by))
     found = rows.annotate(
         fen=Sum("amount_fen"),
         exact=Sum("exact_fen"),
@@ -86,7 +123,7 @@ def costs(actor: Actor, *, filters: ChargeFilter, by: By) -> list[Cost]:
     for part, fen, exact, length, runs in grouped:
         name = named(part)
         lines[name.key] = _added(lines.get(name.key), name, part, (fen, exact, length, runs))
-    return sorted(lines.values(), key=lambda line: (-line.amount_fen, line.label))
+    return list(lines.values())
 
 
 def _added(known: Cost | None, name: Name, part: Any, sums: tuple[int, Decimal, Decimal, int]) -> Cost:
@@ -112,19 +149,24 @@ def _column(by: By) -> str:
 def over_time(
     actor: Actor, *, filters: ChargeFilter, by: By, step: Step, lines: Sequence[Cost]
 ) -> list[tuple[str, Mapping[date, int]]]:
-    """Fen of each day, or of each month by its first day: of the dearest lines, and of all others together."""
-    rows = charges(actor, filters=filters).order_by()
-    column = _column(by)
+    """Fen of each day, or of each month by its first day: of the dearest lines, and of what is in none of them."""
+    rows = session_days(actor, filters=filters)
+    shown = lines[:MOST_SERIES]
     series: list[tuple[str, Mapping[date, int]]] = []
-    for line in lines[:MOST_SERIES]:
-        series.append((line.label, _by_step(rows.filter(**{f"{column}__in": line.parts}), step)))
-    rest = [part for line in lines[MOST_SERIES:] for part in line.parts]
-    if rest:
-        series.append((_("All others"), _by_step(rows.filter(**{f"{column}__in": rest}), step)))
+    for line in shown:
+        series.append((line.label, _by_step(rows.filter(_belongs(by, line.parts)), step)))
+    if len(lines) > len(shown):
+        parts = [part for line in shown for part in line.parts]
+        series.append((_("All others"), _by_step(rows.exclude(_belongs(by, parts)), step)))
     return series
 
 
-def _by_step(rows: QuerySet[Charge], step: Step) -> dict[date, int]:
+def _belongs(by: By, parts: Sequence[Any]) -> Q:
+    """Rows of these parts."""
+    return under(parts) if by is By.TAG else Q(**{f"{_column(by)}__in": parts})
+
+
+def _by_step(rows: QuerySet[SessionDay], step: Step) -> dict[date, int]:
     days = rows.values_list("day").annotate(fen=Sum("amount_fen")).order_by("day")
     found: dict[date, int] = {}
     for day, fen in days:

@@ -20,6 +20,7 @@ from apps.common.clock import db_now
 from apps.common.errors import Invalid, NotFound
 from apps.common.money import yuan
 from apps.common.permissions import Permission
+from apps.common.tags import parse
 from apps.notifications.services import notify_organisation, notify_user
 from apps.tenants.models import Department, Membership
 
@@ -38,6 +39,7 @@ class BudgetSpec:
     department_id: UUID | None = None
     user_id: int | None = None
     resource: str = ""
+    tag: str = ""
     thresholds: tuple[int, ...] = THRESHOLDS
 
 
@@ -149,7 +151,7 @@ def _checked(actor: Actor, spec: BudgetSpec) -> dict[str, Any]:
     if not 0 < spec.limit_fen <= policy.TOP_UP_MAX_FEN:
         limit = yuan(policy.TOP_UP_MAX_FEN)
         raise Invalid.field("limit", _("Give an amount above zero, at most %(limit)s.") % {"limit": limit})
-    reference: dict[str, Any] = {"department_id": None, "user_id": None, "resource": ""}
+    reference: dict[str, Any] = {"department_id": None, "user_id": None, "resource": "", "tag": ""}
     return {
         "name": name,
         "scope": spec.scope,
@@ -184,7 +186,18 @@ def _reference(actor: Actor, spec: BudgetSpec) -> dict[str, Any]:
         if spec.resource not in reads.resources():
             raise Invalid.field("resource", _("Choose one of the resources."))
         return {"resource": spec.resource}
-    return {}
+    return {"tag": _tag(spec.tag)} if spec.scope is BudgetScope.TAG else {}
+
+
+def _tag(typed: str) -> str:
+    """One tag as runs have them; nothing need have it yet."""
+    try:
+        found = parse(typed)
+    except Invalid as error:
+        raise Invalid.field("tag", error.message) from error
+    if len(found) != 1:
+        raise Invalid.field("tag", _("Name one tag."))
+    return found[0]
 
 
 def _locked(actor: Actor, budget_id: UUID) -> Budget:

@@ -14,6 +14,7 @@ from django.db.models.functions import Greatest
 from apps.billing.choices import Resource
 from apps.billing.models import MeterSession
 from apps.billing.selectors.own_prices import own_prices
+from apps.common import tags as words
 
 
 def open_meter(
@@ -45,6 +46,8 @@ def open_meter(
         resource=resource,
         discount=own.discount,
         discount_off=own.off,
+        tags=list(tags),
+        tag_keys=words.keys(tags),
         opened_at=at,
         proven_until=at,
         rated_until=at,

@@ -70,6 +70,7 @@ def what_it_counts(budget: Budget) -> str:
         BudgetScope.DEPARTMENT: budget.department.name if budget.department else "",
         BudgetScope.USER: budget.user.display_name if budget.user else "",
         BudgetScope.RESOURCE: resource_label(budget.resource),
+        BudgetScope.TAG: budget.tag,
     }
     label, name = budget.get_scope_display(), names.get(BudgetScope(budget.scope), "")
     return _("%(what)s: %(name)s") % {"what": label, "name": name} if name else str(label)

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
-from decimal import Decimal
 from typing import Any
 
 from django.http import HttpResponse, JsonResponse
@@ -11,13 +10,11 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
-from apps.billing import selectors as funds
 from apps.billing.exporting.columns import yuan_of
 from apps.billing.forms import Asked, ConsumptionForm, Period
-from apps.billing.selectors.costs import By, Cost, Step, costs, dimensions, over_time
+from apps.billing.selectors.costs import By, Cost, Step, Total, costs, dimensions, over_time, total
 from apps.billing.selectors.spending import BILLING_ZONE
 from apps.common.access import in_organisation, requires
-from apps.common.actor import Actor
 from apps.common.formatting import duration
 from apps.common.money import FEN_PER_YUAN, yuan
 from apps.common.permissions import Permission
@@ -55,7 +52,7 @@ def page(request: ActorRequest) -> HttpResponse:
     form = ConsumptionForm(request.GET)
     view = view_of(request, form)
     lines = costs(request.actor, filters=view.asked.filters, by=view.by)
-    total = sum(line.amount_fen for line in lines)
+    everything = total(request.actor, filters=view.asked.filters)
     dearest = max((line.amount_fen for line in lines), default=0)
     context = {
         "view": view,
@@ -65,9 +62,9 @@ def page(request: ActorRequest) -> HttpResponse:
         "periods": Period.choices,
         "dimensions": [(each.value, each.label) for each in dimensions(request.actor)],
         "steps": Step.choices,
-        "rows": [_row(line, total, dearest) for line in lines],
-        "total_fen": total,
-        "strip": _strip(request.actor, view, lines, total),
+        "rows": [_row(line, everything.amount_fen, dearest) for line in lines],
+        "total_fen": everything.amount_fen,
+        "strip": _strip(view, lines, everything),
         "tabs": tabs("costs"),
         "everyones": request.actor.may(Permission.BILLING_VIEW),
     }
@@ -82,21 +79,20 @@ def tabs(current: str) -> list[dict[str, Any]]:
     ]
 
 
-def _row(line: Cost, total: int, dearest: int) -> dict[str, Any]:
+def _row(line: Cost, total_fen: int, dearest: int) -> dict[str, Any]:
     """Share of the total and width of the bar, in percent; nothing where credits outweigh the charges."""
-    share = line.amount_fen * 100 / total if total > 0 else 0
+    share = line.amount_fen * 100 / total_fen if total_fen > 0 else 0
     width = line.amount_fen * 100 // dearest if dearest > 0 and line.amount_fen > 0 else 0
     return {"line": line, "share": share, "width": width}
 
 
-def _strip(actor: Actor, view: View, lines: list[Cost], total: int) -> list[dict[str, Any]]:
+def _strip(view: View, lines: list[Cost], everything: Total) -> list[dict[str, Any]]:
     days = (view.asked.until - view.asked.since).days + 1
-    seconds = float(sum(line.seconds for line in lines))
-    charged = funds.charges(actor, filters=view.asked.filters).count()
+    fen, counted = everything.amount_fen, {"count": f"{everything.charges:,}"}
     return [
-        {"label": _("Charged"), "value": yuan(total), "sub": _("Charges: %(count)s") % {"count": f"{charged:,}"}},
-        {"label": _("Each day"), "value": yuan(total // days), "sub": _("on average")},
-        {"label": _("Metered time"), "value": duration(seconds)},
+        {"label": _("Charged"), "value": yuan(fen), "sub": _("Charges: %(count)s") % counted},
+        {"label": _("Each day"), "value": yuan(fen // days), "sub": _("on average")},
+        {"label": _("Metered time"), "value": duration(float(everything.seconds))},
         {
             "label": view.by.label,
             "value": f"{len(lines):,}",
@@ -137,7 +133,7 @@ def _at(day: date) -> str:
 @requires(OWN)
 @require_GET
 def export(request: ActorRequest) -> HttpResponse:
-    """The lines as CSV; the last row is their sum."""
+    """The lines as CSV; the last row is the sum of all charges."""
     view = view_of(request, ConsumptionForm(request.GET))
     lines = costs(request.actor, filters=view.asked.filters, by=view.by)
     head = [view.by.label, _("Belongs to"), _("Runs"), _("Seconds"), _("Exact ¥"), _("Charged ¥")]
@@ -145,8 +141,9 @@ def export(request: ActorRequest) -> HttpResponse:
         [line.label, line.sub, line.runs, line.seconds, yuan_of(line.exact_fen), yuan_of(line.amount_fen)]
         for line in lines
     ]
-    exact = yuan_of(sum((line.exact_fen for line in lines), Decimal(0)))
-    rows.append([_("Total"), "", "", "", exact, yuan_of(sum(line.amount_fen for line in lines))])
+    everything = total(request.actor, filters=view.asked.filters)
+    last = _("Total; a run counts under each of its tags") if view.by.overlaps else _("Total")
+    rows.append([last, "", "", "", yuan_of(everything.exact_fen), yuan_of(everything.amount_fen)])
     name = f"costs-{view.by}-{view.asked.since:%Y%m%d}-{view.asked.until:%Y%m%d}.csv"
     return HttpResponse(
         BOM + "".join(map(csv_line, [[str(each) for each in head], *rows])),

@@ -23,6 +23,18 @@ on("click", "[data-fill]", (event, button) => {
   field.focus();
 });
 
+// A button that adds a word to a line of words, unless it is among them.
+on("click", "[data-add-word]", (event, button) => {
+  const field = document.getElementById(button.dataset.addWord);
+  const words = field.value.split(/[\s,;，；、]+/).filter(Boolean);
+  const word = button.dataset.value;
+  if (!words.some(each => each.toLowerCase() === word.toLowerCase())) words.push(word);
+  field.value = words.join(" ");
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+  field.dispatchEvent(new Event("change", { bubbles: true }));
+  field.focus();
+});
+
 // One press, one submission: the second click of a double click finds the button waiting. It wakes up again by itself,
 // for a form whose answer is a file, and when the browser brings the page back from its cache.
 const WAIT_MS = 10_000;

@@ -1,0 +1,71 @@
+"""What was spent under tags: those that each run had when its metering began.
+
+A run with two tags counts under both, so the sums of tags add up to more than what was charged; what has no tag is
+told apart. Nothing here asks who may see the rows: the caller has narrowed them to what the actor may see.
+"""
+
+from collections.abc import Collection, Mapping
+from datetime import date
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django.db.models import CharField, Count, F, Func, Q, QuerySet, Sum
+
+from apps.billing.models import MeterSession, SessionDay
+
+# The key of what has no tag.
+UNTAGGED = ""
+# Whole fen, exact fen, seconds, runs.
+Sums = tuple[int, Decimal, Decimal, int]
+
+
+def each_of(column: str) -> Func:
+    """One row for each member of an array; two of them in one query go in step."""
+    return Func(F(column), function="unnest", output_field=CharField())
+
+
+def by_tag(rows: QuerySet[SessionDay]) -> dict[str, Sums]:
+    """Sums by tag as tags are compared; under `UNTAGGED` those of what has none, where there is anything."""
+    tagged = rows.annotate(tag=each_of("session__tag_keys")).values_list("tag").annotate(**_sums())
+    found: dict[str, Sums] = {key: (fen, exact, length, runs) for key, fen, exact, length, runs in tagged}
+    rest = rows.filter(session__tag_keys=[]).aggregate(**_sums())
+    if rest["runs"]:
+        found[UNTAGGED] = (rest["fen"], rest["exact"], rest["length"], rest["runs"])
+    return found
+
+
+def _sums() -> dict[str, Any]:
+    return {
+        "fen": Sum("amount_fen"),
+        "exact": Sum("exact_fen"),
+        "length": Sum("seconds"),
+        "runs": Count("session__workload_id", distinct=True),
+    }
+
+
+def under(keys: Collection[str]) -> Q:
+    """Rows that count under any of these keys."""
+    found = Q(session__tag_keys__overlap=sorted(keys))
+    return found | Q(session__tag_keys=[]) if UNTAGGED in keys else found
+
+
+def spent_by_tag(organisation_id: UUID, keys: Collection[str], since: date, until: date) -> dict[str, Decimal]:
+    """Exact fen charged for these days, both included, under each of the keys that anything was charged under."""
+    if not keys:
+        return {}
+    rows = SessionDay.objects.filter(organisation_id=organisation_id, day__range=(since, until)).filter(under(keys))
+    sums = rows.annotate(tag=each_of("session__tag_keys")).values_list("tag").annotate(fen=Sum("exact_fen"))
+    return {key: fen for key, fen in sums if key in keys}
+
+
+def as_written(organisation_id: UUID, keys: Collection[str] | None = None) -> Mapping[str, str]:
+    """How the organisation's metered runs write each tag; None: all of them. Of several ways, the same one always."""
+    rows = MeterSession.objects.filter(organisation_id=organisation_id, tag_keys__len__gt=0)
+    if keys is not None:
+        rows = rows.filter(tag_keys__overlap=sorted(keys))
+    pairs = rows.annotate(key=each_of("tag_keys"), typed=each_of("tags")).order_by().values_list("key", "typed")
+    found: dict[str, str] = {}
+    for key, typed in pairs.distinct():
+        found[key] = min(found.get(key, typed), typed)
+    return found
