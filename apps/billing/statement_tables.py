@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from django_tables2 import RequestConfig
 
 from apps.billing.models import Charge, StatementLine
+from apps.common.cells import Cell
 from apps.common.formatting import moment
 from apps.common.tables import FULL, Table, column
 
@@ -20,26 +21,26 @@ class BillTable(Table):
     """An organisation's issued statements."""
 
     caption = _("Bills")
-    period = tables.TemplateColumn(
+    period = Cell(
         '<a class="pl-name" href="{% url "billing:bill" record.pk %}">{{ record.period }}</a>'
         '<span class="pl-sub pl-code">{{ record.number }}</span>',
         verbose_name=_("Month"),
         attrs=column(width=FULL),
     )
-    issued_at = tables.TemplateColumn(
+    issued_at = Cell(
         "{% load pl %}{% when record.issued_at %}", verbose_name=_("Issued"), attrs=column(fold=_("Issued"))
     )
-    received_fen = tables.TemplateColumn(
+    received_fen = Cell(
         "{% load pl %}{{ record.received_fen|amount }}",
         verbose_name=_("Paid in ¥"),
         attrs=column(fold=_("Paid in ¥"), numeric=True),
     )
-    total_fen = tables.TemplateColumn(
+    total_fen = Cell(
         '{% load pl %}<span class="pl-strong">{{ record.total_fen|amount }}</span>',
         verbose_name=_("Consumption ¥"),
         attrs=column(fold=_("Consumption ¥"), numeric=True),
     )
-    closing_fen = tables.TemplateColumn(
+    closing_fen = Cell(
         "{% load pl %}{{ record.closing_fen|amount }}",
         verbose_name=_("Balance at the end ¥"),
         attrs=column(fold=_("Balance at the end ¥"), numeric=True),
@@ -55,20 +56,20 @@ class ChargeTable(Table):
 
     caption = _("Charges")
     start = tables.Column(verbose_name=_("Slice and run"), orderable=False, attrs=column(width=FULL))
-    calculation = tables.TemplateColumn(
+    calculation = Cell(
         '{% load charges %}<span class="pl-code pl-small">{{ record|calculation }}</span>',
         empty_values=(),
         verbose_name=_("Calculation"),
         orderable=False,
         attrs=column("pl-wide"),
     )
-    seconds = tables.TemplateColumn(
+    seconds = Cell(
         "{% load charges %}{{ record.seconds|plain }}",
         verbose_name=_("Seconds"),
         orderable=False,
         attrs=column("pl-roomy", fold=_("Seconds"), numeric=True),
     )
-    exact_fen = tables.TemplateColumn(
+    exact_fen = Cell(
         "{% load statements %}{{ record.exact_fen|line_exact }}",
         verbose_name=_("Exact ¥"),
         orderable=False,

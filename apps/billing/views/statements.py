@@ -25,7 +25,7 @@ PER_PAGE = 25
 @require_GET
 def bills(request: ActorRequest) -> HttpResponse:
     filtered = BillFilter(request.GET, queryset=reads.statements(request.actor), request=request)
-    table = BillTable(filtered.qs, request=request)
+    table = BillTable(filtered.qs)
     RequestConfig(request, paginate={"per_page": PER_PAGE, "silent": True}).configure(table)
     return render(request, "billing/statements/list.html", {"table": table, "filter": filtered})
 
@@ -45,7 +45,7 @@ def bill_line(request: ActorRequest, statement_id: UUID, position: int) -> HttpR
     line = reads.line(request.actor, statement_id, position)
     statement = reads.statement(request.actor, statement_id)
     rows = reads.charges_of_line(request.actor, statement, line)
-    table = paged_by_line(request, ChargeTable(rows, opens=_opened, request=request), line)
+    table = paged_by_line(request, ChargeTable(rows, opens=_opened), line)
     context = {"statement": statement, "line": line, "table": table, "bill_route": "billing:bill"}
     return render(request, "billing/statements/line.html", context)
 

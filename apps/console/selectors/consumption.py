@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from functools import reduce
+from operator import or_
 from typing import Any
 from uuid import UUID
 
@@ -51,12 +53,12 @@ class Scope:
             return self.matching(session_days(actor, filters=filters))
         return day_sums(actor, filters=filters)
 
-    def matching(self, rows: QuerySet[Any, Any]) -> QuerySet[Any, Any]:
-        """Rows whose organisation, workload or owner contains the words."""
+    def matching(self, rows: QuerySet[Any, Any], session: str = "session__") -> QuerySet[Any, Any]:
+        """Rows whose organisation, workload or owner contains the words. `session`: the way to their sessions."""
         if not self.search:
             return rows
-        named = Q(organisation__name__icontains=self.search) | Q(session__label__icontains=self.search)
-        return rows.filter(named | Q(session__user__username__icontains=self.search))
+        places = ("organisation__name", f"{session}label", f"{session}user__username")
+        return rows.filter(reduce(or_, (Q(**{f"{place}__icontains": self.search}) for place in places)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +93,15 @@ def totals(actor: Actor, scope: Scope) -> Totals:
         organisations=Count("organisation_id", distinct=True),
     )
     amount, exact, by_vouchers = found["amount"] or 0, found["exact"] or Decimal(0), found["vouchers"] or Decimal(0)
-    return Totals(amount, exact, found["organisations"], _workloads(actor, scope), voucher_exact=by_vouchers)
+    return Totals(amount, exact, found["organisations"], _workloads(scope), voucher_exact=by_vouchers)
 
 
-def _workloads(actor: Actor, scope: Scope) -> int:
-    """How many workloads were charged for. Each session is looked at once, however many days it ran."""
-    days = scope.matching(session_days(actor, filters=ChargeFilter(since=scope.since, until=scope.until)))
-    sessions = MeterSession.objects.filter(pk__in=days.values("session_id"))
-    return int(sessions.aggregate(count=Count("workload_id", distinct=True))["count"])
+def _workloads(scope: Scope) -> int:
+    """How many workloads have charged time in these days: slices tile, so a session's two ends say it."""
+    since, after = start_of(scope.since), start_of(scope.after)
+    charged = MeterSession.objects.filter(rated_until__gt=F("opened_at"))
+    rows = charged.filter(opened_at__lt=after, rated_until__gt=since)
+    return int(scope.matching(rows, "").aggregate(count=Count("workload_id", distinct=True))["count"])
 
 
 def organisations(actor: Actor, scope: Scope) -> QuerySet[Any, Any]:

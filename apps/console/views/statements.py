@@ -104,7 +104,7 @@ def line(request: StaffRequest, statement_id: UUID, position: int) -> HttpRespon
     actor = request.actor
     statement, row = reads.statement(actor, statement_id), reads.line(actor, statement_id, position)
     rows = reads.charges_of_line(actor, statement, row)
-    table = paged_by_line(request, ChargeTable(rows, opens=_explained, request=request), row)
+    table = paged_by_line(request, ChargeTable(rows, opens=_explained), row)
     context = {"statement": statement, "line": row, "table": table, "bill_route": "console:statement"}
     return render(request, "console/statements/line.html", context)
 
