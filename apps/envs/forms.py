@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from django import forms
 from django.utils.translation import gettext as text
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
+from apps.clusters.selectors import cluster_options
 from apps.common.errors import Invalid
 from apps.common.money_fields import YuanField
 from apps.envs.models import Environment
@@ -18,6 +19,7 @@ from apps.envs.services.create import Request
 from apps.envs.services.mounts import choices_of
 from apps.envs.services.shared import clean_name
 from apps.storage.choosing import Chosen, posted
+from apps.workloads.offers.alsocard import PackagesField
 from apps.workloads.offers.capcard import yuan_text
 
 NEVER = "never"
@@ -53,6 +55,10 @@ class SettingsForm(forms.Form):
     idle = Whole(label=_("Release when idle"))
     snapshot_minutes = Whole(label=_("Automatic snapshots"))
     uninterruptible = forms.BooleanField(label=_("It must not be interrupted"), required=False)
+    cluster = forms.TypedChoiceField(
+        label=_("Logical cluster"), required=False, coerce=UUID, empty_value=None, choices=cluster_options
+    )
+    also = PackagesField(label=_("Also take another card"))
     cap = YuanField(label=_("Spending cap"), required=False, max_length=20)
     mounts = forms.CharField(label=_("Volumes and datasets"), required=False)  # carries what is wrong with them
 
@@ -82,6 +88,11 @@ class SettingsForm(forms.Form):
         except Invalid as error:
             raise forms.ValidationError(str(error.message)) from error
 
+    def offers_clusters(self) -> bool:
+        """Whether there is anything to choose between."""
+        field: Any = self.fields["cluster"]
+        return len(list(field.choices)) > 2
+
     def chosen(self) -> tuple[Chosen, ...]:
         """As posted, or as the environment has them at first."""
         if self.is_bound:
@@ -103,6 +114,8 @@ class SettingsForm(forms.Form):
             snapshot_minutes=data["snapshot_minutes"],
             mounts=self.chosen(),
             preemptible=not data["uninterruptible"],
+            cluster_id=data["cluster"],
+            also_ids=tuple(data["also"]),
             cap_fen=data["cap"],
         )
 
@@ -132,6 +145,8 @@ class NewForm(SettingsForm):
             mounts=self.chosen(),
             note=data["note"],
             preemptible=not data["uninterruptible"],
+            cluster_id=data["cluster"],
+            also_ids=tuple(data["also"]),
             cap_fen=data["cap"],
         )
 
@@ -161,6 +176,8 @@ def initial_of(environment: Environment) -> dict[str, Any]:
         "without_gpu": environment.without_gpu,
         "vscode": environment.vscode,
         "uninterruptible": not environment.preemptible,
+        "cluster": environment.cluster_id,
+        "also": environment.also_packages,
         "cap": yuan_text(environment.cap_fen),
         "idle": environment.idle_minutes if environment.idle_minutes is not None else NEVER,
         "snapshot_minutes": environment.snapshot_minutes or NEVER,

@@ -14,6 +14,7 @@ from apps.envs.services.create import Request
 from apps.registry.models import Image
 from apps.storage.choices import RootKind
 from apps.storage.choosing import Chosen
+from apps.workloads.offers.serializers import AlsoField
 
 MAX_ID = 2**31 - 1
 
@@ -44,6 +45,8 @@ class EnvironmentSerializer(serializers.ModelSerializer[Environment]):
     image = serializers.UUIDField(source="image_id")
     image_name = serializers.CharField(source="image.name")
     package = serializers.IntegerField(source="package_id")
+    cluster = serializers.UUIDField(source="cluster_id", allow_null=True)
+    also = serializers.ListField(child=serializers.IntegerField(), source="also_packages")
     cpu_package = serializers.IntegerField(source="cpu_package_id", allow_null=True)
     state = serializers.SerializerMethodField()
     state_text = serializers.SerializerMethodField()
@@ -56,7 +59,8 @@ class EnvironmentSerializer(serializers.ModelSerializer[Environment]):
         model = Environment
         fields = (
             *("id", "code", "name", "note", "owner", "state", "state_text", "doing", "workload"),
-            *("image", "image_name", "package", "cpu_package", "without_gpu", "vscode", "preemptible", "mounts"),
+            *("image", "image_name", "package", "also", "cluster", "cpu_package", "without_gpu"),
+            *("vscode", "preemptible", "mounts"),
             *("rate_fen_per_hour", "idle_minutes", "idle", "keep_until", "snapshot_minutes", "cap_fen", "expires_at"),
             *("created_at", "deleted_at", "purge_at"),
         )
@@ -101,6 +105,8 @@ class _Settings(serializers.Serializer[Any]):
     idle_minutes = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=527040)
     snapshot_minutes = serializers.IntegerField(required=False, allow_null=True, min_value=10, max_value=44640)
     cap_fen = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=2**53)
+    cluster = serializers.UUIDField(required=False, allow_null=True, help_text="The only logical cluster to run in.")
+    also = AlsoField()
     mounts = MountSerializer(many=True, required=False, max_length=20)  # type: ignore[call-arg]
 
     def chosen_mounts(self) -> tuple[Chosen, ...]:
@@ -134,6 +140,8 @@ class CreateSerializer(_Settings):
             note=data.get("note", ""),
             start=data["start"],
             cap_fen=data.get("cap_fen"),
+            cluster_id=data.get("cluster"),
+            also_ids=tuple(data.get("also", ())),
         )
 
 
@@ -148,6 +156,7 @@ class ChangeSerializer(_Settings):
     def as_change(self) -> Change:
         data = {name: value for name, value in self.validated_data.items() if name not in ("restart", "mounts")}
         names = {"image": "image_id", "package": "package_id", "cpu_package": "cpu_package_id"}
+        names |= {"cluster": "cluster_id", "also": "also_ids"}
         values: dict[str, Any] = {names.get(name, name): value for name, value in data.items()}
         if "mounts" in self.validated_data:
             values["mounts"] = self.chosen_mounts()

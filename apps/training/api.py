@@ -29,14 +29,10 @@ from apps.training import selectors, services
 from apps.training import serializers as s
 from apps.training.forms import new_key
 from apps.training.models import Run
-from apps.training.quote_serializers import QuoteRequestSerializer, QuoteSerializer
 from apps.training.tables import RunFilter
 from apps.workloads import selectors as workloads
 from apps.workloads.fit.serializers import FitSerializer
 from apps.workloads.fit.smaller import fit_of
-from apps.workloads.offers.picker import package_choices
-from apps.workloads.offers.proposals import proposals
-from apps.workloads.offers.quoting import contract_on, offer
 from apps.workloads.series import series_of
 
 VIEW = in_organisation(Permission.TRAINING_VIEW)
@@ -98,6 +94,8 @@ def _detail(run: Run) -> Any:
 
 
 class RunDetail(RunView):
+    access = {"get": VIEW, "patch": SUBMIT}
+
     @extend_schema(responses=s.RunDetailSerializer)
     def get(self, request: Request, run_id: UUID) -> Response:
         """One run with its command, its attempts, why it waits or how it failed."""
@@ -235,24 +233,6 @@ class RunCost(RunView):
                 }
             ).data
         )
-
-
-class QuoteView(ScopedView):
-    access = SUBMIT
-
-    @extend_schema(request=QuoteRequestSerializer, responses=QuoteSerializer)
-    def post(self, request: Request) -> Response:
-        """What a run on this package would cost, whether it could start, and when. Changes nothing."""
-        asked = QuoteRequestSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        data = asked.validated_data
-        package = services.choose_package(self.actor, data["package"])
-        found = offer(self.actor, package)
-        choices = [] if found.starts_now else package_choices(self.actor, list(funds.packages(self.actor)))
-        terms = contract_on(self.actor, package, preemptible=data["preemptible"], priority=data.get("priority"))
-        better = proposals(self.actor, found, choices)
-        context = {"alternatives": better, "contract": terms, "cap_fen": data.get("cap_fen")}
-        return Response(QuoteSerializer(found, context=context).data)
 
 
 class CodeUpload(ScopedView):

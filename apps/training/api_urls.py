@@ -2,13 +2,13 @@
 
 from django.urls import path
 
-from apps.training import api, caps_api
+from apps.training import api, caps_api, quotes_api
 
 RUN = "training/runs/<uuid:run_id>/"
 
 urlpatterns = [
     path("images/", api.ImageList.as_view(), name="api-images"),
-    path("training/quote/", api.QuoteView.as_view(), name="api-training-quote"),
+    path("training/quote/", quotes_api.QuoteView.as_view(), name="api-training-quote"),
     path("training/code/", api.CodeUpload.as_view(), name="api-training-code"),
     path("training/runs/", api.RunList.as_view(), name="api-runs"),
     path(RUN, api.RunDetail.as_view(), name="api-run"),

@@ -7,7 +7,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from apps.billing.selectors.caps import cap_limit
-from apps.clusters.selectors import cluster_choices
+from apps.clusters.selectors import cluster_options
 from apps.common.errors import Invalid
 from apps.common.forms import rows
 from apps.common.money_fields import YuanField
@@ -16,11 +16,9 @@ from apps.training import command
 from apps.training.models import Entry, Run
 from apps.training.selectors import code_text
 from apps.training.services import Request, clean_name
+from apps.workloads.offers.alsocard import PackagesField
 from apps.workloads.offers.capcard import yuan_text
-
-
-def _clusters() -> list[tuple[Any, Any]]:
-    return [("", _("Any")), *cluster_choices()]
+from apps.workloads.offers.either import also_of, chosen_package_id
 
 
 class Source:
@@ -70,8 +68,9 @@ class RunForm(forms.Form):
     )
     uninterruptible = forms.BooleanField(label=_("It must not be interrupted"), required=False)
     cluster = forms.TypedChoiceField(
-        label=_("Logical cluster"), required=False, coerce=UUID, empty_value=None, choices=_clusters
+        label=_("Logical cluster"), required=False, coerce=UUID, empty_value=None, choices=cluster_options
     )
+    also = PackagesField(label=_("Also take another card"))
     cap = YuanField(label=_("Spending cap"), required=False, max_length=20)
     parent = forms.UUIDField(required=False, widget=forms.HiddenInput)
     key = forms.CharField(max_length=64, widget=forms.HiddenInput)
@@ -127,6 +126,7 @@ class RunForm(forms.Form):
             priority=data["priority"],
             preemptible=not data["uninterruptible"],
             cluster_id=data["cluster"],
+            also_ids=tuple(data["also"]),
             cap_fen=data["cap"],
         )
 
@@ -164,7 +164,8 @@ def initial_of(run: Run, *, as_version: bool) -> dict[str, object]:
         "name": run.name,
         "note": run.note if as_version else "",
         "image": run.image_id,
-        "package": run.workload.package_id,
+        "package": chosen_package_id(run.workload),
+        "also": list(also_of(run.workload)),
         "source": Source.WRITE if text is not None else Source.PARENT,
         "text": text or "",
         "entry": run.entry,

@@ -14,6 +14,7 @@ from apps.training.services import Request
 from apps.workloads.choices import TERMINAL, Fault, Status
 from apps.workloads.faults import advise
 from apps.workloads.models import Attempt, Event
+from apps.workloads.offers.serializers import AlsoField
 from apps.workloads.queueing.contract import contract_of
 from apps.workloads.queueing.serializers import PreemptionContractSerializer
 from apps.workloads.timeline import event_title
@@ -140,9 +141,10 @@ class RunDetailSerializer(RunSerializer):
     failure = serializers.SerializerMethodField()
     attempts = serializers.SerializerMethodField()
     contract = serializers.SerializerMethodField()
+    also = serializers.SerializerMethodField()
 
     class Meta(RunSerializer.Meta):
-        more = ("command", "wait", "failure", "attempts", "contract")
+        more = ("command", "wait", "failure", "attempts", "contract", "also")
         fields = (*RunSerializer.Meta.fields, *more)  # type: ignore[assignment]
 
     @extend_schema_field(PreemptionContractSerializer(allow_null=True))
@@ -154,6 +156,11 @@ class RunDetailSerializer(RunSerializer):
     def get_wait(self, run: Run) -> Any:
         waits = run.workload.status == Status.QUEUED
         return WaitSerializer(explain(run.workload.explanation)).data if waits else None
+
+    @extend_schema_field(serializers.ListField(child=serializers.IntegerField()))
+    def get_also(self, run: Run) -> list[int]:
+        """Ids of all packages that would do, the one chosen first in front; empty where there was one alone."""
+        return [option.package_id for option in run.workload.frozen_spec.options]
 
     def get_failure(self, run: Run) -> str | None:
         """What happened, in one sentence; null unless it failed."""
@@ -192,6 +199,7 @@ class SubmitSerializer(serializers.Serializer[Any]):
     )
     preemptible = serializers.BooleanField(default=True, help_text="It may be asked to give way.")
     cluster = serializers.UUIDField(required=False, allow_null=True, help_text="The only logical cluster to run in.")
+    also = AlsoField()
     cap_fen = serializers.IntegerField(
         required=False, allow_null=True, min_value=1, max_value=2**53, help_text="It is saved and stopped before."
     )
@@ -216,6 +224,7 @@ class SubmitSerializer(serializers.Serializer[Any]):
             priority=data.get("priority"),
             preemptible=data["preemptible"],
             cluster_id=data.get("cluster"),
+            also_ids=tuple(data.get("also", ())),
             cap_fen=data.get("cap_fen"),
         )
 

@@ -26,6 +26,7 @@ from apps.training.models import Entry, Run
 from apps.workloads import services as workloads
 from apps.workloads.choices import Kind
 from apps.workloads.models import Workload
+from apps.workloads.offers.either import also_of, chosen_package_id, on_any
 from apps.workloads.offers.quoting import resources_of
 from apps.workloads.spec import DataMount, Spec
 from apps.workloads.spec import Image as SpecImage
@@ -40,7 +41,7 @@ class Request:
 
     `key` makes the submission idempotent: the same key again returns the run made first. `priority`: at most one's own
     highest, which None stands for. `preemptible`: it may be asked to give way. `cluster_id`: the only logical cluster
-    that it may run in. `cap_fen`: the most that it may cost.
+    that it may run in. `also_ids`: others that would do. `cap_fen`: the most that it may cost.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Request:
     priority: int | None = None
     preemptible: bool = True
     cluster_id: UUID | None = None
+    also_ids: tuple[int, ...] = ()
     cap_fen: int | None = None
 
 
@@ -115,6 +117,7 @@ def _submit(
     environment = command.clean_environment(request.environment)
     data = mounts_of(actor, request.mounts)
     spec = spec_of(package, image, argv=argv, code=code, output=output, environment=tuple(environment), data=data)
+    spec = on_any(actor, spec, package, request.also_ids)
     workload = workloads.submit(actor, _submission(request, name, spec, package, actor))
     storage.seal(code)
     existing: Run | None = Run.objects.filter(workload=workload).first()
@@ -265,7 +268,8 @@ def request_of(run: Run, *, key: str) -> Request:
     return Request(
         name=run.name,
         image_id=run.image_id,
-        package_id=run.workload.package_id,
+        package_id=chosen_package_id(run.workload),
+        also_ids=also_of(run.workload),
         entry=Entry(run.entry),
         script=run.script,
         key=key,

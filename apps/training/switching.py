@@ -29,6 +29,6 @@ def start_instead(actor: Actor, run: Run, *, package_id: int, key: str) -> Run:
     refuse_unless_it_starts(actor, run.workload, package)
     with transaction.atomic():
         give_up_place(actor, run.workload)
-        again = submit(actor, replace(request_of(run, key=key), package_id=package.pk))
+        again = submit(actor, replace(request_of(run, key=key), package_id=package.pk, also_ids=()))
         take_place(again.workload, run.workload)
     return again

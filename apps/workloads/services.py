@@ -19,6 +19,7 @@ from apps.workloads import announce, nudge, saving, states
 from apps.workloads.choices import LIVE, Kind, Reason, Status
 from apps.workloads.isolation import refuse_unless_trusted
 from apps.workloads.models import Workload
+from apps.workloads.options import dearest_of
 from apps.workloads.permissions import may_change, may_submit
 from apps.workloads.placing import placed
 from apps.workloads.queueing.policy import rules
@@ -102,9 +103,8 @@ def _submit(actor: Actor, submission: Submission, owner_id: int) -> Workload:
         amounts=quota_amounts(submission.spec, submission.kind),
         holder=holder_of(workload.pk),
     )
-    billing.hold_for_start(
-        actor, workload_id=workload.pk, price_version_id=submission.price_version_id, label=submission.name
-    )
+    dearest = dearest_of(submission.spec.options) or submission.price_version_id
+    billing.hold_for_start(actor, workload_id=workload.pk, price_version_id=dearest, label=submission.name)
     if submission.cap_fen is not None:
         billing.set_cap(actor, capped(workload), submission.cap_fen)
     announce.status_changed(actor, workload, "")

@@ -7,7 +7,7 @@ from django.test import Client
 
 import scheduler
 from apps.audit.models import Entry
-from apps.clusters.models import Accelerator, Zone
+from apps.clusters.models import Accelerator, LogicalCluster, Node, Zone
 from apps.common.clock import db_now
 from apps.common.errors import Denied, Invalid, NotFound
 from apps.common.scoping import acting
@@ -22,6 +22,7 @@ from tests.builders import (
     World,
     actor_of,
     make_member,
+    make_node,
     make_organisation,
     make_staff,
     make_world,
@@ -95,8 +96,26 @@ def test_promising_more_than_there_is_is_warned_of(world: World, staff: Client) 
         "existing_milli": 4000,
         "everybody_milli": 5000,
         "overbooked": True,
+        "zones": [],
     }
     assert lines[""]["overbooked"], "cards of a certain model are cards of any model too"
+
+
+def test_a_zone_that_could_not_keep_all_promises_by_itself_is_named(world: World, staff: Client) -> None:
+    far = LogicalCluster.objects.create(zone=Zone.objects.create(name="far"), name="far")
+    node = make_node()
+    Node.objects.filter(pk=node.pk).update(cluster=far)
+    for index in range(2):
+        Accelerator.objects.create(
+            node=node, uuid=f"far-{index}", index=index, vendor="nvidia", model="H100", memory_mib=81920
+        )
+    set_guarantees(platform(), organisation_id=world.organisation.pk, milli={H100: 3000})
+    lines = {line["gpu_model"]: line for line in staff.get(api(world)).json()}
+    zones = [(zone["name"], zone["existing_milli"], zone["missing_milli"]) for zone in lines["H100"]["zones"]]
+    assert zones == [("far", 2000, 1000), ("local", 4000, 0)]
+    page_text = staff.get(page(world, "terms")).content.decode()
+    assert "Zone far has 2 of them: if everybody asked for theirs there, 1 would be missing." in page_text
+    assert "Zone local has" not in page_text
 
 
 def test_the_api_sets_what_is_named_and_leaves_the_rest(world: World, staff: Client) -> None:

@@ -24,6 +24,11 @@ class GuaranteeField:
     existing: str
     everybody: str
 
+    @property
+    def zones(self) -> list[tuple[str, str, str]]:
+        """Of zones that are short: name, cards there, cards missing."""
+        return [(zone.name, shown(zone.existing), shown(zone.missing)) for zone in self.line.short_zones]
+
 
 class GuaranteesForm(forms.Form):
     """Empty means nothing is guaranteed."""

@@ -16,40 +16,81 @@ WHOLE_MILLI = 1000
 
 
 @dataclass(frozen=True, slots=True)
+class ZoneLine:
+    """One zone's part of the cards, in thousandths. `missing`: if everybody asked for all of theirs there."""
+
+    id: UUID
+    name: str
+    existing: int
+    missing: int
+
+
+@dataclass(frozen=True, slots=True)
 class GuaranteeLine:
-    """Thousandths of a card. `existing`: all there are; `everybody`: what all organisations are guaranteed of them."""
+    """Thousandths of a card. `existing`: all there are; `everybody`: what all organisations are guaranteed of them.
+
+    `zones`: the same zone by zone, where cards stand in more than one: work of a zone's package goes nowhere else.
+    """
 
     promise: Promise
     milli: int
     existing: int
     everybody: int
+    zones: tuple[ZoneLine, ...] = ()
 
     @property
     def overbooked(self) -> bool:
         """More was promised than there is: nobody can be sure of it."""
         return self.everybody > self.existing
 
+    @property
+    def short_zones(self) -> tuple[ZoneLine, ...]:
+        """Zones that could not keep all promises by themselves, where all zones together could."""
+        return () if self.overbooked else tuple(zone for zone in self.zones if zone.missing)
+
 
 def guarantee_lines(actor: Actor, organisation_id: UUID) -> list[GuaranteeLine]:
     """Any model first, then each by name; real cards before simulated ones, which are left out where there are none."""
     actor.require(Permission.PLATFORM_TENANTS_VIEW)
-    existing, promised = _existing(), _promised()
+    standing, promised = _standing(), _promised()
+    existing = {promise: sum(zones.values()) for promise, zones in standing.items()}
     everybody = _everybody(promised)
     mine = promised.get(organisation_id, {})
     wanted = {Promise()} | existing.keys() | everybody.keys()
     return [
-        GuaranteeLine(promise, mine.get(promise, 0), existing.get(promise, 0), everybody.get(promise, 0))
+        GuaranteeLine(
+            promise,
+            mine.get(promise, 0),
+            existing.get(promise, 0),
+            everybody.get(promise, 0),
+            _zones(standing.get(promise, {}), everybody.get(promise, 0)),
+        )
         for promise in sorted(wanted, key=lambda each: (each.simulated, each.gpu_model))
     ]
 
 
-def _existing() -> dict[Promise, int]:
-    found: defaultdict[Promise, int] = defaultdict(int)
-    rows = Accelerator.objects.order_by().values_list("model", "node__cluster__zone__simulated")
-    for model, simulated, cards in rows.annotate(cards=Count("pk")):
+Place = tuple[UUID, str]
+
+
+def _standing() -> dict[Promise, dict[Place, int]]:
+    """Thousandths of cards by the zone where they stand, for each model and for all together."""
+    found: defaultdict[Promise, defaultdict[Place, int]] = defaultdict(lambda: defaultdict(int))
+    zone = "node__cluster__zone"
+    rows = Accelerator.objects.order_by().values_list("model", f"{zone}__simulated", zone, f"{zone}__name")
+    for model, simulated, pk, name, cards in rows.annotate(cards=Count("pk")):
         for promise in (Promise(model, simulated), Promise("", simulated)):
-            found[promise] += cards * WHOLE_MILLI
-    return dict(found)
+            found[promise][pk, name] += cards * WHOLE_MILLI
+    return {promise: dict(zones) for promise, zones in found.items()}
+
+
+def _zones(standing: dict[Place, int], everybody: int) -> tuple[ZoneLine, ...]:
+    """By name; none where all stand in one."""
+    if len(standing) < 2:
+        return ()
+    return tuple(
+        ZoneLine(pk, name, milli, max(0, everybody - milli))
+        for (pk, name), milli in sorted(standing.items(), key=lambda each: each[0][1])
+    )
 
 
 def _promised() -> dict[UUID, dict[Promise, int]]:

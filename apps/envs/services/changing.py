@@ -17,6 +17,7 @@ from apps.envs.permissions import require_own
 from apps.envs.policy import EnvironmentSettings
 from apps.envs.services.create import check_cap, check_interval
 from apps.envs.services.mounts import chosen
+from apps.envs.services.places import needs_restart, place_columns
 from apps.envs.services.shared import (
     choose_cpu_package,
     choose_package,
@@ -32,11 +33,6 @@ from apps.storage.choosing import Chosen
 from apps.tenants import settings
 from apps.workloads.choices import Status
 from apps.workloads.services import set_cap
-
-# What a running program was started with; the rest takes effect at once.
-NEEDS_RESTART = frozenset(
-    {"image_id", "package_id", "cpu_package_id", "without_gpu", "mounts", "vscode", "preemptible"}
-)
 
 
 class Same:
@@ -62,6 +58,8 @@ class Change:
     mounts: tuple[Chosen, ...] | Same = SAME
     preemptible: bool | Same = SAME
     cap_fen: int | Same | None = SAME
+    cluster_id: UUID | Same | None = SAME
+    also_ids: tuple[int, ...] | Same = SAME
 
     def named(self) -> dict[str, Any]:
         """Only what is to change."""
@@ -83,7 +81,7 @@ def change(actor: Actor, environment: Environment, wanted: Change, *, restart: b
         if not changed:
             return False
         live = row.workload is not None and row.workload.is_live
-        restarts = live and bool(NEEDS_RESTART & set(changed))
+        restarts = live and needs_restart(row, changed)
         if restarts:
             refuse_busy(row)
             if not restart:
@@ -124,6 +122,7 @@ def _checked(actor: Actor, row: Environment, wanted: dict[str, Any]) -> Mapping[
         "mounts": lambda value: chosen(actor, value),
     }
     values = {name: checks.get(name, lambda value: value)(value) for name, value in wanted.items()}
+    values |= place_columns(actor, row, values)
     without = values.get("without_gpu", row.without_gpu)
     if without and values.get("cpu_package_id", row.cpu_package_id) is None:
         raise Conflict(_("Choose a package without a GPU first."), hint=_("It is used while the GPU is detached."))

@@ -18,13 +18,14 @@ from apps.envs.models import Environment
 from apps.envs.policy import EnvironmentSettings
 from apps.envs.services import running
 from apps.envs.services.mounts import chosen
-from apps.envs.services.shared import choose_cpu_package, choose_package, clean_name, log
+from apps.envs.services.shared import check_cluster, choose_cpu_package, choose_package, clean_name, log
 from apps.registry import selectors as registry
 from apps.registry.models import Image
 from apps.storage import services as storage
 from apps.storage.choosing import Chosen
 from apps.storage.models import Folder, FolderKind
 from apps.tenants import settings
+from apps.workloads.offers.either import also_named
 
 ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 
@@ -33,6 +34,7 @@ ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 class Request:
     """What to make. `idle_minutes` None: never; `duration_days` None: without an end. `key` makes it idempotent.
 
+    `cluster_id`: the only logical cluster that its starts may run in. `also_ids`: other packages that would do.
     `cap_fen`: the most that each start may cost.
     """
 
@@ -50,6 +52,8 @@ class Request:
     note: str = ""
     start: bool = True
     preemptible: bool = True
+    cluster_id: UUID | None = None
+    also_ids: tuple[int, ...] = ()
     cap_fen: int | None = None
 
 
@@ -104,6 +108,8 @@ def _create(actor: Actor, request: Request, image: Image, package: Package, fold
         mounts=chosen(actor, request.mounts),
         vscode=request.vscode,
         preemptible=request.preemptible,
+        cluster_id=check_cluster(package, request.cluster_id),
+        also_packages=[each.pk for each in also_named(actor, package, request.also_ids)],
         cap_fen=check_cap(request.cap_fen),
         idle_minutes=rules.check_idle(request.idle_minutes),
         snapshot_minutes=check_interval(request.snapshot_minutes),

@@ -7,6 +7,7 @@ from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
 from apps.billing import selectors as funds
+from apps.billing.models import Package
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict
@@ -20,6 +21,8 @@ from apps.storage.disk import refuse_when_full
 from apps.workloads import services as workloads
 from apps.workloads.choices import Kind, Reason, Status
 from apps.workloads.models import Workload
+from apps.workloads.offers.either import on_any, would_do
+from apps.workloads.placing import read_zones
 
 KEEP = timedelta(hours=1)
 
@@ -54,12 +57,13 @@ def submit(actor: Actor, environment: Environment) -> Environment:
     wanted = environment.cpu_package if environment.without_gpu and environment.cpu_package else environment.package
     package = choose_package(actor, wanted.pk)
     quote = funds.quote(actor, package_id=package.pk)
+    spec = program.spec_of(environment, package, resolve(actor, environment.mounts))
     workload = workloads.submit(
         actor,
         workloads.Submission(
             kind=Kind.ENVIRONMENT,
             name=environment.name,
-            spec=program.spec_of(environment, package, resolve(actor, environment.mounts)),
+            spec=on_any(actor, spec, package, _also(actor, environment, package)),
             package_id=package.pk,
             price_version_id=quote.price_version_id,
             # The number of the start: whoever repeats it gets the workload that is there.
@@ -74,6 +78,15 @@ def submit(actor: Actor, environment: Environment) -> Environment:
     environment.save(update_fields=["workload", "starts", "keep_until"])
     tell_pages(environment)
     return environment
+
+
+def _also(actor: Actor, environment: Environment, package: Package) -> list[int]:
+    """What is still on offer of the packages that would do as well; it can always start on its own."""
+    if package.pk != environment.package_id or not environment.also_packages:
+        return []
+    offered = list(funds.packages(actor).filter(pk__in=environment.also_packages))
+    read_zones([package, *offered])
+    return [each.pk for each in would_do(package, offered)]
 
 
 def stop(actor: Actor, environment: Environment, *, snapshot: bool = False, why: Reason = Reason.BY_PERSON) -> None:

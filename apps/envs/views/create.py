@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from apps.billing import selectors as funds
 from apps.billing.models import Package
+from apps.clusters.selectors import cluster_named
 from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
 from apps.common.errors import DomainError
@@ -28,6 +29,7 @@ from apps.storage.choosing import rows as choosing_rows
 from apps.tenants import settings
 from apps.workloads.choices import Kind
 from apps.workloads.offers import quotecard
+from apps.workloads.offers.alsocard import also_context, ticked
 from apps.workloads.offers.capcard import with_cap
 from apps.workloads.offers.picker import PackageChoice, package_choices
 from apps.workloads.offers.quoting import Offer, contract_on, offer
@@ -109,6 +111,7 @@ def _page(actor: Actor, form: NewForm) -> dict[str, Any]:
         "form": form,
         "packages": choices,
         "package": str(form["package"].value() or ""),
+        **also_context(form, [choice.package for choice in choices]),
         "last": selectors.latest(actor),
         "errors": errors_of(form),
         **choosing(actor, form),
@@ -143,7 +146,8 @@ def errors_of(form: SettingsForm) -> list[dict[str, str]]:
 @require_POST
 def quote(request: ActorRequest) -> HttpResponse:
     """The quote card for the form as it stands, complete or not."""
-    context = quote_context(request.actor, _form(request.actor, request.POST))
+    form = _form(request.actor, request.POST)
+    context = quote_context(request.actor, form) | also_context(form, funds.packages(request.actor))
     return render(request, "envs/parts/quote.html", context)
 
 
@@ -161,7 +165,8 @@ def _contract(actor: Actor, form: NewForm, found: Offer | None) -> Contract | No
     """Under which contract it would run on the package that is chosen."""
     if found is None:
         return None
-    return contract_on(actor, found.package, preemptible=not form["uninterruptible"].value())
+    also = [each.package for each in found.choices[1:]]
+    return contract_on(actor, found.package, preemptible=not form["uninterruptible"].value(), also=also)
 
 
 def _offer(actor: Actor, form: NewForm, choices: Sequence[PackageChoice]) -> Offer | None:
@@ -172,7 +177,9 @@ def _offer(actor: Actor, form: NewForm, choices: Sequence[PackageChoice]) -> Off
     if package is None or package.price is None:
         return None
     outlook = next((choice.forecast for choice in choices if choice.package.pk == package.pk), None)
-    return offer(actor, package, outlook, kind=Kind.ENVIRONMENT)
+    also = () if without else ticked(form, package, funds.packages(actor))
+    cluster = cluster_named(form["cluster"].value())
+    return offer(actor, package, outlook, kind=Kind.ENVIRONMENT, also=also, cluster=cluster)
 
 
 def _chosen(value: Any, rows: Any) -> Package | None:

@@ -28,6 +28,7 @@ from apps.tenants import settings
 from apps.workloads import selectors as workloads
 from apps.workloads.fit.hints import hints
 from apps.workloads.models import Attempt
+from apps.workloads.offers.alsocard import also_context
 from apps.workloads.offers.picker import package_choices
 
 
@@ -52,6 +53,7 @@ def form_context(actor: Actor, form: SettingsForm, environment: Environment) -> 
         "form": form,
         "packages": package_choices(actor, offered),
         "hints": _hints(environment, offered),
+        **also_context(form, offered),
         "package": str(form["package"].value() or ""),
         "errors": errors_of(form),
         "restart_live": environment.workload is not None and environment.workload.is_live,

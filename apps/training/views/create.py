@@ -1,6 +1,5 @@
 """Starting a run: the form, and its quote while one types."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -13,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from apps.billing import selectors as funds
 from apps.billing.models import Package
-from apps.clusters.selectors import cluster_choices
+from apps.clusters.selectors import cluster_named
 from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
 from apps.common.errors import DomainError, Invalid
@@ -30,12 +29,12 @@ from apps.training.models import Entry, Run
 from apps.training.views.code import box_context, uploaded
 from apps.workloads import selectors as workloads
 from apps.workloads.fit.hints import hints
-from apps.workloads.forecast import forecast
 from apps.workloads.models import Workload
 from apps.workloads.offers import quotecard
+from apps.workloads.offers.alsocard import also_context, ticked
 from apps.workloads.offers.capcard import with_cap
 from apps.workloads.offers.picker import PackageChoice, package_choices
-from apps.workloads.offers.quoting import Offer, contract_on, offer, resources_of
+from apps.workloads.offers.quoting import Offer, contract_on, offer
 from apps.workloads.queueing.contract import Contract
 from apps.workloads.services import highest_priority
 
@@ -113,6 +112,7 @@ def _page(actor: Actor, form: RunForm) -> dict[str, Any]:
         "images": image_choices(list(registry.images(actor))),
         "image": str(form["image"].value() or ""),
         "packages": choices,
+        **also_context(form, [choice.package for choice in choices]),
         "hints": _hints(before.workload, choices) if before else {},
         "package": str(form["package"].value() or ""),
         "source": form["source"].value() or "write",
@@ -147,7 +147,8 @@ def _errors(form: RunForm) -> list[dict[str, str]]:
 @require_POST
 def quote(request: ActorRequest) -> HttpResponse:
     """The quote card and the command for the form as it stands, complete or not."""
-    context = quote_context(request.actor, RunForm(request.POST))
+    form = RunForm(request.POST)
+    context = quote_context(request.actor, form) | also_context(form, funds.packages(request.actor))
     return render(request, "training/parts/quote.html", context)
 
 
@@ -167,7 +168,9 @@ def _contract(actor: Actor, form: RunForm, found: Offer | None) -> Contract | No
         return None
     asked = str(form["priority"].value() or "")
     priority = int(asked) if asked in {"1", "2", "3", "4", "5"} else None
-    return contract_on(actor, found.package, preemptible=not form["uninterruptible"].value(), priority=priority)
+    also = [each.package for each in found.choices[1:]]
+    firm = form["uninterruptible"].value()
+    return contract_on(actor, found.package, preemptible=not firm, priority=priority, also=also)
 
 
 def _offer(actor: Actor, form: RunForm, choices: list[PackageChoice]) -> Offer | None:
@@ -175,10 +178,8 @@ def _offer(actor: Actor, form: RunForm, choices: list[PackageChoice]) -> Offer |
     if package is None or package.price is None:
         return None
     outlook = next((choice.forecast for choice in choices if choice.package.pk == package.pk), None)
-    cluster = str(form["cluster"].value() or "")
-    if cluster in {str(pk) for pk, _name in cluster_choices()}:
-        outlook = forecast(actor, replace(resources_of(package), cluster=cluster))
-    return offer(actor, package, outlook)
+    also = ticked(form, package, funds.packages(actor))
+    return offer(actor, package, outlook, also=also, cluster=cluster_named(form["cluster"].value()))
 
 
 def _command(form: RunForm) -> dict[str, str]:

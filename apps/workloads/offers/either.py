@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.billing import selectors as funds
 from apps.billing.models import Package
+from apps.clusters.models import Accelerator
 from apps.common.actor import Actor
 from apps.common.errors import Invalid
 from apps.workloads.models import Workload
@@ -22,9 +23,18 @@ MOST = 4
 
 
 def would_do(chosen: Package, offered: Iterable[Package]) -> list[Package]:
-    """Of what is on offer, what may be taken as well: as many cards of another model, cut the same way, at least as
-    much of everything else, in the same place."""
-    return [package for package in offered if package.price is not None and _alike(chosen, package)]
+    """Of what is on offer, what may be taken as well: as many cards of another model and the same maker, cut the
+    same way, at least as much of everything else, in the same place."""
+    alike = [package for package in offered if package.price is not None and _alike(chosen, package)]
+    makers = _makers([chosen, *alike]) if alike else {}
+    own = makers.get(chosen.gpu_model)
+    return [package for package in alike if makers.get(package.gpu_model, own) == own]
+
+
+def _makers(packages: Iterable[Package]) -> dict[str, str]:
+    """Who makes the cards, by model: a program for one maker's cards does not run on another's."""
+    models = {package.gpu_model for package in packages}
+    return dict(Accelerator.everything.filter(model__in=models).order_by().values_list("model", "vendor").distinct())
 
 
 def _alike(chosen: Package, other: Package) -> bool:
