@@ -12,6 +12,7 @@ from django.utils.translation import ngettext
 from apps.clusters.selectors import cluster_options
 from apps.common.errors import Invalid
 from apps.common.money_fields import YuanField
+from apps.common.tag_fields import TagsField
 from apps.envs.models import Environment
 from apps.envs.policy import EnvironmentSettings
 from apps.envs.services.changing import Change
@@ -60,6 +61,7 @@ class SettingsForm(forms.Form):
     )
     also = PackagesField(label=_("Also take another card"))
     cap = YuanField(label=_("Spending cap"), required=False, max_length=20)
+    tags = TagsField()
     mounts = forms.CharField(label=_("Volumes and datasets"), required=False)  # carries what is wrong with them
 
     def __init__(self, *args: Any, rules: EnvironmentSettings, cpu_packages: Iterable[Any] = (), **kwargs: Any) -> None:
@@ -117,6 +119,7 @@ class SettingsForm(forms.Form):
             cluster_id=data["cluster"],
             also_ids=tuple(data["also"]),
             cap_fen=data["cap"],
+            tags=data["tags"],
         )
 
 
@@ -148,6 +151,7 @@ class NewForm(SettingsForm):
             cluster_id=data["cluster"],
             also_ids=tuple(data["also"]),
             cap_fen=data["cap"],
+            tags=data["tags"],
         )
 
 
@@ -179,6 +183,7 @@ def initial_of(environment: Environment) -> dict[str, Any]:
         "cluster": environment.cluster_id,
         "also": environment.also_packages,
         "cap": yuan_text(environment.cap_fen),
+        "tags": environment.tags,
         "idle": environment.idle_minutes if environment.idle_minutes is not None else NEVER,
         "snapshot_minutes": environment.snapshot_minutes or NEVER,
         "mounts": choices_of(environment.mounts),

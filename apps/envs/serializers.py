@@ -6,6 +6,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from apps.common.tag_serializers import TagsListField
 from apps.envs import showing
 from apps.envs.choices import SnapshotKind, State, Step, StepStatus
 from apps.envs.models import Environment, Operation, Snapshot
@@ -54,11 +55,12 @@ class EnvironmentSerializer(serializers.ModelSerializer[Environment]):
     rate_fen_per_hour = serializers.SerializerMethodField()
     idle = serializers.SerializerMethodField()
     mounts = MountSerializer(many=True)
+    tags = serializers.ListField(child=serializers.CharField())
 
     class Meta:
         model = Environment
         fields = (
-            *("id", "code", "name", "note", "owner", "state", "state_text", "doing", "workload"),
+            *("id", "code", "name", "note", "tags", "owner", "state", "state_text", "doing", "workload"),
             *("image", "image_name", "package", "also", "cluster", "cpu_package", "without_gpu"),
             *("vscode", "preemptible", "mounts"),
             *("rate_fen_per_hour", "idle_minutes", "idle", "keep_until", "snapshot_minutes", "cap_fen", "expires_at"),
@@ -108,6 +110,7 @@ class _Settings(serializers.Serializer[Any]):
     cluster = serializers.UUIDField(required=False, allow_null=True, help_text="The only logical cluster to run in.")
     also = AlsoField()
     mounts = MountSerializer(many=True, required=False, max_length=20)  # type: ignore[call-arg]
+    tags = TagsListField(required=False)
 
     def chosen_mounts(self) -> tuple[Chosen, ...]:
         rows = self.validated_data.get("mounts", [])
@@ -142,6 +145,7 @@ class CreateSerializer(_Settings):
             cap_fen=data.get("cap_fen"),
             cluster_id=data.get("cluster"),
             also_ids=tuple(data.get("also", ())),
+            tags=tuple(data.get("tags", ())),
         )
 
 

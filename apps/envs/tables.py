@@ -15,9 +15,11 @@ from django.utils.translation import gettext_lazy as _
 from apps.common.clock import db_now
 from apps.common.permissions import Permission
 from apps.common.tables import FULL, Table, column
+from apps.common.tags import LONGEST
 from apps.envs import showing
 from apps.envs.models import Environment
 from apps.workloads.choices import LIVE, Reason, Status
+from apps.workloads.tagging import with_tag
 
 
 class EnvironmentTable(Table):
@@ -154,6 +156,9 @@ class EnvironmentFilter(django_filters.FilterSet):
         choices=[("with", _("With a GPU")), ("without", _("Without a GPU"))],
         empty_label=_("With or without a GPU"),
     )
+    tag = django_filters.CharFilter(
+        method="by_tag", label=_("Tag"), widget=forms.TextInput(attrs={"size": 12, "maxlength": LONGEST})
+    )
     mine = OnlyFilter(method="by_owner", label=_("Mine only"))
 
     class Meta:
@@ -180,6 +185,9 @@ class EnvironmentFilter(django_filters.FilterSet):
     def by_gpu(self, rows: QuerySet[Environment], name: str, value: str) -> QuerySet[Environment]:
         with_gpu = Q(package__gpu_count__gt=0, without_gpu=False)
         return rows.filter(with_gpu) if value == "with" else rows.exclude(with_gpu)
+
+    def by_tag(self, rows: QuerySet[Environment], name: str, value: str) -> QuerySet[Environment]:
+        return with_tag(rows, value)
 
     def by_owner(self, rows: QuerySet[Environment], name: str, value: bool) -> QuerySet[Environment]:
         return rows.filter(owner_id=self.request.actor.user_id) if value else rows

@@ -34,6 +34,7 @@ from apps.workloads import selectors as workloads
 from apps.workloads.fit.serializers import FitSerializer
 from apps.workloads.fit.smaller import fit_of
 from apps.workloads.series import series_of
+from apps.workloads.tagging import set_tags
 
 VIEW = in_organisation(Permission.TRAINING_VIEW)
 SUBMIT = in_organisation(Permission.TRAINING_SUBMIT)
@@ -99,6 +100,14 @@ class RunDetail(RunView):
     @extend_schema(responses=s.RunDetailSerializer)
     def get(self, request: Request, run_id: UUID) -> Response:
         """One run with its command, its attempts, why it waits or how it failed."""
+        return Response(_detail(self.run()))
+
+    @extend_schema(request=s.RunTagsSerializer, responses=s.RunDetailSerializer)
+    def patch(self, request: Request, run_id: UUID) -> Response:
+        """Change its tags, whether it runs or has ended. What is metered already keeps those of its beginning."""
+        asked = s.RunTagsSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        set_tags(self.actor, self.run().workload, asked.validated_data["tags"])
         return Response(_detail(self.run()))
 
 

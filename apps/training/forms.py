@@ -11,6 +11,7 @@ from apps.clusters.selectors import cluster_options
 from apps.common.errors import Invalid
 from apps.common.forms import rows
 from apps.common.money_fields import YuanField
+from apps.common.tag_fields import TagsField
 from apps.storage.choosing import Chosen, chosen_of, posted
 from apps.training import command
 from apps.training.models import Entry, Run
@@ -72,6 +73,7 @@ class RunForm(forms.Form):
     )
     also = PackagesField(label=_("Also take another card"))
     cap = YuanField(label=_("Spending cap"), required=False, max_length=20)
+    tags = TagsField()
     parent = forms.UUIDField(required=False, widget=forms.HiddenInput)
     key = forms.CharField(max_length=64, widget=forms.HiddenInput)
     # No inputs of their own: they carry what is wrong with the tables.
@@ -128,6 +130,7 @@ class RunForm(forms.Form):
             cluster_id=data["cluster"],
             also_ids=tuple(data["also"]),
             cap_fen=data["cap"],
+            tags=data["tags"],
         )
 
     def offer_priorities(self, most: int) -> None:
@@ -177,6 +180,7 @@ def initial_of(run: Run, *, as_version: bool) -> dict[str, object]:
         "uninterruptible": not run.workload.frozen_spec.preemptible,
         "cluster": run.workload.frozen_spec.cluster,
         "cap": yuan_text(cap_limit(run.workload_id)),
+        "tags": run.workload.tags,
         "parent": run.pk if as_version or text is None else None,
         "key": new_key(),
     }
@@ -219,6 +223,12 @@ class CapForm(forms.Form):
         max_length=20,
         help_text=_("In all, with what it has cost already. Empty: without a cap."),
     )
+
+
+class RunTagsForm(forms.Form):
+    """The tags of a run, changed at any time."""
+
+    tags = TagsField()
 
 
 def new_key() -> str:

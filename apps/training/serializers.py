@@ -6,6 +6,7 @@ from django.utils.translation import get_language
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from apps.common.tag_serializers import TagsListField
 from apps.registry.models import Image
 from apps.storage.choices import RootKind
 from apps.storage.choosing import Chosen
@@ -53,6 +54,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     reason = serializers.CharField(source="workload.reason")
     fault = serializers.ChoiceField(source="workload.fault", choices=Fault.choices, allow_blank=True)
     priority = serializers.IntegerField(source="workload.priority")
+    tags = serializers.ListField(child=serializers.CharField(), source="workload.tags")
     attempt = serializers.IntegerField(source="workload.attempt_number")
     price_version = serializers.IntegerField(source="workload.price_version.number")
     rate_fen_per_hour = exact(source="workload.price_version.rate_fen_per_hour")
@@ -86,6 +88,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "reason",
             "fault",
             "priority",
+            "tags",
             "attempt",
             "price_version",
             "rate_fen_per_hour",
@@ -204,6 +207,8 @@ class SubmitSerializer(serializers.Serializer[Any]):
         required=False, allow_null=True, min_value=1, max_value=2**53, help_text="It is saved and stopped before."
     )
 
+    tags = TagsListField(required=False)
+
     def as_request(self, key: str) -> Request:
         """The service's request; the serializer must be valid."""
         data = self.validated_data
@@ -226,7 +231,14 @@ class SubmitSerializer(serializers.Serializer[Any]):
             cluster_id=data.get("cluster"),
             also_ids=tuple(data.get("also", ())),
             cap_fen=data.get("cap_fen"),
+            tags=tuple(data.get("tags", ())),
         )
+
+
+class RunTagsSerializer(serializers.Serializer[Any]):
+    """What can be changed of a run once it is submitted."""
+
+    tags = TagsListField()
 
 
 class EventSerializer(serializers.ModelSerializer[Event]):

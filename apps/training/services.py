@@ -41,7 +41,7 @@ class Request:
 
     `key` makes the submission idempotent: the same key again returns the run made first. `priority`: at most one's own
     highest, which None stands for. `preemptible`: it may be asked to give way. `cluster_id`: the only logical cluster
-    that it may run in. `also_ids`: others that would do. `cap_fen`: the most that it may cost.
+    that it may run in. `also_ids`: others that would do. `cap_fen`: the most that it may cost. `tags`: as typed.
     """
 
     name: str
@@ -62,6 +62,7 @@ class Request:
     cluster_id: UUID | None = None
     also_ids: tuple[int, ...] = ()
     cap_fen: int | None = None
+    tags: tuple[str, ...] = ()
 
 
 def submit(actor: Actor, request: Request) -> Run:
@@ -150,13 +151,14 @@ def _submission(request: Request, name: str, spec: Spec, package: Package, actor
     return workloads.Submission(
         kind=Kind.TRAINING,
         name=name,
-        spec=replace(spec, preemptible=request.preemptible, cluster=text_of(request.cluster_id)),
+        spec=replace(spec, preemptible=request.preemptible, cluster=str(request.cluster_id or "") or None),
         package_id=package.pk,
         price_version_id=quote.price_version_id,
         key=request.key,
         id=uuid4(),
         priority=request.priority,
         cap_fen=request.cap_fen,
+        tags=request.tags,
     )
 
 
@@ -283,11 +285,8 @@ def request_of(run: Run, *, key: str) -> Request:
         preemptible=run.workload.frozen_spec.preemptible,
         cluster_id=cluster_of(run),
         cap_fen=cap_limit(run.workload_id),
+        tags=tuple(run.workload.tags),
     )
-
-
-def text_of(cluster_id: UUID | None) -> str | None:
-    return None if cluster_id is None else str(cluster_id)
 
 
 def cluster_of(run: Run) -> UUID | None:

@@ -15,9 +15,11 @@ from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.permissions import Permission
 from apps.common.tables import FULL, Table, column
+from apps.common.tags import LONGEST
 from apps.training.models import Run
 from apps.workloads.choices import LIVE, Status
 from apps.workloads.selectors import STALE_AFTER
+from apps.workloads.tagging import with_tag
 
 
 class RunTable(Table):
@@ -95,6 +97,9 @@ class RunFilter(django_filters.FilterSet):
         choices=[("live", _("Not ended")), *Status.choices],
         empty_label=_("Any state"),
     )
+    tag = django_filters.CharFilter(
+        method="by_tag", label=_("Tag"), widget=forms.TextInput(attrs={"size": 12, "maxlength": LONGEST})
+    )
     mine = OnlyFilter(method="by_owner", label=_("Mine only"))
 
     class Meta:
@@ -111,6 +116,9 @@ class RunFilter(django_filters.FilterSet):
 
     def by_status(self, rows: QuerySet[Run], name: str, value: str) -> QuerySet[Run]:
         return rows.filter(workload__status__in=LIVE if value == "live" else [value])
+
+    def by_tag(self, rows: QuerySet[Run], name: str, value: str) -> QuerySet[Run]:
+        return with_tag(rows, value, "workload__")
 
     def by_owner(self, rows: QuerySet[Run], name: str, value: bool) -> QuerySet[Run]:
         return rows.filter(owner_id=self.request.actor.user_id) if value else rows

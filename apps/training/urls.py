@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.training.views import actions, caps, code, create, detail, files, lists
+from apps.training.views import actions, caps, code, create, detail, files, lists, tags
 
 app_name = "training"
 
@@ -18,6 +18,7 @@ urlpatterns = [
     path("<uuid:run_id>/ask/<slug:name>/", actions.ask, name="ask"),
     path("<uuid:run_id>/stop/", actions.stop, name="stop"),
     path("<uuid:run_id>/cap/", caps.cap, name="cap"),
+    path("<uuid:run_id>/tags/", tags.edit, name="tags"),
     path("<uuid:run_id>/rerun/", actions.rerun, name="rerun"),
     path("<uuid:run_id>/instead/", actions.instead, name="instead"),
     path("<uuid:run_id>/output/", files.output, name="output"),

@@ -26,13 +26,14 @@ from apps.workloads.queueing.policy import rules
 from apps.workloads.resources import holder_of, quota_amounts
 from apps.workloads.sense import refuse_nonsense
 from apps.workloads.spec import Spec
+from apps.workloads.tagging import tag_columns
 
 
 @dataclass(frozen=True, slots=True)
 class Submission:
     """One workload to run. `key` makes the submission idempotent for its owner. `priority` None: their highest.
 
-    `cap_fen`: the most that it may cost; then it is saved and stopped.
+    `cap_fen`: the most that it may cost; then it is saved and stopped. `tags`: as typed.
     """
 
     kind: Kind
@@ -44,6 +45,7 @@ class Submission:
     id: UUID
     priority: int | None = None
     cap_fen: int | None = None
+    tags: tuple[str, ...] = ()
 
 
 def submit(actor: Actor, submission: Submission) -> Workload:
@@ -94,6 +96,7 @@ def _submit(actor: Actor, submission: Submission, owner_id: int) -> Workload:
         price_version_id=submission.price_version_id,
         submit_key=submission.key,
         reason=Reason.SUBMITTED,
+        **tag_columns(submission.tags),
     )
     workload.refresh_from_db()
     quotas.reserve(

@@ -33,6 +33,7 @@ from apps.storage.choosing import Chosen
 from apps.tenants import settings
 from apps.workloads.choices import Status
 from apps.workloads.services import set_cap
+from apps.workloads.tagging import tag_columns, write_tags
 
 
 class Same:
@@ -58,6 +59,7 @@ class Change:
     mounts: tuple[Chosen, ...] | Same = SAME
     preemptible: bool | Same = SAME
     cap_fen: int | Same | None = SAME
+    tags: tuple[str, ...] | Same = SAME
     cluster_id: UUID | Same | None = SAME
     also_ids: tuple[int, ...] | Same = SAME
 
@@ -86,11 +88,13 @@ def change(actor: Actor, environment: Environment, wanted: Change, *, restart: b
             refuse_busy(row)
             if not restart:
                 raise Conflict(_("It runs; this change needs a restart."), hint=_("Confirm the restart, or stop it."))
-        before = {name: _plain(getattr(row, name)) for name in changed}
+        before = _logged({name: getattr(row, name) for name in changed})
         Environment.objects.filter(pk=row.pk).update(**changed)
         if "cap_fen" in changed and not restarts:
             _cap_what_runs(actor, row, changed["cap_fen"])
-        log(actor, row, "changed", before=before, after={name: _plain(value) for name, value in changed.items()})
+        if "tags" in changed and live and row.workload is not None:
+            write_tags(row.workload, changed["tags"])
+        log(actor, row, "changed", before=before, after=_logged(changed))
         if restarts:
             states.begin(row, Step.RESTART, by_id=actor.user_id, start_after=True)
         tell_pages(row)
@@ -104,8 +108,11 @@ def _cap_what_runs(actor: Actor, row: Environment, cap_fen: int | None) -> None:
         set_cap(actor, workload, cap_fen)
 
 
-def _plain(value: Any) -> Any:
-    return str(value) if isinstance(value, UUID) else value
+def _logged(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """As the log keeps them; what follows from another column is left out."""
+    return {
+        name: str(value) if isinstance(value, UUID) else value for name, value in columns.items() if name != "tag_keys"
+    }
 
 
 def _checked(actor: Actor, row: Environment, wanted: dict[str, Any]) -> Mapping[str, Any]:
@@ -123,6 +130,8 @@ def _checked(actor: Actor, row: Environment, wanted: dict[str, Any]) -> Mapping[
     }
     values = {name: checks.get(name, lambda value: value)(value) for name, value in wanted.items()}
     values |= place_columns(actor, row, values)
+    if "tags" in values:
+        values |= tag_columns(values["tags"])
     without = values.get("without_gpu", row.without_gpu)
     if without and values.get("cpu_package_id", row.cpu_package_id) is None:
         raise Conflict(_("Choose a package without a GPU first."), hint=_("It is used while the GPU is detached."))

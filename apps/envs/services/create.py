@@ -26,6 +26,7 @@ from apps.storage.choosing import Chosen
 from apps.storage.models import Folder, FolderKind
 from apps.tenants import settings
 from apps.workloads.offers.either import also_named
+from apps.workloads.tagging import tag_columns
 
 ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 
@@ -55,6 +56,7 @@ class Request:
     cluster_id: UUID | None = None
     also_ids: tuple[int, ...] = ()
     cap_fen: int | None = None
+    tags: tuple[str, ...] = ()
 
 
 def create(actor: Actor, request: Request) -> Environment:
@@ -115,6 +117,7 @@ def _create(actor: Actor, request: Request, image: Image, package: Package, fold
         snapshot_minutes=check_interval(request.snapshot_minutes),
         expires_at=_end(request.duration_days, rules),
         submit_key=request.key,
+        **tag_columns(request.tags),
     )
     environment.refresh_from_db()
     log(actor, environment, "created", after={"image": image.key, "package": package.name_en})

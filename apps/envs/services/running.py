@@ -70,6 +70,7 @@ def submit(actor: Actor, environment: Environment) -> Environment:
             key=f"env-{environment.pk.hex}-{environment.starts + 1}",
             id=uuid4(),
             cap_fen=environment.cap_fen,
+            tags=tuple(environment.tags),
         ),
     )
     environment.workload = workload
