@@ -184,7 +184,7 @@ def test_a_voucher_ends_once(how: str) -> None:
             end_due_vouchers(PLATFORM)
 
     def prepare(world: World) -> Callable[[], Any]:
-        now, over = db_now(), timedelta(days=-29 if how == "over" else 29)
+        now, over = db_now().replace(minute=0, second=0, microsecond=0), timedelta(days=-29 if how == "over" else 29)
         make_voucher(world.lab, 700, valid_from=now - timedelta(days=30), valid_until=now + over)
         return lambda: end(world)
 

@@ -122,7 +122,7 @@ def test_all_that_changes_between_two_looks_holds_from_its_own_instant(
     set_discount(PLATFORM, organisation_id=lab.pk, off=Decimal("0.5"), **spell)  # type: ignore[arg-type]
     shelf.seen(start + 5 * HOUR, 7)
     rows = MeterSession.objects.order_by("opened_at").select_related("price_version")
-    found = [(row.price_version.rate_fen_per_hour, row.discount_off, row.replicas) for row in rows]
+    found = [(int(row.price_version.rate_fen_per_hour), row.discount_off, row.replicas) for row in rows]
     half, none = Decimal("0.5"), Decimal(0)
     assert found == [(1, none, 100), (2, none, 100), (2, half, 100), (2, none, 100), (5, none, 100), (5, none, 7)]
     assert [row.opened_at for row in rows] == [start + hours * HOUR for hours in range(6)]
