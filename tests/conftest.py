@@ -8,7 +8,7 @@ from django.db import connection, connections
 
 import plstack.celery  # noqa: F401  the current Celery application, as in every process of the platform
 from apps.common.database_role import APP_ROLE, grant_app_role
-from tests import searching
+from tests import searching, template
 
 searching.register_profiles()
 
@@ -18,6 +18,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.name.startswith("test_kill"):
             item.add_marker(pytest.mark.kills)
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    django_db_modify_db_settings: None, django_db_keepdb: bool, django_db_createdb: bool, django_db_blocker: Any
+) -> None:
+    """Each process's database begins as a copy of one that was migrated once."""
+    with django_db_blocker.unblock():
+        template.prepare(keep=django_db_keepdb and not django_db_createdb)
 
 
 @pytest.fixture(scope="session")

@@ -1,12 +1,17 @@
-"""How far Hypothesis searches: a tenth of the examples in every suite, all of them in the properties suite.
+"""How far tests search: a tenth of the examples in every suite, all of them in the properties suite.
 
 `--hypothesis-profile=thorough` makes the difference; plstack/launch/testing.py says which suite a test belongs to.
 """
 
+from collections.abc import Sequence
+from typing import TypeVar
+
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
+Each = TypeVar("Each")
 FEW, THOROUGH = "few", "thorough"
+TENTH = 10
 USUAL = settings.get_profile(settings.get_current_profile_name())  # Hypothesis has one for CI and one for desks
 
 
@@ -19,7 +24,12 @@ def register_profiles() -> None:
 
 def examples(count: int) -> int:
     """`max_examples` for a test that wants another number than the usual one: `count` when searching thoroughly."""
-    return count if settings.get_current_profile_name() == THOROUGH else min(count, _few(count))
+    return count if _is_thorough() else min(count, _few(count))
+
+
+def some(everything: Sequence[Each]) -> Sequence[Each]:
+    """All when searching thoroughly, else every tenth; mark the test `@pytest.mark.sweep`."""
+    return everything if _is_thorough() else everything[::TENTH]
 
 
 def run_machine(machine: type[RuleBasedStateMachine], *, count: int, steps: int) -> None:
@@ -40,5 +50,9 @@ def run_machine(machine: type[RuleBasedStateMachine], *, count: int, steps: int)
     )
 
 
+def _is_thorough() -> bool:
+    return settings.get_current_profile_name() == THOROUGH
+
+
 def _few(count: int) -> int:
-    return max(3, count // 10)
+    return max(3, count // TENTH)

@@ -2,9 +2,9 @@
 
 Which suite a test belongs to follows from where it is and what it does; tests/architecture/test_suites.py holds it:
 
-- quick      everything that is not named below; Hypothesis and its machines with a tenth of their examples.
-- properties what searches at length: the tests that Hypothesis drives, with all of their examples (tests/searching.py),
-             and the kill points, which are in files called test_kill_*.py and in no other suite.
+- quick      everything that is not named below; Hypothesis, its machines and sweeps with a tenth of their examples.
+- properties what searches at length: the tests that Hypothesis drives and the sweeps over all routes, with all of their
+             examples (tests/searching.py), and the kill points: files called test_kill_*.py, in no other suite.
 - processes  folders whose tests start processes, servers and sandboxes of their own, and so wait for them: PROCESSES.
 - contract   every operation of the API as each role.
 - browser, chaos, kube: what carries these marks, with a browser, a running platform, a cluster.
@@ -38,7 +38,13 @@ SUITES = {
         *(f"--ignore={path}" for path in (*PROCESSES, *CONTRACT)),
         "tests",
     ],
-    "properties": [*TWO, "-m", f"{ELSEWHERE} and (hypothesis or kills)", "--hypothesis-profile=thorough", "tests"],
+    "properties": [
+        *TWO,
+        "-m",
+        f"{ELSEWHERE} and (hypothesis or sweep or kills)",
+        "--hypothesis-profile=thorough",
+        "tests",
+    ],
     "processes": [*TWO, "-m", ELSEWHERE, *PROCESSES],
     "contract": [*TWO, "-m", ELSEWHERE, *CONTRACT],
 }

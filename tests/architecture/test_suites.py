@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,10 +14,13 @@ SEARCHING = TESTS / "searching.py"
 ANYTHING_ELSE = {CONTRACT[0].removeprefix("tests/"), "architecture"}  # a number of its own; this rule itself
 
 
-def modules() -> Iterator[tuple[Path, ast.Module]]:
-    for path in sorted(TESTS.rglob("*.py")):
-        if path != SEARCHING and path.relative_to(TESTS).parts[0] not in ANYTHING_ELSE:
-            yield path, ast.parse(path.read_text())
+@cache
+def modules() -> list[tuple[Path, ast.Module]]:
+    return [
+        (path, ast.parse(path.read_text()))
+        for path in sorted(TESTS.rglob("*.py"))
+        if path != SEARCHING and path.relative_to(TESTS).parts[0] not in ANYTHING_ELSE
+    ]
 
 
 def name_of(node: ast.expr) -> str:
@@ -28,6 +32,10 @@ def name_of(node: ast.expr) -> str:
 
 def calls(tree: ast.AST) -> Iterator[ast.Call]:
     return (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+
+
+def marks_of(function: ast.FunctionDef) -> set[str]:
+    return {name_of(mark) for mark in function.decorator_list}
 
 
 def test_no_folder_falls_between_the_suites() -> None:
@@ -55,10 +63,20 @@ def test_each_machine_runs_in_the_properties_suite() -> None:
                 f"{path}:{function.lineno}: use tests.searching.run_machine"
             )
             if "run_machine" in called:
-                marks = {name_of(mark) for mark in function.decorator_list}
-                assert "hypothesis" in marks, f"{path}:{function.lineno}: mark it @pytest.mark.hypothesis"
+                assert "hypothesis" in marks_of(function), f"{path}:{function.lineno}: mark it @pytest.mark.hypothesis"
                 found += 1
     assert found
+
+
+def test_each_sweep_is_whole_in_the_properties_suite() -> None:
+    tree = ast.parse((TESTS / "architecture" / "test_sweep.py").read_text())
+    sweeping = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and "some" in {name_of(call.func) for call in calls(node)}
+    ]
+    assert sweeping
+    assert all("sweep" in marks_of(function) for function in sweeping)
 
 
 def test_each_kill_point_is_in_a_file_of_that_name() -> None:

@@ -1,0 +1,58 @@
+"""The migrated database, made once for each state of the migrations and copied by every process of every suite.
+
+Migrating takes the longest by far of all that a suite does before its first test, and the copy takes a moment.
+"""
+
+import hashlib
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from django.apps import apps
+from django.db import connection
+
+from apps.common import append_only
+
+PREFIX = "plstack_migrated_"
+LOCK = 0x504C5354
+
+
+def prepare(keep: bool) -> None:
+    """Let the test database begin as a copy of the template, which whoever comes first makes while others wait.
+
+    With `keep`, a test database that is there already is left as it is.
+    """
+    name, quoted = PREFIX + _digest(), connection.ops.quote_name
+    with connection._nodb_cursor() as cursor:
+        if keep and _exists(cursor, connection.creation._get_test_db_name()):
+            return
+        cursor.execute("SELECT pg_advisory_lock(%s)", [LOCK])  # ends with the connection
+        if not _exists(cursor, name):
+            _migrate(unfinished := f"{name}_unfinished")
+            cursor.execute(f"ALTER DATABASE {quoted(unfinished)} RENAME TO {quoted(name)}")
+    connection.settings_dict["TEST"]["TEMPLATE"] = name
+
+
+def _exists(cursor: Any, name: str) -> bool:
+    cursor.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name])
+    return cursor.fetchone() is not None
+
+
+def _digest() -> str:
+    """Of every installed application's migrations, what they import, and what runs them."""
+    found = hashlib.sha256(version("django").encode() + Path(append_only.__file__).read_bytes())
+    for config in sorted(apps.get_app_configs(), key=lambda config: config.name):
+        for path in sorted(Path(config.path, "migrations").glob("*.py")):
+            found.update(f"{config.name}/{path.name}\0".encode() + path.read_bytes())
+    return found.hexdigest()[:16]
+
+
+def _migrate(name: str) -> None:
+    """Make a database of this name, thrown away first if a process died while it was made."""
+    own, test = connection.settings_dict["NAME"], dict(connection.settings_dict["TEST"])
+    connection.settings_dict["TEST"] = {**test, "NAME": name}
+    try:
+        connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
+    finally:
+        connection.close()
+        connection.settings_dict.update(NAME=own, TEST=test)
