@@ -7,11 +7,14 @@ only while the rows are put there by plain SQL, triggers and keys are off and no
 ratings of October 2026 would have left: a hundred sessions of each organisation, rated each hour, one run and one
 transfer for all of an organisation's sessions, one charge and one slice for each session and hour.
 
+The kept sums of the charges are filled by the migration's own statements, as the triggers are off.
+
 `close` is `close_month` over all organisations: seconds, the statements that it built, and how far this process' peak
 memory rose above what it was before. Then pages, with Django's test client (everything but the server's socket):
 milliseconds of the first view, the least and the median of the others, and the CPU time that this process spent on one.
-On a busy machine the least and the CPU time say more. At the end the sum of all statements must be the sum of all
-charges.
+On a busy machine the least and the CPU time say more. `consumption` is the console's page over the month, a year and
+one day, its chart and its check against the ledger, and with one organisation's runs open; `own` is what an
+organisation's administrator sees. At the end the sum of all statements, and the kept sums, must be those of charges.
 """
 
 import argparse
@@ -23,6 +26,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from decimal import Decimal
+from importlib import import_module
 from statistics import median
 from typing import Any
 
@@ -38,8 +42,9 @@ from django.urls import reverse  # noqa: E402
 
 from apps.billing import services  # noqa: E402
 from apps.billing.choices import ORGANISATION_KINDS  # noqa: E402
-from apps.billing.models import Account, Statement, StatementLine  # noqa: E402
+from apps.billing.models import Account, MeterSession, Statement, StatementLine  # noqa: E402
 from apps.billing.months import Month  # noqa: E402
+from apps.billing.selectors import day_drift, session_drift  # noqa: E402
 from apps.billing.services.statements_closing import close_month  # noqa: E402
 from apps.common.actor import Channel, system_actor  # noqa: E402
 from apps.common.scoping import acting  # noqa: E402
@@ -49,8 +54,7 @@ from apps.tenants.services import assign_platform_role  # noqa: E402
 from benchmarks.servers import Server, own_server, settings_of  # noqa: E402
 
 SESSIONS, GOAL_MS = 100, 300
-# Sums all charges of the range anew, so it is viewed only this often.
-ALL, FEW = "consumption of all", 3
+GOALS = "a bill", "consumption of a month", "consumption of a year"
 SYSTEM = system_actor(Channel.COMMAND)
 STAFF, BACKEND = "staff", "allauth.account.auth_backends.AuthenticationBackend"
 NOW = datetime(2026, 11, 5, tzinfo=UTC)
@@ -131,6 +135,8 @@ def populate(server: Server, charges: int, organisations: int) -> int:
     hours = min(round(charges / organisations / SESSIONS), 31 * 24)
     server.run("psql", "-q", "-v", "ON_ERROR_STOP=1", "-c", BEGIN.format(hours=hours, sessions=SESSIONS, prices=10))
     with_indexes_off(server, lambda: fill(server, hours))
+    sums = import_module("apps.billing.migrations.0024_kept_sums")
+    server.run("psql", "-q", "-v", "ON_ERROR_STOP=1", "-c", sums.SUMS.format(charges="billing_charge", zone=sums.ZONE))
     server.run("vacuumdb", "-q", "--analyze")
     return hours * organisations * SESSIONS
 
@@ -160,16 +166,41 @@ def close() -> dict[str, float]:
 
 
 def pages() -> dict[str, str]:
-    """Addresses by name."""
+    """Addresses that finance staff open, by name."""
     statement = Statement.objects.order_by("pk")[0]
     line = StatementLine.objects.filter(statement=statement).order_by("position")[0]
-    key = {"statement_id": statement.pk}
+    key, month = {"statement_id": statement.pk}, "?since=2026-10-01&until=2026-10-31"
+    session = MeterSession.objects.filter(organisation_id=statement.organisation_id).order_by("pk")[0]
+    consumption, opened = reverse("console:consumption"), f"&organisation={statement.organisation_id}"
     return {
         "statements of the month": reverse("console:statements"),
         "a bill": reverse("console:statement", kwargs=key),
         "the charges of a bill's line": reverse("console:statement_line", kwargs={**key, "position": line.position}),
-        ALL: reverse("console:consumption") + "?since=2026-10-01&until=2026-10-31",
+        "consumption of a month": consumption + month,
+        "consumption of a year": f"{consumption}?since=2025-11-01&until=2026-10-31",
+        "consumption of a day": f"{consumption}?since=2026-10-20&until=2026-10-20",
+        "consumption, one run open": f"{consumption}{month}{opened}&workload={session.workload_id}",
+        "consumption, words": f"{consumption}{month}&q=organisation-17",
+        "the chart": reverse("console:consumption_days") + month,
+        "the check against the ledger": reverse("console:consumption_agreement") + month,
+        "revenue by organisation and package": reverse("console:revenue_parts") + "?period=2026-10",
     }
+
+
+def own_pages() -> dict[str, str]:
+    """Addresses that an organisation's administrator opens, by name."""
+    month = "?since=2026-10-01&until=2026-10-31"
+    return {
+        "own consumption": reverse("billing:consumption") + month,
+        "own consumption, dearest first": reverse("billing:consumption") + month + "&order=amount",
+        "own costs": reverse("billing:consumption_costs") + month,
+    }
+
+
+def signed_in(username: str) -> Client:
+    client = Client()
+    client.force_login(User.objects.get(username=username), backend=BACKEND)
+    return client
 
 
 def view(client: Client, address: str, views: int) -> dict[str, float]:
@@ -195,14 +226,15 @@ def check(charges: int) -> None:
         count, fen = cursor.fetchone()
     if (count, fen) != (charges, Statement.objects.aggregate(fen=Sum("total_fen"))["fen"]):
         raise RuntimeError("the statements do not add up to the charges")
+    if session_drift() or day_drift():
+        raise RuntimeError("the kept sums are not those of the charges")
 
 
 def measure(server: Server, charges: int, organisations: int, views: int) -> dict[str, Any]:
     began = time.perf_counter()
     count = populate(server, charges, organisations)
     filled, closed = time.perf_counter() - began, close()
-    client = Client()
-    client.force_login(User.objects.get(username=STAFF), backend=BACKEND)
+    staff, administrator = signed_in(STAFF), signed_in("person-0")
     result = {
         "charges": count,
         "organisations": organisations,
@@ -210,7 +242,8 @@ def measure(server: Server, charges: int, organisations: int, views: int) -> dic
         "settings": settings_of("shared_buffers", "server_version"),
         "filled_s": round(filled),
         "close": closed,
-        "pages": {name: view(client, address, FEW if name == ALL else views) for name, address in pages().items()},
+        "pages": {name: view(staff, address, views) for name, address in pages().items()}
+        | {name: view(administrator, address, views) for name, address in own_pages().items()},
     }
     check(count)
     return result
@@ -226,7 +259,7 @@ def main() -> None:
     logging.disable(logging.INFO)
     with own_server(fsync="off", max_wal_size="4GB") as server, acting(SYSTEM):
         result = measure(server, asked.charges, asked.organisations, asked.views)
-    result["missed"] = [name for name in ("a bill",) if result["pages"][name]["p50_ms"] > GOAL_MS]
+    result["missed"] = [name for name in GOALS if result["pages"][name]["p50_ms"] > GOAL_MS]
     print(json.dumps(result) if asked.json else json.dumps(result, indent=2))
 
 

@@ -44,6 +44,7 @@ app.conf.beat_schedule = {
     "measure": every(30, "storage.measure", "default"),
     "storage-meter": every(60, "storage.meter", "default"),
     "vouchers": every(300, "billing.vouchers", "default"),
+    "check-books": every(86400, "billing.check_books", "default"),
     "what-if": every(5, "whatif.work", "default"),
     "files": every(5, "storage.work", "default"),
     "adopt": every(86400, "storage.adopt", "default"),

@@ -5,7 +5,7 @@ from celery import shared_task
 from apps.billing import services
 from apps.billing.alipay import polling, reconciliation_days, refunds, telling
 from apps.billing.exporting import working
-from apps.billing.services import budgets, prepaid_earning, prepaid_sweep, statements_closing, vouchers
+from apps.billing.services import books, budgets, prepaid_earning, prepaid_sweep, statements_closing, vouchers
 from apps.common.actor import system_actor
 from apps.common.scoping import acting
 
@@ -72,3 +72,10 @@ def end_vouchers() -> None:
     """What is left of those that are over goes back."""
     with acting(system_actor()) as actor:
         vouchers.end_due_vouchers(actor)
+
+
+@shared_task(name="billing.check_books")
+def check_books() -> None:
+    """Whether balances, ratings and kept sums are what they are made of."""
+    with acting(system_actor()) as actor:
+        books.check_books(actor)

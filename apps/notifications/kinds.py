@@ -72,6 +72,7 @@ KINDS: tuple[Kind, ...] = (
     Kind("recharge.approved", T.MONEY, _("Recharge approved"), hook=False),
     Kind("recharge.denied", T.MONEY, _("Recharge denied"), hook=False),
     Kind("billing.bill_differs", T.MONEY, _("Alipay's bill does not agree"), hook=False),
+    Kind("billing.books_wrong", T.MONEY, _("The books do not add up"), hook=False),
     Kind("billing.bill_missing", T.MONEY, _("Alipay's bill is missing"), hook=False),
     Kind("export.ready", T.MONEY, _("File ready"), hook=False),
     Kind("export.failed", T.MONEY, _("File could not be made"), hook=False),

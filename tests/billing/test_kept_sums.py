@@ -13,12 +13,16 @@ from apps.billing.months import Month
 from apps.billing.selectors.agreement import agreement_of_months
 from apps.billing.selectors.consumption import ChargeFilter, day_sums, session_days
 from apps.billing.selectors.statements_figures import used
+from apps.billing.services.books import check_books
 from apps.billing.services.credits import credit_lost
 from apps.common.actor import Actor
 from apps.common.database_role import APP_ROLE
 from apps.common.errors import Denied
 from apps.common.scoping import acting
-from apps.tenants.models import Organisation
+from apps.notifications.models import Notice
+from apps.tenants.choices import PlatformRole
+from apps.tenants.models import Organisation, User
+from apps.tenants.services import assign_platform_role
 from tests.billing.builders import NOON, PLATFORM, Run, make_member, make_organisation, make_package, price_of
 
 HOUR = timedelta(hours=1)
@@ -118,3 +122,12 @@ def test_bills_and_the_check_against_the_ledger_read_the_same_sums(lab: Organisa
     assert sum(line.exact_fen for line in lines) == exact
     as_owner("UPDATE billing_daysum SET amount_fen = 0")
     assert agreement_of_months(PLATFORM, since=NOON.date(), until=month.last).difference_fen != 0
+
+
+def test_the_nightly_check_tells_staff_once_what_is_wrong(runs: tuple[Run, Run]) -> None:
+    staff = User.objects.create(username="books")
+    assign_platform_role(PLATFORM, user=staff, role=PlatformRole.SUPER)
+    assert check_books(PLATFORM) == {}
+    as_owner("UPDATE billing_daysum SET amount_fen = 0")
+    assert list(check_books(PLATFORM)) == list(check_books(PLATFORM)) == ["sums of days"]
+    assert Notice.objects.filter(user=staff, kind="billing.books_wrong").count() == 1

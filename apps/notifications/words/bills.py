@@ -1,4 +1,7 @@
-"""Words about Alipay's bills, for finance staff. Data: `day` (ISO), `open`: how many payments need somebody."""
+"""Words about Alipay's bills and our own books, for finance staff.
+
+Data: `day` (ISO), `open`: how many payments need somebody; `wrong`: how much is wrong in the books, by check.
+"""
 
 from collections.abc import Mapping
 
@@ -22,6 +25,12 @@ def _missing(data: Data) -> Words:
     return _about(day, title, _("It is asked for again. You can also upload the bill by hand."), Tone.WARN)
 
 
+def _books(data: Data) -> Words:
+    title = _("The books do not add up")
+    text = _("The nightly check found sums that are not what they are made of. Report this; the log names them.")
+    return Words(title, text, Tone.FAIL, "alert-triangle", page="console:finance", action=_("Look"))
+
+
 def _about(day: str, title: str, text: str, tone: Tone) -> Words:
     page, args = ("console:reconciliation_day", (day,)) if day else ("console:reconciliation", ())
     return Words(title, text, tone, "cash", page=page, args=args, action=_("Look"))
@@ -30,4 +39,5 @@ def _about(day: str, title: str, text: str, tone: Tone) -> Words:
 KINDS: Mapping[str, Speaker] = {
     "billing.bill_differs": _differs,
     "billing.bill_missing": _missing,
+    "billing.books_wrong": _books,
 }
