@@ -24,6 +24,7 @@ READERS = (
     "services.term_prices",
     "services.holds",
     "selectors.prepaid",
+    "selectors.prepaid_seats",
     "selectors.covering",
     "selectors.quotes",
     "selectors.catalogue",

@@ -5,6 +5,7 @@ from django.utils.translation import get_language
 
 from apps.billing.models import PrepaidOrder, TermPrice
 from apps.billing.prepaid_forms import term_price_words
+from apps.billing.selectors.prepaid_seats import PayAhead
 
 register = template.Library()
 register.filter("term_price", term_price_words)
@@ -21,3 +22,9 @@ def prepaid_name(order: PrepaidOrder) -> str:
 def offer_name(offer: TermPrice) -> str:
     """The package's name."""
     return offer.package.name(get_language() or "")
+
+
+@register.filter
+def ahead_words(found: PayAhead) -> str:
+    """`¥255.00 a month`: what the organisation would pay."""
+    return term_price_words(found.offer, found.fen)

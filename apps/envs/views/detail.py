@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from apps.billing import selectors as funds
 from apps.billing.selectors.caps import cap_of
+from apps.billing.selectors.prepaid_seats import pay_ahead, seat_of
 from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
 from apps.common.clock import db_now
@@ -29,7 +30,7 @@ from apps.storage.roots import resolve
 from apps.workloads import faults, startup
 from apps.workloads import selectors as workloads
 from apps.workloads.choices import Status
-from apps.workloads.models import Attempt
+from apps.workloads.models import Attempt, Workload
 from apps.workloads.offers.alternatives import would_start_now
 from apps.workloads.series import charts_of, series_of
 from apps.workloads.waiting import queue_card
@@ -164,7 +165,17 @@ def _money(actor: Actor, environment: Environment) -> dict[str, Any]:
     return {
         "cost": funds.workload_cost(actor, workload_id=environment.workload_id),
         "cap": cap_of(environment.workload_id),
-        "wallet": funds.wallet(actor) if environment.workload and environment.workload.is_live else None,
+        **(_live_money(actor, environment.workload) if environment.workload and environment.workload.is_live else {}),
+    }
+
+
+def _live_money(actor: Actor, workload: Workload) -> dict[str, Any]:
+    seat = seat_of(workload.pk)
+    return {
+        "wallet": funds.wallet(actor),
+        "seat": seat,
+        "ahead": None if seat else pay_ahead(actor, workload.package_id),
+        "sees_orders": actor.may(Permission.BILLING_VIEW),
     }
 
 

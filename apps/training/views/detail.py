@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET
 from apps.billing import selectors as funds
 from apps.billing.arithmetic import hour_price
 from apps.billing.selectors.caps import cap_of
+from apps.billing.selectors.prepaid_seats import pay_ahead, seat_of
 from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
 from apps.common.errors import NotFound
@@ -144,7 +145,17 @@ def _money(actor: Actor, run: Run) -> dict[str, Any]:
         "cost": funds.workload_cost(actor, workload_id=run.workload_id),
         "cap": cap_of(run.workload_id),
         "may_cap": run.workload.is_live and actor.may(Permission.TRAINING_SUBMIT),
-        "wallet": funds.wallet(actor) if run.workload.is_live else None,
+        **(_live_money(actor, run) if run.workload.is_live else {}),
+    }
+
+
+def _live_money(actor: Actor, run: Run) -> dict[str, Any]:
+    seat = seat_of(run.workload_id)
+    return {
+        "wallet": funds.wallet(actor),
+        "seat": seat,
+        "ahead": None if seat else pay_ahead(actor, run.workload.package_id),
+        "sees_orders": actor.may(Permission.BILLING_VIEW),
     }
 
 

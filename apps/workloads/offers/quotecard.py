@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from apps.billing.arithmetic import net_rate
 from apps.billing.formula import per_cent
+from apps.billing.selectors.prepaid_seats import pay_ahead
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.formatting import moment
@@ -45,6 +46,7 @@ def card(
         "problem": _problem(actor, offer),
         "wait": _wait(offer),
         "alternatives": _alternatives(actor, offer, choices),
+        "ahead": None if quote.prepaid_until else pay_ahead(actor, offer.package.pk),
         "top_up_url": _top_up_url(actor) if quote.shortfall_fen or quote.blocked else "",
         "button": _button(kind),
         "blocked": "" if offer.can_start else _button(kind),
