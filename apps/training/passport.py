@@ -9,6 +9,7 @@ from apps.common.money import yuan_rate
 from apps.storage.choosing import DATASETS, VOLUMES
 from apps.storage.services import file_names
 from apps.training.models import Run
+from apps.workloads.options import others_of
 
 
 def rows_of(run: Run) -> list[dict[str, Any]]:
@@ -22,6 +23,7 @@ def rows_of(run: Run) -> list[dict[str, Any]]:
         {"label": _("Arguments"), "value": _arguments(run)},
         {"label": _("Data"), "value": _data(run)},
         {"label": _("Package"), "value": workload.package.name(get_language() or "")},
+        {"label": _("Would do as well"), "value": ", ".join(others_of(workload, get_language() or ""))},
         {"label": _("Price"), "value": yuan_rate(price.rate_fen_per_hour), "sub": f"v{price.number}", "icon": "lock"},
     ]
     return [row for row in rows if row["value"]]

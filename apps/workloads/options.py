@@ -8,15 +8,26 @@ from django.db import transaction
 
 import scheduler
 from apps.audit.services import record
-from apps.billing.models import PriceVersion
+from apps.billing.models import Package, PriceVersion
 from apps.clusters.models import Accelerator
 from apps.common.actor import Actor
+from apps.common.money import yuan_rate
 from apps.workloads import announce, states
 from apps.workloads.models import Attempt, Placement, Workload
 from apps.workloads.spec import Option, Spec
 
 EVENT = "given"
 """The kind of the event. Data: `package_id`, `model`, `rate` in fen an hour as text."""
+
+
+def others_of(workload: Workload, language: str) -> list[str]:
+    """The other packages that would do, with their locked prices: `H100 whole card · ¥14.00/h`."""
+    options = [option for option in workload.frozen_spec.options if option.package_id != workload.package_id]
+    names = Package.objects.in_bulk([option.package_id for option in options])
+    rates = _rates(options)
+    return [
+        f"{names[option.package_id].name(language)} · {yuan_rate(rates[option.price_version_id])}" for option in options
+    ]
 
 
 def dearest_of(options: Sequence[Option]) -> int | None:

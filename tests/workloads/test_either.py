@@ -9,6 +9,7 @@ from apps.audit.models import Entry
 from apps.billing import selectors as funds
 from apps.billing.choices import GpuMode
 from apps.billing.models import Hold, Package
+from apps.clusters.models import Accelerator
 from apps.common.errors import Invalid, QuotaExceeded
 from apps.common.scoping import acting
 from apps.tenants.choices import Resource
@@ -27,10 +28,13 @@ from tests.workloads.cards import make_gpu_node, make_gpu_package
 
 @pytest.fixture
 def world(db: None) -> World:
-    """One H100 and no A100: what asks for either gets the dearer one."""
+    """One H100 and a faulty A100: what asks for either gets the dearer one."""
     with acting(platform()):
         made = make_world()
         make_gpu_node(cards=1, model="H100")
+        make_gpu_node(cards=1, model="A100", name="gpu-b01")
+        make_gpu_node(cards=1, model="L40S", name="gpu-c01")
+        Accelerator.objects.filter(model="A100").update(healthy=False)
     return made
 
 
@@ -108,8 +112,11 @@ def test_only_what_is_as_large_and_cut_the_same_way_would_do(world: World, a100:
             make_gpu_package(count=2, model="H100"),
             make_gpu_package(model="H100", mode=GpuMode.VGPU, memory_mib=1024),
             make_gpu_package(model="A100"),
+            make_gpu_package(model="910B3"),
             world.package,
         ]
+        make_gpu_node(cards=1, model="910B3", name="gpu-d01")
+        Accelerator.objects.filter(model="910B3").update(vendor="huawei")
     pair = [priced(world, "H100", 3000), priced(world, "H100", 3500)]
     with acting(world.actor):
         for each in wrong:

@@ -89,8 +89,15 @@ def _card(card: Accelerator, held: Sequence[_Held], gpu: Gpu) -> Card:
             left -= width
     if left:
         parts.append(Part(left))
-    useful = card.mode == gpu.mode and gpu.model in (None, card.model)
-    return Card(card.index, card.mode, card.model, useful, card.healthy and card.keeps_its_limits, tuple(parts))
+    return Card(
+        card.index, card.mode, card.model, _useful(card, gpu), card.healthy and card.keeps_its_limits, tuple(parts)
+    )
+
+
+def _useful(card: Accelerator, gpu: Gpu) -> bool:
+    """As the scheduler has it: of a model that will do; an idle vGPU card can be given whole."""
+    mode = card.mode == gpu.mode or (gpu.mode == Mode.WHOLE and card.mode == Mode.VGPU)
+    return mode and gpu.model in (None, card.model) and (not gpu.any_of or card.model in gpu.any_of)
 
 
 def _width(card: Accelerator, piece: _Held) -> int:

@@ -28,11 +28,11 @@ def would_do(chosen: Package, offered: Iterable[Package]) -> list[Package]:
     alike = [package for package in offered if package.price is not None and _alike(chosen, package)]
     makers = _makers([chosen, *alike]) if alike else {}
     own = makers.get(chosen.gpu_model)
-    return [package for package in alike if makers.get(package.gpu_model, own) == own]
+    return [package for package in alike if own is not None and makers.get(package.gpu_model) == own]
 
 
 def _makers(packages: Iterable[Package]) -> dict[str, str]:
-    """Who makes the cards, by model: a program for one maker's cards does not run on another's."""
+    """Who makes the cards, by model, of all that were ever here: a program for one maker's cards runs on no other's."""
     models = {package.gpu_model for package in packages}
     return dict(Accelerator.everything.filter(model__in=models).order_by().values_list("model", "vendor").distinct())
 
