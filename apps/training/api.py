@@ -1,6 +1,6 @@
 """The API of training: the same services and permissions as the pages."""
 
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.billing import selectors as funds
-from apps.common.access import in_organisation
+from apps.common.access import Access, in_organisation
 from apps.common.api import ScopedView
 from apps.common.errors import Invalid, NotFound
 from apps.common.files import download
@@ -50,7 +50,7 @@ def idempotency_key(request: Request) -> str:
 class RunView(ScopedView):
     """Base of everything about one run, which must be visible to the actor."""
 
-    access = VIEW
+    access: ClassVar[Access | dict[str, Access]] = VIEW
 
     def run(self) -> Run:
         return selectors.get(self.actor, self.kwargs["run_id"])
