@@ -1,17 +1,30 @@
 """Files of what was used: charges and the statements that they add up to."""
 
-from django.db.models import Q, QuerySet
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import Case, OuterRef, Q, QuerySet, Value, When
 from django.utils.translation import gettext_lazy as _
 
 from apps.billing import selectors as funds
 from apps.billing.exporting.columns import Column, Look, Source, yuan_of
 from apps.billing.exporting.wanted import Wanted
-from apps.billing.models import Charge, Statement
+from apps.billing.models import Charge, PrepaidOrder, Statement
 from apps.billing.selectors.statements import statements
 from apps.common.actor import Actor
 from apps.common.permissions import Permission
 from apps.common.spreadsheets import Cell
 from apps.common.tags import join
+
+
+def _prepaid_orders() -> Case:
+    """Numbers of the prepaid orders that a covered charge's time was paid by: those of its package in force then."""
+    orders = PrepaidOrder.objects.filter(
+        organisation=OuterRef("organisation"),
+        package=OuterRef("price_version__package"),
+        starts_at__lt=OuterRef("end"),
+        covers_until__gt=OuterRef("start"),
+    )
+    found = ArraySubquery(orders.order_by("starts_at", "pk").values("pk"))
+    return Case(When(covered__gt=0, then=found), default=Value([], output_field=found.output_field))
 
 
 def _charges(actor: Actor, wanted: Wanted) -> QuerySet[Charge]:
@@ -23,7 +36,7 @@ def _charges(actor: Actor, wanted: Wanted) -> QuerySet[Charge]:
             | Q(session__user__username__icontains=wanted.text)
             | Q(session__user__name__icontains=wanted.text)
         )
-    return rows
+    return rows.annotate(prepaid_orders=_prepaid_orders())
 
 
 def _charge(charge: Charge) -> list[Cell]:
@@ -42,6 +55,8 @@ def _charge(charge: Charge) -> list[Cell]:
         charge.price_version.number,
         (charge.discount_off * 100).normalize(),
         charge.covered,
+        (charge.seconds * charge.covered).normalize(),
+        " ".join(str(each) for each in charge.prepaid_orders),  # type: ignore[attr-defined]  # of `_charges`
         yuan_of(charge.exact_fen),
         yuan_of(charge.voucher_exact),
         yuan_of(charge.amount_fen),
@@ -65,6 +80,8 @@ CHARGES = Source(
         Column(_("Price version"), Look.WHOLE, 12),
         Column(_("Discount %"), Look.EXACT, 10),
         Column(_("Replicas paid in advance"), Look.WHOLE, 10),
+        Column(_("Seconds paid in advance"), Look.EXACT, adds=True),
+        Column(_("Prepaid orders"), width=38),
         Column(_("Exact ¥"), Look.EXACT, 18, adds=True),
         Column(_("Of that by vouchers ¥"), Look.EXACT, 18, adds=True),
         Column(_("Charged ¥"), Look.YUAN, 14, adds=True),
