@@ -12,7 +12,7 @@ from apps.common.clock import db_now
 from apps.common.errors import Conflict, Denied, Invalid
 from apps.common.scoping import acting
 from apps.tenants.models import Organisation
-from tests.billing.builders import PLATFORM, Run, make_package, price_of, top_up
+from tests.billing.builders import PLATFORM, Run, make_package, make_voucher, price_of, top_up
 
 HOUR = timedelta(hours=1)
 
@@ -39,6 +39,21 @@ def test_what_runs_already_shortens_it(lab: Organisation, alice: Actor) -> None:
     assert (quote.burn_fen_per_hour, quote.held_fen, quote.available_fen) == (Decimal(780), 780, 1560)
     assert quote.runs_until is not None
     assert abs(quote.runs_until - db_now() - HOUR) < timedelta(seconds=5)
+
+
+def test_vouchers_of_what_runs_last_for_all_of_it(lab: Organisation, alice: Actor) -> None:
+    """What a voucher stands for of a run's next hour is used like the rest of it."""
+    now = db_now()
+    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    make_voucher(lab, 7800, valid_from=today, valid_until=today + 1000 * HOUR)
+    package = make_package(780)
+    run = Run(alice, price_of(package), opened=now)
+    assert run.hold().covered_fen == 780
+    run.open()
+    quote = selectors.quote(alice, package_id=package.pk)
+    assert (quote.vouchers_fen, quote.can_start) == (7020, True)
+    assert quote.runs_until is not None
+    assert abs(quote.runs_until - db_now() - 5 * HOUR) < timedelta(seconds=60)
 
 
 def test_too_little_money_names_the_gap(lab: Organisation, alice: Actor) -> None:

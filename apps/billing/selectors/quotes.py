@@ -13,7 +13,7 @@ from apps.billing.selectors.catalogue import current_price
 from apps.billing.selectors.covering import prepaid_until
 from apps.billing.selectors.metering import burn_fen_per_hour
 from apps.billing.selectors.own_prices import OwnPrices, own_prices
-from apps.billing.selectors.vouchers import Backing, backing
+from apps.billing.selectors.vouchers import Backing, backing, funds_with_vouchers
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Invalid
@@ -88,9 +88,7 @@ def quote(actor: Actor, *, package_id: int, replicas: int = 1) -> Quote:
         available_fen=wallet.available_fen,
         hold_fen=hold,
         burn_fen_per_hour=burn,
-        runs_until=None
-        if shortfall or blocked
-        else lasts_until(wallet.funds_fen + vouchers, burn if prepaid else rate + burn),
+        runs_until=None if shortfall or blocked else _runs_until(wallet, price.package, 0 if prepaid else rate, burn),
         shortfall_fen=shortfall,
         blocked=blocked,
         list_rate_fen_per_hour=price.rate_fen_per_hour * replicas,
@@ -99,6 +97,12 @@ def quote(actor: Actor, *, package_id: int, replicas: int = 1) -> Quote:
         vouchers_fen=vouchers,
         prepaid_until=prepaid,
     )
+
+
+def _runs_until(wallet: Account, package: Package, rate: Decimal | int, burn: Decimal) -> datetime | None:
+    """With all that runs; vouchers that fit any of it count, whoever's start they stand for already."""
+    funds = funds_with_vouchers(wallet.organisation_id, wallet.funds_fen, package if rate else None)
+    return lasts_until(funds, burn + rate)
 
 
 def wallet_row(organisation_id: UUID) -> Account:

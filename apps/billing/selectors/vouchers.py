@@ -127,8 +127,10 @@ def backing(organisation_id: UUID, *, ahead: timedelta = timedelta(hours=1)) -> 
     return Backing(purses, holds.aggregate(fen=Sum("covered_fen"))["fen"] or 0)
 
 
-def funds_with_vouchers(organisation_id: UUID, wallet_fen: int) -> int:
+def funds_with_vouchers(organisation_id: UUID, wallet_fen: int, also: Package | None = None) -> int:
     """What running work may still consume: `wallet_fen` (balance and credit) and the vouchers that fit what runs.
+
+    `also`: something on this package beside it, which costs.
 
     Debt is not paid by vouchers. Nor do they help an empty wallet while something runs that none of them fits. Where
     nothing runs, every voucher that pays now counts.
@@ -138,7 +140,7 @@ def funds_with_vouchers(organisation_id: UUID, wallet_fen: int) -> int:
         return wallet_fen
     running = MeterSession.objects.filter(organisation_id=organisation_id, closed_at__isnull=True, settled=False)
     costly = running.filter(price_version__rate_fen_per_hour__gt=0).values("price_version__package")
-    packages = list(Package.objects.filter(pk__in=costly))
+    packages = [*Package.objects.filter(pk__in=costly), *([also] if also else ())]
     fitting = {package.pk: [purse for purse in purses if _fits(purse, package)] for package in packages}
     if wallet_fen == 0 and not all(fitting.values()):
         return 0
