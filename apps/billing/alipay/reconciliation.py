@@ -8,7 +8,7 @@ moves nothing but fees. The rest waits for staff (`reconciliation_acts`).
 import hashlib
 import logging
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -33,6 +33,8 @@ from apps.tenants import settings
 log = logging.getLogger(__name__)
 # How many payments and refunds of one day the gateway is asked about in one go.
 MOST_ASKED = 500
+# After so long a bill is read again whose reader died, or had no answer, before all that is known was settled.
+ONCE_MORE = timedelta(minutes=30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,28 +56,34 @@ def take(actor: Actor, *, day: date, content: bytes, source: BillSource) -> Take
         before = row.state
         stored, new = _stored(actor, bill, content, source)
         items.write_lines(actor, stored, _ours(bill))
-        row.bill, row.next_try_at, row.problem = stored, None, ""
+        row.bill, row.next_try_at, row.problem = stored, row.next_try_at or db_now() + ONCE_MORE, ""
         _compared(actor, row)
         if new:
             _log(actor, row, "bill_taken", {"state": before}, {"state": row.state, "sha256": stored.digest})
-    settle_known(actor, day)
+    if settle_known(actor, day):
+        BillDay.objects.filter(day=day).update(next_try_at=None)
     row.refresh_from_db()
     return Taken(row, new)
 
 
-def settle_known(actor: Actor, day: date) -> None:
-    """Ask the gateway about orders and refunds that its bill has and we have not finished; then compare again."""
+def settle_known(actor: Actor, day: date) -> bool:
+    """Ask the gateway about orders and refunds that its bill has and we have not finished; then compare again.
+
+    False where it did not answer: then there is something left to ask.
+    """
     if not settings.get(AlipaySettings).is_ready:
-        return
+        return True
     rows = BillItem.objects.filter(day=day, outcome=BillOutcome.THEIRS_ONLY, closed_at__isnull=True)
     waiting = rows.filter(order__isnull=False).select_related("order", "refund__order")[:MOST_ASKED]
+    answered = True
     try:
         changed = sum(_asked(actor, item) for item in waiting)
     except Unknown as unknown:  # a gateway that does not answer the one will not answer the hundreds behind it
         log.info("the bill of %s: %s", day, unknown)
-        changed = 1
+        changed, answered = 1, False
     if changed:
         compare_again(actor)
+    return answered
 
 
 def compare_again(actor: Actor) -> None:

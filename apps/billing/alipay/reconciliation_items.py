@@ -55,12 +55,13 @@ def judge(actor: Actor, items: Iterable[BillItem]) -> set[date]:
     listed = list(items)
     orders = {o.out_trade_no: o for o in TopUpOrder.objects.filter(out_trade_no__in={x.out_trade_no for x in listed})}
     numbered = {item.out_request_no for item in listed if item.out_request_no}
-    refunds = {r.out_request_no: r for r in TopUpRefund.objects.filter(out_request_no__in=numbered)}
+    rows = TopUpRefund.objects.filter(out_request_no__in=numbered).select_related("order")
+    refunds = {(r.order.out_trade_no, r.out_request_no): r for r in rows}  # a number is one payment's own at Alipay
     there = _organisations({numbers.organisation_of(item.out_trade_no) for item in listed} - {None})
     changed = set()
     for item in listed:
         item.order = order = orders.get(item.out_trade_no)
-        item.refund = refunds.get(item.out_request_no)
+        item.refund = refunds.get((item.out_trade_no, item.out_request_no))
         item.organisation_id = order.organisation_id if order else there.get(numbers.organisation_of(item.out_trade_no))
         ours = _ours(item)
         if (ours, outcome_of(item.theirs_fen, ours)) != (item.ours_fen, item.outcome):

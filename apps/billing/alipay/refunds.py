@@ -105,6 +105,8 @@ def adopt(actor: Actor, *, order: TopUpOrder, out_request_no: str, amount_fen: i
     with transaction.atomic():
         lock_wallet(order.organisation_id)
         known: TopUpRefund | None = TopUpRefund.objects.filter(out_request_no=out_request_no).first()
+        if known is not None and known.order_id != order.pk:
+            raise Conflict(_("A refund of another payment has this number already."))
         if known is not None:
             return known
         made = _taken(actor, _paid(order.out_trade_no, amount_fen), amount_fen, reason, out_request_no)

@@ -95,6 +95,25 @@ def test_a_refund_that_was_lost_is_not_taken_from_what_is_spent(
     assert balance(lab) == 100
 
 
+def test_a_refund_under_the_number_of_another_payments_is_not_taken_for_it(
+    gateway: Gateway, lab: Organisation, treasurer: Actor, clerk: Actor, day: date
+) -> None:
+    """At Alipay a number is one payment's own: who refunds by hand there may give the same to two."""
+    orders_made = [paid(gateway, treasurer, 1000) for _number in range(2)]
+    yesterday(day)
+    for order in orders_made:
+        gateway.deals[order.out_trade_no].refunds["1"] = 300
+    take(clerk, day, *(row_of(o, gateway) for o in orders_made), row_of(orders_made[0], gateway, fen=300, request="1"))
+    first = BillItem.objects.get(kind=BillItemKind.REFUND)
+    reconciliation_acts.take_out(clerk, first.pk)
+    take(clerk, day, *(row_of(order, gateway, fen=300, request="1") for order in orders_made))
+    second = BillItem.objects.get(kind=BillItemKind.REFUND, out_trade_no=orders_made[1].out_trade_no)
+    assert second.outcome == BillOutcome.THEIRS_ONLY
+    with pytest.raises(Conflict):
+        reconciliation_acts.take_out(clerk, second.pk)
+    assert balance(lab) == 2000 - 300
+
+
 STEPS = st.lists(
     st.tuples(st.integers(0, 3), st.sampled_from(["notice", "bill", "late bill", "poll", "forget"])), max_size=10
 )
