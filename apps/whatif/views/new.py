@@ -97,7 +97,7 @@ def _context(request: StaffRequest, ground: Ground, form: ScenarioForm, rows: li
         "too_little": ground.from_past
         and not selectors.has_past(request.actor, simulated=ground.hardware is Hardware.SIMULATED),
         "most_days": LONGEST.days,
-        "most_tasks": MOST_TASKS,
+        "most_tasks": f"{MOST_TASKS:,}",
         "zone": timezone.get_current_timezone_name(),
     }
 
@@ -120,7 +120,7 @@ def size(request: StaffRequest) -> HttpResponse:
     ground, form = ground_of(request.actor, request.POST), ScenarioForm(request.POST)
     form.is_valid()
     start, end = form.cleaned_data.get("start"), form.cleaned_data.get("end")
-    context: dict[str, Any] = {"most_days": LONGEST.days, "most_tasks": MOST_TASKS}
+    context: dict[str, Any] = {"most_days": LONGEST.days, "most_tasks": f"{MOST_TASKS:,}"}
     if isinstance(start, datetime) and isinstance(end, datetime):
         try:
             context["size"] = size_of(ground, start, end)
