@@ -14,6 +14,7 @@ from apps.storage import objects, trees
 from apps.storage.models import Manifest, ManifestEntry, StoredObject
 from apps.storage.rebuilding import materialise
 from tests.builders import make_organisation, platform
+from tests.searching import examples
 
 
 @pytest.fixture
@@ -161,6 +162,7 @@ def test_a_link_where_a_folder_was_leads_nowhere(organisation_id: UUID, tree: Pa
     assert list(outside.iterdir()) == []
 
 
+@pytest.mark.sweep
 @pytest.mark.django_db(transaction=True)
 def test_capturing_and_collecting_at_once_loses_nothing(tmp_path: Path, settings: LazySettings) -> None:
     settings.PLSTACK_HOME = tmp_path / "home"
@@ -184,7 +186,7 @@ def test_capturing_and_collecting_at_once_loses_nothing(tmp_path: Path, settings
         thread.start()
     try:
         with acting(platform()):
-            for number in range(60):
+            for number in range(examples(60)):
                 manifest = trees.capture(organisation_id=organisation_id, root=root)
                 materialise(manifest, tmp_path / f"copy-{number}")
                 assert (tmp_path / f"copy-{number}" / "file").read_text() == "wanted again and again"
