@@ -8,7 +8,7 @@ from uuid import UUID
 from django.utils.translation import gettext_lazy as _
 
 from apps.billing.choices import BLOCKING, AccountKind, ArrearsStatus
-from apps.billing.models import Account, ArrearsState, Package
+from apps.billing.models import Account, ArrearsState, Package, PriceVersion
 from apps.billing.selectors.catalogue import current_price
 from apps.billing.selectors.covering import prepaid_until
 from apps.billing.selectors.metering import burn_fen_per_hour
@@ -88,7 +88,7 @@ def quote(actor: Actor, *, package_id: int, replicas: int = 1) -> Quote:
         available_fen=wallet.available_fen,
         hold_fen=hold,
         burn_fen_per_hour=burn,
-        runs_until=None if shortfall or blocked else _runs_until(wallet, price.package, 0 if prepaid else rate, burn),
+        runs_until=None if shortfall or blocked else _runs_until(wallet, burn, None if prepaid else price, rate),
         shortfall_fen=shortfall,
         blocked=blocked,
         list_rate_fen_per_hour=price.rate_fen_per_hour * replicas,
@@ -99,10 +99,13 @@ def quote(actor: Actor, *, package_id: int, replicas: int = 1) -> Quote:
     )
 
 
-def _runs_until(wallet: Account, package: Package, rate: Decimal | int, burn: Decimal) -> datetime | None:
-    """With all that runs; vouchers that fit any of it count, whoever's start they stand for already."""
-    funds = funds_with_vouchers(wallet.organisation_id, wallet.funds_fen, package if rate else None)
-    return lasts_until(funds, burn + rate)
+def _runs_until(wallet: Account, burn: Decimal, price: PriceVersion | None, rate: Decimal) -> datetime | None:
+    """With all that runs, and `rate` of a start that is not prepaid; vouchers that fit any of it count whole."""
+    package = price.package if price and rate else None
+    together = burn + rate if package else burn
+    if not together or wallet.organisation_id is None:
+        return None
+    return lasts_until(funds_with_vouchers(wallet.organisation_id, wallet.funds_fen, package), together)
 
 
 def wallet_row(organisation_id: UUID) -> Account:
