@@ -22,7 +22,7 @@ from apps.billing.alipay.settings import AlipaySettings
 from apps.billing.choices import AccountKind, TopUpStatus, TransferKind
 from apps.billing.models import TopUpOrder
 from apps.billing.services.arrears import relieve
-from apps.billing.services.ledger import Posting, organisation_account, platform_account, post
+from apps.billing.services.ledger import Posting, clearing_and_wallet, post
 from apps.common.actor import Actor, system_actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Invalid, NotFound, Unavailable
@@ -192,11 +192,13 @@ def cancel(actor: Actor, order: TopUpOrder) -> TopUpOrder:
 
 def _credit(actor: Actor, order: TopUpOrder, trade: Trade) -> None:
     organisation_id: UUID = order.organisation_id
+    clearing, wallet = clearing_and_wallet(AccountKind.ALIPAY_CLEARING, organisation_id)
     moved = post(
         actor,
+        refusal_ends_all=True,
         posting=Posting(
-            debit=platform_account(AccountKind.ALIPAY_CLEARING),
-            credit=organisation_account(organisation_id, AccountKind.CASH),
+            debit=clearing,
+            credit=wallet,
             amount_fen=order.amount_fen,
             kind=TransferKind.TOP_UP,
             idem=f"topup:alipay:{order.out_trade_no}",

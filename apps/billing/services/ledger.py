@@ -1,6 +1,5 @@
 """Accounts and postings: the only code that writes transfers."""
 
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -59,6 +58,17 @@ def platform_account(kind: AccountKind) -> Account:
     return account
 
 
+def clearing_and_wallet(clearing: AccountKind, organisation_id: UUID) -> tuple[Account, Account]:
+    """The platform's account that money arrives at, and the wallet that it goes on to: one statement for both."""
+    ours = Q(organisation__isnull=True, kind=clearing)
+    rows = Account.objects.filter(ours | Q(organisation=organisation_id, kind=AccountKind.CASH))
+    found = {account.kind: account for account in rows}
+    return (
+        found.get(clearing) or platform_account(clearing),
+        found.get(AccountKind.CASH) or organisation_account(organisation_id, AccountKind.CASH),
+    )
+
+
 def lock_wallet(organisation_id: UUID) -> Account:
     """The wallet, locked until the transaction ends: whoever decides about its money waits here for the others."""
     rows = Account.objects.select_for_update(no_key=True).filter(organisation=organisation_id, kind=AccountKind.CASH)
@@ -69,22 +79,26 @@ def lock_wallet(organisation_id: UUID) -> Account:
     return locked
 
 
-def post(actor: Actor, *, posting: Posting) -> Transfer:
+def post(actor: Actor, *, posting: Posting, refusal_ends_all: bool = False) -> Transfer:
     """Write the transfer once: a repeated key returns the row that is there, with other content it is a Conflict.
 
     Raises Invalid for an amount that is not positive and InsufficientFunds where a wallet does not cover a
-    decision (usage is not one: see the trigger in migration 0002).
+    decision (usage is not one: see the trigger in migration 0002). After a refusal the caller's transaction can go on,
+    unless `refusal_ends_all`, which spares two ways to the server.
     """
-    return post_once(actor, posting)[0]
+    return post_once(actor, posting, refusal_ends_all=refusal_ends_all)[0]
 
 
-def post_once(actor: Actor, posting: Posting) -> tuple[Transfer, bool]:
+def post_once(actor: Actor, posting: Posting, *, refusal_ends_all: bool = False) -> tuple[Transfer, bool]:
     """As `post`; True with a transfer that this call has written."""
     if posting.amount_fen <= 0:
         raise Invalid.field("amount", _("The amount must be more than zero."))
     try:
-        with _undone_alone():
+        if refusal_ends_all or not connection.in_atomic_block:
             written = _write(actor, posting)
+        else:
+            with transaction.atomic():
+                written = _write(actor, posting)
     except IntegrityError as error:
         if violated(error) == WALLET_COVERS_DECISIONS:
             raise InsufficientFunds(_("The available balance does not cover this.")) from error
@@ -102,11 +116,6 @@ def _find(organisation_id: UUID | None, kind: AccountKind) -> Account | None:
     owner = Q(organisation__isnull=True) if organisation_id is None else Q(organisation=organisation_id)
     found: Account | None = Account.objects.filter(owner, kind=kind).first()
     return found
-
-
-def _undone_alone() -> AbstractContextManager[None]:
-    """So that a refusal leaves the caller's transaction usable. Outside of one the statement stands for itself."""
-    return transaction.atomic() if connection.in_atomic_block else nullcontext()
 
 
 def _write(actor: Actor, posting: Posting) -> Transfer | None:

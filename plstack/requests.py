@@ -1,0 +1,84 @@
+"""How the web process answers HTTP: in a bounded number of threads, each with a database connection that it keeps.
+
+Django's own handler gives each request a thread: a connection would be opened and authenticated for every request, and
+their number be bounded by nothing but the server's slots. Here requests share `THREADS` of them; where too many wait
+already, the next one is told to come again instead of failing halfway. Calls hold threads, requests do not: what a slow
+client sends or reads holds none.
+
+Middleware and view are one call: as Django's handler runs them, a request changes threads once more for its view, and
+under load each change waits for the interpreter's lock.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from threading import Lock
+from typing import Any
+
+from asgiref.sync import ThreadSensitiveContext, sync_to_async
+from django.core.handlers.asgi import ASGIHandler
+from django.db import close_old_connections
+from django.http import FileResponse, HttpRequest
+from django.http.response import HttpResponseBase
+
+# A quarter of the embedded server's slots: the gateway, the workers and the operator's shell need theirs.
+THREADS = 24
+MOST_WAITING = 400
+RETRY_AFTER_S = 2
+BUSY = b"Too many requests at once. Try again in a few seconds.\n"
+
+
+class RequestThreads(Executor):
+    """Runs calls in `threads` threads, oldest first. A connection that is broken or too old is not used again."""
+
+    def __init__(self, threads: int) -> None:
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="request")
+        self._threads, self._unfinished, self._lock = threads, 0, Lock()
+
+    @property
+    def waiting(self) -> int:
+        """Calls that no thread has taken up yet."""
+        return max(self._unfinished - self._threads, 0)
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
+        with self._lock:
+            self._unfinished += 1
+        future = self._pool.submit(_with_usable_connections, fn, args, kwargs)
+        future.add_done_callback(self._finished)  # cancelled ones, whose clients have gone, too
+        return future
+
+    def _finished(self, _future: "Future[Any]") -> None:
+        with self._lock:
+            self._unfinished -= 1
+
+
+def _with_usable_connections(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    close_old_connections()
+    return fn(*args, **kwargs)
+
+
+class RequestHandler(ASGIHandler):
+    """Django's, with the threads above. Views are ordinary functions; only the bodies of streams are asynchronous."""
+
+    def __init__(self, threads: int = THREADS, most_waiting: int = MOST_WAITING) -> None:
+        self.threads, self.most_waiting = RequestThreads(threads), most_waiting
+        self.load_middleware(is_async=False)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if self.threads.waiting >= self.most_waiting:
+            await _turn_away(send)
+            return
+        async with ThreadSensitiveContext(executor=self.threads):
+            await super().__call__(scope, receive, send)
+
+    async def run_get_response(self, request: HttpRequest) -> HttpResponseBase:
+        response: HttpResponseBase = await sync_to_async(self.get_response)(request)
+        response._handler_class = self.__class__  # type: ignore[attr-defined]
+        if isinstance(response, FileResponse):
+            response.block_size = self.chunk_size
+        return response
+
+
+async def _turn_away(send: Any) -> None:
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"retry-after", b"%d" % RETRY_AFTER_S)]
+    await send({"type": "http.response.start", "status": 503, "headers": headers})
+    await send({"type": "http.response.body", "body": BUSY})
