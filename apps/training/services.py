@@ -118,7 +118,6 @@ def _submit(
     environment = command.clean_environment(request.environment)
     data = mounts_of(actor, request.mounts)
     spec = spec_of(package, image, argv=argv, code=code, output=output, environment=tuple(environment), data=data)
-    spec = on_any(actor, spec, package, request.also_ids)
     workload = workloads.submit(actor, _submission(request, name, spec, package, actor))
     storage.seal(code)
     existing: Run | None = Run.objects.filter(workload=workload).first()
@@ -148,6 +147,7 @@ def _submit(
 
 def _submission(request: Request, name: str, spec: Spec, package: Package, actor: Actor) -> workloads.Submission:
     quote = funds.quote(actor, package_id=package.pk)
+    spec = on_any(actor, spec, package, request.also_ids)
     return workloads.Submission(
         kind=Kind.TRAINING,
         name=name,
