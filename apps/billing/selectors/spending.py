@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 from django.conf import settings
 from django.db.models import Q, Sum
 
-from apps.billing.models import Charge, MeterSession
-from apps.billing.selectors.consumption import ChargeFilter, charges
+from apps.billing.models import MeterSession, SessionDay
+from apps.billing.selectors.consumption import ChargeFilter, day_sums, session_days
 from apps.billing.selectors.metering import unrated_of
 from apps.common.actor import Actor
 from apps.common.clock import db_now
@@ -27,14 +27,14 @@ def billing_day(at: datetime) -> date:
 
 def charged(actor: Actor, *, filters: ChargeFilter) -> int:
     """Whole fen charged, as far as the actor may see."""
-    return charges(actor, filters=filters).order_by().aggregate(fen=Sum("amount_fen"))["fen"] or 0
+    return day_sums(actor, filters=filters).aggregate(fen=Sum("amount_fen"))["fen"] or 0
 
 
 def spent_today(workload_ids: Iterable[UUID]) -> dict[UUID, Decimal]:
     """Exact fen of each workload's day so far. The caller has checked that the actor may see them."""
     wanted = list(workload_ids)
-    rows = Charge.objects.filter(session__workload_id__in=wanted, day=billing_day(db_now()))
-    totals = rows.order_by().values_list("session__workload_id").annotate(fen=Sum("exact_fen"))
+    rows = SessionDay.objects.filter(session__workload_id__in=wanted, day=billing_day(db_now()))
+    totals = rows.values_list("session__workload_id").annotate(fen=Sum("exact_fen"))
     spent: dict[UUID, Decimal] = dict(totals)
     unsettled = MeterSession.objects.filter(workload_id__in=wanted, settled=False).select_related("price_version")
     pending = unrated_of(unsettled)
@@ -72,7 +72,7 @@ class Spending:
 def spending(actor: Actor) -> Spending:
     """What was spent today and this month, in two queries."""
     day = billing_day(db_now())
-    rows = charges(actor, filters=ChargeFilter(since=day.replace(day=1), until=day)).order_by()
+    rows = session_days(actor, filters=ChargeFilter(since=day.replace(day=1), until=day))
     today = Q(day=day)
     sums = rows.aggregate(
         mine=Sum("amount_fen", filter=today & Q(session__user__pk=actor.user_id)),

@@ -103,7 +103,7 @@ def _workloads(scope: Scope) -> int:
     since, after = start_of(scope.since), start_of(scope.after)
     charged = scope.sessions().filter(rated_until__gt=F("opened_at"))
     rows = charged.filter(opened_at__lt=after, rated_until__gt=since)
-    return rows.aggregate(count=Count("workload_id", distinct=True))["count"]
+    return int(rows.aggregate(count=Count("workload_id", distinct=True))["count"])
 
 
 def organisations(actor: Actor, scope: Scope) -> QuerySet[Any, Any]:
