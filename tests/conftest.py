@@ -62,4 +62,4 @@ def _let_the_owner_flush() -> None:
             *("SET session_replication_role = origin", f"SET ROLE {APP_ROLE}"),
         ]
 
-    connection.ops.sql_flush = sql_flush
+    connection.ops.sql_flush = sql_flush  # type: ignore[assignment, method-assign]

@@ -24,7 +24,7 @@ def prepare(keep: bool) -> None:
     """
     name, quoted = PREFIX + _digest(), connection.ops.quote_name
     with connection._nodb_cursor() as cursor:
-        if keep and _exists(cursor, connection.creation._get_test_db_name()):
+        if keep and _exists(cursor, connection.settings_dict["TEST"]["NAME"]):
             return
         cursor.execute("SELECT pg_advisory_lock(%s)", [LOCK])  # ends with the connection
         if not _exists(cursor, name):
