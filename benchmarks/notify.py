@@ -75,9 +75,11 @@ def measure(rate: int, seconds: int, organisations: int) -> dict[str, Any]:
     with own_server() as server, redis() as redis_url, acting(PLATFORM):
         settings.put(PLATFORM, Gateway(url="http://127.0.0.1:9").settings())
         bodies = payments(rate * seconds + WARM_UP, organisations)
-        with web(server, redis_url) as port:
+        with web(server, redis_url) as (port, pid):
             send(port, bodies[:WARM_UP], rate)
+            before = cpu_ms(pid)
             times = sorted(send(port, bodies[WARM_UP:], rate))
+            spent = cpu_ms(pid) - before
         check(len(bodies))
     return {
         "notices": len(times),
@@ -86,6 +88,7 @@ def measure(rate: int, seconds: int, organisations: int) -> dict[str, Any]:
         "p99_ms": round(times[len(times) * 99 // 100], 1),
         "max_ms": round(times[-1], 1),
         "goal_p99_ms": GOAL_MS,
+        "web_cpu_ms_each": round(spent / len(times), 1),
         "load": round(os.getloadavg()[0], 1),
     }
 
@@ -146,6 +149,12 @@ def _client_of(port: int, due: "queue.SimpleQueue[Any]", times: list[float], wro
     link.close()
 
 
+def cpu_ms(pid: int) -> float:
+    """What a process has used of the processors so far, in user and kernel mode."""
+    times = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+    return sum(map(int, times)) * 1000 / os.sysconf("SC_CLK_TCK")
+
+
 def check(count: int) -> None:
     """Every payment is credited once, and balances are the sums of their movements."""
     paid = TopUpOrder.objects.filter(status=TopUpStatus.PAID, transfer__isnull=False).count()
@@ -168,8 +177,8 @@ def redis() -> Iterator[str]:
 
 
 @contextmanager
-def web(server: Server, redis_url: str) -> Iterator[int]:
-    """The port of a web process that answers."""
+def web(server: Server, redis_url: str) -> Iterator[tuple[int, int]]:
+    """The port and the id of a web process that answers."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -179,7 +188,7 @@ def web(server: Server, redis_url: str) -> Iterator[int]:
     process = subprocess.Popen(argv, env=env, stdout=subprocess.DEVNULL)
     try:
         _await(port, process)
-        yield port
+        yield port, process.pid
     finally:
         process.terminate()
         process.wait(20)

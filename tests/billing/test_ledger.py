@@ -41,6 +41,14 @@ def test_the_same_key_and_content_is_the_same_transfer(lab: Organisation) -> Non
     assert balance(lab) == 380
 
 
+def test_what_a_posting_returns_is_the_row_that_was_written(lab: Organisation) -> None:
+    top_up(lab, 500)
+    made = refund(lab, 120, ref="slip")
+    assert Transfer.objects.filter(pk=made.pk).values().get() == {
+        field.attname: getattr(made, field.attname) for field in Transfer._meta.concrete_fields
+    }
+
+
 @pytest.mark.parametrize(("fen", "ref"), [(121, ""), (120, "other")])
 def test_the_same_key_with_other_content_is_a_conflict(lab: Organisation, fen: int, ref: str) -> None:
     top_up(lab, 500)

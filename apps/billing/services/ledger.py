@@ -1,7 +1,6 @@
 """Accounts and postings: the only code that writes transfers."""
 
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, connection, transaction
@@ -19,6 +18,8 @@ INSERT = """
 INSERT INTO billing_transfer (debit_id, credit_id, amount_fen, kind, idem, ref, note, actor_id, actor_label)
 VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT (idem) DO NOTHING RETURNING id, organisation_id, at
 """
+# In the model's own order, which `from_db` goes by.
+COLUMNS = tuple(field.attname for field in Transfer._meta.concrete_fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,24 +121,25 @@ def _find(organisation_id: UUID | None, kind: AccountKind) -> Account | None:
 
 def _write(actor: Actor, posting: Posting) -> Transfer | None:
     """None where the key is taken. The trigger of migration 0002 names the organisation."""
-    columns: dict[str, Any] = {
-        "debit_id": posting.debit.pk,
-        "credit_id": posting.credit.pk,
-        "amount_fen": posting.amount_fen,
-        "kind": posting.kind,
-        "idem": posting.idem,
-        "ref": posting.ref,
-        "note": posting.note,
-        "actor_id": actor.user_id,
-        "actor_label": actor.label[:200],
-    }
+    values = (
+        posting.debit.pk,
+        posting.credit.pk,
+        posting.amount_fen,
+        posting.kind,
+        posting.idem,
+        posting.ref,
+        posting.note,
+        actor.user_id,
+        actor.label[:200],
+    )
     with connection.cursor() as cursor:
-        cursor.execute(INSERT, list(columns.values()))
+        cursor.execute(INSERT, values)
         row = cursor.fetchone()
     if row is None:
         return None
-    written = Transfer(pk=row[0], organisation_id=row[1], at=row[2], **columns)
-    written._state.adding, written._state.db = False, connection.alias
+    transfer_id, organisation_id, at = row
+    # As a query would load it, which takes half as long as naming each field does.
+    written: Transfer = Transfer.from_db(connection.alias, COLUMNS, (transfer_id, organisation_id, *values, at))
     return written
 
 
