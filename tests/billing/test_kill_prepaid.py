@@ -56,7 +56,7 @@ def test_a_renewal_and_a_change_are_paid_once(package: Package) -> None:
 
     def go_on(world: World) -> None:
         with clock_at(now), acting(world.actor):
-            first = PrepaidOrder.objects.filter(organisation=world.lab).order_by("created_at")[0]
+            first = PrepaidOrder.objects.get(organisation=world.lab, replaces=None)
             again(
                 lambda: renew(world.actor, order_id=first.pk, after=ends[world]),
                 lambda: change(world.actor, order_id=first.pk, package_id=dearer.pk, quantity=1),
