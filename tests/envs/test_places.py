@@ -9,6 +9,7 @@ from apps.clusters.models import LogicalCluster
 from apps.common.errors import Conflict, Invalid
 from apps.common.scoping import acting
 from apps.envs.models import Environment
+from apps.envs.services import running
 from apps.envs.services.changing import Change, change
 from tests.builders import World, platform, signed_in
 from tests.envs import kit
@@ -71,6 +72,6 @@ def test_what_is_withdrawn_is_left_out_of_the_next_start(world: World, cards: tu
     made = kit.make(world, package_id=first.pk, also_ids=(second.pk,), start=False)
     Package.objects.filter(pk=second.pk).update(active=False)
     with acting(world.actor):
-        started = kit.running_service.start(world.actor, made)
+        started = running.start(world.actor, made)
     assert started.workload is not None
     assert started.workload.frozen_spec.options == ()

@@ -1,5 +1,6 @@
 """Several packages that would do: the work starts on whichever has room, and is charged as the one that it got."""
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -73,7 +74,7 @@ def test_it_is_charged_as_the_package_that_it_got(world: World, a100: Package, h
         assert Hold.objects.get(workload_id=workload.pk).amount_fen == 3000  # of the dearest
         run_pass(platform())
         assert reload(workload).status == Status.PLACED
-        assert (workload.package_id, workload.price_version.rate_fen_per_hour) == (h100.pk, 3000)
+        assert (workload.package_id, workload.price_version.rate_fen_per_hour) == (h100.pk, Decimal(3000))
         assert event_title(Event.objects.get(workload=workload, kind="given")) == "It got H100, listed at ¥30.00/h"
         row = Entry.objects.get(action="workload.package_given")
         assert (row.before["package"], row.after["package"]) == (a100.pk, h100.pk)
@@ -103,7 +104,10 @@ def test_the_quote_shows_each_price_and_holds_for_the_dearest(world: World, a100
         alone, both = offer(world.actor, a100), offer(world.actor, a100, also=(h100,))
     assert not alone.starts_now
     assert both.starts_now
-    assert (both.quote.hold_fen, [each.quote.rate_fen_per_hour for each in both.choices]) == (3000, [1000, 3000])
+    assert (both.quote.hold_fen, [each.quote.rate_fen_per_hour for each in both.choices]) == (
+        3000,
+        [Decimal(1000), Decimal(3000)],
+    )
 
 
 def test_only_what_is_as_large_and_cut_the_same_way_would_do(world: World, a100: Package) -> None:
