@@ -36,10 +36,11 @@ class Tariff:
         number = self.discount_at(whose, moment)
         return Fraction(0) if number is None else self.of(whose)[number][2]
 
-    def moments(self, whose: UUID, after: datetime, until: datetime) -> list[datetime]:
+    def moments(self, whose: UUID, since: datetime, until: datetime) -> list[datetime]:
+        """Within [since, until): what begins in the very moment of a look may be decided just after it."""
         found = {start for start, _rate in self.prices}
         found |= {moment for start, end, _off in self.of(whose) for moment in (start, end) if moment}
-        return sorted(moment for moment in found if after < moment < until)
+        return sorted(moment for moment in found if since <= moment < until)
 
 
 @dataclass
