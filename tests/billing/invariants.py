@@ -1,4 +1,4 @@
-"""What always holds of money, and the tests that prove it: by search, by racing, by killing, and in the database itself.
+"""What always holds of money, and the tests that prove it: by search, by racing, by killing, in the database itself.
 
 Paths are below tests/. tests/architecture/test_money_proofs.py sees to it that each test is there, and that whatever
 writes money in a transaction of its own is killed at every point of it by one of `KILLED`.

@@ -19,7 +19,7 @@ VIEW = on_platform(P.PLATFORM_TENANTS_VIEW)
 MANAGE = on_platform(P.PLATFORM_TENANTS_MANAGE)
 
 
-class ZoneOut(serializers.Serializer[Any]):
+class ZoneShortfallOut(serializers.Serializer[Any]):
     """A zone's part of the cards. `missing_milli`: if all organisations asked for all of theirs in this zone."""
 
     zone = serializers.UUIDField(source="id", read_only=True)
@@ -40,7 +40,7 @@ class GuaranteeOut(serializers.Serializer[Any]):
     existing_milli = serializers.IntegerField(source="existing", read_only=True)
     everybody_milli = serializers.IntegerField(source="everybody", read_only=True)
     overbooked = serializers.BooleanField(read_only=True)
-    zones = ZoneOut(many=True, read_only=True, help_text="Empty where all cards stand in one zone.")
+    zones = ZoneShortfallOut(many=True, read_only=True, help_text="Empty where all cards stand in one zone.")
 
 
 class GuaranteeIn(serializers.Serializer[Any]):
