@@ -45,7 +45,7 @@ from apps.billing.choices import ORGANISATION_KINDS  # noqa: E402
 from apps.billing.models import Account, MeterSession, Statement, StatementLine  # noqa: E402
 from apps.billing.months import Month  # noqa: E402
 from apps.billing.selectors import day_drift, session_drift  # noqa: E402
-from apps.billing.services.statements_closing import close_month  # noqa: E402
+from apps.billing.statements.closing import close_month  # noqa: E402
 from apps.common.actor import Channel, system_actor  # noqa: E402
 from apps.common.scoping import acting  # noqa: E402
 from apps.tenants.choices import PlatformRole, Role  # noqa: E402

@@ -2,7 +2,11 @@
 
 from django.urls import path
 
-from apps.billing import api, budgets_api, document_api_urls, prepaid_api_urls, statements_api, topups_api, vouchers_api
+from apps.billing import api, document_api_urls, vouchers_api
+from apps.billing.budgets import api as budgets_api
+from apps.billing.payments import api as topups_api
+from apps.billing.prepaid import api_urls as prepaid_api_urls
+from apps.billing.statements import api as statements_api
 
 urlpatterns = [
     path("wallet/", api.WalletView.as_view(), name="api-wallet"),

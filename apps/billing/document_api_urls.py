@@ -2,7 +2,9 @@
 
 from django.urls import path
 
-from apps.billing import costs_api, exports_api, invoices_api
+from apps.billing import costs_api
+from apps.billing.exports import api as exports_api
+from apps.billing.invoices import api as invoices_api
 
 urlpatterns = [
     path("consumption/costs/", costs_api.CostList.as_view(), name="api-consumption-costs"),

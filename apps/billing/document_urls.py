@@ -2,7 +2,10 @@
 
 from django.urls import path
 
-from apps.billing.views import costs, exports, invoice_titles, invoices
+from apps.billing.exports import views as exports
+from apps.billing.invoices import title_views as invoice_titles
+from apps.billing.invoices import views as invoices
+from apps.billing.views import costs
 
 urlpatterns = [
     path("consumption/costs/", costs.page, name="consumption_costs"),

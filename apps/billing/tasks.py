@@ -3,9 +3,14 @@
 from celery import shared_task
 
 from apps.billing import services
-from apps.billing.alipay import polling, reconciliation_days, refunds, telling
-from apps.billing.exporting import working
-from apps.billing.services import books, budgets, prepaid_earning, prepaid_sweep, statements_closing, vouchers
+from apps.billing.budgets import services as budgets
+from apps.billing.exports import working
+from apps.billing.payments.alipay import polling, refunds, telling
+from apps.billing.payments.reconciliation import days as reconciliation_days
+from apps.billing.prepaid import earning as prepaid_earning
+from apps.billing.prepaid import sweep as prepaid_sweep
+from apps.billing.services import books, vouchers
+from apps.billing.statements import closing as statements_closing
 from apps.common.actor import system_actor
 from apps.common.scoping import acting
 

@@ -2,8 +2,12 @@
 
 from django.urls import path
 
-from apps.billing import document_urls, prepaid_urls, statement_urls
-from apps.billing.views import budgets, consumption, export, mine, requests, topups, vouchers, wallet
+from apps.billing import document_urls
+from apps.billing.budgets import views as budgets
+from apps.billing.payments import views as topups
+from apps.billing.prepaid import urls as prepaid_urls
+from apps.billing.statements import urls as statement_urls
+from apps.billing.views import consumption, export, mine, requests, vouchers, wallet
 
 app_name = "billing"
 

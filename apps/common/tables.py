@@ -3,6 +3,7 @@
 from typing import Any
 
 import django_tables2
+from django.core.paginator import Page
 from django.utils.functional import Promise
 
 # On a phone a row is a small card of six columns; these name a cell's width and place in it.
@@ -28,3 +29,8 @@ class Table(django_tables2.Table):
 
     class Meta:
         template_name = "components/table.html"
+
+
+def pager(page: Page[Any]) -> dict[str, Any]:
+    """What components/pager.html reads of a table."""
+    return {"page": page, "paginator": page.paginator, "prefixed_page_field": "page"}

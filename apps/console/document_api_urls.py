@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.billing import exports_api
+from apps.billing.exports import api as exports_api
 from apps.console.api import invoices
 
 urlpatterns = [

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.billing.bill_choices import BillItemKind, BillOutcome, BillState
 from apps.billing.models import BillDay, BillItem
-from apps.billing.selectors.reconciliation import OPEN
+from apps.billing.payments.reconciliation.selectors import OPEN
 from apps.console.filters import OrganisationFilter, date_box, search_box
 
 

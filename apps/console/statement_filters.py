@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.billing.choices import StatementState
 from apps.billing.models import Statement
-from apps.billing.statement_filters import BillFilter
+from apps.billing.statements.filters import BillFilter
 from apps.console.filters import OrganisationFilter
 
 

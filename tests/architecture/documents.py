@@ -3,7 +3,7 @@
 from itertools import count
 from typing import Any
 
-from apps.billing.exporting.choices import ExportFormat, ExportKind, ExportStatus
+from apps.billing.export_choices import ExportFormat, ExportKind, ExportStatus
 from apps.billing.invoice_choices import InvoiceKind, InvoiceState, TitleKind
 from apps.billing.models import Export, Invoice, InvoiceFile, InvoiceTitle
 from apps.common.clock import db_now

@@ -6,7 +6,8 @@ from uuid import uuid4
 
 from apps.billing.models import Budget, Statement, TopUpOrder
 from apps.billing.months import Month
-from apps.billing.services import proofs, recharge_review, statements
+from apps.billing.payments import proofs, recharge_review
+from apps.billing.statements import services as statements
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.scoping import acting

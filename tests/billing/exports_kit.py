@@ -6,11 +6,11 @@ import io
 import pytest
 from django.test import Client
 
-from apps.billing.exporting import working
-from apps.billing.exporting.choices import ExportFormat, ExportKind
-from apps.billing.exporting.wanted import Wanted
+from apps.billing.export_choices import ExportFormat, ExportKind
+from apps.billing.exports import services as exports
+from apps.billing.exports import working
+from apps.billing.exports.wanted import Wanted
 from apps.billing.models import Export
-from apps.billing.services import exports
 from apps.common.scoping import acting
 from apps.tenants.choices import Role
 from apps.tenants.models import User

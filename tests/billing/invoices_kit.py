@@ -5,13 +5,15 @@ from uuid import uuid4
 
 from apps.billing.choices import AccountKind, TransferKind
 from apps.billing.invoice_choices import InvoiceKind, TitleKind
+from apps.billing.invoices import asking as invoices
+from apps.billing.invoices import issuing as invoicing
+from apps.billing.invoices import selectors as reads
+from apps.billing.invoices import titles as invoice_titles
+from apps.billing.invoices.asking import InvoiceRequest
+from apps.billing.invoices.issuing import Issue
+from apps.billing.invoices.titles import TitleSpec
 from apps.billing.models import Invoice
-from apps.billing.selectors import invoices as reads
 from apps.billing.selectors.spending import billing_day
-from apps.billing.services import invoice_titles, invoices, invoicing
-from apps.billing.services.invoice_titles import TitleSpec
-from apps.billing.services.invoices import InvoiceRequest
-from apps.billing.services.invoicing import Issue
 from apps.billing.services.ledger import Posting, organisation_account, platform_account, post
 from apps.common.clock import db_now
 from apps.common.scoping import acting

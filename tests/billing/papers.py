@@ -12,14 +12,17 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from apps.billing import selectors
 from apps.billing.choices import StatementState
 from apps.billing.invoice_choices import InvoiceKind, InvoiceState
+from apps.billing.invoices import asking as invoices
+from apps.billing.invoices import issuing as invoicing
+from apps.billing.invoices import titles as invoice_titles
+from apps.billing.invoices.asking import InvoiceRequest
+from apps.billing.invoices.issuing import Issue
+from apps.billing.invoices.selectors import Room, excesses, room_of
 from apps.billing.models import Account, Invoice, Statement
 from apps.billing.months import Month
-from apps.billing.selectors.invoices import Room, excesses, room_of
 from apps.billing.selectors.spending import billing_day
-from apps.billing.services import invoice_titles, invoices, invoicing, statements
-from apps.billing.services.invoices import InvoiceRequest
-from apps.billing.services.invoicing import Issue
-from apps.billing.services.statements_digest import canonical, is_intact
+from apps.billing.statements import services as statements
+from apps.billing.statements.digest import canonical, is_intact
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, InsufficientFunds, Invalid
 from apps.common.scoping import acting

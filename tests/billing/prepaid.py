@@ -9,22 +9,22 @@ from unittest.mock import patch
 
 from apps.billing.choices import PrepaidEnd, Term
 from apps.billing.models import Package, PrepaidOrder
-from apps.billing.services.prepaid import Wanted, order
-from apps.billing.services.term_prices import set_term_price
+from apps.billing.prepaid.services import Wanted, order
+from apps.billing.prepaid.term_prices import set_term_price
 from apps.common.actor import Actor
 from tests.billing.builders import PLATFORM
 
 # 23:00 on 31 January in the billing zone: the month's end in one zone and not in the other.
 MONTH_END = datetime(2027, 1, 31, 15, tzinfo=UTC)
 READERS = (
-    "services.prepaid",
-    "services.prepaid_changes",
-    "services.prepaid_earning",
-    "services.prepaid_sweep",
-    "services.term_prices",
+    "prepaid.services",
+    "prepaid.changes",
+    "prepaid.earning",
+    "prepaid.sweep",
+    "prepaid.term_prices",
     "services.holds",
-    "selectors.prepaid",
-    "selectors.prepaid_seats",
+    "prepaid.selectors",
+    "prepaid.seats",
     "selectors.covering",
     "selectors.quotes",
     "selectors.catalogue",

@@ -12,11 +12,11 @@ from apps.billing import selectors
 from apps.billing.choices import AccountKind, PrepaidStatus, Term, TransferKind
 from apps.billing.models import PrepaidOrder, PrepaidPurchase, Transfer
 from apps.billing.periods import days_between, earned_after, period_start, used_by
-from apps.billing.selectors.prepaid import BILLING_ZONE, prepaid_drift, refundable_fen
-from apps.billing.services.prepaid import renew
-from apps.billing.services.prepaid_changes import change, give_back
-from apps.billing.services.prepaid_earning import recognise_due
-from apps.billing.services.prepaid_sweep import prepaid_sweep
+from apps.billing.prepaid.changes import change, give_back
+from apps.billing.prepaid.earning import recognise_due
+from apps.billing.prepaid.selectors import BILLING_ZONE, prepaid_drift, refundable_fen
+from apps.billing.prepaid.services import renew
+from apps.billing.prepaid.sweep import prepaid_sweep
 from apps.common.errors import Conflict, InsufficientFunds, Invalid
 from apps.common.scoping import acting
 from apps.tenants.choices import Role

@@ -6,10 +6,10 @@ The gateway answers, does not answer or forges as it is told; the buyer may pay 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from apps.billing.alipay import notices, orders, refunds
-from apps.billing.alipay.client import Unknown
 from apps.billing.choices import RefundStatus, TopUpStatus
 from apps.billing.models import TopUpOrder, TopUpRefund
+from apps.billing.payments.alipay import notices, orders, refunds
+from apps.billing.payments.alipay.client import Unknown
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, InsufficientFunds, Unavailable
 from apps.common.scoping import acting

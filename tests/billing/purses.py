@@ -14,13 +14,13 @@ from hypothesis.stateful import initialize, invariant, precondition, rule
 from apps.billing import selectors, services
 from apps.billing.choices import AccountKind, RechargeKind, RequestState, TransferKind
 from apps.billing.models import Account, PrepaidOrder, RatingRun, RechargeRequest, Voucher
+from apps.billing.payments import recharge_review
 from apps.billing.periods import day_end, days_between, earned_after, used_by
+from apps.billing.prepaid.changes import give_back
+from apps.billing.prepaid.earning import recognise_due
+from apps.billing.prepaid.services import renew
+from apps.billing.prepaid.sweep import prepaid_sweep
 from apps.billing.selectors.ledger import voucher_drift
-from apps.billing.services import recharge_review
-from apps.billing.services.prepaid import renew
-from apps.billing.services.prepaid_changes import give_back
-from apps.billing.services.prepaid_earning import recognise_due
-from apps.billing.services.prepaid_sweep import prepaid_sweep
 from apps.billing.services.vouchers import end_due_vouchers, void_voucher
 from apps.common.errors import Conflict, DomainError, InsufficientFunds
 from apps.common.scoping import acting

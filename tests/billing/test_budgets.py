@@ -6,11 +6,11 @@ import pytest
 from django.urls import reverse
 
 from apps.audit.models import Entry
+from apps.billing.budgets import selectors as reads
+from apps.billing.budgets import services
+from apps.billing.budgets.services import BudgetSpec
 from apps.billing.choices import BudgetScope
 from apps.billing.models import Budget, BudgetAlert, Charge
-from apps.billing.selectors import budgets as reads
-from apps.billing.services import budgets as services
-from apps.billing.services.budgets import BudgetSpec
 from apps.common.clock import db_now
 from apps.common.errors import Denied, Invalid, NotFound
 from apps.common.scoping import acting

@@ -12,15 +12,16 @@ from django.db.models import Sum
 from openpyxl import load_workbook
 
 from apps.billing.choices import AccountKind
-from apps.billing.exporting.choices import ExportFormat, ExportKind, ExportStatus
-from apps.billing.exporting.columns import Column, Look
-from apps.billing.exporting.sources import SOURCES
-from apps.billing.exporting.wanted import Wanted, wanted_of
-from apps.billing.exporting.writers import Sums, XlsxWriter
+from apps.billing.export_choices import ExportFormat, ExportKind, ExportStatus
+from apps.billing.exports import services as exports
+from apps.billing.exports.columns import Column, Look
+from apps.billing.exports.sources import SOURCES
+from apps.billing.exports.wanted import Wanted, wanted_of
+from apps.billing.exports.writers import Sums, XlsxWriter
 from apps.billing.models import Charge, Export, ExportPart, Transfer
 from apps.billing.months import Month
-from apps.billing.services import exports, statements
 from apps.billing.services.ledger import organisation_account
+from apps.billing.statements import services as statements
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Denied, NotFound
 from apps.common.scoping import acting

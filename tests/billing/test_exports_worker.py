@@ -6,12 +6,12 @@ from datetime import date, timedelta
 import pytest
 from django.db import connection
 
-from apps.billing.exporting import states, working
-from apps.billing.exporting.choices import ExportKind, ExportStatus
-from apps.billing.exporting.wanted import Wanted
-from apps.billing.exporting.writers import CsvWriter
+from apps.billing.export_choices import ExportKind, ExportStatus
+from apps.billing.exports import services as exports
+from apps.billing.exports import states, working
+from apps.billing.exports.wanted import Wanted
+from apps.billing.exports.writers import CsvWriter
 from apps.billing.models import Export
-from apps.billing.services import exports
 from apps.common.clock import db_now
 from apps.common.errors import Invalid
 from apps.common.scoping import acting

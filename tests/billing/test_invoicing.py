@@ -10,13 +10,15 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from apps.audit.models import Entry
 from apps.billing.invoice_choices import InvoiceKind, InvoiceState, TitleKind
+from apps.billing.invoices import asking as invoices
+from apps.billing.invoices import issuing as invoicing
+from apps.billing.invoices import selectors as reads
+from apps.billing.invoices import titles as invoice_titles
+from apps.billing.invoices.files import media_type_of
+from apps.billing.invoices.issuing import Issue
+from apps.billing.invoices.titles import TitleSpec
 from apps.billing.models import Invoice, InvoiceTitle
-from apps.billing.selectors import invoices as reads
 from apps.billing.selectors.spending import billing_day
-from apps.billing.services import invoice_titles, invoices, invoicing
-from apps.billing.services.invoice_files import media_type_of
-from apps.billing.services.invoice_titles import TitleSpec
-from apps.billing.services.invoicing import Issue
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Denied, Invalid, NotFound

@@ -10,11 +10,11 @@ from django.db.models import Sum
 from apps.billing import selectors, services
 from apps.billing.models import Charge, DaySum, SessionDay
 from apps.billing.months import Month
-from apps.billing.selectors.agreement import agreement_of_months
 from apps.billing.selectors.consumption import ChargeFilter, day_sums, session_days
-from apps.billing.selectors.statements_figures import used
 from apps.billing.services.books import check_books
 from apps.billing.services.credits import credit_lost
+from apps.billing.statements.agreement import agreement_of_months
+from apps.billing.statements.figures import used
 from apps.common.actor import Actor
 from apps.common.database_role import APP_ROLE
 from apps.common.errors import Denied

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from apps.billing import selectors, services
-from apps.billing.alipay import notices, orders, polling, refunds, telling
 from apps.billing.choices import AccountKind, ArrearsStatus, RefundStatus, TopUpStatus, TransferKind
 from apps.billing.models import Account, ArrearsState, Charge, Hold, TopUpOrder, TopUpRefund, Transfer, UsageSlice
+from apps.billing.payments.alipay import notices, orders, polling, refunds, telling
 from apps.common.clock import db_now
 from apps.common.scoping import acting
 from apps.notifications.models import Notice
@@ -156,7 +156,7 @@ def test_a_payment_is_credited_once_wherever_its_notice_dies(gateway: Gateway) -
         return lambda: tell(world, gateway)
 
     names = kill_everywhere(prepare, lambda world: tell_all(world, gateway), is_credited_once)
-    assert names == [f"{when} commit in apps.billing.alipay.orders.settle" for when in ("before", "after")]
+    assert names == [f"{when} commit in apps.billing.payments.alipay.orders.settle" for when in ("before", "after")]
 
 
 def test_people_are_told_of_a_payment_once_wherever_telling_them_dies(gateway: Gateway) -> None:
@@ -167,7 +167,7 @@ def test_people_are_told_of_a_payment_once_wherever_telling_them_dies(gateway: G
         return telling.tell_due
 
     names = kill_everywhere(prepare, lambda world: telling.tell_due(), is_credited_once)
-    assert names == [f"{when} commit in apps.billing.alipay.telling._tell" for when in ("before", "after")]
+    assert names == [f"{when} commit in apps.billing.payments.alipay.telling._tell" for when in ("before", "after")]
 
 
 def test_a_suspended_organisation_is_restored_in_the_transaction_that_credits(gateway: Gateway) -> None:
@@ -186,7 +186,7 @@ def test_a_suspended_organisation_is_restored_in_the_transaction_that_credits(ga
         assert Notice.objects.filter(organisation=world.lab, kind="billing.restored").count() == 1
 
     names = kill_everywhere(prepare, lambda world: tell_all(world, gateway), check, at_once=at_once)
-    assert names == [f"{when} commit in apps.billing.alipay.orders.settle" for when in ("before", "after")]
+    assert names == [f"{when} commit in apps.billing.payments.alipay.orders.settle" for when in ("before", "after")]
 
 
 def test_a_payment_is_credited_once_wherever_asking_for_it_dies(gateway: Gateway) -> None:

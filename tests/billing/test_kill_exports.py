@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from apps.billing.exporting import states, working
-from apps.billing.exporting.choices import ExportKind, ExportStatus
-from apps.billing.exporting.wanted import Wanted
+from apps.billing.export_choices import ExportKind, ExportStatus
+from apps.billing.exports import services as exports
+from apps.billing.exports import states, working
+from apps.billing.exports.wanted import Wanted
 from apps.billing.models import Export, ExportPart
-from apps.billing.services import exports
 from apps.common.clock import db_now
 from apps.common.scoping import acting
 from apps.notifications.models import Notice
@@ -70,8 +70,8 @@ def test_a_file_is_asked_for_once_and_written_whole_whatever_dies() -> None:
         assert told(world) == ["export.ready"]
 
     names = kill_everywhere(prepare, everything, check, at_once=a_file_that_is_ready_is_whole)
-    assert "before commit in apps.billing.exporting.states.claim" in names
-    assert "after commit in apps.billing.exporting.states.keep" in names
+    assert "before commit in apps.billing.exports.states.claim" in names
+    assert "after commit in apps.billing.exports.states.keep" in names
 
 
 def test_what_cannot_be_written_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,7 +107,7 @@ def test_a_wish_that_is_taken_back_leaves_nothing() -> None:
         assert the_export(world).status == ExportStatus.CANCELLED
         assert not ExportPart.objects.filter(export=the_export(world)).exists()
 
-    assert "after commit in apps.billing.exporting.states.cancel" in kill_everywhere(prepare, cancel, check)
+    assert "after commit in apps.billing.exports.states.cancel" in kill_everywhere(prepare, cancel, check)
 
 
 def test_a_file_whose_time_is_over_goes_whole() -> None:
@@ -125,4 +125,4 @@ def test_a_file_whose_time_is_over_goes_whole() -> None:
         assert the_export(world).status == ExportStatus.EXPIRED
 
     names = kill_everywhere(prepare, lambda world: working.work(), check, at_once=at_once)
-    assert "after commit in apps.billing.exporting.states.expire" in names
+    assert "after commit in apps.billing.exports.states.expire" in names

@@ -7,11 +7,13 @@ from uuid import uuid4
 import pytest
 
 from apps.billing.invoice_choices import CLAIMING, INVOICED_STATES, InvoiceKind, InvoiceState
+from apps.billing.invoices import asking as invoices
+from apps.billing.invoices import issuing as invoicing
+from apps.billing.invoices import titles as invoice_titles
+from apps.billing.invoices.asking import InvoiceRequest
+from apps.billing.invoices.issuing import Issue
 from apps.billing.models import Invoice, InvoiceFile, InvoiceTitle
 from apps.billing.selectors.spending import billing_day
-from apps.billing.services import invoice_titles, invoices, invoicing
-from apps.billing.services.invoices import InvoiceRequest
-from apps.billing.services.invoicing import Issue
 from apps.common.clock import db_now
 from apps.common.scoping import acting
 from apps.notifications.models import Notice
@@ -92,7 +94,7 @@ def test_an_invoice_is_approved_issued_and_voided_once_and_never_without_its_fil
 
     names = kill_everywhere(prepare, decide, check, at_once=at_once)
     for step in ("approve", "issue", "void"):
-        assert f"after commit in apps.billing.services.invoicing.{step}" in names
+        assert f"after commit in apps.billing.invoices.issuing.{step}" in names
 
 
 @pytest.mark.parametrize("what", ["withdraw", "deny"])

@@ -8,9 +8,9 @@ import pytest
 
 from apps.billing.choices import AccountKind, PrepaidStatus, TransferKind, VoucherScope
 from apps.billing.models import Package, PrepaidOrder
-from apps.billing.services.prepaid import renew
-from apps.billing.services.prepaid_changes import change, give_back
-from apps.billing.services.prepaid_earning import recognise_due
+from apps.billing.prepaid.changes import change, give_back
+from apps.billing.prepaid.earning import recognise_due
+from apps.billing.prepaid.services import renew
 from apps.billing.services.vouchers import VoucherSpec, issue_voucher
 from apps.common.clock import db_now
 from apps.common.scoping import acting
@@ -45,7 +45,7 @@ def test_an_order_sent_again_after_any_death_is_paid_once(package: Package) -> N
         assert balance(world.lab) == 100_000 - balance(world.lab, AccountKind.DEFERRED) == 100_000 - FEN
 
     names = kill_everywhere(prepare, lambda world: order(world, package), check)
-    assert "after commit in apps.billing.services.prepaid.order" in names
+    assert "after commit in apps.billing.prepaid.services.order" in names
 
 
 def test_a_renewal_and_a_change_are_paid_once(package: Package) -> None:
@@ -77,7 +77,7 @@ def test_a_renewal_and_a_change_are_paid_once(package: Package) -> None:
         assert PrepaidOrder.objects.get(organisation=world.lab, status=PrepaidStatus.ACTIVE).package_id == dearer.pk
 
     names = kill_everywhere(prepare, go_on, check)
-    for point in ("apps.billing.services.prepaid.renew", "apps.billing.services.prepaid_changes.change"):
+    for point in ("apps.billing.prepaid.services.renew", "apps.billing.prepaid.changes.change"):
         assert f"after commit in {point}" in names
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from apps.billing.choices import RechargeKind, RequestState, TransferKind
 from apps.billing.models import PaymentProof, RechargeRequest
-from apps.billing.services import proofs, recharge_review
+from apps.billing.payments import proofs, recharge_review
 from apps.common.actor import Actor
 from apps.notifications.models import Notice
 from tests.billing.builders import balance, make_staff
@@ -72,8 +72,8 @@ def test_a_recharge_is_asked_for_and_approved_once(clerk: Actor, second: Actor) 
         assert PaymentProof.objects.get(organisation=world.lab).reference == "slip"
 
     names = kill_everywhere(lambda world: lambda: both(world), both, check, at_once=money_moves_with_the_decision)
-    assert {"after commit in apps.billing.services.proofs.add_proof"} < set(names)
-    assert "before commit in apps.billing.services.recharge_review.approve" in names
+    assert {"after commit in apps.billing.payments.proofs.add_proof"} < set(names)
+    assert "before commit in apps.billing.payments.recharge_review.approve" in names
 
 
 @pytest.mark.parametrize("state", [RequestState.DENIED, RequestState.WITHDRAWN])
@@ -113,4 +113,4 @@ def test_a_wrong_recharge_is_taken_out_again_once(clerk: Actor, second: Actor) -
         assert (balance(world.lab), moved(world, TransferKind.REFUND)) == (0, [FEN])
 
     names = kill_everywhere(prepare, reverse, check, at_once=money_moves_with_the_decision)
-    assert "after commit in apps.billing.services.recharge_review.approve" in names
+    assert "after commit in apps.billing.payments.recharge_review.approve" in names

@@ -10,9 +10,9 @@ from django.db.models import Sum
 
 from apps.billing.choices import StatementSection, StatementState
 from apps.billing.models import Statement, StatementLine
-from apps.billing.services import statements
-from apps.billing.services.statements_closing import close_month
-from apps.billing.services.statements_digest import is_intact
+from apps.billing.statements import services as statements
+from apps.billing.statements.closing import close_month
+from apps.billing.statements.digest import is_intact
 from apps.notifications.models import Notice
 from apps.tenants.models import Organisation
 from tests.billing.builders import (
@@ -75,7 +75,7 @@ def test_a_month_whose_closing_died_anywhere_is_closed_for_everybody_once() -> N
         assert close() == 0
 
     names = kill_everywhere(prepare, lambda world: close(), check, at_once=at_once)
-    assert names.count("after commit in apps.billing.services.statements.build") == 2  # one transaction for each
+    assert names.count("after commit in apps.billing.statements.services.build") == 2  # one transaction for each
 
 
 def drafted(world: World) -> Statement:
@@ -111,8 +111,8 @@ def test_a_statement_is_reviewed_and_issued_once_under_one_number() -> None:
         assert [each.data["period"] for each in told] == ["2026-10"]
 
     names = kill_everywhere(prepare, issue, check, at_once=at_once)
-    assert "after commit in apps.billing.services.statements.review" in names
-    assert "before commit in apps.billing.services.statements.issue" in names
+    assert "after commit in apps.billing.statements.services.review" in names
+    assert "before commit in apps.billing.statements.services.issue" in names
 
 
 def test_a_review_that_is_withdrawn_is_withdrawn_once_and_the_draft_can_be_built_again() -> None:

@@ -12,11 +12,11 @@ from apps.billing import services
 from apps.billing.choices import AccountKind, PrepaidEnd, PrepaidStatus, Term, TransferKind
 from apps.billing.models import Package, PrepaidOrder, PrepaidPurchase, TermPrice, Transfer
 from apps.billing.periods import period_start
-from apps.billing.selectors.prepaid import BILLING_ZONE, prepaid_drift, prepaid_quote, refundable_fen
-from apps.billing.services.prepaid import Seen, renew, set_renewal
-from apps.billing.services.prepaid_changes import change, give_back
-from apps.billing.services.prepaid_earning import recognise_due
-from apps.billing.services.prepaid_sweep import prepaid_sweep
+from apps.billing.prepaid.changes import change, give_back
+from apps.billing.prepaid.earning import recognise_due
+from apps.billing.prepaid.selectors import BILLING_ZONE, prepaid_drift, prepaid_quote, refundable_fen
+from apps.billing.prepaid.services import Seen, renew, set_renewal
+from apps.billing.prepaid.sweep import prepaid_sweep
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, Denied, InsufficientFunds, Invalid, NotFound
 from apps.common.scoping import acting

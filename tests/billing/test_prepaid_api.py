@@ -7,7 +7,7 @@ from django.test import Client
 
 from apps.billing.choices import Term
 from apps.billing.models import Package
-from apps.billing.services.term_prices import set_term_price
+from apps.billing.prepaid.term_prices import set_term_price
 from apps.common.scoping import acting
 from apps.tenants.choices import Role
 from tests.builders import make_member, make_organisation, make_package, platform, signed_in

@@ -11,11 +11,11 @@ from apps.audit.models import Entry
 from apps.billing import selectors
 from apps.billing.choices import AccountKind, Term
 from apps.billing.models import Discount, Package, PrepaidPurchase, Transfer
-from apps.billing.selectors.prepaid import prepaid_drift, prepaid_quote, refundable_fen, rest_fen, term_price
-from apps.billing.services.prepaid import Seen, Wanted, order, renew
-from apps.billing.services.prepaid_changes import change, give_back
-from apps.billing.services.prepaid_earning import recognise_due
-from apps.billing.services.prepaid_sweep import prepaid_sweep
+from apps.billing.prepaid.changes import change, give_back
+from apps.billing.prepaid.earning import recognise_due
+from apps.billing.prepaid.selectors import prepaid_drift, prepaid_quote, refundable_fen, rest_fen, term_price
+from apps.billing.prepaid.services import Seen, Wanted, order, renew
+from apps.billing.prepaid.sweep import prepaid_sweep
 from apps.common.actor import Actor
 from apps.common.errors import Conflict
 from apps.tenants.models import Organisation

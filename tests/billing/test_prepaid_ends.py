@@ -8,9 +8,9 @@ import pytest
 from apps.billing.choices import AccountKind, PrepaidStatus, Term
 from apps.billing.models import Package, PrepaidPurchase
 from apps.billing.periods import period_start
-from apps.billing.selectors.prepaid import BILLING_ZONE
-from apps.billing.services.prepaid_earning import recognise_due
-from apps.billing.services.prepaid_sweep import prepaid_sweep
+from apps.billing.prepaid.earning import recognise_due
+from apps.billing.prepaid.selectors import BILLING_ZONE
+from apps.billing.prepaid.sweep import prepaid_sweep
 from apps.common.actor import Actor
 from apps.notifications.models import Notice
 from apps.tenants.models import Organisation

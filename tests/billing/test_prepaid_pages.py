@@ -7,8 +7,8 @@ from django.test import Client
 
 from apps.billing.choices import PrepaidStatus, Term
 from apps.billing.models import Package, PrepaidOrder, PrepaidPurchase
-from apps.billing.selectors.prepaid import term_price
-from apps.billing.services.term_prices import set_term_price
+from apps.billing.prepaid.selectors import term_price
+from apps.billing.prepaid.term_prices import set_term_price
 from apps.common.scoping import acting
 from apps.tenants.choices import Role
 from apps.tenants.models import Organisation

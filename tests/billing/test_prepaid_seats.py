@@ -8,12 +8,12 @@ from decimal import Decimal
 import pytest
 
 from apps.billing import services
-from apps.billing.exporting.choices import ExportFormat, ExportKind
-from apps.billing.exporting.usage_rows import CHARGES
-from apps.billing.exporting.wanted import Wanted
+from apps.billing.export_choices import ExportFormat, ExportKind
+from apps.billing.exports.usage_rows import CHARGES
+from apps.billing.exports.wanted import Wanted
 from apps.billing.models import Discount, Package
-from apps.billing.selectors.prepaid_seats import pay_ahead, seat_of
-from apps.billing.services.prepaid_changes import give_back
+from apps.billing.prepaid.changes import give_back
+from apps.billing.prepaid.seats import pay_ahead, seat_of
 from apps.common.actor import Actor
 from apps.common.permissions import Permission
 from apps.tenants.models import Organisation

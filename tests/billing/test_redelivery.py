@@ -16,9 +16,9 @@ from django.db import connections
 from django.db.models import Sum
 
 from apps.billing import selectors, services
-from apps.billing.alipay import orders, refunds, telling
 from apps.billing.choices import AccountKind, RefundStatus, TransferKind, VoucherScope
 from apps.billing.models import Account, Charge, PrepaidPurchase, TopUpOrder, TopUpRefund, Transfer
+from apps.billing.payments.alipay import orders, refunds, telling
 from apps.billing.selectors.ledger import voucher_drift
 from apps.billing.services.vouchers import VoucherSpec, issue_voucher
 from apps.common.actor import Actor

@@ -6,9 +6,9 @@ import pytest
 
 from apps.billing.choices import AccountKind, Term, TransferKind
 from apps.billing.months import Month
-from apps.billing.selectors import revenue
-from apps.billing.selectors.statements_figures import Flow, is_billed, received_fen
-from apps.billing.services.prepaid_earning import recognise_due
+from apps.billing.prepaid.earning import recognise_due
+from apps.billing.statements import revenue
+from apps.billing.statements.figures import Flow, is_billed, received_fen
 from apps.common.actor import Actor
 from apps.common.errors import Denied
 from apps.tenants.models import Organisation

@@ -13,8 +13,8 @@ from apps.billing import services
 from apps.billing.choices import BillKind, StatementSection, StatementState
 from apps.billing.models import Statement, StatementLine
 from apps.billing.months import Month
-from apps.billing.services import statements
-from apps.billing.services.statements_digest import is_intact
+from apps.billing.statements import services as statements
+from apps.billing.statements.digest import is_intact
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, Denied, Invalid, NotFound
 from apps.notifications.models import Notice

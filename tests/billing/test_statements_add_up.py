@@ -14,8 +14,8 @@ from apps.billing import services
 from apps.billing.choices import AccountKind, StatementSection, TransferKind
 from apps.billing.models import Discount, Statement, StatementLine, Transfer
 from apps.billing.months import Month
-from apps.billing.selectors import revenue
-from apps.billing.services.statements_digest import canonical
+from apps.billing.statements import revenue
+from apps.billing.statements.digest import canonical
 from tests.billing.builders import (
     PLATFORM,
     Run,

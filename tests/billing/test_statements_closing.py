@@ -11,8 +11,9 @@ from django.test.utils import CaptureQueriesContext
 from apps.billing.choices import StatementState
 from apps.billing.models import Statement
 from apps.billing.months import Month
-from apps.billing.services import statements, statements_closing
-from apps.billing.services.statements_closing import build_now, close_due, close_month, do_to_all
+from apps.billing.statements import closing as statements_closing
+from apps.billing.statements import services as statements
+from apps.billing.statements.closing import build_now, close_due, close_month, do_to_all
 from apps.common.actor import Actor
 from apps.common.errors import Conflict
 from apps.tenants.models import Organisation

@@ -7,14 +7,14 @@ from datetime import timedelta
 import pytest
 from django.db.models import Sum
 
+from apps.billing.budgets import selectors as reads
+from apps.billing.budgets import services
+from apps.billing.budgets.services import BudgetSpec
 from apps.billing.choices import AccountKind, BudgetScope
-from apps.billing.exporting.choices import ExportKind
+from apps.billing.export_choices import ExportKind
 from apps.billing.models import Budget, Charge
 from apps.billing.selectors import ChargeFilter
-from apps.billing.selectors import budgets as reads
 from apps.billing.selectors.costs import By, Cost, Step, costs, over_time, total
-from apps.billing.services import budgets as services
-from apps.billing.services.budgets import BudgetSpec
 from apps.billing.services.ledger import organisation_account
 from apps.common.clock import db_now
 from apps.common.errors import Invalid

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.billing.tax_numbers import ALPHABET, check_character, is_credit_code, tidy
+from apps.billing.invoices.tax_numbers import ALPHABET, check_character, is_credit_code, tidy
 
 CODE = "91350100M000100Y43"  # the example of GB 32100-2015
 

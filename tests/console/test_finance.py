@@ -21,7 +21,7 @@ def a_november_day(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in (
         "apps.console.views.finance",
         "apps.console.views.revenue",
-        "apps.billing.selectors.revenue",
+        "apps.billing.statements.revenue",
         "apps.console.api.revenue",
     ):
         monkeypatch.setattr(f"{name}.db_now", lambda: NOVEMBER.start + timedelta(days=9))

@@ -6,8 +6,8 @@ from django.test import Client
 from apps.audit.models import Entry
 from apps.billing.choices import PrepaidStatus, Term
 from apps.billing.models import Package, PrepaidOrder, TermPrice
-from apps.billing.services.prepaid import Wanted, order
-from apps.billing.services.term_prices import set_term_price
+from apps.billing.prepaid.services import Wanted, order
+from apps.billing.prepaid.term_prices import set_term_price
 from apps.common.scoping import acting
 from apps.tenants.choices import PlatformRole, Role
 from tests.builders import actor_of, make_member, make_organisation, make_package, make_staff, platform, signed_in

@@ -13,8 +13,9 @@ from apps.audit.models import Entry
 from apps.billing import selectors as funds
 from apps.billing.choices import AccountKind, RequestState, TransferKind
 from apps.billing.models import PaymentProof, RechargeRequest, Transfer
-from apps.billing.payment_settings import PaymentSettings
-from apps.billing.services import ledger, proofs, recharge_review
+from apps.billing.payments import proofs, recharge_review
+from apps.billing.payments.settings import PaymentSettings
+from apps.billing.services import ledger
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, DomainError, InsufficientFunds, Invalid
 from apps.common.scoping import acting

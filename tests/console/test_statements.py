@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from apps.billing.models import Statement, StatementLine
-from apps.billing.services import statements
+from apps.billing.statements import services as statements
 from apps.common.scoping import acting
 from apps.tenants.choices import Role
 from tests.billing.builders import Run, price_of, top_up

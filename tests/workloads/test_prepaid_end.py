@@ -7,10 +7,10 @@ import pytest
 from apps.billing import services as billing
 from apps.billing.choices import PrepaidEnd, Term
 from apps.billing.models import ArrearsState, PrepaidOrder
-from apps.billing.services.prepaid import Wanted, order
-from apps.billing.services.prepaid_changes import give_back
-from apps.billing.services.prepaid_sweep import prepaid_sweep
-from apps.billing.services.term_prices import set_term_price
+from apps.billing.prepaid.changes import give_back
+from apps.billing.prepaid.services import Wanted, order
+from apps.billing.prepaid.sweep import prepaid_sweep
+from apps.billing.prepaid.term_prices import set_term_price
 from apps.common.clock import db_now
 from apps.common.scoping import acting
 from apps.tenants.choices import Role

@@ -6,7 +6,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from apps.billing.exporting.choices import OPEN_EXPORTS, ExportFormat, ExportKind, ExportStatus
+from apps.billing.export_choices import OPEN_EXPORTS, ExportFormat, ExportKind, ExportStatus
 from apps.common.scoping import TenantModel
 from apps.tenants.models import Organisation, User
 
@@ -14,7 +14,7 @@ from apps.tenants.models import Organisation, User
 class Export(TenantModel):
     """Somebody's file. Without an organisation it is one of the platform's staff, over all of them.
 
-    Only `apps.billing.exporting.states` changes the status. `fence` rises with each claim, so that only the newest
+    Only `apps.billing.exports.states` changes the status. `fence` rises with each claim, so that only the newest
     claimant is believed; `beat_at` is its last sign of life. `wanted` is a digest of what was asked for: the same
     again, while it is under way, is the same export. `amount_fen` is the sum that the file's last row states.
     """

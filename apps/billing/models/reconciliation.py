@@ -36,7 +36,7 @@ class AlipayBill(models.Model):
 
 
 class BillDay(models.Model):
-    """One day in Alipay's zone (Asia/Shanghai). Only `apps.billing.alipay.reconciliation` changes it."""
+    """One day in Alipay's zone (Asia/Shanghai). Only `apps.billing.payments.reconciliation.comparing` changes it."""
 
     day = models.DateField(primary_key=True)
     state = models.CharField(max_length=8, choices=BillState, default=BillState.WAITING)

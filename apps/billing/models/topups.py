@@ -11,7 +11,7 @@ from apps.tenants.models import Organisation, User
 
 
 class TopUpOrder(TenantModel):
-    """One payment, known to Alipay by `out_trade_no`. Only `apps.billing.alipay.orders` changes the status.
+    """One payment, known to Alipay by `out_trade_no`. Only `apps.billing.payments.alipay.orders` changes the status.
 
     Closed can still become paid: the buyer may have paid while we closed it. Paid is for good; refunds are rows of
     their own, and `refunded_fen` what they take.

@@ -3,7 +3,7 @@
 from django import template
 from django.utils.translation import gettext as _
 
-from apps.billing.exporting.working import FAILURES
+from apps.billing.exports.working import FAILURES
 from apps.billing.models import Export
 
 register = template.Library()

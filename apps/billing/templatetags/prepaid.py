@@ -4,8 +4,8 @@ from django import template
 from django.utils.translation import get_language
 
 from apps.billing.models import PrepaidOrder, TermPrice
-from apps.billing.prepaid_forms import term_price_words
-from apps.billing.selectors.prepaid_seats import PayAhead
+from apps.billing.prepaid.forms import term_price_words
+from apps.billing.prepaid.seats import PayAhead
 
 register = template.Library()
 register.filter("term_price", term_price_words)

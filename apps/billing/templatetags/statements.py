@@ -7,7 +7,7 @@ from django.utils.translation import get_language
 
 from apps.billing.formula import plain
 from apps.billing.models import StatementLine
-from apps.billing.selectors.statements import opens, words
+from apps.billing.statements.selectors import opens, words
 from apps.common.money import FEN_PER_YUAN
 
 register = template.Library()

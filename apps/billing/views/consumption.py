@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from django.core.paginator import Page, Paginator
+from django.core.paginator import Paginator
 from django.db.models import Count, QuerySet, Sum
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
@@ -18,9 +18,9 @@ from apps.billing.forms import Asked, ConsumptionForm, Period
 from apps.billing.models import Charge
 from apps.billing.runpages import page_of_runs
 from apps.billing.selectors import WorkloadCost
-from apps.billing.selectors.agreement import agreement_of_months
 from apps.billing.selectors.consumption import session_days
 from apps.billing.selectors.spending import BILLING_ZONE, unrated
+from apps.billing.statements.agreement import agreement_of_months
 from apps.billing.views.costs import tabs
 from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
@@ -29,6 +29,7 @@ from apps.common.formatting import duration
 from apps.common.money import FEN_PER_YUAN, yuan, yuan_rate
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
+from apps.common.tables import pager
 
 OWN = in_organisation(Permission.BILLING_VIEW_OWN)
 CHARGES_PER_PAGE = 50
@@ -76,11 +77,6 @@ def _uuid(text: str | None) -> UUID | None:
         return UUID(text) if text else None
     except ValueError:
         return None
-
-
-def pager(page: Page[Any]) -> dict[str, Any]:
-    """What components/pager.html reads of a table."""
-    return {"page": page, "paginator": page.paginator, "prefixed_page_field": "page"}
 
 
 def _totals(actor: Actor, asked: Asked) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
-from apps.billing.exporting.columns import yuan_of
+from apps.billing.exports.columns import yuan_of
 from apps.billing.forms import Asked, ConsumptionForm, Period
 from apps.billing.selectors.costs import By, Cost, Step, Total, costs, dimensions, over_time, total
 from apps.billing.selectors.spending import BILLING_ZONE

@@ -10,10 +10,10 @@ from django.urls import reverse
 from django.utils.translation import get_language, override
 from django.views.decorators.http import require_GET
 
-from apps.billing.exporting.choices import ExportKind
-from apps.billing.exporting.sources import SOURCES, rows_of
-from apps.billing.exporting.wanted import Wanted
-from apps.billing.exporting.writers import MEDIA_TYPES, Sums
+from apps.billing.export_choices import ExportKind
+from apps.billing.exports.sources import SOURCES, rows_of
+from apps.billing.exports.wanted import Wanted
+from apps.billing.exports.writers import MEDIA_TYPES, Sums
 from apps.billing.forms import ConsumptionForm
 from apps.billing.models import Charge
 from apps.common.access import in_organisation, requires

@@ -10,8 +10,8 @@ from django.views.decorators.http import require_GET
 from django_tables2 import RequestConfig
 
 from apps.billing import selectors as funds
-from apps.billing.alipay.settings import AlipaySettings
 from apps.billing.choices import ArrearsStatus, VoucherState
+from apps.billing.payments.alipay.settings import AlipaySettings
 from apps.billing.selectors import Wallet
 from apps.billing.selectors.balance import balance_history, open_holds
 from apps.billing.selectors.discounts import own_discount

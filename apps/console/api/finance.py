@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from apps.billing import selectors as funds
 from apps.billing.choices import RechargeKind, RequestState
 from apps.billing.models import Charge, RechargeRequest, Transfer
-from apps.billing.services import recharge_review
+from apps.billing.payments import recharge_review
 from apps.common.access import on_platform
 from apps.common.api import ScopedView
 from apps.common.permissions import Permission as P

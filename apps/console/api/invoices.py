@@ -11,12 +11,12 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.billing.invoices_api import FILE, InvoiceDetailOut, InvoiceOut
+from apps.billing.invoices import issuing as invoicing
+from apps.billing.invoices import selectors as reads
+from apps.billing.invoices.api import FILE, InvoiceDetailOut, InvoiceOut
+from apps.billing.invoices.downloads import download
+from apps.billing.invoices.files import MAX_BYTES
 from apps.billing.models import Invoice
-from apps.billing.selectors import invoices as reads
-from apps.billing.services import invoicing
-from apps.billing.services.invoice_files import MAX_BYTES
-from apps.billing.views.invoices import download
 from apps.common.access import on_platform
 from apps.common.api import ScopedView
 from apps.common.pagination import CreatedCursor

@@ -12,10 +12,10 @@ from rest_framework.response import Response
 from apps.billing import selectors as funds
 from apps.billing.choices import Term
 from apps.billing.models import PrepaidOrder, TermPrice
-from apps.billing.prepaid_serializers import TERMS, PrepaidOrderFull, PrepaidOrderOut
-from apps.billing.selectors import prepaid as reads
-from apps.billing.services.prepaid_changes import REASON_MAX, give_back
-from apps.billing.services.term_prices import set_term_price
+from apps.billing.prepaid import selectors as reads
+from apps.billing.prepaid.changes import REASON_MAX, give_back
+from apps.billing.prepaid.serializers import TERMS, PrepaidOrderFull, PrepaidOrderOut
+from apps.billing.prepaid.term_prices import set_term_price
 from apps.common.access import on_platform
 from apps.common.api import ScopedView
 from apps.common.errors import NotFound

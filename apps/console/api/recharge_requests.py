@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from apps.billing.choices import RechargeKind, RequestState
 from apps.billing.models import RechargeRequest
-from apps.billing.services import recharge_review
+from apps.billing.payments import recharge_review
 from apps.common.api import ScopedView
 from apps.common.pagination import CreatedCursor
 from apps.console.api.finance import RECHARGE, VIEW, RechargeRequestOut

@@ -9,11 +9,12 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.billing.alipay import reconciliation, reconciliation_acts
-from apps.billing.alipay.bill_download import MOST_BYTES
 from apps.billing.bill_choices import BillItemKind, BillOutcome, BillSource, BillState
 from apps.billing.models import BillDay, BillItem
-from apps.billing.selectors import reconciliation as reads
+from apps.billing.payments.reconciliation import acts as reconciliation_acts
+from apps.billing.payments.reconciliation import comparing as reconciliation
+from apps.billing.payments.reconciliation import selectors as reads
+from apps.billing.payments.reconciliation.download import MOST_BYTES
 from apps.common.access import on_platform
 from apps.common.api import ScopedView
 from apps.common.permissions import Permission as P

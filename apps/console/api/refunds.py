@@ -8,10 +8,10 @@ from rest_framework import generics, serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.billing.alipay import refunds
 from apps.billing.choices import RefundStatus
 from apps.billing.models import RechargeRequest, TopUpOrder, TopUpRefund
-from apps.billing.services import recharge_review
+from apps.billing.payments import recharge_review
+from apps.billing.payments.alipay import refunds
 from apps.common.api import ScopedView
 from apps.common.errors import NotFound
 from apps.common.pagination import CreatedCursor

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.billing.months import Month
-from apps.billing.selectors import revenue as reads
+from apps.billing.statements import revenue as reads
 from apps.common.access import on_platform
 from apps.common.api import ScopedView
 from apps.common.clock import db_now

@@ -8,7 +8,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.billing.payment_settings import PaymentSettings
+from apps.billing.payments.settings import PaymentSettings
 from apps.billing.review_settings import ReviewSettings
 from apps.common.access import on_platform
 from apps.common.api import ScopedView

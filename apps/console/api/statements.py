@@ -12,9 +12,10 @@ from rest_framework.response import Response
 
 from apps.billing.models import Statement
 from apps.billing.months import Month
-from apps.billing.selectors import statements as reads
-from apps.billing.services import statements, statements_closing
-from apps.billing.statements_api import StatementOut, StatementPaperOut
+from apps.billing.statements import closing as statements_closing
+from apps.billing.statements import selectors as reads
+from apps.billing.statements import services as statements
+from apps.billing.statements.api import StatementOut, StatementPaperOut
 from apps.common.access import on_platform
 from apps.common.api import ScopedView
 from apps.common.pagination import CreatedCursor

@@ -3,8 +3,8 @@
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from apps.billing.invoice_forms import InvoiceFilesField
-from apps.billing.services.invoicing import REASON_MAX, Issue
+from apps.billing.invoices.forms import InvoiceFilesField
+from apps.billing.invoices.issuing import REASON_MAX, Issue
 from apps.common.forms import day_field
 
 

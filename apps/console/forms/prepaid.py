@@ -4,7 +4,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from apps.billing.choices import PREPAID_TERMS
-from apps.billing.services.prepaid_changes import REASON_MAX
+from apps.billing.prepaid.changes import REASON_MAX
 from apps.common.money_fields import YuanField
 
 

@@ -8,7 +8,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext_lazy as _
 
 from apps.billing import policy
-from apps.billing.services import proofs, recharge_review
+from apps.billing.payments import proofs, recharge_review
 from apps.billing.services.recharge import REFERENCE_MAX
 from apps.common.errors import Invalid
 from apps.common.money import yuan

@@ -7,9 +7,9 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from apps.billing.alipay.bill_download import MOST_BYTES
-from apps.billing.alipay.reconciliation_acts import NOTE_MAX
-from apps.billing.alipay.refunds import REASON_MAX
+from apps.billing.payments.alipay.refunds import REASON_MAX
+from apps.billing.payments.reconciliation.acts import NOTE_MAX
+from apps.billing.payments.reconciliation.download import MOST_BYTES
 from apps.common.money_fields import YuanField
 from apps.console.forms.fields import OrganisationField
 

@@ -3,7 +3,7 @@
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from apps.billing.services.statements import REASON_MAX
+from apps.billing.statements.services import REASON_MAX
 
 
 class ReopenForm(forms.Form):

@@ -13,12 +13,12 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from apps.billing import selectors as funds
 from apps.billing import services as billing
 from apps.billing.choices import ArrearsStatus
-from apps.billing.views.consumption import pager
 from apps.common.access import on_platform, requires
 from apps.common.actor import Actor
 from apps.common.errors import DomainError
 from apps.common.forms import show_error
 from apps.common.permissions import Permission as P
+from apps.common.tables import pager
 from apps.console.forms.arrears import terms_form
 from apps.console.requests import StaffRequest
 from apps.console.selectors import arrears as reads

@@ -6,8 +6,8 @@ from django.http import HttpResponse, HttpResponseBase
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from apps.billing.exporting import pages
-from apps.billing.exporting.forms import ExportForm
+from apps.billing.exports import pages
+from apps.billing.exports.forms import ExportForm
 from apps.common.access import on_platform, requires
 from apps.common.permissions import Permission as P
 from apps.common.requests import ActorRequest

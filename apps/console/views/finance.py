@@ -11,8 +11,8 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET
 
 from apps.billing.months import Month
-from apps.billing.selectors import revenue as reads
-from apps.billing.selectors import statements
+from apps.billing.statements import revenue as reads
+from apps.billing.statements import selectors as statements
 from apps.common.access import on_platform, requires
 from apps.common.actor import Actor
 from apps.common.clock import db_now

@@ -11,9 +11,9 @@ from django.views.decorators.http import require_GET, require_http_methods
 from apps.billing import selectors as funds
 from apps.billing.choices import PrepaidStatus, Term
 from apps.billing.models import Package
-from apps.billing.selectors import prepaid as reads
-from apps.billing.services.prepaid_changes import give_back as give_order_back
-from apps.billing.services.term_prices import set_term_price
+from apps.billing.prepaid import selectors as reads
+from apps.billing.prepaid.changes import give_back as give_order_back
+from apps.billing.prepaid.term_prices import set_term_price
 from apps.common.access import on_platform, requires
 from apps.common.clock import db_now
 from apps.common.errors import DomainError, NotFound

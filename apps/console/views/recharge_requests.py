@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from apps.billing.choices import RechargeKind, RequestState
 from apps.billing.models import RechargeRequest
-from apps.billing.services import proofs, recharge_review
+from apps.billing.payments import proofs, recharge_review
 from apps.common.access import on_platform, requires
 from apps.common.errors import DomainError
 from apps.common.forms import show_error

@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from apps.billing import selectors as funds
-from apps.billing.alipay import refunds
 from apps.billing.models import RechargeRequest
-from apps.billing.services import proofs, recharge_review
+from apps.billing.payments import proofs, recharge_review
+from apps.billing.payments.alipay import refunds
 from apps.common.access import on_platform, requires
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, DomainError, NotFound

@@ -10,11 +10,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from apps.billing.alipay import reconciliation, reconciliation_acts
-from apps.billing.alipay.settings import AlipaySettings
 from apps.billing.bill_choices import BillItemKind, BillOutcome, BillSource
 from apps.billing.models import BillDay
-from apps.billing.selectors import reconciliation as reads
+from apps.billing.payments.alipay.settings import AlipaySettings
+from apps.billing.payments.reconciliation import acts as reconciliation_acts
+from apps.billing.payments.reconciliation import comparing as reconciliation
+from apps.billing.payments.reconciliation import selectors as reads
 from apps.common.access import on_platform, requires
 from apps.common.actor import Actor
 from apps.common.clock import db_now

@@ -9,11 +9,11 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
-from apps.billing.alipay import reconciliation_acts as acts
-from apps.billing.alipay.settings import AlipaySettings
 from apps.billing.bill_choices import BillItemKind, BillOutcome
 from apps.billing.models import BillItem
-from apps.billing.selectors import reconciliation as reads
+from apps.billing.payments.alipay.settings import AlipaySettings
+from apps.billing.payments.reconciliation import acts
+from apps.billing.payments.reconciliation import selectors as reads
 from apps.common.access import requires
 from apps.common.errors import DomainError
 from apps.common.forms import show_error

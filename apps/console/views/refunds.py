@@ -7,10 +7,10 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from apps.billing.alipay import refunds
 from apps.billing.choices import RefundStatus
 from apps.billing.models import RechargeRequest, TopUpOrder, Transfer
-from apps.billing.services import recharge_review
+from apps.billing.payments import recharge_review
+from apps.billing.payments.alipay import refunds
 from apps.common.access import requires
 from apps.common.errors import DomainError, NotFound
 from apps.common.forms import show_error

@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from apps.billing.months import Month
-from apps.billing.selectors import revenue as reads
-from apps.billing.selectors.revenue import Book
+from apps.billing.statements import revenue as reads
+from apps.billing.statements.revenue import Book
 from apps.common.access import on_platform, requires
 from apps.common.clock import db_now
 from apps.common.money import yuan

@@ -17,10 +17,11 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from apps.billing.choices import StatementState
 from apps.billing.models import Charge, Statement
 from apps.billing.months import Month
-from apps.billing.selectors import statements as reads
-from apps.billing.services import statements, statements_closing
-from apps.billing.services.statements_digest import is_intact
-from apps.billing.statement_tables import ChargeTable, paged_by_line
+from apps.billing.statements import closing as statements_closing
+from apps.billing.statements import selectors as reads
+from apps.billing.statements import services as statements
+from apps.billing.statements.digest import is_intact
+from apps.billing.statements.tables import ChargeTable, paged_by_line
 from apps.common.access import on_platform, requires
 from apps.common.clock import db_now
 from apps.common.errors import DomainError, NotFound

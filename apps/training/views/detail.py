@@ -13,8 +13,8 @@ from django.views.decorators.http import require_GET
 
 from apps.billing import selectors as funds
 from apps.billing.arithmetic import hour_price
+from apps.billing.prepaid.seats import pay_ahead, seat_of
 from apps.billing.selectors.caps import cap_of
-from apps.billing.selectors.prepaid_seats import pay_ahead, seat_of
 from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
 from apps.common.errors import NotFound

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from apps.billing.arithmetic import net_rate
 from apps.billing.formula import per_cent
-from apps.billing.selectors.prepaid_seats import pay_ahead
+from apps.billing.prepaid.seats import pay_ahead
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.formatting import moment

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from apps.billing.alipay.amounts import yuan_of
+from apps.billing.payments.alipay.amounts import yuan_of
 from tests.billing.alipay.gateway import SELLER
 
 COLUMNS = (

@@ -5,7 +5,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from apps.billing.alipay.bills import CHINA
+from apps.billing.payments.reconciliation.bills import CHINA
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.tenants import settings

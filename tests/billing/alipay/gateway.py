@@ -26,9 +26,9 @@ from cryptography.hazmat.primitives.serialization import (
     PublicFormat,
 )
 
-from apps.billing.alipay import keys
-from apps.billing.alipay.amounts import fen_of, yuan_of
-from apps.billing.alipay.settings import AlipaySettings
+from apps.billing.payments.alipay import keys
+from apps.billing.payments.alipay.amounts import fen_of, yuan_of
+from apps.billing.payments.alipay.settings import AlipaySettings
 
 APP, SELLER = "2021000000000001", "2088000000000001"
 

@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.billing.alipay import bill_download, bills, numbers
-from apps.billing.alipay.bills import BillProblem
-from apps.billing.alipay.client import Unknown
 from apps.billing.bill_choices import BillItemKind
+from apps.billing.payments.alipay import numbers
+from apps.billing.payments.alipay.client import Unknown
+from apps.billing.payments.reconciliation import bills
+from apps.billing.payments.reconciliation import download as bill_download
+from apps.billing.payments.reconciliation.bills import BillProblem
 from tests.billing.alipay.bills import Row, bill, details, packed
 from tests.billing.alipay.gateway import SELLER, Gateway
 

@@ -11,11 +11,12 @@ from django.core.management import call_command
 from django.db.models import Sum
 
 from apps.billing import selectors
-from apps.billing.alipay import reconciliation_acts, refunds
-from apps.billing.alipay.bills import CHINA
 from apps.billing.bill_choices import BillItemKind
 from apps.billing.choices import AccountKind, TopUpStatus, TransferKind
 from apps.billing.models import Account, BillItem, TopUpOrder, Transfer
+from apps.billing.payments.alipay import refunds
+from apps.billing.payments.reconciliation import acts as reconciliation_acts
+from apps.billing.payments.reconciliation.bills import CHINA
 from apps.common.actor import Actor
 from apps.tenants.models import Organisation
 from tests.billing.alipay.bills import bill

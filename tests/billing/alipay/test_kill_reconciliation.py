@@ -7,11 +7,14 @@ from typing import Any
 
 import pytest
 
-from apps.billing.alipay import numbers, reconciliation, reconciliation_acts, reconciliation_days, telling
-from apps.billing.alipay.bills import CHINA
 from apps.billing.bill_choices import BillItemKind, BillSource, BillState
 from apps.billing.choices import AccountKind, TopUpStatus, TransferKind
 from apps.billing.models import BillDay, BillItem, TopUpOrder, Transfer
+from apps.billing.payments.alipay import numbers, telling
+from apps.billing.payments.reconciliation import acts as reconciliation_acts
+from apps.billing.payments.reconciliation import comparing as reconciliation
+from apps.billing.payments.reconciliation import days as reconciliation_days
+from apps.billing.payments.reconciliation.bills import CHINA
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.notifications.models import Notice
@@ -113,9 +116,9 @@ def test_a_day_is_fetched_compared_and_settled_once_whatever_dies(scenes: Scenes
 
     names = kill_everywhere(prepare, fetch, check, at_once=nothing_is_credited_twice)
     assert {name.split(" in ")[0] for name in names} >= {"before request", "after request", "before commit"}
-    assert "after commit in apps.billing.alipay.reconciliation.take" in names
-    assert "after commit in apps.billing.alipay.reconciliation.compare_again" in names
-    assert "after request in apps.billing.alipay.bill_download._get" in names
+    assert "after commit in apps.billing.payments.reconciliation.comparing.take" in names
+    assert "after commit in apps.billing.payments.reconciliation.comparing.compare_again" in names
+    assert "after request in apps.billing.payments.reconciliation.download._get" in names
 
 
 def test_what_staff_do_about_a_day_is_done_once_whatever_dies(scenes: Scenes, clerk: Actor) -> None:
@@ -156,7 +159,7 @@ def test_what_staff_do_about_a_day_is_done_once_whatever_dies(scenes: Scenes, cl
 
     names = kill_everywhere(prepare, settle, check, at_once=nothing_is_credited_twice)
     for act in ("credit", "take_out", "close"):
-        assert f"after commit in apps.billing.alipay.reconciliation_acts.{act}" in names
+        assert f"after commit in apps.billing.payments.reconciliation.acts.{act}" in names
     assert clearing_is_even()
 
 
@@ -185,4 +188,4 @@ def test_asking_for_a_bill_and_a_day_without_one_are_recorded_once(gateway: Gate
 
     names = kill_everywhere(prepare, look, check)
     for act in ("ask_for_it", "no_bill"):
-        assert f"after commit in apps.billing.alipay.reconciliation.{act}" in names
+        assert f"after commit in apps.billing.payments.reconciliation.comparing.{act}" in names

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from apps.billing.alipay import refunds
 from apps.billing.choices import AccountKind, RechargeKind, RefundStatus, RequestState, TransferKind
 from apps.billing.models import RechargeRequest, TopUpOrder, TopUpRefund, Transfer
-from apps.billing.services import recharge_review
+from apps.billing.payments import recharge_review
+from apps.billing.payments.alipay import refunds
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from tests.billing.alipay.gateway import Gateway
@@ -57,5 +57,5 @@ def test_a_refund_of_two_people_is_made_once_whatever_dies(gateway: Gateway, cle
         assert clearing(AccountKind.REFUND_CLEARING) == 0
 
     names = kill_everywhere(prepare, give_back, check, at_once=at_once)
-    assert "after commit in apps.billing.services.recharge_review.approve" in names
+    assert "after commit in apps.billing.payments.recharge_review.approve" in names
     assert sum("request" in name for name in names) >= 4

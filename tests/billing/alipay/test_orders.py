@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from apps.billing.alipay import notices, orders, polling
-from apps.billing.alipay.client import Trade, Unknown
 from apps.billing.choices import TopUpStatus
 from apps.billing.models import TopUpOrder, Transfer
+from apps.billing.payments.alipay import notices, orders, polling
+from apps.billing.payments.alipay.client import Trade, Unknown
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Denied, Invalid, NotFound, Unavailable

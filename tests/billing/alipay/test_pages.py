@@ -7,10 +7,10 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from apps.billing.alipay import keys, telling
-from apps.billing.alipay.settings import AlipaySettings
 from apps.billing.choices import TopUpStatus
 from apps.billing.models import TopUpOrder
+from apps.billing.payments.alipay import keys, telling
+from apps.billing.payments.alipay.settings import AlipaySettings
 from apps.common.actor import Actor
 from apps.common.scoping import acting
 from apps.notifications.models import Notice

@@ -9,10 +9,10 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.billing.alipay import keys, notices, sdk
-from apps.billing.alipay.amounts import fen_of, yuan_of
-from apps.billing.alipay.client import Unknown, answer_of
-from apps.billing.alipay.settings import AlipaySettings
+from apps.billing.payments.alipay import keys, notices, sdk
+from apps.billing.payments.alipay.amounts import fen_of, yuan_of
+from apps.billing.payments.alipay.client import Unknown, answer_of
+from apps.billing.payments.alipay.settings import AlipaySettings
 from apps.common.errors import Invalid
 from tests.billing.alipay.gateway import ALIPAY, APP, OURS, STRANGER, Deal, Gateway, form
 

@@ -6,12 +6,15 @@ import pytest
 
 from apps.audit.models import Entry
 from apps.billing import selectors as funds
-from apps.billing.alipay import reconciliation, reconciliation_acts, reconciliation_days, refunds
-from apps.billing.alipay.bills import CHINA
 from apps.billing.bill_choices import BillOutcome, BillSource, BillState
 from apps.billing.choices import AccountKind, TopUpStatus
 from apps.billing.models import BillDay, BillItem, TopUpOrder, TopUpRefund
-from apps.billing.selectors import reconciliation as reads
+from apps.billing.payments.alipay import refunds
+from apps.billing.payments.reconciliation import acts as reconciliation_acts
+from apps.billing.payments.reconciliation import comparing as reconciliation
+from apps.billing.payments.reconciliation import days as reconciliation_days
+from apps.billing.payments.reconciliation import selectors as reads
+from apps.billing.payments.reconciliation.bills import CHINA
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Invalid, Unavailable

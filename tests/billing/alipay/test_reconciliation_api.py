@@ -8,7 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from apps.billing.models import BillItem, TopUpRefund
-from apps.billing.payment_settings import PaymentSettings
+from apps.billing.payments.settings import PaymentSettings
 from apps.common.actor import Actor
 from apps.tenants import settings
 from apps.tenants.choices import PlatformRole

@@ -7,12 +7,12 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from apps.billing.alipay import refunds
 from apps.billing.bill_choices import BillItemKind, BillOutcome, BillState
 from apps.billing.choices import RefundStatus, RequestState
 from apps.billing.models import BillDay, BillItem, RechargeRequest, TopUpOrder, TopUpRefund
-from apps.billing.payment_settings import PaymentSettings
-from apps.billing.services import recharge_review
+from apps.billing.payments import recharge_review
+from apps.billing.payments.alipay import refunds
+from apps.billing.payments.settings import PaymentSettings
 from apps.common.actor import Actor
 from apps.common.errors import Conflict
 from apps.tenants import settings

@@ -13,10 +13,11 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from apps.billing import selectors as funds
-from apps.billing.alipay import numbers, orders, reconciliation_acts
 from apps.billing.bill_choices import BillItemKind, BillOutcome
 from apps.billing.choices import AccountKind, TopUpStatus
 from apps.billing.models import BillItem, TopUpOrder, Transfer
+from apps.billing.payments.alipay import numbers, orders
+from apps.billing.payments.reconciliation import acts as reconciliation_acts
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, InsufficientFunds

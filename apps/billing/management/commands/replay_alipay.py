@@ -7,8 +7,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from apps.billing.alipay import reconciliation, reconciliation_acts, reconciliation_days
-from apps.billing.alipay.bills import CHINA
+from apps.billing.payments.reconciliation import acts as reconciliation_acts
+from apps.billing.payments.reconciliation import comparing as reconciliation
+from apps.billing.payments.reconciliation import days as reconciliation_days
+from apps.billing.payments.reconciliation.bills import CHINA
 from apps.common.actor import system_actor
 from apps.common.clock import db_now
 from apps.common.errors import DomainError

@@ -6,9 +6,9 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from apps.billing.alipay import keys
-from apps.billing.alipay.settings import PROBLEMS, AlipaySettings
-from apps.billing.payment_settings import PaymentSettings
+from apps.billing.payments.alipay import keys
+from apps.billing.payments.alipay.settings import PROBLEMS, AlipaySettings
+from apps.billing.payments.settings import PaymentSettings
 from apps.common.money import FEN_PER_YUAN
 from apps.common.money_fields import YuanField
 from apps.console.forms.settings.base import SecretField, SettingsForm

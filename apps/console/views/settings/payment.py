@@ -4,8 +4,8 @@ from django.http import HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from apps.billing.alipay import keys
-from apps.billing.alipay.settings import AlipaySettings, is_installed
+from apps.billing.payments.alipay import keys
+from apps.billing.payments.alipay.settings import AlipaySettings, is_installed
 from apps.common.access import requires
 from apps.console.forms.arrears import ArrearsForm
 from apps.console.forms.settings.base import SettingsForm

@@ -1,0 +1,68 @@
+"""What files are made of: columns, and for each kind of rows a source."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any
+
+from django.db.models import QuerySet
+from django.utils.functional import Promise
+
+from apps.billing.exports.wanted import Wanted
+from apps.billing.selectors.spending import BILLING_ZONE
+from apps.common.actor import Actor
+from apps.common.money import FEN_PER_YUAN
+from apps.common.permissions import Permission
+from apps.common.spreadsheets import Cell
+
+
+class Look(StrEnum):
+    """How a spreadsheet shows a column."""
+
+    TEXT = "text"
+    WHOLE = "whole"
+    YUAN = "yuan"
+    EXACT = "exact"
+    DAY = "day"
+    MOMENT = "moment"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """`width` in characters; `adds`: the last row states its sum."""
+
+    label: str | Promise
+    look: Look = Look.TEXT
+    width: int = 14
+    adds: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """`permission` is what one needs inside an organisation; the platform's staff need PLATFORM_FINANCE_VIEW."""
+
+    permission: Permission
+    columns: Sequence[Column]
+    rows: Callable[[Actor, Wanted], QuerySet[Any]]
+    cells: Callable[[Any], list[Cell]]
+    order: tuple[str, ...] = ("pk",)
+
+
+def yuan_of(fen: int | Decimal) -> Decimal:
+    """Two places for whole fen, as many as there are for exact ones."""
+    found = Decimal(fen) / FEN_PER_YUAN
+    return found.quantize(Decimal("0.01")) if isinstance(fen, int) else found.normalize()
+
+
+def between(rows: QuerySet[Any], wanted: Wanted, column: str) -> QuerySet[Any]:
+    """Rows of the days wanted, by the instant in `column`."""
+    if wanted.since:
+        rows = rows.filter(**{f"{column}__gte": datetime.combine(wanted.since, time(), BILLING_ZONE)})
+    if wanted.until:
+        end = datetime.combine(wanted.until + timedelta(days=1), time(), BILLING_ZONE)
+        rows = rows.filter(**{f"{column}__lt": end})
+    if wanted.organisation_id:
+        rows = rows.filter(organisation_id=wanted.organisation_id)
+    return rows

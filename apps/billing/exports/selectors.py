@@ -1,0 +1,43 @@
+"""Exports: everybody sees their own and nobody else's."""
+
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+
+from apps.billing.export_choices import ExportStatus
+from apps.billing.models import Export, ExportPart
+from apps.common.actor import Actor
+from apps.common.clock import db_now
+from apps.common.errors import NotFound
+from apps.common.permissions import Permission
+
+
+def exports(actor: Actor) -> QuerySet[Export]:
+    """The actor's own of this organisation, or of the console; newest first."""
+    actor.require(Permission.PLATFORM_FINANCE_VIEW if actor.platform else Permission.BILLING_VIEW_OWN)
+    place = Q(organisation__isnull=True) if actor.platform else Q(organisation=actor.organisation())
+    rows: QuerySet[Export] = Export.objects.filter(place, owner_id=actor.user_id or 0)
+    return rows.order_by("-created_at", "-pk")
+
+
+def export(actor: Actor, export_id: UUID) -> Export:
+    """One of them; `NotFound` otherwise."""
+    found = exports(actor).filter(pk=export_id).first()
+    if found is None:
+        raise NotFound
+    return found
+
+
+def ready(actor: Actor, export_id: UUID) -> Export:
+    """One whose file can be fetched now; `NotFound` otherwise."""
+    found = export(actor, export_id)
+    if found.status != ExportStatus.READY or found.expires_at is None or found.expires_at <= db_now():
+        raise NotFound
+    return found
+
+
+def piece(export_id: UUID, number: int) -> bytes | None:
+    """A piece of a file that `ready` has let through; None after the last."""
+    rows = ExportPart.objects.filter(export_id=export_id, number=number)
+    content = rows.values_list("content", flat=True).first()
+    return None if content is None else bytes(content)

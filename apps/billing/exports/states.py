@@ -1,0 +1,110 @@
+"""The one place that writes an export's status. `fence` rises with each claim: only the newest one is believed."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Coalesce, Now
+
+from apps.billing.export_choices import OPEN_EXPORTS, ExportStatus
+from apps.billing.models import Export, ExportPart
+from apps.common.clock import db_now
+
+# A claimant gives a sign with every few thousand rows; one that has not for this long was killed.
+SILENT = timedelta(minutes=3)
+# What has ended so many workers is not handed to another one.
+MOST_CLAIMS = 3
+# How long a file can be fetched, and how long its line stays in the list.
+KEPT = timedelta(days=7)
+LISTED = timedelta(days=90)
+
+
+def claim() -> Export | None:
+    """The oldest export that nobody works on, now ours and without what an earlier claimant has left."""
+    now = db_now()
+    silent = Q(status=ExportStatus.RUNNING, beat_at__lt=now - SILENT)
+    with transaction.atomic():
+        due = Export.objects.filter(Q(status=ExportStatus.QUEUED) | silent).order_by("created_at", "pk")
+        export: Export | None = due.select_for_update(skip_locked=True).first()
+        if export is None:
+            return None
+        Export.objects.filter(pk=export.pk).update(
+            status=ExportStatus.RUNNING,
+            fence=F("fence") + 1,
+            beat_at=now,
+            done_rows=0,
+            started_at=Coalesce("started_at", Now()),
+        )
+        ExportPart.objects.filter(export=export).delete()
+        export.refresh_from_db()
+        return export
+
+
+def beat(export: Export, *, done: int, total: int) -> bool:
+    """Say how far it is; False where it was cancelled or is someone else's by now."""
+    return bool(_ours(export).update(done_rows=done, total_rows=max(total, done), beat_at=db_now()))
+
+
+def keep(export: Export, number: int, content: bytes) -> bool:
+    """Store a piece of the file, if it is still ours."""
+    with transaction.atomic():
+        if not _ours(export).update(beat_at=db_now()):
+            return False
+        ExportPart.objects.create(
+            organisation_id=export.organisation_id, export_id=export.pk, number=number, content=content
+        )
+        return True
+
+
+def finish(export: Export, *, size: int, digest: str, rows: int, amount_fen: int | None) -> bool:
+    """The file is whole and can be fetched, if it is still ours."""
+    now = db_now()
+    return bool(
+        _ours(export).update(
+            status=ExportStatus.READY,
+            size=size,
+            digest=digest,
+            done_rows=rows,
+            total_rows=rows,
+            amount_fen=amount_fen,
+            ended_at=now,
+            expires_at=now + KEPT,
+        )
+    )
+
+
+def fail(export: Export, error: str) -> bool:
+    """Say why nothing came of it (a code or a sentence), if it is still ours."""
+    with transaction.atomic():
+        ours = bool(_ours(export).update(status=ExportStatus.FAILED, error=error[:300], ended_at=db_now()))
+        if ours:
+            ExportPart.objects.filter(export_id=export.pk).delete()
+        return ours
+
+
+def cancel(export: Export) -> bool:
+    """Whoever writes it notices with its next rows. False where it had ended."""
+    with transaction.atomic():
+        rows = Export.objects.filter(pk=export.pk, status__in=OPEN_EXPORTS)
+        ended = bool(rows.update(status=ExportStatus.CANCELLED, ended_at=db_now()))
+        if ended:
+            ExportPart.objects.filter(export_id=export.pk).delete()
+        return ended
+
+
+def expire() -> int:
+    """Drop files whose time is over, and lines that nobody looks at any more; how many files."""
+    now = db_now()
+    with transaction.atomic():
+        due = Export.objects.filter(status=ExportStatus.READY, expires_at__lte=now)
+        ended = list(due.select_for_update(skip_locked=True).values_list("pk", flat=True))
+        Export.objects.filter(pk__in=ended).update(status=ExportStatus.EXPIRED)
+        ExportPart.objects.filter(export_id__in=ended).delete()
+    Export.objects.exclude(status__in=[*OPEN_EXPORTS, ExportStatus.READY]).filter(ended_at__lt=now - LISTED).delete()
+    return len(ended)
+
+
+def _ours(export: Export) -> "QuerySet[Export, Any]":
+    rows: QuerySet[Export, Any] = Export.objects.filter(pk=export.pk, status=ExportStatus.RUNNING, fence=export.fence)
+    return rows

@@ -1,0 +1,1 @@
+"""Our books beside Alipay's bill of each day."""

@@ -1,0 +1,1 @@
+"""Statements of a billing month, and what the platform has earned in it."""

@@ -1,0 +1,208 @@
+"""What the platform has earned, what it still owes as prepaid time, and what has come in; read from the ledger.
+
+Recognised is what reached the organisations' revenue accounts: usage less corrections and credits, whoever paid it
+(wallet or voucher), and prepaid time as it is used up. Months are those of the statements.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django.core.cache import cache
+from django.db.models import BigIntegerField, Case, F, Q, QuerySet, Sum, Value, When
+
+from apps.billing.choices import AccountKind, TransferKind
+from apps.billing.models import Account, DaySum, PrepaidOrder, Transfer
+from apps.billing.months import Month
+from apps.billing.statements.figures import Flow, flow_of, flows, is_billed, received_fen, runs, settled
+from apps.common.actor import Actor
+from apps.common.clock import db_now
+from apps.common.permissions import Permission
+
+_KEPT = 40 * 86400  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """One month over all organisations, fen. `deferred_fen` is the balance at its end."""
+
+    month: Month
+    flows: Sequence[Flow]
+    deferred_fen: int
+
+    def into(self, account: AccountKind) -> int:
+        return sum(flow.into(account) for flow in self.flows)
+
+    @property
+    def recognised_fen(self) -> int:
+        return self.into(AccountKind.REVENUE)
+
+    @property
+    def consumption_fen(self) -> int:
+        """Usage less corrections and credits."""
+        return sum(flow.into(AccountKind.REVENUE) for flow in self.flows if is_billed(flow))
+
+    @property
+    def voucher_fen(self) -> int:
+        """The part of the consumption that vouchers paid: earned, but never received."""
+        return -sum(flow.into(AccountKind.VOUCHER) for flow in self.flows if is_billed(flow))
+
+    @property
+    def cash_fen(self) -> int:
+        """The part of the consumption that wallets paid."""
+        return self.consumption_fen - self.voucher_fen
+
+    @property
+    def prepaid_fen(self) -> int:
+        """Prepaid time that was used up."""
+        return sum(flow.amount_fen for flow in self.flows if flow.kind is TransferKind.RECOGNITION)
+
+    @property
+    def received_fen(self) -> int:
+        """What came into the wallets from outside, less what was paid back."""
+        return sum(received_fen(flow) for flow in self.flows)
+
+    @property
+    def sold_ahead_fen(self) -> int:
+        """Prepayments less what was given back of them."""
+        return self.into(AccountKind.DEFERRED) + self.prepaid_fen
+
+
+def books(actor: Actor, *, last: Month, count: int) -> list[Book]:
+    """`count` months up to `last`, oldest first."""
+    actor.require(Permission.PLATFORM_FINANCE_VIEW)
+    now = db_now()
+    read = {month: _flows(month, now) for month in last.back(count)}
+    later = flows(settled(last.end))
+    deferred = balance(AccountKind.DEFERRED) - sum(flow.into(AccountKind.DEFERRED) for flow in later)
+    found = []
+    for month in reversed(read):
+        found.append(Book(month, read[month], deferred))
+        deferred -= found[-1].into(AccountKind.DEFERRED)
+    return found[::-1]
+
+
+def _flows(month: Month, now: datetime) -> list[Flow]:
+    """Complete months never change again: they are summed once and kept."""
+    if now < month.complete_at:
+        return flows(settled(month.start, month.end))
+    key = f"billing.flows.1.{month.period}"
+    kept: list[tuple[Any, ...]] | None = cache.get(key)
+    if kept is None:
+        kept = [
+            (each.kind.value, each.debit.value, each.credit.value, each.amount_fen, each.count)
+            for each in flows(settled(month.start, month.end))
+        ]
+        cache.set(key, kept, _KEPT)
+    return [flow_of(*row) for row in kept]
+
+
+def balance(kind: AccountKind) -> int:
+    """All accounts of a kind together."""
+    return int(Account.objects.filter(kind=kind).aggregate(fen=Sum("balance_fen"))["fen"] or 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Owed:
+    """Wallets below zero: how many, and how much together (a positive number)."""
+
+    count: int
+    fen: int
+
+
+def owed(actor: Actor) -> Owed:
+    actor.require(Permission.PLATFORM_FINANCE_VIEW)
+    below = Account.objects.filter(kind=AccountKind.CASH, balance_fen__lt=0)
+    return Owed(below.count(), -int(below.aggregate(fen=Sum("balance_fen"))["fen"] or 0))
+
+
+def by_organisation(actor: Actor, *, month: Month) -> QuerySet[Transfer, Any]:
+    """Rows {organisation_id, name, consumption_fen, prepaid_fen, fen} with revenue in the month, greatest first."""
+    actor.require(Permission.PLATFORM_FINANCE_VIEW)
+    earned = Q(credit__kind=AccountKind.REVENUE) | Q(debit__kind=AccountKind.REVENUE)
+    back = When(debit__kind=AccountKind.REVENUE, then=-F("amount_fen"))
+    signed = Case(back, default=F("amount_fen"), output_field=BigIntegerField())
+    prepaid = Case(When(kind=TransferKind.RECOGNITION, then=signed), default=Value(0), output_field=BigIntegerField())
+    rows = settled(month.start, month.end).filter(earned).order_by()
+    grouped = rows.values("organisation_id", name=F("organisation__name"))
+    summed = grouped.annotate(fen=Sum(signed), prepaid_fen=Sum(prepaid), consumption_fen=F("fen") - F("prepaid_fen"))
+    return summed.order_by("-fen", "name")
+
+
+@dataclass(frozen=True, slots=True)
+class PackageRevenue:
+    """What one package has earned in a month: by use, and as prepaid time."""
+
+    package_id: int
+    name_en: str
+    name_zh: str
+    consumption_fen: int
+    prepaid_fen: int
+
+    @property
+    def fen(self) -> int:
+        return self.consumption_fen + self.prepaid_fen
+
+
+def by_package(actor: Actor, *, month: Month) -> list[PackageRevenue]:
+    """The greatest first. Reads the kept sums of the month's charges, which make up the rating runs to the fen."""
+    actor.require(Permission.PLATFORM_FINANCE_VIEW)
+    names: dict[int, tuple[str, str]] = {}
+    used: dict[int, int] = {}
+    package = "price_version__package"
+    columns = f"{package}_id", f"{package}__name_en", f"{package}__name_zh"
+    charged = DaySum.objects.filter(billed=month.period).values_list(*columns)
+    for key, name_en, name_zh, fen in charged.annotate(fen=Sum("amount_fen")):
+        names[key], used[key] = (name_en, name_zh), int(fen)
+    earned = _prepaid_by_package(month, names)
+    found = [PackageRevenue(key, *names[key], used.get(key, 0), earned.get(key, 0)) for key in names]
+    return sorted(found, key=lambda each: (-each.fen, each.package_id))
+
+
+def _prepaid_by_package(month: Month, names: dict[int, tuple[str, str]]) -> dict[int, int]:
+    """Fen by package; packages that were not there yet are added to `names`."""
+    rows = settled(month.start, month.end).filter(kind=TransferKind.RECOGNITION).order_by().values_list("ref")
+    # Every movement of an order names it as `prepaid:<id>`.
+    by_order = {UUID(ref.removeprefix("prepaid:")): int(fen) for ref, fen in rows.annotate(fen=Sum("amount_fen"))}
+    earned: dict[int, int] = {}
+    for order in PrepaidOrder.objects.filter(pk__in=by_order).select_related("package"):
+        names.setdefault(order.package_id, (order.package.name_en, order.package.name_zh))
+        earned[order.package_id] = earned.get(order.package_id, 0) + by_order[order.pk]
+    return earned
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What two ways of adding up the same money give, fen."""
+
+    accounts_fen: int
+    movements_fen: int
+
+    @property
+    def fen(self) -> int:
+        return self.accounts_fen - self.movements_fen
+
+
+def checked(actor: Actor, *, month: Month) -> list[Difference]:
+    """Revenue and deferred accounts against all movements, and the month's charges against its movements."""
+    actor.require(Permission.PLATFORM_FINANCE_VIEW)
+    ever = flows(Transfer.objects.all())
+    accounts = [
+        Difference(balance(kind), sum(flow.into(kind) for flow in ever))
+        for kind in (AccountKind.REVENUE, AccountKind.DEFERRED)
+    ]
+    return [*accounts, _charges_agree(month)]
+
+
+def _charges_agree(month: Month) -> Difference:
+    rated = int(runs(month).aggregate(fen=Sum("amount_fen"))["fen"] or 0)
+    billed: Iterable[Flow] = filter(is_billed, flows(settled(month.start, month.end)))
+    return Difference(rated, sum(flow.into(AccountKind.REVENUE) for flow in billed))
+
+
+def percent(part: int, whole: int) -> Decimal | None:
+    """Its share in per cent; None of nothing."""
+    return Decimal(100 * part) / whole if whole else None
