@@ -7,10 +7,9 @@ told apart. Nothing here asks who may see the rows: the caller has narrowed them
 from collections.abc import Collection, Mapping
 from datetime import date
 from decimal import Decimal
-from typing import Any
 from uuid import UUID
 
-from django.db.models import CharField, Count, F, Func, Q, QuerySet, Sum
+from django.db.models import CharField, F, Func, Q, QuerySet, Sum
 
 from apps.billing.models import MeterSession, SessionDay
 
@@ -18,6 +17,7 @@ from apps.billing.models import MeterSession, SessionDay
 UNTAGGED = ""
 # Whole fen, exact fen, seconds, runs.
 Sums = tuple[int, Decimal, Decimal, int]
+NOTHING: Sums = (0, Decimal(0), Decimal(0), 0)
 
 
 def each_of(column: str) -> Func:
@@ -26,22 +26,21 @@ def each_of(column: str) -> Func:
 
 
 def by_tag(rows: QuerySet[SessionDay]) -> dict[str, Sums]:
-    """Sums by tag as tags are compared; under `UNTAGGED` those of what has none, where there is anything."""
-    tagged = rows.annotate(tag=each_of("session__tag_keys")).values_list("tag").annotate(**_sums())
-    found: dict[str, Sums] = {key: (fen, exact, length, runs) for key, fen, exact, length, runs in tagged}
-    rest = rows.filter(session__tag_keys=[]).aggregate(**_sums())
-    if rest["runs"]:
-        found[UNTAGGED] = (rest["fen"], rest["exact"], rest["length"], rest["runs"])
+    """Sums by tag as tags are compared; under `UNTAGGED` those of what has none, where there is anything.
+
+    The database adds up each session, of which there are far fewer than days; a count of different runs by tag over all
+    days took it five times as long as everything else.
+    """
+    sums = {"fen": Sum("amount_fen"), "exact": Sum("exact_fen"), "length": Sum("seconds")}
+    sessions = rows.values_list("session__workload_id", "session__tag_keys", "session_id").annotate(**sums)
+    found: dict[str, Sums] = {}
+    runs: dict[str, set[UUID]] = {}
+    for workload_id, keys, _session, fen, exact, length in sessions.iterator():
+        for key in keys or [UNTAGGED]:
+            fen_so_far, exact_so_far, length_so_far, _runs = found.get(key, NOTHING)
+            runs.setdefault(key, set()).add(workload_id)
+            found[key] = (fen_so_far + fen, exact_so_far + exact, length_so_far + length, len(runs[key]))
     return found
-
-
-def _sums() -> dict[str, Any]:
-    return {
-        "fen": Sum("amount_fen"),
-        "exact": Sum("exact_fen"),
-        "length": Sum("seconds"),
-        "runs": Count("session__workload_id", distinct=True),
-    }
 
 
 def under(keys: Collection[str]) -> Q:
