@@ -1,6 +1,7 @@
 """The organisation's own vouchers."""
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from apps.billing.models import Voucher
 from apps.common.cells import Cell
@@ -29,8 +30,8 @@ class VoucherColumns(Table):
     )
     used_fen = Cell(
         "{% load pl %}{{ record.used_fen|amount }}",
-        verbose_name=_("Used ¥"),
-        attrs=column(fold=_("Used ¥"), numeric=True),
+        verbose_name=pgettext_lazy("voucher", "Used ¥"),
+        attrs=column(fold=pgettext_lazy("voucher", "Used ¥"), numeric=True),
     )
     left_fen = Cell(
         "{% load pl %}<span class='pl-strong'>{{ record.left_fen|amount }}</span>",

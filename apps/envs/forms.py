@@ -5,9 +5,8 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from django import forms
-from django.utils.translation import gettext as text
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
 
 from apps.clusters.selectors import cluster_options
 from apps.common.errors import Invalid
@@ -195,11 +194,11 @@ def new_key() -> str:
 
 
 def after(minutes: int) -> str:
-    return text("after %(time)s") % {"time": span(minutes)}
+    return gettext("after %(time)s") % {"time": span(minutes)}
 
 
 def every(minutes: int) -> str:
-    return text("every %(time)s") % {"time": span(minutes)}
+    return gettext("every %(time)s") % {"time": span(minutes)}
 
 
 def span(minutes: int) -> str:

@@ -24,6 +24,7 @@ KEYWORDS: dict[str, tuple[int | tuple[int, str], ...] | None] = {
     **dict.fromkeys(("pgettext", "pgettext_lazy"), ((1, "c"), 2)),
     **dict.fromkeys(("npgettext", "npgettext_lazy"), ((1, "c"), 2, 3)),
 }
+RENAMED = re.compile(r"\b(\w*gettext\w*) as (?!_\b)(\w+)")
 PLACEHOLDER = re.compile(r"%\((\w+)\)[sd]|%[sd]|\{(\w*)\}")
 
 
@@ -42,14 +43,18 @@ def compile_messages(locale: Path) -> None:
 def collect(root: Path = ROOT) -> Catalog:
     """Every message that the code and the templates name, with the files that name it."""
     catalog = Catalog(charset="utf-8")
-    for path in sorted([*root.glob("apps/**/*.py"), *root.glob("plstack/**/*.py")]):
-        if "migrations" not in path.parts:
-            _add(catalog, path.relative_to(root), path.read_bytes())
+    for path in _modules(root):
+        _add(catalog, path.relative_to(root), path.read_bytes())
     for path in sorted([*root.glob("templates/**/*.html"), *root.glob("templates/**/*.txt")]):
         text = templatize(path.read_text(), origin=str(path.relative_to(root)))
         # What stands between messages is blanked out but keeps its indentation, which Python's tokenizer would refuse.
         _add(catalog, path.relative_to(root), "\n".join(map(str.strip, text.splitlines())).encode())
     return catalog
+
+
+def _modules(root: Path) -> list[Path]:
+    found = sorted([*root.glob("apps/**/*.py"), *root.glob("plstack/**/*.py")])
+    return [path for path in found if "migrations" not in path.parts]
 
 
 def _add(catalog: Catalog, path: Path, source: bytes) -> None:
@@ -106,6 +111,14 @@ def problems(language: str, root: Path = ROOT) -> Iterator[str]:
         elif _placeholders(have[key].string) - _placeholders(message.id):
             yield f"placeholders differ: {message.id!r} and {have[key].string!r} ({where})"
     yield from (f"no longer used: {message.id!r}" for key, message in have.items() if key not in need)
+    yield from _renamed(root)
+
+
+def _renamed(root: Path) -> Iterator[str]:
+    """Imports that give gettext a name under which messages are not looked for."""
+    for path in _modules(root):
+        for name, other in RENAMED.findall(path.read_text()):
+            yield f"its messages are not seen: {name} as {other} ({path.relative_to(root)})"
 
 
 def _is_translated(message: Message) -> bool:

@@ -137,3 +137,10 @@ def test_an_unsound_lock_is_seen(locked: Path, name: str, old: str, new: str, pr
 def test_checks_have_names_of_their_own() -> None:
     names = [check.name for check in (*catalogue.CHECKS, *catalogue.WRITERS)]
     assert len(set(names)) == len(names)
+
+
+def test_messages_under_another_name_are_told_of(site: Path) -> None:
+    messages.update("zh_Hans", site)
+    translate(site)
+    (site / "apps" / "a" / "more.py").write_text("from django.utils.translation import gettext as text\n")
+    assert list(messages.problems("zh_Hans", site)) == ["its messages are not seen: gettext as text (apps/a/more.py)"]
