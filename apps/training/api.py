@@ -105,9 +105,10 @@ class RunDetail(RunView):
     @extend_schema(request=s.RunTagsSerializer, responses=s.RunDetailSerializer)
     def patch(self, request: Request, run_id: UUID) -> Response:
         """Change its tags, whether it runs or has ended. What is metered already keeps those of its beginning."""
+        run = self.run()  # before the body: a stranger learns nothing from what is wrong with it
         asked = s.RunTagsSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
-        set_tags(self.actor, self.run().workload, asked.validated_data["tags"])
+        set_tags(self.actor, run.workload, asked.validated_data["tags"])
         return Response(_detail(self.run()))
 
 
