@@ -1,6 +1,7 @@
 """What everybody holds, kept between passes: shares of organisations, use below them, and hard limits."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum, auto
 
 from scheduler.paths import Paths
 from scheduler.quota import QuotaBook
@@ -8,7 +9,16 @@ from scheduler.roster import Member
 from scheduler.shares import Bundle, Shares
 from scheduler.types import Queue, Task
 
-Bill = tuple[Task, Mapping[str, int], int, bool]
+
+class Counts(Enum):
+    """What a bill counts for."""
+
+    HELD = auto()  # shares, the tree below, limits
+    LENT = auto()  # the organisation's share alone
+    COMING = auto()  # turns alone
+
+
+Bill = tuple[Task, Mapping[str, int], int, Counts]
 
 
 class Accounts:
@@ -43,26 +53,39 @@ class Accounts:
     def begin(self) -> None:
         self._bills = []
 
+    @property
+    def posted(self) -> int:
+        """How many bills there have been since `begin`."""
+        return len(self._bills or ())
+
     def charge(self, task: Task, bundle: Mapping[str, int], sign: int = 1) -> None:
         """One member starts (or, with -1, ends)."""
-        self._post((task, bundle, sign, True))
+        self._post((task, bundle, sign, Counts.HELD))
 
     def lend(self, task: Task, bundle: Mapping[str, int], sign: int = 1) -> None:
         """Count it for the organisation alone: room that is being cleared, or victims that have yet to go."""
-        self._post((task, bundle, sign, False))
+        self._post((task, bundle, sign, Counts.LENT))
+
+    def expect(self, task: Task, bundle: Mapping[str, int], sign: int = 1) -> None:
+        """Count what is reserved for it as held where turns are dealt, so that nobody gets all reservations."""
+        self._post((task, bundle, sign, Counts.COMING))
 
     def _post(self, bill: Bill) -> None:
         self._apply(*bill)
         if self._bills is not None:
             self._bills.append(bill)
 
-    def _apply(self, task: Task, bundle: Mapping[str, int], sign: int, everywhere: bool) -> None:
-        self.shares.add(task.organisation, bundle, sign)
-        if everywhere:
+    def _apply(self, task: Task, bundle: Mapping[str, int], sign: int, counts: Counts) -> None:
+        if counts is Counts.COMING:
+            self.shares.expect(task.organisation, bundle, sign)
+        else:
+            self.shares.add(task.organisation, bundle, sign)
+        if counts is not Counts.LENT:
             self.paths.charge(task, sign * self.shares.parts(bundle))
+        if counts is Counts.HELD:
             self.book.charge(task, bundle, sign)
 
     def rollback(self) -> None:
         bills, self._bills = self._bills or [], None
-        for task, bundle, sign, everywhere in reversed(bills):
-            self._apply(task, bundle, -sign, everywhere)
+        for task, bundle, sign, counts in reversed(bills):
+            self._apply(task, bundle, -sign, counts)

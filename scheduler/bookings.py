@@ -6,15 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 
+from scheduler.accounts import Accounts
 from scheduler.allocator import Allocator
 from scheduler.backlog import Backlog
 from scheduler.catalogue import Entry
 from scheduler.decisions import Cause, CauseCode, Wait
 from scheduler.demand import least_members
 from scheduler.explain import Pending
-from scheduler.roster import Roster
+from scheduler.roster import Member, Roster
 from scheduler.rules import Rules
-from scheduler.shares import Claimed, Shares, asked_by
+from scheduler.shares import Bundle, Claimed, asked_by, taken_by_all
 from scheduler.timeline import Future, Reservation
 from scheduler.types import Task
 
@@ -27,16 +28,17 @@ class Bookings:
         allocator: Allocator,
         backlog: Backlog,
         roster: Roster,
-        shares: Shares,
+        accounts: Accounts,
         now: float,
         rules: Rules,
         promised: Mapping[str, Sequence[str]],
     ) -> None:
         self.allocator, self.cells, self.now, self.rules = allocator, allocator.cells, now, rules
-        self.backlog, self.roster, self.shares = backlog, roster, shares
+        self.backlog, self.roster, self.accounts = backlog, roster, accounts
         self.future = Future(self.cells, now, roster, self._takes_back, self._outranks)
         self._holds = rules.holds
         self._promised = promised
+        self._expected: dict[str, Bundle] = {}
 
     def emptied(self, holds: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
         """Tasks that room has been emptied for, or is being emptied, and where."""
@@ -69,6 +71,22 @@ class Bookings:
             if reservation is not None:
                 self.future.add(replace(reservation, promised=True))
 
+    def _expect(self, reservation: Reservation) -> None:
+        """From its turn on a reservation counts as held where turns are dealt.
+
+        Otherwise whoever holds least would get all reservations. An earlier pass's promise counts from its turn only:
+        counted before, it would put its organisation behind those whose promises are smaller.
+        """
+        bundle = self._expected[reservation.task.id] = taken_by_all(self.cells, reservation.claims)
+        self.accounts.expect(reservation.task, bundle)
+
+    def release(self, task: Task) -> None:
+        """Keep nothing any longer: it starts, or others are asked to make room for it."""
+        self.future.drop(task.id)
+        expected = self._expected.pop(task.id, None)
+        if expected is not None:
+            self.accounts.expect(task, expected, -1)
+
     def _reserve_on(self, task_id: str, nodes: Sequence[str]) -> Reservation | None:
         entry = self.backlog.entry(task_id)
         rows = sorted({self.cells.row_of[node] for node in nodes if node in self.cells.row_of})
@@ -91,8 +109,10 @@ class Bookings:
             kept = self.future.reserve(kind, task, entry.least, rows if len(rows) else None)
             if kept is not None:
                 self.future.add(kept)
+                self._expect(kept)
         elif kept is not None and kept.promised:
             kept = self.future.confirm(kept)
+            self._expect(kept)
         if kept is None or not len(rows):
             return kept
         self._holds -= 1
@@ -128,11 +148,29 @@ class Bookings:
         return reserved.organisation == other.organisation and other.priority < reserved.priority
 
     def _outranks(self, other: Task, promised: Task) -> bool:
-        """Whether the other task may break an earlier promise: by priority, or as part of its guarantee."""
+        """Whether the other task may break an earlier promise: by priority, as part of its guarantee, or of its share.
+
+        The last where the promised one's organisation has its own share and nobody knows when the promise can be met:
+        a card would lie idle without an end, kept from one that is owed it for the sake of one that is not.
+        """
         if other.organisation == promised.organisation:
             return other.priority > promised.priority
         claims = [self._claimed(task) for task in (other, promised)]
-        return claims[0] is Claimed.INSIDE and claims[1] is not Claimed.INSIDE
+        if Claimed.INSIDE in claims:
+            return claims[0] is Claimed.INSIDE and claims[1] is not Claimed.INSIDE
+        shares = self.accounts.shares
+        owed = shares.is_owed(other.organisation, asked_by(other, least_members(other)))
+        return owed and shares.has_its_share(promised.organisation) and self._guessed(promised)
+
+    def _guessed(self, promised: Task) -> bool:
+        """Whether nobody knows when those end who are where it is to start: no estimate, or past their p90."""
+        kept = self.future.kept_for(promised.id)
+        rows = {claim.row for claim in kept.claims} if kept is not None else ()
+        return any(self._endless(member) for row in rows for member in self.future.members_on(row))
+
+    def _endless(self, member: Member) -> bool:
+        p90 = member.task.estimate_p90_s
+        return p90 is None or self.now - member.started_at > p90
 
     def _claimed(self, task: Task) -> Claimed:
-        return self.shares.claim_on_promise(task.organisation, asked_by(task, least_members(task)))
+        return self.accounts.shares.claim_on_promise(task.organisation, asked_by(task, least_members(task)))

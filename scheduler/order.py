@@ -97,7 +97,7 @@ class Line:
         return tuple(knot.heap[0] for knot in self._trail()[:-1])
 
     def advance(self, moved: bool) -> None:
-        """Drop the head. `moved`: it started, so standings on its way have changed."""
+        """Drop the head. `moved`: it started or has room reserved, so standings on its way have changed."""
         trail = self._trail()
         trail[-1].at += 1
         if self._absent is not None:
@@ -173,7 +173,7 @@ class Turns:
         return self._lines[self._heap[0][-1]].head() if self._heap else None
 
     def done(self, moved: bool) -> None:
-        """The task named last has been decided. `moved`: it started; shares and paths are up to date by now."""
+        """The task named last has been decided. `moved`: it started or has room reserved, and standings say so."""
         if self._first:
             self._first.pop()
             self._sort()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -23,7 +22,7 @@ from scheduler.order import Turns
 from scheduler.preempt import Preemptor
 from scheduler.roster import Roster, member_of
 from scheduler.rules import Rules
-from scheduler.shares import taken_by
+from scheduler.shares import taken_by_all
 from scheduler.timeline import Reservation
 from scheduler.types import Task
 from scheduler.victims import Eviction
@@ -48,7 +47,7 @@ class Pass:
         self.allocator, self.cells, self.now, self.rules = allocator, allocator.cells, now, rules
         self.backlog, self.roster, self.accounts = backlog, roster, accounts
         self.shares, self.book = accounts.shares, accounts.book
-        self.bookings = Bookings(allocator, backlog, roster, accounts.shares, now, rules, promised)
+        self.bookings = Bookings(allocator, backlog, roster, accounts, now, rules, promised)
         self.future = self.bookings.future
         self.preemptor = Preemptor(
             self.cells, self.future, self.shares, now, checkpoints, firm=rules.firm_over_guarantee
@@ -75,7 +74,9 @@ class Pass:
         self.bookings.keep_promises(first)
         turns = Turns(self.backlog, self.shares, self.accounts.paths, self.now, first)
         while (entry := turns.next()) is not None and not (self._settled() and not first):
-            turns.done(self._decide(entry))
+            before = self.accounts.posted
+            self._decide(entry)
+            turns.done(self.accounts.posted != before)
         return Plan((*self.preempts, *self.places, *self._waits()))
 
     def _waits(self) -> Sequence[Wait]:
@@ -98,34 +99,32 @@ class Pass:
         reserved = len(self.future.reservations) if reserved is None else reserved
         return not self._open and reserved >= self.rules.reservations
 
-    def _decide(self, entry: Entry) -> bool:
-        """True when the task starts."""
+    def _decide(self, entry: Entry) -> None:
         task = entry.task
         problem = entry.problem or self.book.blocked_by(task, entry.asked)
         if problem is None and self.rules.in_order and self.pending:
             problem = Cause(CauseCode.BEHIND_RESERVATION, {"for_task": self.pending[0].entry.task.id})
         if problem is not None:
             self.pending.append(Pending(entry, Finding(problem)))
-            return False
+            return
         if entry.key not in self._full:
             claims, stopped = self._place(entry)
             if claims is not None:
                 self._start(task, claims)
-                return True
+                return
             if stopped is not None:
                 self._hold_back(entry, stopped)
-                return False
+                return
             self._full.add(entry.key)
             self._open.discard(entry.key)
         self._blocked(entry)
-        return False
 
     def _place(self, entry: Entry) -> tuple[list[Claim] | None, Finding | None]:
         """Committed claims; or why it was stopped although it fits; or neither when it does not fit."""
         task = entry.task
         end = task.estimate_p90_s if task.estimate_p90_s is not None else math.inf
         key = self._shut_key(entry)
-        shut = self._shut.get(key)
+        shut = self._shut.get(key) if self.future.kept_for(task.id) is None else None  # it may use its own room
         if shut is not None and end >= shut[0] and not task.preemptible:
             return None, shut[1]
         forbidden: Bools | None = None
@@ -169,7 +168,7 @@ class Pass:
             for claim in claims:
                 if self.future.reserved(claim.row) and not self.future.allows(task, claims, claim.row):
                     return [claim.row], Finding(self._behind(task, claim.row))
-        bundle = self._bundle(claims)
+        bundle = taken_by_all(self.cells, claims)
         over = self.book.blocked_by(task, bundle)
         return None if over is None else ([claim.row for claim in claims], Finding(over))
 
@@ -180,16 +179,9 @@ class Pass:
             params |= {"for_task": reservation.task.id, "start_p50": reservation.start_p50}
         return Cause(CauseCode.BEHIND_RESERVATION, params)
 
-    def _bundle(self, claims: Sequence[Claim]) -> dict[str, int]:
-        total: defaultdict[str, int] = defaultdict(int)
-        for claim in claims:
-            for resource, amount in taken_by(self.cells, claim).items():
-                total[resource] += amount
-        return total
-
     def _start(self, task: Task, claims: list[Claim]) -> None:
         self.committed += claims
-        self.future.drop(task.id)
+        self.bookings.release(task)
         for number, claim in enumerate(claims):
             member = member_of(self.cells, task, claim, self.now)
             self.accounts.charge(task, member.bundle)
@@ -234,10 +226,10 @@ class Pass:
             self.accounts.lend(victim.task, victim.bundle, -1)
             self.future.leaves(victim.task.id, task.id)
         self.preemptor.asked(eviction.victims)
-        self.accounts.lend(task, self._bundle(eviction.claims))
+        self.accounts.lend(task, taken_by_all(self.cells, eviction.claims))
         notice = self.now + self.rules.notice_s
         run = task.estimate_p90_s if task.estimate_p90_s is not None else math.inf
-        self.future.drop(task.id)
+        self.bookings.release(task)
         kept = Reservation(task, eviction.claims, self.now, notice + self.rules.save_window_s, self.now + run)
         self.future.add(kept)
         return replace(kept, start_p50=notice)

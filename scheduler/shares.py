@@ -6,7 +6,7 @@ Dominant share: Ghodsi et al., NSDI'11. Deserved share: weighted progressive fil
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import IntEnum
 
 from scheduler.cells import Cells, Claim, capacity_of
@@ -54,6 +54,19 @@ def taken_by(cells: Cells, claim: Claim) -> Bundle:
     return bundle
 
 
+def taken_by_all(cells: Cells, claims: Iterable[Claim]) -> Bundle:
+    """Claims together by resource."""
+    return sum_of(taken_by(cells, claim) for claim in claims)
+
+
+def sum_of(bundles: Iterable[Mapping[str, int]]) -> Bundle:
+    total: defaultdict[str, int] = defaultdict(int)
+    for bundle in bundles:
+        for resource, amount in bundle.items():
+            total[resource] += amount
+    return dict(total)
+
+
 def asked_by(task: Task, members: int) -> Bundle:
     """What a task would add; its model is ANY_MODEL only, unless it names one."""
     bundle = {CPU: task.cpu_milli * members, MEMORY: task.memory_mib * members}
@@ -90,8 +103,10 @@ class Shares:
         self.total = total
         self.used: defaultdict[str, Bundle] = defaultdict(dict)
         self.changes: defaultdict[str, int] = defaultdict(int)  # how often the use of an organisation has changed
+        self._coming: defaultdict[str, Bundle] = defaultdict(dict)
         self._dominant: dict[str, float] = {}
         self._usual = self._most_ahead = 0.0
+        self._equal_share = 0.0
         self.govern(queues)
 
     def govern(self, queues: Sequence[Queue]) -> None:
@@ -109,6 +124,13 @@ class Shares:
         self.changes[organisation] += 1
         for resource, amount in bundle.items():
             used[resource] = used.get(resource, 0) + sign * amount
+
+    def expect(self, organisation: str, bundle: Mapping[str, int], sign: int = 1) -> None:
+        """Room that is reserved: it counts for turns as if it were held, but against no guarantee."""
+        coming = self._coming[organisation]
+        self._dominant.pop(organisation, None)
+        for resource, amount in bundle.items():
+            coming[resource] = coming.get(resource, 0) + sign * amount
 
     def weight(self, organisation: str) -> float:
         queue = self.queue.get(organisation)
@@ -175,9 +197,11 @@ class Shares:
         return promised or 0
 
     def dominant(self, organisation: str) -> float:
-        """The largest fraction of any resource that the organisation holds."""
+        """The largest fraction of any resource that the organisation holds or has reserved."""
         if organisation not in self._dominant:
-            self._dominant[organisation] = fraction(self.used[organisation], self.total)
+            used, coming = self.used[organisation], self._coming[organisation]
+            both = {r: used.get(r, 0) + coming.get(r, 0) for r in used.keys() | coming.keys()}
+            self._dominant[organisation] = fraction(both, self.total)
         return self._dominant[organisation]
 
     def standing(self, organisation: str, oldest_wait_s: float = 0.0) -> float:
@@ -191,6 +215,18 @@ class Shares:
         recent = sorted(map(self._recent, organisations))
         self._usual = recent[len(recent) // 2] if recent else 0.0
         self._most_ahead = MOST_AHEAD / sum(map(self.weight, organisations)) if recent else 0.0
+        there = {*organisations, *(o for o, used in self.used.items() if any(used.values()))}
+        self._equal_share = 1.0 / sum(map(self.weight, there)) if there else 0.0
+
+    def is_owed(self, organisation: str, bundle: Mapping[str, int]) -> bool:
+        """Whether it stays within its equal share with this on top, by weight among all that wait or hold something."""
+        used = self.used[organisation]
+        both = {r: used.get(r, 0) + bundle.get(r, 0) for r in used.keys() | bundle.keys()}
+        return fraction(both, self.total) <= self._equal_share * self.weight(organisation)
+
+    def has_its_share(self, organisation: str) -> bool:
+        """Whether it holds its equal share already, what is reserved for it left out."""
+        return fraction(self.used[organisation], self.total) >= self._equal_share * self.weight(organisation)
 
     def _recent(self, organisation: str) -> float:
         """Recent use per unit of weight; the whole cluster for CATCH_UP_S is 1."""

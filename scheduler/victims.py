@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -10,6 +9,7 @@ from scheduler.cells import Claim
 from scheduler.demand import Demand
 from scheduler.host import Host
 from scheduler.roster import Member
+from scheduler.shares import sum_of
 from scheduler.types import Task
 
 Cost = tuple[int, float, int, int]
@@ -59,11 +59,7 @@ def by_cost(eviction: Eviction) -> tuple[Cost, int]:
 
 def bundle_of(members: Iterable[Member]) -> Mapping[str, int]:
     """All that these members hold, by resource."""
-    total: defaultdict[str, int] = defaultdict(int)
-    for member in members:
-        for resource, amount in member.bundle.items():
-            total[resource] += amount
-    return total
+    return sum_of(member.bundle for member in members)
 
 
 def go(host: Host, victim: Victim) -> None:

@@ -1,5 +1,6 @@
 """Reservations and what may run in front of them."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler import (
+    Amount,
     CauseCode,
     Device,
     Engine,
@@ -15,6 +17,8 @@ from scheduler import (
     Mode,
     Node,
     Plan,
+    Queue,
+    QueueLevel,
     Rules,
     Running,
     Slice,
@@ -128,3 +132,57 @@ def test_a_promise_is_kept_against_those_who_come_later_and_broken_by_higher_pri
     assert [p.task_id for p in plan(replace(later, promised={}), 10.0).places] == ["newcomer"]
     urgent = replace(newcomer, id="urgent", organisation="bob-inc", priority=5)
     assert [p.task_id for p in plan(replace(later, waiting=(wide, urgent)), 10.0).places] == ["urgent"]
+
+
+def test_reservations_are_dealt_as_cards_are() -> None:
+    """Four equal organisations wait with large jobs for a full cluster: none is given all the room to come."""
+    held = tuple(running(job(f"busy{n}", 4, 100.0 + n), f"n{n}", range(4)) for n in range(16))
+    waiting = tuple(
+        job(f"{o}-{i:02d}", 4, 50.0, organisation=o, at=float(i))
+        for o in ("ann", "bob", "cat", "dan")
+        for i in range(20)
+    )
+    waits = plan(Snapshot(nodes(16), held, waiting), 0.0).waits
+    kept = Counter(wait.task_id.split("-")[0] for wait in waits if wait.reserved_nodes)
+    assert kept == {"ann": 4, "bob": 4, "cat": 4, "dan": 4}
+
+
+def test_reservations_are_dealt_between_the_users_of_one_organisation_as_well() -> None:
+    held = tuple(running(job(f"busy{n}", 4, 100.0 + n), f"n{n}", range(4)) for n in range(16))
+    waiting = tuple(job(f"{u}-{i:02d}", 4, 50.0, user=u, at=float(i)) for u in ("eve", "fay") for i in range(20))
+    waits = plan(Snapshot(nodes(16), held, waiting), 0.0).waits
+    kept = Counter(wait.task_id.split("-")[0] for wait in waits if wait.reserved_nodes)
+    assert kept == {"eve": 8, "fay": 8}
+
+
+def test_room_to_come_counts_against_no_guarantee() -> None:
+    """What is promised is measured by what is held: one that holds nothing goes first with all it was promised."""
+    promise = Queue(QueueLevel.ORGANISATION, "ann", "ann", guarantee=Amount(gpu_milli={"A100": 8000}))
+    held = tuple(running(job(f"busy{n}", 4, 100.0 + n, organisation="zoe"), f"n{n}", range(4)) for n in range(4))
+    waiting = tuple(job(f"{o}-{i}", 4, 50.0, organisation=o, at=float(i)) for o in ("ann", "bob") for i in range(4))
+    waits = plan(Snapshot(nodes(4), held, waiting, (promise,)), 0.0).waits
+    assert [wait.task_id for wait in waits if wait.start_p50 in (100.0, 101.0)] == ["ann-0", "ann-1"]
+
+
+def test_a_task_may_use_what_is_kept_for_it_after_others_of_its_kind_were_refused() -> None:
+    first, second = job("first", 4, 50.0, at=0.0), job("second", 4, 50.0, at=1.0)
+    outcome = plan(Snapshot(nodes(1), (), (first, second), promised={"second": ("n0",)}), 10.0)
+    assert [place.task_id for place in outcome.places] == ["second"]
+
+
+def test_what_fits_is_not_kept_from_one_below_its_share_for_one_above_it() -> None:
+    """Bob holds three of four cards without an end and was promised all four; Ann has nothing and wants one."""
+    busy = running(job("busy", 3, None, organisation="bob"), "n0", range(3))
+    wide = job("wide", 4, None, organisation="bob")
+    small = job("small", 1, None, at=5.0, organisation="ann")
+    later = Snapshot(nodes(1), (busy,), (wide, small), promised={"wide": ("n0",)})
+    assert [place.task_id for place in plan(later, 10.0).places] == ["small"]
+    late = replace(busy, task=job("busy", 3, 5.0, organisation="bob"))
+    assert [place.task_id for place in plan(replace(later, running=(late,)), 10.0).places] == ["small"]
+    on_time = replace(busy, task=job("busy", 3, 50.0, organisation="bob"))
+    assert plan(replace(later, running=(on_time,)), 10.0).places == ()
+    large = replace(
+        small, id="large", gpu=GpuRequest(Mode.WHOLE, 3)
+    )  # with three cards it would be above its own share
+    one = replace(busy, slices=busy.slices[:1])
+    assert plan(replace(later, running=(one,), waiting=(wide, large)), 10.0).places == ()
