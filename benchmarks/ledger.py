@@ -59,11 +59,14 @@ RATED_ORGANISATIONS, SESSIONS, HOURS = 20, 25, 24
 GOALS = {"sql": 0.8, "service": 0.4, "one": 0.2, "rating": 5.0}
 DRAWS = {"uniform": "random(1, :n)", "zipf": "random_zipfian(1, :n, 1.001)", "one": "1"}
 SCRIPT = """\\set o {draw}
-INSERT INTO billing_transfer (debit_id, credit_id, amount_fen, kind, idem, ref, note, actor_label)
-SELECT cash, revenue, 1, 'usage', gen_random_uuid()::text, '', '', 'benchmark' FROM bench_pair WHERE number = :o;
+INSERT INTO billing_transfer (organisation_id, debit_id, credit_id, amount_fen, kind, idem, ref, note, actor_label)
+SELECT organisation, cash, revenue, 1, 'usage', gen_random_uuid()::text, '', '', 'benchmark' FROM bench_pair
+    WHERE number = :o;
 """
 PAIRS = """
-CREATE TABLE bench_pair AS SELECT row_number() OVER (ORDER BY cash.id) AS number, cash.id AS cash, revenue.id AS revenue
+CREATE TABLE bench_pair AS SELECT
+    row_number() OVER (ORDER BY cash.id) AS number, organisation_id AS organisation,
+    cash.id AS cash, revenue.id AS revenue
     FROM billing_account cash JOIN billing_account revenue USING (organisation_id)
     WHERE cash.kind = 'cash' AND revenue.kind = 'revenue';
 ALTER TABLE bench_pair ADD PRIMARY KEY (number);

@@ -11,8 +11,9 @@ import pytest
 from django.db import connection, transaction
 
 from apps.billing import selectors, services
-from apps.billing.choices import AccountKind
+from apps.billing.choices import AccountKind, TransferKind
 from apps.billing.models import Charge, Hold, MeterSession, Transfer, UsageSlice
+from apps.billing.services.ledger import lock_wallet, organisation_account
 from apps.common.actor import Actor
 from apps.common.errors import InsufficientFunds
 from apps.common.scoping import acting
@@ -103,6 +104,38 @@ def test_a_slip_entered_twice_at_once_is_credited_once(lab: Organisation) -> Non
     )
     assert len({result.pk for result in results}) == 1
     assert balance(lab) == 500
+
+
+def usage(organisation: Organisation, idem: str) -> Transfer:
+    posting = services.Posting(
+        debit=wallet(organisation),
+        credit=organisation_account(organisation.pk, AccountKind.REVENUE),
+        amount_fen=1,
+        kind=TransferKind.USAGE,
+        idem=idem,
+    )
+    return services.post(PLATFORM, posting=posting)
+
+
+def test_postings_never_deadlock_with_transactions_that_hold_the_wallet(lab: Organisation) -> None:
+    top_up(lab, 500)
+
+    def alone(number: int) -> Callable[[], Any]:
+        return lambda: [usage(lab, f"alone:{number}:{each}") for each in range(5)]
+
+    def after_others(number: int) -> Callable[[], Any]:
+        def several() -> None:
+            with transaction.atomic():
+                lock_wallet(lab.pk)
+                for each in range(5):
+                    usage(lab, f"several:{number}:{each}")
+
+        return several
+
+    results = together(*(kind(number) for number in range(8) for kind in (alone, after_others)))
+    assert [result for result in results if isinstance(result, Exception)] == []
+    assert (balance(lab), balance(lab, AccountKind.REVENUE)) == (420, 80)
+    assert selectors.drift() == []
 
 
 def test_accounts_opened_at_once_are_opened_once(lab: Organisation) -> None:

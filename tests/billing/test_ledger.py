@@ -144,6 +144,54 @@ def test_the_owner_cannot_rewrite_history_either(lab: Organisation) -> None:
             execute(statement)
 
 
+def test_a_transfer_names_accounts_that_are_there(lab: Organisation) -> None:
+    ours = wallet(lab)
+    for debit, credit in ((ours.pk, 0), (0, ours.pk)):
+        with pytest.raises(IntegrityError, match="between two accounts"), transaction.atomic():
+            Transfer.objects.create(
+                debit_id=debit, credit_id=credit, amount_fen=1, kind=TransferKind.USAGE, idem="x", actor_label="x"
+            )
+
+
+def test_a_transfer_is_of_the_organisation_that_its_accounts_are_of(lab: Organisation) -> None:
+    """Left open it is looked up, said wrongly it is refused."""
+    top_up(lab, 500)
+    other, kept = make_organisation(), Transfer.objects.get()
+    ours = {"debit": wallet(lab), "credit": organisation_account(lab.pk, AccountKind.REVENUE), "amount_fen": 1}
+    rest = {"kind": TransferKind.USAGE, "actor_label": "x"}
+    made = Transfer.objects.create(**ours, **rest, idem="open")
+    made.refresh_from_db()
+    assert made.organisation_id == kept.organisation_id == lab.pk
+    with pytest.raises(IntegrityError, match="between organisations"), transaction.atomic():
+        Transfer.objects.create(**ours, **rest, idem="wrong", organisation=other)
+    clearing, fees = platform_account(AccountKind.OFFLINE_CLEARING), platform_account(AccountKind.FEES)
+    with pytest.raises(IntegrityError, match="between organisations"), transaction.atomic():
+        Transfer.objects.create(debit=clearing, credit=fees, amount_fen=1, **rest, idem="nobody's", organisation=lab)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM billing_account",
+        "UPDATE billing_account SET id = -id",
+        "UPDATE billing_account SET kind = 'voucher'",
+        "UPDATE billing_account SET organisation_id = NULL WHERE organisation_id IS NOT NULL",
+    ],
+)
+def test_an_account_stays_what_it_is_whoever_asks(lab: Organisation, statement: str) -> None:
+    top_up(lab, 500)
+    execute("SET LOCAL ROLE NONE")
+    with pytest.raises(IntegrityError, match="stays what it is"):
+        execute(statement)
+
+
+def test_an_organisation_with_accounts_stays(lab: Organisation) -> None:
+    wallet(lab)
+    execute("SET LOCAL ROLE NONE")
+    with pytest.raises(IntegrityError, match="billing_account"):
+        execute(f"DELETE FROM tenants_organisation WHERE id = '{lab.pk}'; SET CONSTRAINTS ALL IMMEDIATE")
+
+
 def test_a_dropped_duplicate_moves_nothing(lab: Organisation, alice: Actor) -> None:
     top_up(lab, 500)
     transfer = Transfer.objects.get()

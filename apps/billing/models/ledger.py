@@ -62,12 +62,13 @@ class Transfer(TenantModel):
     `organisation` is the tenant among the two accounts (set by a trigger), null between platform accounts.
     """
 
-    # Without an index of its own: `transfer_of_organisation` begins with it.
+    # Triggers hold what foreign keys would, without a lock at the commit. The organisation has no index of its own:
+    # `transfer_of_organisation` begins with it.
     organisation = models.ForeignKey(
-        Organisation, on_delete=models.PROTECT, null=True, related_name="+", db_index=False
+        Organisation, on_delete=models.PROTECT, null=True, related_name="+", db_index=False, db_constraint=False
     )
-    debit = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="debits")
-    credit = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="credits")
+    debit = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="debits", db_constraint=False)
+    credit = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="credits", db_constraint=False)
     amount_fen = models.BigIntegerField()
     kind = models.CharField(max_length=20, choices=TransferKind)
     idem = models.CharField(max_length=200)

@@ -15,8 +15,9 @@ from apps.common.errors import Conflict, InsufficientFunds, Invalid, NotFound
 WALLET_COVERS_DECISIONS = "wallet_covers_decisions"
 # One statement, as every posting passes here: the key decides by itself whether there is anything to write.
 INSERT = """
-INSERT INTO billing_transfer (debit_id, credit_id, amount_fen, kind, idem, ref, note, actor_id, actor_label)
-VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT (idem) DO NOTHING RETURNING id, organisation_id, at
+INSERT INTO billing_transfer (
+    organisation_id, debit_id, credit_id, amount_fen, kind, idem, ref, note, actor_id, actor_label
+) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT (idem) DO NOTHING RETURNING id, at
 """
 # In the model's own order, which `from_db` goes by.
 COLUMNS = tuple(field.attname for field in Transfer._meta.concrete_fields)
@@ -120,8 +121,9 @@ def _find(organisation_id: UUID | None, kind: AccountKind) -> Account | None:
 
 
 def _write(actor: Actor, posting: Posting) -> Transfer | None:
-    """None where the key is taken. The trigger of migration 0002 names the organisation."""
+    """None where the key is taken. The trigger of migration 0027 checks whose it is."""
     values = (
+        posting.debit.organisation_id or posting.credit.organisation_id,
         posting.debit.pk,
         posting.credit.pk,
         posting.amount_fen,
@@ -137,9 +139,9 @@ def _write(actor: Actor, posting: Posting) -> Transfer | None:
         row = cursor.fetchone()
     if row is None:
         return None
-    transfer_id, organisation_id, at = row
+    transfer_id, at = row
     # As a query would load it, which takes half as long as naming each field does.
-    written: Transfer = Transfer.from_db(connection.alias, COLUMNS, (transfer_id, organisation_id, *values, at))
+    written: Transfer = Transfer.from_db(connection.alias, COLUMNS, (transfer_id, *values, at))
     return written
 
 
