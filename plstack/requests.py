@@ -20,11 +20,11 @@ from django.db import close_old_connections
 from django.http import FileResponse, HttpRequest
 from django.http.response import HttpResponseBase
 
+from plstack.busy import busy
+
 # A quarter of the embedded server's slots: the gateway, the workers and the operator's shell need theirs.
 THREADS = 24
 MOST_WAITING = 400
-RETRY_AFTER_S = 2
-BUSY = b"Too many requests at once. Try again in a few seconds.\n"
 
 
 class RequestThreads(Executor):
@@ -65,7 +65,7 @@ class RequestHandler(ASGIHandler):
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if self.threads.waiting >= self.most_waiting:
-            await _turn_away(send)
+            await _turn_away(scope, send)
             return
         async with ThreadSensitiveContext(executor=self.threads):
             await super().__call__(scope, receive, send)
@@ -78,7 +78,8 @@ class RequestHandler(ASGIHandler):
         return response
 
 
-async def _turn_away(send: Any) -> None:
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"retry-after", b"%d" % RETRY_AFTER_S)]
-    await send({"type": "http.response.start", "status": 503, "headers": headers})
-    await send({"type": "http.response.body", "body": BUSY})
+async def _turn_away(scope: Any, send: Any) -> None:
+    response = busy(scope)
+    headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in response.items()]
+    await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
+    await send({"type": "http.response.body", "body": response.content})

@@ -11,9 +11,9 @@ from apps.tenants.views.organisations import switch_organisation
 from plstack import api_urls
 
 urlpatterns = [
-    path("", include("apps.console.portal_urls")),
+    path("", include("apps.console.urls.portal")),
     path("console/what-if/", include("apps.whatif.urls")),
-    path("console/", include("apps.console.urls")),
+    path("console/", include("apps.console.urls.console")),
     path("environments/", include("apps.envs.urls")),
     path("images/", include("apps.registry.urls")),
     path("training/", include("apps.training.urls")),

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.db.models import QuerySet
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import generics, serializers
 from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
@@ -13,6 +13,7 @@ from apps.billing import selectors as funds
 from apps.billing.choices import ArrearsStatus
 from apps.billing.forms import Asked, ConsumptionForm, Period
 from apps.billing.models import Charge, Package, Transfer
+from apps.billing.selectors.own_prices import OwnPrices, own_terms
 from apps.common.access import in_organisation
 from apps.common.api import ScopedView
 from apps.common.errors import Invalid
@@ -114,9 +115,12 @@ class WorkloadSerializer(serializers.Serializer[Any]):
 
 
 class PackageSerializer(serializers.ModelSerializer[Package]):
-    """`rate_fen_per_hour` of one replica; null: no price yet, so it cannot be started."""
+    """Rates of one replica; null: no price yet, so it cannot be started. `rate_fen_per_hour`: what the organisation
+    pays, its discount taken off what is listed, as a quote has it.
+    """
 
-    rate_fen_per_hour = exact(source="price.rate_fen_per_hour", allow_null=True, default=None)
+    rate_fen_per_hour = serializers.SerializerMethodField()
+    list_rate_fen_per_hour = exact(source="price.rate_fen_per_hour", allow_null=True, default=None)
     price_version = serializers.IntegerField(source="price.number", allow_null=True, default=None)
 
     class Meta:
@@ -138,8 +142,14 @@ class PackageSerializer(serializers.ModelSerializer[Package]):
             "mig_profile",
             "term",
             "rate_fen_per_hour",
+            "list_rate_fen_per_hour",
             "price_version",
         )
+
+    @extend_schema_field(exact(allow_null=True))
+    def get_rate_fen_per_hour(self, row: Package) -> str | None:
+        own: OwnPrices = self.context["own"]
+        return None if row.price is None else f"{own.rate(row.price.rate_fen_per_hour):.10f}"
 
 
 # Each order has a second key: rows of the same instant must not change places between two pages.
@@ -189,6 +199,9 @@ class PackageList(ScopedView, generics.ListAPIView[Package]):
     serializer_class = PackageSerializer
     pagination_class: type[CursorPagination] = PackageOrder
     queryset = Package.objects.none()
+
+    def get_serializer_context(self) -> dict[str, Any]:
+        return {**super().get_serializer_context(), "own": own_terms(self.actor)}
 
     def get_queryset(self) -> QuerySet[Package]:
         return funds.packages(self.actor)

@@ -99,6 +99,19 @@ class VoucherScope(models.TextChoices):
     STORAGE = "storage", _("Storage")
 
 
+class VoucherNote(models.TextChoices):
+    """Notes that the platform writes itself. A voucher never changes, so each is stored as it was first written; who
+    reads it has it in their language.
+    """
+
+    TO_BEGIN_WITH = "To begin with", _("To begin with")
+
+    @classmethod
+    def words(cls, note: str) -> str:
+        """Somebody's own note as it is."""
+        return str(cls(note).label) if note in cls.values else note
+
+
 class VoucherState(models.TextChoices):
     """As it is shown; none of it is stored."""
 

@@ -44,7 +44,7 @@ class VoucherTable(VoucherColumns):
     caption = _("Vouchers")
     scope = Cell(
         "{% load vouchers %}<span class='pl-name'>{{ record|scope_words }}</span>"
-        "{% if record.note %}<span class='pl-sub'>{{ record.note }}</span>{% endif %}",
+        "{% if record.note %}<span class='pl-sub'>{{ record|note_words }}</span>{% endif %}",
         verbose_name=_("Pays for"),
         order_by=("scope", "pk"),
         attrs=column("o-1", width="c-4"),

@@ -19,6 +19,8 @@ from apps.common.errors import DomainError
 from apps.common.scoping import acting
 from apps.common.throttling import Allowance
 
+PROBLEM = "application/problem+json"
+
 
 class ScopedView(APIView):
     """Declares `access` as one `Access` for all methods or as {method or action: Access}.
@@ -91,7 +93,7 @@ class ScopedView(APIView):
 
 def problem_json(error: Exception, context: dict[str, Any]) -> Response | None:
     """`{"type", "title", "status", "code", "detail", "hint", "fields"}` for every error that has words."""
-    problem = _problem(error)
+    problem = problem_of(error)
     if problem is None:
         return None
     set_rollback()
@@ -101,10 +103,11 @@ def problem_json(error: Exception, context: dict[str, Any]) -> Response | None:
     wait = getattr(error, "wait", None)  # of a throttled request, in seconds
     if wait is not None:
         headers["Retry-After"] = str(int(wait) + 1)
-    return Response(problem, status=problem["status"], content_type="application/problem+json", headers=headers)
+    return Response(problem, status=problem["status"], content_type=PROBLEM, headers=headers)
 
 
-def _problem(error: Exception) -> dict[str, Any] | None:
+def problem_of(error: Exception) -> dict[str, Any] | None:
+    """The body in the language of the moment; None for an error that is no answer."""
     if isinstance(error, DomainError):
         told = {name: [str(text)] for name, text in error.fields.items()}
         return _body(error.status, error.code, str(error.message), str(error.hint), told)

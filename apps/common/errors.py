@@ -7,6 +7,8 @@ from typing import ClassVar
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from apps.common.formatting import sentences
+
 Text = str | Promise
 
 
@@ -26,6 +28,11 @@ class DomainError(Exception):
         self.message = message
         self.hint = hint
         self.fields: Mapping[str, Text] = fields or {}
+
+    @property
+    def sentences(self) -> str:
+        """What was refused and what to do next, in the reader's language: for places that show one text."""
+        return sentences(self.message, self.hint)
 
 
 class Invalid(DomainError):

@@ -6,6 +6,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 UNKNOWN = "—"
+# After these a Chinese sentence goes on without a space.
+_FULL_WIDTH = ("。", "！", "？", "；", "：", "，")
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 _SIZE_UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
@@ -60,6 +62,14 @@ def clock(seconds: float | None) -> str:
     minutes, rest = divmod(max(0, int(seconds)), MINUTE)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}"
+
+
+def sentences(*parts: object) -> str:
+    """Sentences one after the other, as each language has them; empty ones are left out."""
+    told = ""
+    for part in map(str, parts):
+        told += f"{' ' if told and part and not told.endswith(_FULL_WIDTH) else ''}{part}"
+    return told
 
 
 def moment(when: datetime | None, *, seconds: bool = False) -> str:

@@ -15,6 +15,11 @@ def day_field(label: Any, **options: Any) -> forms.DateField:
     return forms.DateField(label=label, widget=forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"}), **options)
 
 
+def search_box(size: int = 24) -> forms.TextInput:
+    """An input of so many letters to search a list by."""
+    return forms.TextInput(attrs={"type": "search", "size": size})
+
+
 def show_error(form: forms.Form, error: DomainError) -> None:
     """Put each part of the error beside its field, the rest (with the hint) above the form."""
     placed = False
@@ -23,7 +28,7 @@ def show_error(form: forms.Form, error: DomainError) -> None:
             form.add_error(name, str(text))
             placed = True
     if not placed:
-        form.add_error(None, " ".join(part for part in (str(error.message), str(error.hint)) if part))
+        form.add_error(None, error.sentences)
 
 
 def rows(data: QueryDict, prefix: str) -> tuple[tuple[str, str], ...]:

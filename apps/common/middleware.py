@@ -1,11 +1,11 @@
-"""Headers on every response, the person's language, and domain errors as pages."""
+"""Headers on every response, the person's language, domain errors as pages, and the way back from a form's address."""
 
 from collections.abc import Callable
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.urls import Resolver404, resolve, reverse
 from django.utils.translation import get_supported_language_variant
 
 from apps.common.errors import DomainError, NotFound
@@ -74,6 +74,43 @@ class DomainErrors:
             return _go_to(request, reverse(exception.leads_to))
         template = "errors/404.html" if isinstance(exception, NotFound) else "errors/domain.html"
         return render(request, template, {"error": exception}, status=exception.status)
+
+
+class PageAbove:
+    """Opening an address that only takes a form leads to the page that it belongs to.
+
+    A refused form is shown at the address that it was sent to. Changing the language or the theme there, signing in
+    again and Enter in the address bar all ask for that address by GET, and browsers have nothing to show for a 405.
+    """
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if isinstance(response, HttpResponseNotAllowed) and _is_opened(request):
+            return redirect(_page_above(request.path_info))
+        return response
+
+
+def _is_opened(request: HttpRequest) -> bool:
+    """By a person in a browser: neither a fragment nor a program's call."""
+    wants_page = "text/html" in request.headers.get("Accept", "") and "HX-Request" not in request.headers
+    return wants_page and request.method in ("GET", "HEAD")
+
+
+def _page_above(path: str) -> str:
+    """The nearest address above that exists; the portal's first page at last."""
+    parts = path.strip("/").split("/")[:-1]
+    while parts:
+        above = f"/{'/'.join(parts)}/"
+        try:
+            resolve(above)
+        except Resolver404:
+            parts.pop()
+        else:
+            return above
+    return "/"
 
 
 def _go_to(request: HttpRequest, url: str) -> HttpResponse:

@@ -4,7 +4,6 @@ import re
 from decimal import ROUND_FLOOR, Decimal
 
 FEN_PER_YUAN = 100
-SECONDS_PER_HOUR = Decimal(3600)
 # Exact amounts keep ten places, as the ledger's numeric columns do.
 EXACT = Decimal("1e-10")
 _AMOUNT = re.compile(r"(?P<sign>-?)¥?(?P<whole>[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.(?P<rest>[0-9]{1,2}))?")

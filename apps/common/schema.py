@@ -19,7 +19,8 @@ KEY = OpenApiParameter(
 class ProblemSerializer(serializers.Serializer[Any]):
     """What went wrong, in words: `code` is stable, `hint` says what to do, `fields` what is wrong with each input.
 
-    429 comes with Retry-After (seconds); every answer tells RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset.
+    429, and 503 where too many requests wait, come with Retry-After (seconds); every answer but that 503 tells
+    RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset.
     """
 
     type = serializers.CharField()

@@ -6,8 +6,8 @@ import django_tables2
 from django.core.paginator import Page
 from django.utils.functional import Promise
 
-# On a phone a row is a small card of six columns; these name a cell's width and place in it.
-FULL, HALF, THIRD, TWO_THIRDS = "c-6", "", "c-2", "c-4"
+# On a phone a row is a small card of six columns; these name how many of them a cell takes: all, or three.
+FULL, HALF = "c-6", ""
 
 
 def column(*classes: str, fold: str | Promise = "", numeric: bool = False, width: str = HALF) -> dict[str, Any]:

@@ -64,6 +64,8 @@ def _portal(request: HttpRequest, actor: Actor) -> dict[str, Any]:
     staff = bool(platform_permissions(user))  # type: ignore[arg-type]
     return {
         "portal": "portal",
+        # Nobody without an organisation may listen here: they would be told for ever that live updates are lost.
+        "person_group": person_group(user.pk) if member else "",  # type: ignore[arg-type]
         "organisation": member.organisation.name if member else "",
         "organisations": [
             {"id": m.organisation_id, "name": m.organisation.name, "current": member and m.pk == member.pk}

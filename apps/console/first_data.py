@@ -8,7 +8,7 @@ from pathlib import Path
 from django.conf import settings
 
 from apps.billing import services as billing
-from apps.billing.choices import VoucherScope
+from apps.billing.choices import VoucherNote, VoucherScope
 from apps.billing.models import Package
 from apps.billing.selectors.spending import billing_day
 from apps.billing.services import PackageSpec
@@ -63,7 +63,7 @@ def _grant(actor: Actor, organisation: Organisation) -> None:
         scope=VoucherScope.EVERYTHING,
         valid_from=today,
         valid_until=today + FIRST_VOUCHER_VALID,
-        note="To begin with",
+        note=VoucherNote.TO_BEGIN_WITH,
     )
     issue_voucher(actor, organisation_id=organisation.pk, spec=spec, key="first-installation")
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext, pgettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 import scheduler
 from apps.common.formatting import gpu_memory
@@ -76,5 +76,6 @@ def request_words(gpu: scheduler.GpuRequest | None) -> str:
 
 def cards_words(first: int, last: int) -> str:
     """Which cards of a node: `card 4`, `cards 0–3`."""
-    words = ngettext("card %(first)s", "cards %(first)s–%(last)s", last - first + 1)
-    return words % {"first": first, "last": last}
+    if first == last:
+        return _("card %(number)s") % {"number": first}
+    return _("cards %(first)s–%(last)s") % {"first": first, "last": last}

@@ -18,10 +18,10 @@ from apps.billing.services import review
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, DomainError, NotFound
 from apps.common.forms import show_error
+from apps.common.pages import REFUSED, paged, say_refusal
 from apps.common.permissions import Permission as P
-from apps.console.people_filters import PlatformRequestFilter, RequestFilter
+from apps.console.filters.people import PlatformRequestFilter, RequestFilter
 from apps.console.tables.requests import RequestTable
-from apps.console.views.shared import REFUSED, paged, say_refusal
 from apps.tenants import settings
 
 BULK_MAX = 200

@@ -1,6 +1,7 @@
 """Development environments: what a person keeps (files, settings); the newest Workload says what runs of it."""
 
 import uuid
+from decimal import Decimal
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
@@ -23,6 +24,8 @@ class Environment(TenantModel):
 
     `without_gpu`: the next start takes `cpu_package`. `idle_minutes` None: never released by itself.
     """
+
+    paid_rate: Decimal | None  # fen per hour, of rows that the selectors give: billing.selectors.own_prices
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")

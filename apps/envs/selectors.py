@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db.models import OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
+from apps.billing.selectors.own_prices import with_paid_rate
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import NotFound
@@ -19,7 +20,10 @@ from apps.workloads.models import Attempt, Event, Workload
 
 
 def environments(actor: Actor) -> QuerySet[Environment]:
-    """One's own, those of the organisation for who manages them, all for the platform's staff; newest first."""
+    """One's own, those of the organisation for who manages them, all for the platform's staff; newest first.
+
+    `paid_rate` in fen per hour is what the last start costs; null before the first.
+    """
     rows: QuerySet[Environment] = Environment.objects.select_related(
         "workload__package", "workload__price_version", "owner", "image", "package", "cpu_package", "home"
     )
@@ -30,7 +34,7 @@ def environments(actor: Actor) -> QuerySet[Environment]:
         actor.require(Permission.ENVIRONMENTS_VIEW)
         if not actor.may(Permission.ENVIRONMENTS_MANAGE_ALL):
             rows = rows.filter(owner_id=actor.user_id)
-    return rows.order_by("-created_at", "-pk")
+    return with_paid_rate(rows, "workload__").order_by("-created_at", "-pk")
 
 
 def get(actor: Actor, environment_id: UUID) -> Environment:
@@ -74,7 +78,7 @@ def totals(actor: Actor) -> dict[str, Any]:
     """How many of the visible environments run, and what they cost together (fen per hour)."""
     rows = environments(actor).order_by().filter(deleted_at__isnull=True)
     running = rows.filter(workload__status=Status.RUNNING)
-    rate = running.aggregate(rate=Sum("workload__price_version__rate_fen_per_hour"))["rate"]
+    rate = running.aggregate(rate=Sum("paid_rate"))["rate"]
     live = {"all": rows.count(), "running": running.count(), "binned": binned(actor).count()}
     return {**live, "rate": rate or Decimal(0)}
 
@@ -114,13 +118,13 @@ def watch(environment: Environment) -> Watch | None:
 
 
 def past_workloads(environment: Environment) -> QuerySet[Workload]:
-    """Every start of it, newest first: what it cost stands with each."""
+    """Every start of it, newest first, `paid_rate` in fen per hour: what it cost stands with each."""
     rows: QuerySet[Workload] = Workload.objects.filter(
         organisation_id=environment.organisation_id,
         owner_id=environment.owner_id,
         submit_key__startswith=f"env-{environment.pk.hex}-",
     )
-    return rows.select_related("package", "price_version").order_by("-created_at")
+    return with_paid_rate(rows.select_related("package", "price_version")).order_by("-created_at")
 
 
 def last_event_id(actor: Actor) -> int:

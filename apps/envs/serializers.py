@@ -87,8 +87,8 @@ class EnvironmentSerializer(serializers.ModelSerializer[Environment]):
     @extend_schema_field(serializers.DecimalField(max_digits=30, decimal_places=10, allow_null=True))
     def get_rate_fen_per_hour(self, row: Environment) -> str | None:
         """What it costs now; null while nothing is charged."""
-        charged = row.workload is not None and self._shown(row).state in (State.RUNNING, State.STOPPING)
-        return f"{row.workload.price_version.rate_fen_per_hour:.10f}" if charged and row.workload else None
+        charged, rate = self._shown(row).state in (State.RUNNING, State.STOPPING), row.paid_rate
+        return f"{rate:.10f}" if charged and rate is not None else None
 
     @extend_schema_field(IdleSerializer(allow_null=True))
     def get_idle(self, row: Environment) -> Any:

@@ -132,7 +132,7 @@ def _note(environment: Environment, state: State, now: datetime) -> str:
     if workload is None:
         return _("never started")
     if state is State.QUEUED:
-        return explain(workload.explanation, names=NAMELESS).title
+        return explain(workload.explanation, gpu=workload.frozen_spec.gpu, names=NAMELESS).title
     if state is State.STARTING:
         progress: Mapping[str, Any] = getattr(environment, "last_progress", None) or {}
         return _progress(progress)

@@ -6,14 +6,12 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import ngettext
-from django_tables2 import RequestConfig
 
 from apps.common.errors import NotFound
+from apps.common.pages import paged
 from apps.common.requests import ActorRequest
 from apps.notifications import selectors, services
 from apps.notifications.tables import NoticeTable
-
-PER_PAGE = 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +30,7 @@ def page(request: ActorRequest, place: Place) -> HttpResponse:
     rows = selectors.unread(request.actor) if only_unread else selectors.notices(request.actor)
     table = NoticeTable(rows, request=request)
     table.read_url = place.read
-    RequestConfig(request, paginate={"per_page": PER_PAGE, "silent": True}).configure(table)
+    paged(request, table)
     unread = selectors.unread(request.actor).count()
     context = {"table": table, "unread": unread, "only_unread": only_unread, "place": place}
     return render(request, "notifications/list.html", context)

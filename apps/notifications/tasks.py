@@ -7,8 +7,8 @@ from apps.common.scoping import acting
 from apps.notifications import outbox
 from apps.notifications.choices import Channel
 from apps.notifications.following import follow_log
+from apps.notifications.hook_outbox import send_due
 from apps.notifications.sweeping import sweep as sweep_old
-from apps.notifications.webhooks.sending import send_due
 
 
 @shared_task(name="notifications.send_mail")

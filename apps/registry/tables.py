@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import django_filters
 import django_tables2 as tables
-from django import forms
 from django.db.models import Q, QuerySet
 from django.template.loader import render_to_string
 from django.utils.translation import gettext_lazy as _
 
+from apps.common.forms import search_box
 from apps.common.tables import FULL, Table, column
 from apps.registry.models import Image
 from apps.registry.picker import is_installed
@@ -60,7 +60,7 @@ class ImageFilter(django_filters.FilterSet):
     q = django_filters.CharFilter(
         method="search",
         label=_("Name or package"),
-        widget=forms.TextInput(attrs={"type": "search", "size": 24}),
+        widget=search_box(),
     )
     whose = django_filters.ChoiceFilter(
         method="by_owner",

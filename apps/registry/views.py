@@ -8,16 +8,15 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
-from django_tables2 import RequestConfig
 
 from apps.common.access import in_organisation, requires
+from apps.common.pages import paged
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.registry import selectors, services
 from apps.registry.tables import ImageFilter, ImageTable
 
 USE = in_organisation(Permission.IMAGES_USE)
-PER_PAGE = 25
 
 
 @requires(USE)
@@ -25,7 +24,7 @@ PER_PAGE = 25
 def image_list(request: ActorRequest) -> HttpResponse:
     filtered = ImageFilter(request.GET, queryset=selectors.own_first(request.actor), request=request)
     table = ImageTable(filtered.qs)
-    RequestConfig(request, paginate={"per_page": PER_PAGE, "silent": True}).configure(table)
+    paged(request, table)
     return render(request, "registry/list.html", {"table": table, "filter": filtered})
 
 

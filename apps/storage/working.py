@@ -53,7 +53,7 @@ def _do(job: Job) -> None:
         return
     except DomainError as error:
         ticket.close()
-        _fail(job, " ".join(filter(None, (str(error.message), str(error.hint)))))
+        _fail(job, error.sentences)
     except OSError as error:
         log.exception("job %s failed", job.pk)
         _fail(job, error.strerror or "")

@@ -87,7 +87,7 @@ class RunList(ScopedView, generics.ListCreateAPIView[Run]):
         asked = s.SubmitSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         run = services.submit(self.actor, asked.as_request(idempotency_key(request)))
-        return Response(_detail(run), status=status.HTTP_201_CREATED)
+        return Response(_detail(selectors.get(self.actor, run.pk)), status=status.HTTP_201_CREATED)
 
 
 def _detail(run: Run) -> Any:
@@ -130,7 +130,7 @@ class RunRerun(RunView):
     def post(self, request: Request, run_id: UUID) -> Response:
         """The same again as the next version, at today's price."""
         again = services.rerun(self.actor, self.run(), key=idempotency_key(request))
-        return Response(_detail(again), status=status.HTTP_201_CREATED)
+        return Response(_detail(selectors.get(self.actor, again.pk)), status=status.HTTP_201_CREATED)
 
 
 class RunLog(RunView):

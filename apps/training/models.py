@@ -1,6 +1,7 @@
 """Training runs: what a person asked for; the kernel's Workload says what became of it."""
 
 import uuid
+from decimal import Decimal
 
 from django.db import models
 from django.db.models.functions import Now
@@ -20,6 +21,8 @@ class Entry(models.TextChoices):
 
 class Run(TenantModel):
     """One version of a training job. Never changed: a rerun or an edited clone is the next version of its family."""
+
+    paid_rate: Decimal  # fen per hour, of rows that the selectors give: billing.selectors.own_prices
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")

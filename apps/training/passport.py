@@ -24,7 +24,7 @@ def rows_of(run: Run) -> list[dict[str, Any]]:
         {"label": _("Data"), "value": _data(run)},
         {"label": _("Package"), "value": workload.package.name(get_language() or "")},
         {"label": _("Would do as well"), "value": ", ".join(others_of(workload, get_language() or ""))},
-        {"label": _("Price"), "value": yuan_rate(price.rate_fen_per_hour), "sub": f"v{price.number}", "icon": "lock"},
+        {"label": _("Price"), "value": yuan_rate(run.paid_rate), "sub": f"v{price.number}", "icon": "lock"},
     ]
     return [row for row in rows if row["value"]]
 

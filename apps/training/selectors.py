@@ -5,6 +5,7 @@ from uuid import UUID
 from django.db.models import Max, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
+from apps.billing.selectors.own_prices import with_paid_rate
 from apps.common.actor import Actor
 from apps.common.errors import DomainError, NotFound
 from apps.common.permissions import Permission
@@ -15,14 +16,14 @@ from apps.workloads.models import Attempt, Event
 
 
 def runs(actor: Actor) -> QuerySet[Run]:
-    """One's own runs, or all of the organisation for who manages them; newest first."""
+    """One's own runs, or all of the organisation for who manages them; newest first, `paid_rate` in fen per hour."""
     actor.require(Permission.TRAINING_VIEW)
     rows: QuerySet[Run] = Run.objects.select_related(
         "workload__package", "workload__price_version", "owner", "image", "parent", "code", "output"
     )
     if not actor.may(Permission.TRAINING_MANAGE_ALL):
         rows = rows.filter(owner_id=actor.user_id)
-    return rows.order_by("-created_at", "-pk")
+    return with_paid_rate(rows, "workload__").order_by("-created_at", "-pk")
 
 
 def with_last_seen(rows: QuerySet[Run]) -> QuerySet[Run]:

@@ -57,7 +57,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     tags = serializers.ListField(child=serializers.CharField(), source="workload.tags")
     attempt = serializers.IntegerField(source="workload.attempt_number")
     price_version = serializers.IntegerField(source="workload.price_version.number")
-    rate_fen_per_hour = exact(source="workload.price_version.rate_fen_per_hour")
+    rate_fen_per_hour = exact(source="paid_rate")
     queued_at = serializers.DateTimeField(source="workload.queued_at")
     started_at = serializers.DateTimeField(source="workload.started_at", allow_null=True)
     ended_at = serializers.DateTimeField(source="workload.ended_at", allow_null=True)
@@ -158,7 +158,8 @@ class RunDetailSerializer(RunSerializer):
     @extend_schema_field(WaitSerializer(allow_null=True))
     def get_wait(self, run: Run) -> Any:
         waits = run.workload.status == Status.QUEUED
-        return WaitSerializer(explain(run.workload.explanation)).data if waits else None
+        gpu = run.workload.frozen_spec.gpu
+        return WaitSerializer(explain(run.workload.explanation, gpu=gpu)).data if waits else None
 
     @extend_schema_field(serializers.ListField(child=serializers.IntegerField()))
     def get_also(self, run: Run) -> list[int]:

@@ -5,7 +5,6 @@ from typing import Any
 
 import django_filters
 import django_tables2 as tables
-from django import forms
 from django.db.models import Q, QuerySet
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -13,13 +12,13 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.common.actor import Actor
 from apps.common.clock import db_now
+from apps.common.filters import MineFilter
+from apps.common.forms import search_box
 from apps.common.permissions import Permission
 from apps.common.tables import FULL, Table, column
-from apps.common.tags import LONGEST
 from apps.training.models import Run
-from apps.workloads.choices import LIVE, Status
+from apps.workloads.filters import MembersWork, StatusFilter, TagFilter
 from apps.workloads.selectors import STALE_AFTER
-from apps.workloads.tagging import with_tag
 
 
 class RunTable(Table):
@@ -51,7 +50,7 @@ class RunTable(Table):
     rate = tables.TemplateColumn(
         template_name="training/cells/rate.html",
         verbose_name=_("¥/h"),
-        order_by=("workload__price_version__rate_fen_per_hour", "-created_at"),
+        order_by=("workload__price_version__rate_fen_per_hour", "-created_at"),  # stored: quick for any length
         attrs=column(fold=_("¥/h"), numeric=True),
     )
     actions = tables.Column(accessor="pk", verbose_name="", orderable=False, attrs=column("pl-corner", numeric=True))
@@ -77,51 +76,22 @@ class RunTable(Table):
         return render_to_string("components/menu.html", {"of": record.name, "items": _menu(self.request.actor, record)})
 
 
-class OnlyFilter(django_filters.Filter):
-    """A check box that narrows the list when it is on; off is no filter at all."""
-
-    field_class = forms.BooleanField
-
-
-class RunFilter(django_filters.FilterSet):
+class RunFilter(MembersWork):
     """Filters of the list; the URL holds their state."""
 
-    q = django_filters.CharFilter(
-        method="search",
-        label=_("Search name or note"),
-        widget=forms.TextInput(attrs={"type": "search", "size": 24}),
-    )
-    status = django_filters.ChoiceFilter(
-        method="by_status",
-        label=_("State"),
-        choices=[("live", _("Not ended")), *Status.choices],
-        empty_label=_("Any state"),
-    )
-    tag = django_filters.CharFilter(
-        method="by_tag", label=_("Tag"), widget=forms.TextInput(attrs={"size": 12, "maxlength": LONGEST})
-    )
-    mine = OnlyFilter(method="by_owner", label=_("Mine only"))
+    sees_all = Permission.TRAINING_MANAGE_ALL
+
+    q = django_filters.CharFilter(method="search", label=_("Search name or note"), widget=search_box())
+    status = StatusFilter("workload__")
+    tag = TagFilter("workload__")
+    mine = MineFilter()
 
     class Meta:
         model = Run
         fields: tuple[str, ...] = ()
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        if not self.request.actor.may(Permission.TRAINING_MANAGE_ALL):
-            del self.form.fields["mine"]  # everything they see is theirs
-
     def search(self, rows: QuerySet[Run], name: str, value: str) -> QuerySet[Run]:
         return rows.filter(Q(name__icontains=value) | Q(note__icontains=value))
-
-    def by_status(self, rows: QuerySet[Run], name: str, value: str) -> QuerySet[Run]:
-        return rows.filter(workload__status__in=LIVE if value == "live" else [value])
-
-    def by_tag(self, rows: QuerySet[Run], name: str, value: str) -> QuerySet[Run]:
-        return with_tag(rows, value, "workload__")
-
-    def by_owner(self, rows: QuerySet[Run], name: str, value: bool) -> QuerySet[Run]:
-        return rows.filter(owner_id=self.request.actor.user_id) if value else rows
 
 
 def _menu(actor: Actor, run: Run) -> list[dict[str, Any]]:

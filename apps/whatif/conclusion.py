@@ -60,7 +60,7 @@ def _hurt(organisations: Iterable[OfOrganisation]) -> list[str]:
 
 
 def _percent(figure: Figure) -> dict[str, str]:
-    return {"percent": f"{min(999.0, 100 * abs(figure.relative)):.0f}"}
+    return {"percent": f"{100 * abs(figure.relative):,.0f}"}
 
 
 def _points(figure: Figure) -> dict[str, str]:

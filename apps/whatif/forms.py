@@ -126,7 +126,7 @@ def show_errors(form: forms.Form, rows: list[ChangeForm], error: DomainError) ->
             place.add_error(name if name in place.fields else None, str(words))
             placed = True
     if not placed:
-        form.add_error(None, " ".join(part for part in (str(error.message), str(error.hint)) if part))
+        form.add_error(None, error.sentences)
 
 
 def _place(form: forms.Form, rows: list[ChangeForm], path: str) -> tuple[forms.Form | None, str]:

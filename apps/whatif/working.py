@@ -74,7 +74,7 @@ def _do(scenario: Scenario) -> None:
     except Refused as refusal:
         states.fail(scenario, str(refusal))
     except DomainError as error:
-        states.fail(scenario, " ".join(filter(None, (str(error.message), str(error.hint)))))
+        states.fail(scenario, error.sentences)
 
 
 def _replay(scenario: Scenario) -> None:

@@ -12,7 +12,7 @@ from uuid import UUID, uuid4
 from django.db import connection
 
 from apps.common.clock import db_now
-from apps.workloads.gateway.choices import Source
+from apps.workloads.choices import Source
 from apps.workloads.models import Activity
 
 HEARTBEAT_S = 20.0

@@ -79,3 +79,24 @@ class Fault(models.TextChoices):
     USER = "user", _("Your program")
     PLATFORM = "platform", _("The platform")
     NODE = "node", _("The node")
+
+
+class PreemptionWhy(models.TextChoices):
+    """By what right one task takes another's place. The values are the scheduler's."""
+
+    HIGHER_PRIORITY = "higher_priority", _("Higher priority in the same organisation")
+    GUARANTEE = "guarantee", _("Another organisation's guarantee")
+
+
+class PreemptionOutcome(models.TextChoices):
+    ASKED = "asked", _("Asked to give way")
+    REQUEUED = "requeued", _("Saved and queued again, first in line")
+    FINISHED = "finished", _("Ended by itself before")
+    CALLED_OFF = "called_off", _("Called off: the room was no longer needed")
+
+
+class Source(models.TextChoices):
+    """The way in by which a workload is used."""
+
+    GATEWAY = "gateway", _("Browser")
+    SSH = "ssh", _("SSH")

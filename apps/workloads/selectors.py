@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
+from apps.billing.selectors.own_prices import with_paid_rate
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import NotFound
@@ -25,7 +26,8 @@ STEPS = ("quota", "queue", "image", "mount", "ready")
 def visible(actor: Actor, kind: Kind | None = None) -> QuerySet[Workload]:
     """One's own workloads; those of the organisation for who manages them; all for the platform's staff.
 
-    Of one kind, or of every kind that the actor may view. Raises `Denied` where that is none.
+    Of one kind, or of every kind that the actor may view, `paid_rate` in fen per hour. Raises `Denied` where that is
+    none.
     """
     rows: QuerySet[Workload] = Workload.objects.select_related("owner", "package", "price_version", "organisation")
     if kind is not None:
@@ -34,7 +36,7 @@ def visible(actor: Actor, kind: Kind | None = None) -> QuerySet[Workload]:
         actor.require(Permission.PLATFORM_WORKLOADS_VIEW)
     else:
         rows = rows.filter(_of(actor, [kind] if kind else list(Kind)))
-    return rows.order_by("-created_at", "-pk")
+    return with_paid_rate(rows).order_by("-created_at", "-pk")
 
 
 def _of(actor: Actor, kinds: list[Kind]) -> Q:

@@ -29,7 +29,7 @@ CHARTS = {
     "memory": Chart("GiB", lambda use: use.memory_mib / 1024, lambda spec: spec.memory_mib / 1024),
     "gpu": Chart("%", lambda use: use.gpu_util_pct, lambda spec: 100.0),
     "gpu_memory": Chart(
-        "GiB",
+        "GB",  # as sold: a card of 80 GB is one of 81,920 MiB
         lambda use: None if use.gpu_memory_mib is None else use.gpu_memory_mib / 1024,
         lambda spec: spec.gpu.memory_mib / 1024 if spec.gpu and spec.gpu.memory_mib else None,
     ),

@@ -19,9 +19,8 @@ from apps.clusters.models import Zone
 from apps.common.actor import Actor
 from apps.tenants import quotas
 from apps.workloads import announce
-from apps.workloads.choices import TERMINAL, Desired, Fault, Kind, Reason, Status
+from apps.workloads.choices import TERMINAL, Desired, Fault, Kind, PreemptionOutcome, Reason, Status
 from apps.workloads.models import Attempt, Placement, Preemption, Workload
-from apps.workloads.queueing.choices import PreemptionOutcome
 from apps.workloads.resources import holder_of, quota_amounts
 
 S = Status

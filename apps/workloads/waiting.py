@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from apps.common.actor import Actor
 from apps.workloads.choices import PLACED, Status
 from apps.workloads.explaining.cases import Case
-from apps.workloads.explaining.causes import words_of
+from apps.workloads.explaining.causes import HOPELESS, words_of
 from apps.workloads.explaining.holders import HolderRow, holder_rows
 from apps.workloads.explaining.names import Names, names_of, node_of
 from apps.workloads.explaining.rack import Rack, rack_of
@@ -46,6 +46,11 @@ class WaitReport:
     holders: tuple[HolderRow, ...] = ()
     rack: Rack | None = None
     priority: str = ""
+
+    @property
+    def hopeless(self) -> bool:
+        """Nothing that is here could ever run it: it has no place and no start to wait for."""
+        return self.cause in HOPELESS
 
 
 def explain_wait(actor: Actor, workload: Workload) -> WaitReport:

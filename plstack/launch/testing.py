@@ -70,7 +70,7 @@ def test(layout: Layout, arguments: list[str]) -> int:
 def check(layout: Layout, names: list[str]) -> int:
     """Run the static checks, or only those named."""
     _set_up(layout, Reporter(2))
-    env = {**os.environ, "DJANGO_SETTINGS_MODULE": "plstack.settings.test"}
+    env = {**keeping_bytecode(os.environ, layout.home), "DJANGO_SETTINGS_MODULE": "plstack.settings.test"}
     return subprocess.call([layout.python, "-m", "plstack.launch.checks", *names], cwd=layout.root, env=env)
 
 
@@ -79,6 +79,18 @@ def execute(layout: Layout, command: list[str]) -> int:
     _set_up(layout, Reporter(2))
     with servers(layout) as env:
         return subprocess.call(command, cwd=layout.root, env=env)
+
+
+def keeping_bytecode(environ: Mapping[str, str], home: Path) -> dict[str, str]:
+    """The environment in which Python compiles each module once, not once in every process of a suite.
+
+    PYTHONDONTWRITEBYTECODE, which containers often set, keeps the sources clean at the price of compiling thousands of
+    modules, and rewriting each test's assertions, at every start. Bytecode goes below `home` then, not beside them.
+    """
+    env = dict(environ)
+    if env.pop("PYTHONDONTWRITEBYTECODE", ""):
+        env.setdefault("PYTHONPYCACHEPREFIX", str(home / "pycache"))
+    return env
 
 
 def _set_up(layout: Layout, reporter: Reporter) -> None:
@@ -116,12 +128,11 @@ def servers(layout: Layout) -> Iterator[dict[str, str]]:
         postgres.start()
         postgres.await_ready()
         valkey.await_ready()
-        yield _environment(copy, postgres, valkey)
+        yield {**keeping_bytecode(os.environ, layout.home), **_addresses(copy, postgres, valkey)}
 
 
-def _environment(copy: Layout, postgres: Postgres, valkey: Valkey) -> dict[str, str]:
+def _addresses(copy: Layout, postgres: Postgres, valkey: Valkey) -> dict[str, str]:
     return {
-        **os.environ,
         "PATH": f"{copy.venv / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}",
         "DJANGO_SETTINGS_MODULE": "plstack.settings.test",
         "PLSTACK_HOME": str(copy.home),

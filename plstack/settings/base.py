@@ -72,6 +72,7 @@ MIDDLEWARE = [
     "apps.tenants.middleware.ActorMiddleware",
     "apps.tenants.middleware.SessionSeen",
     "apps.common.middleware.DomainErrors",
+    "apps.common.middleware.PageAbove",
 ]
 
 ROOT_URLCONF = "plstack.urls"
@@ -216,6 +217,7 @@ USE_TZ = True
 TIME_ZONE = "Asia/Shanghai"
 # Ids stand in attributes and addresses as they are: "1,309" is nobody. What people read has filters of its own.
 USE_THOUSAND_SEPARATOR = False
+FORMAT_MODULE_PATH = ["plstack.formats"]
 
 STATIC_URL = "/static/"
 STATIC_ROOT = PLSTACK_HOME / "static"

@@ -2,7 +2,6 @@
 
 import ast
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,8 +13,12 @@ SEARCHING = TESTS / "searching.py"
 ANYTHING_ELSE = {CONTRACT[0].removeprefix("tests/"), "architecture"}  # a number of its own; this rule itself
 
 
-@cache
-def modules() -> list[tuple[Path, ast.Module]]:
+Modules = list[tuple[Path, ast.Module]]
+
+
+@pytest.fixture(scope="module")
+def modules() -> Modules:
+    """Gone with the last of these tests: whatever runs after them would have the garbage collector walk the trees."""
     return [
         (path, ast.parse(path.read_text()))
         for path in sorted(TESTS.rglob("*.py"))
@@ -46,17 +49,17 @@ def test_no_folder_falls_between_the_suites() -> None:
     assert "tests" in SUITES["properties"]
 
 
-def test_each_search_has_more_examples_in_the_properties_suite() -> None:
-    for path, tree in modules():
+def test_each_search_has_more_examples_in_the_properties_suite(modules: Modules) -> None:
+    for path, tree in modules:
         for call in calls(tree):
             for keyword in call.keywords:
                 if keyword.arg == "max_examples":
                     assert name_of(keyword.value) == "examples", f"{path}:{call.lineno}: max_examples=examples(N)"
 
 
-def test_each_machine_runs_in_the_properties_suite() -> None:
+def test_each_machine_runs_in_the_properties_suite(modules: Modules) -> None:
     found = 0
-    for path, tree in modules():
+    for path, tree in modules:
         for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
             called = {name_of(call.func) for call in calls(function)}
             assert "run_state_machine_as_test" not in called, (
@@ -79,8 +82,8 @@ def test_each_sweep_is_whole_in_the_properties_suite() -> None:
     assert all("sweep" in marks_of(function) for function in sweeping)
 
 
-def test_each_kill_point_is_in_a_file_of_that_name() -> None:
-    for path, tree in modules():
+def test_each_kill_point_is_in_a_file_of_that_name(modules: Modules) -> None:
+    for path, tree in modules:
         froms = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
         if path.name.startswith("test_") and any("killing" in module for module in froms):
             assert path.name.startswith("test_kill"), f"{path}: kill points are in files called test_kill_*.py"

@@ -10,6 +10,7 @@ from apps.tenants.choices import PlatformRole, Role
 from apps.tenants.models import Organisation, User
 from tests import builders
 from tests.billing.builders import PLATFORM, make_member, make_organisation
+from tests.billing.prepaid import Clock, clock_at
 
 
 @pytest.fixture
@@ -27,6 +28,13 @@ def lab(platform: Actor) -> Organisation:
 @pytest.fixture
 def alice(lab: Organisation) -> Actor:
     return make_member(lab, Role.ADMIN)
+
+
+@pytest.fixture
+def clock() -> Iterator[Clock]:
+    """What everything prepaid takes for the time."""
+    with clock_at() as clock:
+        yield clock
 
 
 @pytest.fixture

@@ -54,7 +54,8 @@ class StorageSteps(RuleBasedStateMachine):
             assert planned[0][0] > begins
         else:
             assert not planned or planned[0][0] <= begins
-            self.tariff.prices.append((begins, Fraction(rate)))
+            if not planned or planned[0][1] != Fraction(rate):  # the same price again is the version that is there
+                self.tariff.prices.append((begins, Fraction(rate)))
 
     def discount(self, which: int, off: str, lasts: timedelta | None) -> None:
         whose = self.labs[which].organisation.pk

@@ -12,7 +12,8 @@ from apps.billing.models import Package, PrepaidOrder
 from apps.billing.prepaid.services import Wanted, order
 from apps.billing.prepaid.term_prices import set_term_price
 from apps.common.actor import Actor
-from tests.billing.builders import PLATFORM
+from apps.tenants.models import Organisation
+from tests.billing.builders import PLATFORM, make_package, top_up
 
 # 23:00 on 31 January in the billing zone: the month's end in one zone and not in the other.
 MONTH_END = datetime(2027, 1, 31, 15, tzinfo=UTC)
@@ -28,6 +29,7 @@ READERS = (
     "selectors.covering",
     "selectors.quotes",
     "selectors.catalogue",
+    "selectors.own_prices",
 )
 _serial = count(1)
 
@@ -56,6 +58,14 @@ def clock_at(at: datetime = MONTH_END) -> Iterator[Clock]:
 
 def offer(package: Package, term: Term = Term.MONTH, fen: int | None = 30_000) -> None:
     set_term_price(PLATFORM, package_id=package.pk, term=term, price_fen=fen)
+
+
+def offered(lab: Organisation, rate_fen: int) -> Package:
+    """A package at so many fen an hour or ¥300 a month, and a laboratory with ¥1,000."""
+    top_up(lab, 100_000)
+    made = make_package(rate_fen)
+    offer(made)
+    return made
 
 
 def buy(

@@ -24,7 +24,7 @@ MIDDLE = OCTOBER.start + timedelta(days=14, hours=12)
 @contextmanager
 def posted_at(moment: datetime, *, run: datetime | None = None) -> Iterator[None]:
     """Movements of this block are dated `moment`, rating runs `run` or the same; the database does it otherwise."""
-    written = INSERT.replace("actor_label)", "actor_label, at)").replace("%s)", f"%s, '{moment.isoformat()}')")
+    written = INSERT.replace("actor_label\n)", "actor_label, at\n)").replace("%s)", f"%s, '{moment.isoformat()}')")
     posting = patch.object(ledger, "INSERT", written)
     with posting, _dated(RatingRun, run or moment), _dated(VoucherUse, run or moment):
         yield

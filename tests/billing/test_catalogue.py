@@ -9,8 +9,9 @@ from django.db import IntegrityError, ProgrammingError, connection, transaction
 
 from apps.audit.models import Entry
 from apps.billing import selectors, services
-from apps.billing.choices import GpuMode, Isolation
+from apps.billing.choices import GpuMode, Isolation, UnitItem
 from apps.billing.models import Package, PriceVersion
+from apps.billing.pricelist import Unit
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Denied, Invalid, NotFound
@@ -30,7 +31,7 @@ def set_price(package: Package, rate: str, at: object = None) -> PriceVersion:
         package_id=package.pk,
         rate_fen_per_hour=Decimal(rate),
         effective_from=at,  # type: ignore[arg-type]
-    )
+    ).version
 
 
 def test_a_package_has_names_in_both_languages_and_a_price(platform: Actor) -> None:
@@ -118,6 +119,33 @@ def test_a_new_price_ends_the_former_at_that_instant(platform: Actor) -> None:
     assert first.effective_to == second.effective_from
     assert [each.number for each in selectors.price_history(PLATFORM, package_id=package.pk)] == [2, 1]
     assert Entry.objects.filter(action="billing.price.set").latest("pk").before["number"] == 1
+
+
+def test_the_price_that_is_in_force_again_writes_no_version(platform: Actor) -> None:
+    package = make_package("10")
+    logged = Entry.objects.filter(action="billing.price.set").count()
+    for at in (None, db_now() + HOUR):
+        priced = services.set_price(
+            PLATFORM, package_id=package.pk, rate_fen_per_hour=Decimal("10.00"), effective_from=at
+        )
+        assert (priced.version, priced.new) == (price_of(package), False)
+    assert PriceVersion.objects.get().effective_to is None
+    assert Entry.objects.filter(action="billing.price.set").count() == logged
+    set_price(package, "20")
+    assert set_price(package, "10").number == 3
+
+
+def test_a_price_that_was_the_lists_becomes_the_packages_own(platform: Actor) -> None:
+    """The same rate, and another version: the former one says what it was made up of."""
+    package = make_package("10")
+    for item in (UnitItem.CPU, UnitItem.MEMORY):
+        services.set_unit_price(PLATFORM, unit=Unit(item), rate_fen_per_hour=Decimal(1))
+    services.follow(PLATFORM, package_id=package.pk, follows=True)
+    listed = price_of(package)
+    services.follow(PLATFORM, package_id=package.pk, follows=False)
+    own = services.set_price(PLATFORM, package_id=package.pk, rate_fen_per_hour=listed.rate_fen_per_hour)
+    assert (own.new, own.version.basis) == (True, None)
+    assert listed.basis is not None
 
 
 def test_a_planned_price_waits_for_its_time(platform: Actor) -> None:

@@ -1,6 +1,5 @@
 """Prepaid orders: bought, earned, renewed, changed, given back, ended."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -24,24 +23,15 @@ from apps.notifications.models import Notice
 from apps.tenants.choices import Role
 from apps.tenants.models import Organisation
 from tests.billing.builders import PLATFORM, balance, make_member, make_organisation, make_package, top_up
-from tests.billing.prepaid import MONTH_END, Clock, buy, clock_at, offer
+from tests.billing.prepaid import MONTH_END, Clock, buy, offer, offered
 
 DEFERRED, REVENUE = AccountKind.DEFERRED, AccountKind.REVENUE
 DAY = timedelta(days=1)
 
 
 @pytest.fixture
-def clock() -> Iterator[Clock]:
-    with clock_at() as clock:
-        yield clock
-
-
-@pytest.fixture
 def package(clock: Clock, lab: Organisation) -> Package:
-    top_up(lab, 100_000)
-    made = make_package(100)
-    offer(made)
-    return made
+    return offered(lab, 100)
 
 
 def books(lab: Organisation) -> tuple[int, int, int]:

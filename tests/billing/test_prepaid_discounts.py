@@ -1,6 +1,5 @@
 """Prepaid time at an organisation's own price: the discount of the moment of paying, frozen in each payment."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
 
@@ -20,23 +19,14 @@ from apps.common.actor import Actor
 from apps.common.errors import Conflict
 from apps.tenants.models import Organisation
 from tests.billing.builders import PLATFORM, balance, make_organisation, make_package, top_up
-from tests.billing.prepaid import MONTH_END, Clock, buy, clock_at, offer
+from tests.billing.prepaid import MONTH_END, Clock, buy, offer, offered
 
 DAY = timedelta(days=1)
 
 
 @pytest.fixture
-def clock() -> Iterator[Clock]:
-    with clock_at() as clock:
-        yield clock
-
-
-@pytest.fixture
 def package(clock: Clock, lab: Organisation) -> Package:
-    top_up(lab, 100_000)
-    made = make_package(100)
-    offer(made)
-    return made
+    return offered(lab, 100)
 
 
 def discount(lab: Organisation, off: str, clock: Clock) -> Discount:

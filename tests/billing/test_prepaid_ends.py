@@ -1,6 +1,5 @@
 """What time does to prepaid orders: renewal by itself, notices, the grace, the end."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -14,22 +13,13 @@ from apps.billing.prepaid.sweep import prepaid_sweep
 from apps.common.actor import Actor
 from apps.notifications.models import Notice
 from apps.tenants.models import Organisation
-from tests.billing.builders import PLATFORM, balance, make_package, top_up
-from tests.billing.prepaid import MONTH_END, Clock, buy, clock_at, offer
-
-
-@pytest.fixture
-def clock() -> Iterator[Clock]:
-    with clock_at() as clock:
-        yield clock
+from tests.billing.builders import PLATFORM, balance, top_up
+from tests.billing.prepaid import MONTH_END, Clock, buy, offer, offered
 
 
 @pytest.fixture
 def package(clock: Clock, lab: Organisation) -> Package:
-    top_up(lab, 100_000)
-    made = make_package(100)
-    offer(made)
-    return made
+    return offered(lab, 100)
 
 
 def sweep(clock: Clock) -> int:

@@ -75,6 +75,10 @@ def test_an_order_from_the_first_look_to_giving_it_back(alice: Client, package: 
     assert b"go back to the wallet" in alice.get(f"{BASE}{made.pk}/give-back/").content
     alice.post(f"{BASE}{made.pk}/give-back/")
     assert the_order().status == PrepaidStatus.REFUNDED
+    over = alice.get(f"{BASE}{made.pk}/").content.decode()
+    assert "It covers nothing since" in over
+    assert "is covered and shown as prepaid" not in over
+    assert "Renews itself" not in over
     assert package.name_en in alice.get(BASE, {"status": "refunded"}).content.decode()
     assert b"No order fits" in alice.get(BASE, {"status": "active"}).content
 

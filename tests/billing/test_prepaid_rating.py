@@ -1,6 +1,5 @@
 """Running time inside a prepaid order is metered and costs nothing; beyond it, the hour price."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
 
@@ -16,24 +15,15 @@ from apps.billing.selectors.metering import burn_by_organisation, burn_fen_per_h
 from apps.common.actor import Actor
 from apps.common.errors import InsufficientFunds
 from apps.tenants.models import Organisation
-from tests.billing.builders import PLATFORM, Run, balance, make_package, price_of, top_up, wallet
-from tests.billing.prepaid import MONTH_END, Clock, buy, clock_at, offer
+from tests.billing.builders import PLATFORM, Run, balance, make_package, price_of, wallet
+from tests.billing.prepaid import MONTH_END, Clock, buy, offer, offered
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 
 
 @pytest.fixture
-def clock() -> Iterator[Clock]:
-    with clock_at() as clock:
-        yield clock
-
-
-@pytest.fixture
 def package(clock: Clock, lab: Organisation) -> Package:
-    top_up(lab, 100_000)
-    made = make_package(780)
-    offer(made)
-    return made
+    return offered(lab, 780)
 
 
 def rate(clock: Clock) -> None:

@@ -1,6 +1,5 @@
 """What covers a workload, as its page and its quote say it, and the way to paying ahead for its package."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
@@ -17,24 +16,15 @@ from apps.billing.prepaid.seats import pay_ahead, seat_of
 from apps.common.actor import Actor
 from apps.common.permissions import Permission
 from apps.tenants.models import Organisation
-from tests.billing.builders import PLATFORM, Run, make_package, price_of, top_up
-from tests.billing.prepaid import Clock, buy, clock_at, offer
+from tests.billing.builders import PLATFORM, Run, make_package, price_of
+from tests.billing.prepaid import Clock, buy, offered
 
 MINUTE = timedelta(minutes=1)
 
 
 @pytest.fixture
-def clock() -> Iterator[Clock]:
-    with clock_at() as clock:
-        yield clock
-
-
-@pytest.fixture
 def package(clock: Clock, lab: Organisation) -> Package:
-    top_up(lab, 100_000)
-    made = make_package(780)
-    offer(made)
-    return made
+    return offered(lab, 780)
 
 
 def test_what_runs_names_its_order_and_its_end(alice: Actor, package: Package, clock: Clock) -> None:

@@ -1,6 +1,7 @@
 """Revenue, deferred and cash in, equal to the ledger's accounts."""
 
 from datetime import timedelta
+from unittest.mock import patch
 
 import pytest
 
@@ -8,7 +9,7 @@ from apps.billing.choices import AccountKind, Term, TransferKind
 from apps.billing.months import Month
 from apps.billing.prepaid.earning import recognise_due
 from apps.billing.statements import revenue
-from apps.billing.statements.figures import Flow, is_billed, received_fen
+from apps.billing.statements.figures import Flow, is_billed, received_fen, settled
 from apps.common.actor import Actor
 from apps.common.errors import Denied
 from apps.tenants.models import Organisation
@@ -71,6 +72,25 @@ def test_months_that_are_complete_are_kept(lab: Organisation) -> None:
         top_up(lab, 500)
     for _ in range(2):
         assert revenue.books(PLATFORM, last=former, count=1)[0].received_fen == 500
+
+
+def test_complete_days_of_a_month_are_summed_once_and_the_rest_is_read(lab: Organisation) -> None:
+    month, sums = NOVEMBER, patch.object(revenue, "settled", wraps=settled)
+    for day, fen in ((1, 500), (9, 70), (11, 3)):
+        with posted_at(month.start + day * DAY):
+            top_up(lab, fen)
+    for now, spans in (
+        (10, [(0, 9), (9, 30), (30, None)]),  # the ninth ended yesterday: it may still be added to
+        (10, [(9, 30), (30, None)]),
+        (12.5, [(9, 11), (11, 30), (30, None)]),
+        (31, [(11, 30), (30, None)]),
+        (31, [(30, None)]),
+    ):
+        with patch.object(revenue, "db_now", return_value=month.start + now * DAY), sums as read:
+            (book,) = revenue.books(PLATFORM, last=month, count=1)
+        assert book.received_fen == 573
+        asked = [[moment and (moment - month.start) // DAY for moment in call.args] for call in read.call_args_list]
+        assert sorted((*span, None)[:2] for span in asked) == spans
 
 
 def test_wallets_below_zero_are_owed(lab: Organisation, alice: Actor) -> None:

@@ -29,7 +29,7 @@ MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 @pytest.fixture
 def price(platform: Actor) -> PriceVersion:
     """One fen per GiB and hour."""
-    return set_storage_price(PLATFORM, rate_fen_per_hour=Decimal(1))
+    return set_storage_price(PLATFORM, rate_fen_per_hour=Decimal(1)).version
 
 
 class Shelf:

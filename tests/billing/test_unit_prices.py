@@ -28,7 +28,7 @@ H100 = Unit(UnitItem.GPU, "H100", GpuMode.WHOLE)
 
 
 def set_unit(unit: Unit, rate: str, **more: object) -> UnitPrice:
-    return services.set_unit_price(PLATFORM, unit=unit, rate_fen_per_hour=Decimal(rate), **more)  # type: ignore[arg-type]
+    return services.set_unit_price(PLATFORM, unit=unit, rate_fen_per_hour=Decimal(rate), **more).version  # type: ignore[arg-type]
 
 
 def follow(package: Package, *, follows: bool = True) -> PriceVersion | None:
@@ -104,6 +104,21 @@ def test_a_planned_price_of_a_unit_plans_that_of_its_packages(platform: Actor) -
         CPU: 1,
         MEMORY: 1,
     }
+
+
+def test_the_price_that_is_in_force_again_changes_nothing(platform: Actor) -> None:
+    package = make_package()
+    first = set_unit(CPU, "10")
+    set_unit(MEMORY, "0")
+    follow(package)
+    written = (PriceVersion.objects.count(), Entry.objects.count())
+    for at in (None, db_now() + timedelta(days=2)):
+        again = services.set_unit_price(PLATFORM, unit=CPU, rate_fen_per_hour=Decimal(10), effective_from=at)
+        assert (again.version, again.new) == (first, False)
+    assert UnitPrice.objects.get(item=UnitItem.CPU).effective_to is None
+    assert (PriceVersion.objects.count(), Entry.objects.count()) == written
+    services.end_unit_price(PLATFORM, price_id=set_unit(H100, "5").pk)
+    assert set_unit(H100, "5").number == 2  # off the list since, so on it again
 
 
 def test_following_ends_and_begins_anew(platform: Actor) -> None:

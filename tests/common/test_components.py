@@ -106,6 +106,7 @@ def test_a_column_names_itself_when_its_row_is_folded() -> None:
     assert attrs["th"] == {"class": "pl-roomy pl-num c-6"}
 
 
+@pytest.mark.django_db  # the site's name is in the settings
 def test_the_style_guide_renders_every_component(rf: RequestFactory) -> None:
     html = styleguide.page(rf.get("/styleguide/")).content.decode()
     for mark in (

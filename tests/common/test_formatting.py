@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 
 import pytest
+from django.template import Context, Template
 from django.utils import timezone, translation
 
 from apps.common import formatting
@@ -69,3 +70,23 @@ def test_memory_cores_and_shares() -> None:
     assert formatting.gpu_memory(81_920) == "80 GB"
     assert [formatting.cores(m) for m in (500, 14_200, 32_000)] == ["0.5", "14.2", "32"]
     assert [formatting.percent(p) for p in (0, 4.25, 93.4, None)] == ["0%", "4.2%", "93%", "—"]
+
+
+@pytest.mark.parametrize("language", ["en", "zh-hans"])
+def test_thousands_stand_apart_in_every_language(language: str) -> None:
+    with translation.override(language):
+        shown = Template('{{ n|floatformat:"0g" }} {{ n }}').render(Context({"n": 1234567}))
+    assert shown == "1,234,567 1234567"
+
+
+@pytest.mark.parametrize(
+    ("parts", "told"),
+    [
+        (("One.", "", "Two."), "One. Two."),
+        (("一。", "二。"), "一。二。"),
+        (("", "Two."), "Two."),
+        ((), ""),
+    ],
+)
+def test_sentences_follow_one_another_as_the_language_has_it(parts: tuple[str, ...], told: str) -> None:
+    assert formatting.sentences(*parts) == told

@@ -11,8 +11,8 @@ from apps.clusters.models import Accelerator, Node
 from apps.common.scoping import acting
 from apps.tenants.models import Guarantee, Organisation
 from apps.workloads import states
+from apps.workloads.choices import PreemptionWhy
 from apps.workloads.models import Attempt, Placement, Preemption, SchedulerEpoch, Workload
-from apps.workloads.queueing.choices import PreemptionWhy
 from apps.workloads.spec import Gpu
 from tests.builders import World, make_world, platform, submit_workload
 

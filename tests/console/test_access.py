@@ -2,6 +2,7 @@
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 
 from apps.tenants.choices import PlatformRole
 from tests.builders import World
@@ -42,6 +43,13 @@ def test_a_stranger_is_sent_to_sign_in(client: Client, db: None, name: str) -> N
     response = client.get(page(name))
     assert response.status_code == 302
     assert "/accounts/login/" in response["Location"]
+
+
+def test_staff_without_an_organisation_listen_in_the_console_and_nowhere_else(finance: Client) -> None:
+    """The portal's channel refuses them, and the page would say for ever that live updates are lost."""
+    assert 'id="bell"' in text_of(finance.get(page("consumption")))
+    assert 'data-live="user.' in text_of(finance.get(page("consumption")))
+    assert 'data-live="user.' not in text_of(finance.get(reverse("account:profile")))
 
 
 def test_the_sidebar_offers_only_what_the_role_may_open(ops: Client) -> None:

@@ -155,6 +155,8 @@ def test_packages_are_made_changed_priced_and_withdrawn(finance: Client) -> None
     changed = send(finance, "PUT", path, {**body, "memory_mib": 1024})
     assert changed.json()["memory_mib"] == 1024
     assert send(finance, "POST", f"{path}prices/", {"rate_fen_per_hour": "13"}).json()["number"] == 2
+    again = send(finance, "POST", f"{path}prices/", {"rate_fen_per_hour": "13"})
+    assert (again.status_code, again.json()["number"]) == (200, 2)
     assert [price["number"] for price in finance.get(f"{ROOT}/{path}prices/").json()["results"]] == [2, 1]
     assert send(finance, "POST", f"{path}withdraw/").json()["active"] is False
     assert send(finance, "POST", f"{path}offer/").json()["active"] is True

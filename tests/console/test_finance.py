@@ -1,6 +1,7 @@
 """The first page of Finance, and revenue."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.test import Client
@@ -53,6 +54,8 @@ def test_six_months_in_the_chart(finance: Client, used: World) -> None:
     assert len(cash["points"]) == len(recognised["points"]) == 6
     assert [point[1] for point in recognised["points"]] == [0, 0, 0, 0, 5.4, 0]
     assert cash["points"][-2][1] == 10
+    october = datetime.fromtimestamp(cash["points"][-2][0], ZoneInfo("Asia/Shanghai"))
+    assert f"{october:%Y-%m-%d %H:%M}" == "2026-10-01 00:00"  # where the axis writes the month, its bar stands
 
 
 def test_revenue_of_a_month_by_package_and_organisation(finance: Client, used: World) -> None:

@@ -93,6 +93,15 @@ def test_a_price_from_now_on_ends_the_former_one(finance: Client, world: World) 
     assert (entry.before["number"], entry.after["number"]) == (1, 2)
 
 
+def test_the_price_in_force_again_says_that_nothing_was_changed(finance: Client, world: World) -> None:
+    price = funds.current_price(world.package.pk)
+    assert price is not None
+    rate = f"{price.rate_fen_per_hour / 100:.4f}"
+    response = post(finance, page("package_price", world.package.pk), follow=True, rate=rate, begins="now")
+    assert messages_of(response) == ["This is the price already. Nothing was changed."]
+    assert PriceVersion.objects.filter(package=world.package).count() == 1
+
+
 def test_a_price_may_have_four_decimals_of_a_yuan(finance: Client, world: World) -> None:
     post(finance, page("package_price", world.package.pk), rate="0.0125", begins="now")
     price = funds.current_price(world.package.pk)

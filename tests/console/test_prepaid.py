@@ -11,6 +11,7 @@ from apps.billing.prepaid.term_prices import set_term_price
 from apps.common.scoping import acting
 from apps.tenants.choices import PlatformRole, Role
 from tests.builders import actor_of, make_member, make_organisation, make_package, make_staff, platform, signed_in
+from tests.console.kit import messages_of
 
 pytestmark = pytest.mark.django_db
 BASE = "/console/prepaid/"
@@ -50,7 +51,8 @@ def test_prices_by_the_period_are_set_and_ended(clerk: Client, package: Package)
     assert clerk.post(url, {"term": "month", "price": "300.00"}).status_code == 302
     assert clerk.post(url, {"term": "month", "price": "0"}).status_code == 422
     assert clerk.post(url, {"term": "hour", "price": "1"}).status_code == 422
-    assert clerk.post(url, {"term": "month", "price": ""}).status_code == 302
+    ended = clerk.post(url, {"term": "month", "price": ""}, follow=True)
+    assert messages_of(ended)[-1] == "It is not offered for this term any more."
     assert b"Paid by the hour only" in clerk.get(url).content
     with acting(platform()):
         assert TermPrice.objects.count() == 1

@@ -15,8 +15,8 @@ from apps.common.scoping import acting
 from apps.console.selectors import queue_lanes as future
 from apps.console.selectors.queue_focus import Focus
 from apps.console.selectors.queue_lanes import Lane, Span
+from apps.workloads.choices import PreemptionOutcome, PreemptionWhy
 from apps.workloads.models import StartEstimate, Workload
-from apps.workloads.queueing.choices import PreemptionOutcome, PreemptionWhy
 from tests.builders import World, platform, unique
 from tests.console.kit import page, text_of
 from tests.console.queue_kit import CARD, asked, holds, in_reach, make_card, other_world, passed, waits
@@ -104,6 +104,14 @@ def test_two_promises_do_not_stand_on_one_card_at_once(world: World, cards: list
     assert [lane.blocks[-1].workloads[0].name for lane in drawn] == ["one", "two"]
 
 
+def test_kept_room_is_drawn_on_cards_of_a_mode_that_will_do(world: World) -> None:
+    for index, mode in enumerate(("mig", "shared", "whole", "whole")):
+        make_card(world.node, index, mode=mode)
+    promised(waits(world, count=2), world.node, 0)
+    drawn = [(lane.first, lane.last, spans(lane)) for lane in lanes()]
+    assert drawn == [(0, 1, []), (2, 3, [Span.KEPT])]
+
+
 def test_a_task_that_was_asked_to_leave_is_drawn_as_leaving(world: World, cards: list[Accelerator]) -> None:
     asked(holds(world, cards[0]), waits(world))
     assert spans(lanes()[0]) == [Span.LEAVES]
@@ -144,6 +152,16 @@ def test_idle_cards_too_few_for_any_package_are_fragments(ops: Client, world: Wo
     [line] = fragments(ops)["lines"]
     assert (line.free_milli, line.fragment_milli, line.largest) == (1000, 0, singles)
     assert pairs.name_en not in text_of(ops.get(page("queue_part", "fragments")))
+
+
+def test_only_cards_that_can_be_given_whole_count_as_such(ops: Client, world: World, cards: list[Accelerator]) -> None:
+    Accelerator.objects.filter(pk=cards[0].pk).update(mode="mig")
+    Accelerator.objects.filter(pk=cards[1].pk).update(mode="shared")
+    [line] = fragments(ops)["lines"]
+    assert line.most_whole == 2
+    holds(world, cards[3])
+    [line] = fragments(ops)["lines"]
+    assert line.most_whole == 1
 
 
 def test_cards_without_cpu_beside_them_are_stranded(ops: Client, world: World, cards: list[Accelerator]) -> None:

@@ -64,6 +64,12 @@ class TestConsole:
     def test_an_empty_list_says_what_comes(self, finance: Client) -> None:
         assert "No statements yet" in text_of(finance.get(page("statements")))
 
+    def test_a_month_without_any_says_so_and_a_narrower_question_that_nothing_matches(self, finance: Client) -> None:
+        empty = text_of(finance.get(page("statements"), {"period": "2026-10"}))
+        assert "No statements of 2026-10 yet" in empty
+        assert "Nothing matches" not in empty
+        assert "Nothing matches" in text_of(finance.get(page("statements"), {"period": "2026-10", "state": "issued"}))
+
     def test_the_paper_shows_lines_rounding_and_wallet(self, finance: Client, october: Statement) -> None:
         shown = text_of(finance.get(page("statement", october.pk)))
         for words in ("Rounding", "Balance at the beginning", "500.00", "Wallet"):

@@ -47,6 +47,19 @@ def test_the_next_price_reprices_what_follows(finance: Client, listed: Package) 
     assert "v2" in text_of(finance.get(page("unit", cpu.pk)))
 
 
+def test_the_price_in_force_again_says_that_nothing_was_changed(finance: Client, listed: Package) -> None:
+    cpu = UnitPrice.objects.get(item="cpu")
+    words = "This is the price already. Nothing was changed."
+    for path, fields in ((page("unit", cpu.pk), {}), (page("unit_new"), {"item": "cpu"})):
+        answer = finance.post(path, {"rate": "0.10", "begins": "now", **fields}, follow=True)
+        assert words in text_of(answer)
+        assert answer.redirect_chain == [(page("unit", cpu.pk), 302)]
+    assert UnitPrice.objects.filter(item="cpu").count() == 1
+    asked = {"item": "cpu", "rate_fen_per_hour": "10"}
+    again = finance.post(LIST, asked, content_type="application/json")
+    assert (again.status_code, again.json()["id"]) == (200, cpu.pk)
+
+
 def test_what_is_wrong_stands_beside_its_field_and_nothing_is_lost(finance: Client, world: World) -> None:
     wrong = {"item": "gpu", "gpu_mode": "mig", "gpu_model": "A100", "rate": "1,5", "begins": "now"}
     answer = finance.post(page("unit_new"), wrong)

@@ -7,11 +7,15 @@ import pytest
 from django.test import Client
 
 from apps.billing import selectors as funds
+from apps.billing.choices import VoucherNote, VoucherScope
 from apps.billing.models import Discount, Package, Voucher
+from apps.billing.selectors.spending import billing_day
 from apps.billing.selectors.storage import storage_price
+from apps.billing.services.vouchers import VoucherSpec, issue_voucher
 from apps.common.clock import db_now
 from apps.common.scoping import acting
-from tests.builders import World, platform
+from apps.tenants.choices import Role
+from tests.builders import World, make_member, platform, signed_in
 from tests.console.kit import last_entry, messages_of, page, post, text_of
 
 
@@ -146,6 +150,9 @@ def test_storage_has_a_price_from_now_on(finance: Client, world: World) -> None:
     price = storage_price(db_now())
     assert price is not None
     assert str(price.rate_fen_per_hour) == "0.0500000000"
+    again = post(finance, page("storage_price"), follow=True, rate="0.0005", begins="now")
+    assert "This is the price already. Nothing was changed." in text_of(again)
+    assert storage_price(db_now()) == price
     with acting(platform()):
         assert all(each.pk != price.package_id for each in funds.packages(platform(), active_only=False))
 
@@ -154,3 +161,24 @@ def test_reading_staff_do_not_set_it(business: Client, world: World) -> None:
     response = post(business, page("storage_price"), rate="1", begins="now")
     assert response.status_code in (403, 404)
     assert storage_price(db_now()) is None
+
+
+def test_the_note_of_the_first_voucher_is_read_in_the_readers_language(finance: Client, world: World) -> None:
+    """It is stored as it always was, so that vouchers of before read so too; what somebody typed stays as it is."""
+    assert VoucherNote.TO_BEGIN_WITH.value == "To begin with"
+    today = billing_day(db_now())
+    with acting(platform()):
+        dora = signed_in(make_member(world.organisation, "dora", Role.ADMIN))
+    for note in (VoucherNote.TO_BEGIN_WITH.value, "Grant 2026/7"):
+        spec = VoucherSpec(100, VoucherScope.EVERYTHING, today, today, note=note)
+        with acting(platform()):
+            made = issue_voucher(platform(), organisation_id=world.organisation.pk, spec=spec, key=note)
+        for client, path in (
+            (finance, page("voucher", made.pk)),
+            (finance, page("vouchers")),
+            (dora, "/billing/vouchers/"),
+        ):
+            chinese = text_of(client.get(path, headers={"Accept-Language": "zh-CN"}))
+            assert note in text_of(client.get(path, headers={"Accept-Language": "en"}))
+            assert {"To begin with": "初次使用赠送"}.get(note, note) in chinese
+            assert "To begin with" not in chinese

@@ -71,6 +71,8 @@ def test_storage_has_versions_of_its_price(finance: Client, world: World) -> Non
     assert finance.get(f"{ROOT}/storage-price/").json() == []
     made = send(finance, "storage-price/", {"rate_fen_per_hour": "0.05"})
     assert (made.status_code, made.json()["number"]) == (201, 1)
+    again = send(finance, "storage-price/", {"rate_fen_per_hour": "0.05"})
+    assert (again.status_code, again.json()) == (200, made.json())
     assert len(finance.get(f"{ROOT}/storage-price/").json()) == 1
 
 

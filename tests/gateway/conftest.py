@@ -12,20 +12,8 @@ from apps.workloads.drivers.base import Handle
 from apps.workloads.models import Workload
 from tests.builders import World, make_world, platform
 from tests.gateway.kit import Site, Visit, alice, enter, running, serve, submit_server
-
-
-@pytest.fixture(scope="session")
-def shared_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One home for all, so that the runtime is built once."""
-    return tmp_path_factory.mktemp("home")
-
-
-@pytest.fixture(autouse=True)
-def home(shared_home: Path, settings: LazySettings) -> Iterator[Path]:
-    settings.PLSTACK_HOME = shared_home
-    nodes.local_driver.cache_clear()
-    yield shared_home
-    nodes.local_driver.cache_clear()
+from tests.homes import home as home
+from tests.homes import shared_home as shared_home
 
 
 @pytest.fixture

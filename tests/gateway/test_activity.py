@@ -8,7 +8,7 @@ from uuid import UUID
 from apps.common.clock import db_now
 from apps.workloads import activity
 from apps.workloads.activity import Recorder, Seen, Use
-from apps.workloads.gateway.choices import Source
+from apps.workloads.choices import Source
 from apps.workloads.models import Activity, Workload
 from tests.builders import World, unknown_id
 from tests.gateway.kit import Visit, submit_server

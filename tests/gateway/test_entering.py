@@ -15,8 +15,7 @@ from apps.tenants.choices import OrganisationStatus, Role
 from apps.tenants.models import Membership, Organisation
 from apps.workloads.gateway import passes
 from apps.workloads.gateway.hosts import Address
-from apps.workloads.gateway.models import EntryCode, GatewaySession
-from apps.workloads.models import Workload
+from apps.workloads.models import EntryCode, GatewaySession, Workload
 from tests.builders import World, make_member, make_organisation, make_staff, signed_in
 from tests.gateway.kit import COOKIE, Site, Visit, alice, code_of, enter, knock, submit_server
 

@@ -13,6 +13,7 @@ from plstack.launch.account import Account
 from plstack.launch.layout import ROOT, Layout
 from plstack.launch.report import Trouble
 from plstack.launch.supervisor import Backoff
+from plstack.launch.testing import keeping_bytecode
 
 STRANGER = Account(uid=os.geteuid() + 54321, gid=os.getegid() + 54321)
 
@@ -123,3 +124,20 @@ def test_two_copies_share_nothing_but_the_checkout() -> None:
 def test_loopback_port_8000_and_var_are_the_defaults() -> None:
     layout = Layout.from_environ({})
     assert (layout.address, layout.home) == ("http://127.0.0.1:8000", ROOT / "var")
+
+
+@pytest.mark.parametrize("forbidden", ["1", ""])
+def test_suites_compile_once_and_leave_forbidden_places_clean(tmp_path: Path, forbidden: str) -> None:
+    home, sources = tmp_path / "home", tmp_path / "sources"
+    sources.mkdir()
+    (sources / "module.py").write_text("")
+    told = {"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": forbidden}
+    env = keeping_bytecode(told, home)
+    subprocess.run([sys.executable, "-c", "import module"], cwd=sources, env=env, check=True)
+    assert list((home if forbidden else sources).rglob("module.*.pyc"))
+    assert (sources / "__pycache__").exists() != bool(forbidden)
+
+
+def test_a_place_for_bytecode_that_was_asked_for_stays() -> None:
+    told = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPYCACHEPREFIX": "/elsewhere"}
+    assert keeping_bytecode(told, Path("/home")) == {"PYTHONPYCACHEPREFIX": "/elsewhere"}

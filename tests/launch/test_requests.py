@@ -1,10 +1,12 @@
 """The web process' threads: few connections however many requests, no broken one used, and an answer where all wait."""
 
 import asyncio
+import json
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from threading import Event
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -36,8 +38,11 @@ class Blocked(RequestHandler):
         return HttpResponse("done")
 
 
-async def ask(handler: RequestHandler) -> tuple[int, dict[bytes, bytes], bytes]:
+async def ask(
+    handler: RequestHandler, path: str = "/", headers: Mapping[str, str] = MappingProxyType({})
+) -> tuple[int, dict[bytes, bytes], bytes]:
     """Status, headers and body of a request without a body, of a client that stays for the answer."""
+    told = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
     gone, sent = asyncio.Event(), list[dict[str, Any]]()
     messages = [{"type": "http.request", "body": b""}]
 
@@ -49,8 +54,9 @@ async def ask(handler: RequestHandler) -> tuple[int, dict[bytes, bytes], bytes]:
     async def send(message: dict[str, Any]) -> None:
         sent.append(message)
 
-    await handler(SCOPE, receive, send)
-    return sent[0]["status"], dict(sent[0]["headers"]), b"".join(message.get("body", b"") for message in sent[1:])
+    await handler({**SCOPE, "path": path, "headers": told}, receive, send)
+    found = {name.lower(): value for name, value in sent[0]["headers"]}
+    return sent[0]["status"], found, b"".join(message.get("body", b"") for message in sent[1:])
 
 
 @pytest.fixture
@@ -100,6 +106,34 @@ def test_who_comes_when_too_many_wait_is_told_to_come_again() -> None:
         assert handler.threads.waiting == 0
 
     asyncio.run(crowd())
+
+
+@pytest.mark.parametrize(
+    ("headers", "language", "words"),
+    [
+        ({}, "en", "Too many requests at once"),
+        ({"Accept-Language": "zh-CN,zh;q=0.9"}, "zh-hans", "同时到来的请求太多"),
+        ({"Accept-Language": "zh-CN", "Cookie": "plstack_language=en"}, "en", "Too many requests at once"),
+        ({"Cookie": "plstack_language=zh-hans"}, "zh-hans", "同时到来的请求太多"),
+    ],
+)
+def test_who_is_turned_away_reads_it_in_their_language(headers: dict[str, str], language: str, words: str) -> None:
+    """Without a mark for the database: a query would fail here."""
+    handler = RequestHandler(threads=1, most_waiting=0)
+    status, told, body = asyncio.run(ask(handler, "/training/", headers))
+    page = body.decode()
+    assert (status, told[b"retry-after"], told[b"content-language"].decode()) == (503, b"2", language)
+    assert f"<h1>{words}</h1>" in page
+    assert f'lang="{language}"' in page
+    assert "data-error-message" in page  # what the scripts of an open page show
+    assert b"default-src 'self'" in told[b"content-security-policy"]
+
+    status, told, body = asyncio.run(ask(handler, "/api/v1/me/", headers))
+    problem = json.loads(body)
+    assert (status, told[b"retry-after"]) == (503, b"2")
+    assert told[b"content-type"] == b"application/problem+json"
+    assert (problem["status"], problem["code"], problem["detail"]) == (503, "unavailable", words)
+    assert set(problem) == {"type", "title", "status", "code", "detail", "hint", "fields"}
 
 
 def test_waiting_clients_that_leave_are_not_counted() -> None:

@@ -3,10 +3,10 @@
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.scoping import acting
+from apps.notifications import hook_outbox
 from apps.notifications.models import Webhook, WebhookDelivery
 from apps.notifications.services import notify_user, webhooks
 from apps.notifications.services.webhooks import HookSpec
-from apps.notifications.webhooks import sending
 from apps.tenants.models import Organisation, User
 from tests.builders import platform
 from tests.notifications.servers import Receiver
@@ -22,7 +22,7 @@ def happen(lab: Organisation, user: User, kind: str = "run.finished", dedup: str
 
 def send() -> int:
     with acting(platform()):
-        return sending.send_due()
+        return hook_outbox.send_due()
 
 
 def delivery() -> WebhookDelivery:

@@ -7,9 +7,9 @@ import pytest
 from django.test import Client
 
 from apps.common.scoping import acting
+from apps.notifications import hook_outbox
 from apps.notifications.models import Webhook, WebhookDelivery
 from apps.notifications.services import notify_user
-from apps.notifications.webhooks import sending
 from apps.tenants.choices import Role
 from apps.tenants.models import Organisation, User
 from tests.builders import make_member, make_organisation, platform, signed_in
@@ -42,7 +42,7 @@ def hook() -> Webhook:
 
 def send() -> None:
     with acting(platform()):
-        sending.send_due()
+        hook_outbox.send_due()
 
 
 def test_an_empty_list_says_what_webhooks_are_for(admin: Client) -> None:

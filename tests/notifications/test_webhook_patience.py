@@ -8,9 +8,10 @@ from django.conf import LazySettings
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.scoping import acting
+from apps.notifications import hook_outbox
 from apps.notifications.choices import DeliveryState, HookFault
 from apps.notifications.models import Notice, Webhook, WebhookAttempt, WebhookDelivery
-from apps.notifications.webhooks import posting, sending
+from apps.notifications.webhooks import posting
 from apps.tenants.models import Organisation, User
 from tests.builders import platform
 from tests.notifications.hooks import delivery, happen, hurry, make, send
@@ -25,7 +26,7 @@ def test_a_refusal_is_tried_again_with_growing_pauses_and_the_same_id(
     make(admin, receiver)
     happen(lab, alice)
     receiver.status = 500
-    for pause in sending.PAUSES_MIN:
+    for pause in hook_outbox.PAUSES_MIN:
         before = db_now()
         send()
         row = delivery()
@@ -37,8 +38,8 @@ def test_a_refusal_is_tried_again_with_growing_pauses_and_the_same_id(
     assert send() == 1
     assert len({headers["Webhook-Id"] for _path, headers, _body in receiver.posts}) == 1
     with acting(platform()):
-        assert WebhookAttempt.objects.count() == len(sending.PAUSES_MIN) + 1
-        assert WebhookAttempt.objects.filter(status=500, fault=HookFault.STATUS).count() == len(sending.PAUSES_MIN)
+        assert WebhookAttempt.objects.count() == len(hook_outbox.PAUSES_MIN) + 1
+        assert WebhookAttempt.objects.filter(status=500, fault=HookFault.STATUS).count() == len(hook_outbox.PAUSES_MIN)
         assert Webhook.objects.get().failing_since is None
 
 
@@ -96,11 +97,11 @@ def test_two_workers_do_not_post_the_same(lab: Organisation, alice: User, admin:
     make(admin, receiver)
     happen(lab, alice)
     with acting(platform()):
-        claimed = sending._claim(10)
+        claimed = hook_outbox._claim(10)
         assert len(claimed) == 1
-        assert sending._claim(10) == []
+        assert hook_outbox._claim(10) == []
         WebhookDelivery.objects.update(lease_until=db_now() - timedelta(minutes=2))
-        newer = sending._claim(10)
+        newer = hook_outbox._claim(10)
         answer = posting.Answer(200, HookFault.NONE, 5)
-        assert not sending._settle(claimed[0], answer)
-        assert sending._settle(newer[0], answer)
+        assert not hook_outbox._settle(claimed[0], answer)
+        assert hook_outbox._settle(newer[0], answer)

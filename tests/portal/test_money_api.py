@@ -7,6 +7,7 @@ from django.test import Client
 
 from apps.billing import services as billing
 from apps.billing.choices import AccountKind
+from apps.billing.services.discounts import set_discount
 from apps.billing.services.ledger import organisation_account
 from apps.common.scoping import acting
 from apps.tenants.models import User
@@ -58,6 +59,11 @@ def test_packages_carry_the_price_in_force(world: World) -> None:
     found = {row["id"]: row for row in signed_in(world.alice).get(f"{V1}packages/").json()["results"]}
     assert Decimal(found[dearer.pk]["rate_fen_per_hour"]) == Decimal("123.4567")
     assert found[dearer.pk]["price_version"] == 2
+    with acting(platform()) as staff:
+        set_discount(staff, organisation_id=world.organisation.pk, off=Decimal("0.25"))
+    rows = signed_in(world.alice).get(f"{V1}packages/").json()["results"]
+    (row,) = (row for row in rows if row["id"] == dearer.pk)
+    assert (row["rate_fen_per_hour"], row["list_rate_fen_per_hour"]) == ("92.5925250000", "123.4567000000")
     assert gone.pk not in found
 
 

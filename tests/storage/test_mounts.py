@@ -17,6 +17,7 @@ from apps.storage.roots import resolve
 from apps.tenants.choices import Role
 from apps.training import services
 from apps.training.passport import rows_of
+from apps.training.selectors import runs
 from tests.builders import World, actor_of, make_member, make_world, platform, signed_in
 from tests.storage.kit import make_volume, put
 from tests.training.kit import form_for, submit, text
@@ -58,7 +59,7 @@ def test_what_is_chosen_is_mounted_and_stands_in_the_passport(world: World) -> N
         (version.relative_path, "/datasets/digits", True),
     ]
     with acting(world.actor):
-        assert {"label": "Data", "value": "/volumes/work, /datasets/digits"} in rows_of(run)
+        assert {"label": "Data", "value": "/volumes/work, /datasets/digits"} in rows_of(runs(world.actor).get())
         again = services.rerun(world.actor, run, key="again")
     assert mounts(again) == mounts(run)
 

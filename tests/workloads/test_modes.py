@@ -21,7 +21,7 @@ from apps.workloads.drivers.simulated.driver import SimulatedDriver
 from apps.workloads.hardware import modes
 from apps.workloads.hardware.layouts import Held, layouts, offers
 from apps.workloads.models import Attempt, Placement
-from apps.workloads.reconcile.lock import try_to_schedule
+from apps.workloads.queueing.lock import try_to_schedule
 from scheduler.mig import table_for
 from tests.builders import World, platform, submit_workload, unique
 

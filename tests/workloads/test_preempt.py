@@ -19,10 +19,9 @@ from apps.notifications.models import Notice
 from apps.notifications.words import words
 from apps.tenants import settings as platform_settings
 from apps.workloads import services as workloads
-from apps.workloads.choices import Kind, Reason, Status
+from apps.workloads.choices import Kind, PreemptionOutcome, PreemptionWhy, Reason, Status
 from apps.workloads.models import Attempt, Event, Preemption, Workload
 from apps.workloads.queueing import preempting
-from apps.workloads.queueing.choices import PreemptionOutcome, PreemptionWhy
 from apps.workloads.queueing.policy import QueueSettings
 from apps.workloads.reconcile.attempts import reconcile_due
 from apps.workloads.spec import DataMount

@@ -8,10 +8,9 @@ from apps.common.clock import db_now
 from apps.common.scoping import acting
 from apps.notifications.models import Notice
 from apps.workloads import services as workloads
-from apps.workloads.choices import Status
+from apps.workloads.choices import PreemptionOutcome, Status
 from apps.workloads.models import Attempt, Preemption, Workload
 from apps.workloads.queueing import preempting
-from apps.workloads.queueing.choices import PreemptionOutcome
 from tests.builders import World, platform, reload
 from tests.workloads.loops import tick, until
 from tests.workloads.test_preempt import acts, ask, finish, notice_ends, running, turn, until_left, waiting

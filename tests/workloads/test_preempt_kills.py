@@ -9,12 +9,11 @@ from apps.billing.choices import TransferKind
 from apps.billing.models import Charge, MeterSession, Transfer
 from apps.billing.models.rating import CREDIT
 from apps.common.clock import db_now
-from apps.workloads.choices import Status
+from apps.workloads.choices import PreemptionOutcome, Status
 from apps.workloads.drivers.base import Handle
 from apps.workloads.models import Attempt, Event, Preemption, Workload
 from apps.workloads.nodes import local_driver
 from apps.workloads.queueing import preempting
-from apps.workloads.queueing.choices import PreemptionOutcome
 from apps.workloads.reconcile import outcome, yielding
 from apps.workloads.reconcile.attempts import claim_due
 from apps.workloads.states import Claim

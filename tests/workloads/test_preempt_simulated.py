@@ -16,9 +16,8 @@ from apps.tenants.models import Guarantee, Organisation
 from apps.training.services import spec_of
 from apps.workloads import nodes
 from apps.workloads import services as workloads
-from apps.workloads.choices import Kind, Reason, Status
+from apps.workloads.choices import Kind, PreemptionOutcome, PreemptionWhy, Reason, Status
 from apps.workloads.models import Attempt, Preemption, Workload
-from apps.workloads.queueing.choices import PreemptionOutcome, PreemptionWhy
 from apps.workloads.queueing.contract import ContractClass, contract_of
 from apps.workloads.queueing.policy import QueueSettings
 from tests.builders import World, actor_of, make_member, make_organisation, platform, reload, submit_workload

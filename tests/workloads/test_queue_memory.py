@@ -14,10 +14,9 @@ from apps.clusters.models import Node, Zone
 from apps.common.clock import db_now
 from apps.common.scoping import acting
 from apps.tenants.models import Organisation
-from apps.workloads.choices import Status
+from apps.workloads.choices import PreemptionOutcome, Status
 from apps.workloads.models import Attempt, Placement, Preemption, RecentUse, SchedulerEpoch, Workload
 from apps.workloads.queueing import mix, promises, usage
-from apps.workloads.queueing.choices import PreemptionOutcome
 from apps.workloads.reconcile.schedule import run_pass
 from benchmarks.crowd import Builder, Crowd
 from tests.builders import platform

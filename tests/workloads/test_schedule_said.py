@@ -9,6 +9,7 @@ from apps.common.scoping import acting
 from apps.workloads.choices import Status
 from apps.workloads.models import Event, Workload
 from apps.workloads.reconcile import saying, starting
+from apps.workloads.reconcile.explaining import explanation_of
 from apps.workloads.reconcile.saying import Sayings, digest_of
 from apps.workloads.reconcile.schedule import passed_over, run_pass
 from benchmarks.crowd import Builder, Crowd
@@ -111,3 +112,11 @@ def test_what_a_pass_has_no_time_to_start_starts_in_the_next(db: None, monkeypat
         placed = [run_pass(platform()) for _pass in range(4)]
         assert sum(each or 0 for each in placed) == Workload.objects.filter(status=Status.PLACED).count()
     assert placed[:2] == [2, 2]
+
+
+@pytest.mark.parametrize(("known", "told"), [(False, {"node": "n"}), (True, {"node": "n", "start_p50": 60.0})])
+def test_a_start_that_is_not_known_is_told_nowhere(known: bool, told: dict[str, object]) -> None:
+    cause = scheduler.Cause(scheduler.CauseCode.BEHIND_RESERVATION, {"node": "n", "start_p50": 60.0, "for_task": "t"})
+    said = explanation_of(scheduler.Wait("w", cause, (), 1, start_p50=90.0), "o", known=known)
+    assert said["params"] == told
+    assert said["start_p50"] == (90.0 if known else None)

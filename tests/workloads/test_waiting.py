@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.template.loader import render_to_string
 from django.utils.translation import override
 
 from apps.workloads.choices import Reason
@@ -80,6 +81,54 @@ def test_the_nearest_miss_names_model_and_how_many_more_are_as_close() -> None:
     assert "2 other machines are as close" in words.text
     assert "reserved for it" in kept.text
     assert "reserved for it" not in words.text
+
+
+def test_one_free_card_is_told_in_the_singular() -> None:
+    gpu = Gpu(mode="whole", count=4, model="H200")
+    with override("en"):
+        words = words_of(Case(CauseCode.DEVICES, {}, {"node_id": "…", "devices": 3}, NAMES, gpu))
+    assert "1 is free there now" in words.text
+
+
+@pytest.mark.parametrize(
+    ("gpu", "told"),
+    [
+        (Gpu(mode="whole", count=16, model="H100"), "beside 16 × H100."),
+        (Gpu(mode="mig", model="A30", profile="3g.40gb"), "beside 1 × A30 3g.40gb."),
+        (Gpu(mode="vgpu", model="A30", core_milli=500, memory_mib=49152), "beside 1 × A30 48 GB."),
+        (Gpu(mode="whole"), "beside 1 × GPU."),
+    ],
+)
+def test_what_never_fits_is_told_with_the_piece_that_is_asked_for(gpu: Gpu, told: str) -> None:
+    params = {"cpu_milli": 4000, "memory_mib": 8192, "devices": gpu.count}
+    with override("en"):
+        assert told in words_of(Case(CauseCode.NEVER_FITS, params, gpu=gpu)).text
+
+
+def test_where_any_card_would_do_none_is_named() -> None:
+    with override("en"):
+        words = words_of(Case(CauseCode.NO_SUCH_MODEL, {"model": "", "devices": 1}, gpu=Gpu(mode="whole")))
+    assert words.title == "No machine has a GPU"
+
+
+def test_sentences_stand_as_each_language_has_them() -> None:
+    case = Case(CauseCode.NEVER_FITS, {"cpu_milli": 4000, "memory_mib": 8192, "devices": 1})
+    with override("en"):
+        assert "GPU. Take it out" in words_of(case).text
+    with override("zh-hans"):
+        assert "。 " not in words_of(case).text
+
+
+@pytest.mark.parametrize("cause", [CauseCode.NEVER_FITS, CauseCode.NO_SUCH_MODEL])
+def test_what_can_never_start_has_no_place_and_no_start_to_wait_for(cause: str) -> None:
+    told = {"cause": cause, "position": 3, "kin": {"position": 1, "total": 1}}
+    with override("en"):
+        text = render_to_string("workloads/waiting.html", {"wait": explain(told, names=NAMELESS)})
+        other = render_to_string("workloads/waiting.html", {"wait": explain({**told, "cause": "cpu"}, names=NAMELESS)})
+    assert "never, as things are" in text
+    assert "that wait for the same" not in text
+    assert "not known yet" in other
+    assert "that wait for the same" in other
 
 
 def test_a_list_says_the_amount_without_asking_for_names() -> None:

@@ -20,6 +20,7 @@ from apps.common.access import in_organisation, requires
 from apps.common.clock import db_now
 from apps.common.errors import DomainError
 from apps.common.forms import show_error
+from apps.common.pages import REFUSED
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.common.tables import pager
@@ -27,7 +28,6 @@ from apps.common.tables import pager
 VIEW, MANAGE = in_organisation(Permission.BILLING_VIEW), in_organisation(Permission.BUDGETS_MANAGE)
 LIST, FORM = "billing/budgets/list.html", "billing/budgets/form.html"
 PER_PAGE = 25
-REFUSED = 422
 
 
 @requires(VIEW)

@@ -6,7 +6,7 @@ from django.db.models import F, Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from apps.billing import selectors as funds
-from apps.billing.choices import AccountKind
+from apps.billing.choices import AccountKind, VoucherNote
 from apps.billing.exports.columns import Column, Look, Source, between, yuan_of
 from apps.billing.exports.wanted import Wanted
 from apps.billing.models import TopUpOrder, Transfer
@@ -117,7 +117,7 @@ def _transfer(transfer: Any) -> list[Cell]:
         yuan_of(transfer.amount_fen),
         yuan_of(into - out_of),
         transfer.ref,
-        transfer.note,
+        VoucherNote.words(transfer.note),
         transfer.actor_label,
         transfer.idem,
     ]

@@ -7,7 +7,6 @@ from django.contrib import messages
 from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django_tables2 import RequestConfig
 
 from apps.billing.exports import selectors as reads
 from apps.billing.exports import services
@@ -17,10 +16,10 @@ from apps.billing.exports.states import KEPT
 from apps.billing.exports.tables import ExportTable
 from apps.common.errors import DomainError
 from apps.common.forms import show_error
+from apps.common.pages import REFUSED, paged, say_refusal
 from apps.common.requests import ActorRequest
 
 PER_PAGE = 20
-REFUSED = 422
 
 
 def page(request: ActorRequest, form_class: type[ExportForm], *, section: str) -> HttpResponse:
@@ -42,7 +41,7 @@ def page(request: ActorRequest, form_class: type[ExportForm], *, section: str) -
 
 def _shown(request: ActorRequest, form: ExportForm, section: str) -> HttpResponse:
     table = ExportTable(reads.exports(request.actor), request=request, section=section)
-    RequestConfig(request, paginate={"per_page": PER_PAGE, "silent": True}).configure(table)
+    paged(request, table, per_page=PER_PAGE)
     context: dict[str, Any] = {
         "form": form,
         "table": table,
@@ -58,7 +57,7 @@ def cancel(request: ActorRequest, export_id: UUID, *, section: str) -> HttpRespo
     try:
         services.cancel(request.actor, export_id=export_id)
     except DomainError as error:
-        messages.error(request, str(error.message))
+        say_refusal(request, error)
     else:
         messages.success(request, _("The file is not made."))
     return redirect(f"{section}:exports")

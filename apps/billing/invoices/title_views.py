@@ -15,12 +15,12 @@ from apps.billing.invoices.forms import TitleForm
 from apps.common.access import in_organisation, requires
 from apps.common.errors import DomainError
 from apps.common.forms import show_error
+from apps.common.pages import REFUSED
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 
 ASK = in_organisation(Permission.BILLING_TOP_UP)
 PAGE = "billing/invoices/title.html"
-REFUSED = 422
 
 
 @requires(ASK)

@@ -8,7 +8,6 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
-from django_tables2 import RequestConfig
 
 from apps.billing.invoice_choices import InvoiceState
 from apps.billing.invoices import asking as services
@@ -21,20 +20,20 @@ from apps.common.access import in_organisation, requires
 from apps.common.errors import DomainError
 from apps.common.forms import show_error
 from apps.common.money import yuan
+from apps.common.pages import REFUSED, paged, say_refusal
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 
 VIEW = in_organisation(Permission.BILLING_VIEW)
 ASK = in_organisation(Permission.BILLING_TOP_UP)
 PER_PAGE = 20
-REFUSED = 422
 
 
 @requires(VIEW)
 @require_GET
 def invoices(request: ActorRequest) -> HttpResponse:
     table = InvoiceTable(reads.invoices(request.actor), request=request)
-    RequestConfig(request, paginate={"per_page": PER_PAGE, "silent": True}).configure(table)
+    paged(request, table, per_page=PER_PAGE)
     found = reads.room(request.actor)
     context = {
         "table": table,
@@ -98,7 +97,7 @@ def withdraw(request: ActorRequest, invoice_id: UUID) -> HttpResponse:
     try:
         services.withdraw_invoice(request.actor, invoice_id=invoice_id)
     except DomainError as error:
-        messages.error(request, str(error.message))
+        say_refusal(request, error)
     else:
         messages.success(request, _("The request was taken back."))
     return redirect("billing:invoice", invoice_id)

@@ -58,11 +58,14 @@ class TopUpOrder(TenantModel):
 
 
 class TopUpRefund(TenantModel):
-    """A part of a payment given back: taken from the wallet first, then asked for under a fixed `out_request_no`."""
+    """A part of a payment given back: taken from the wallet first, then asked for under a fixed `out_request_no`.
+
+    At Alipay a number is one payment's own: who refunds by hand there may give the same to several payments.
+    """
 
     organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
     order = models.ForeignKey(TopUpOrder, on_delete=models.PROTECT, related_name="refunds")
-    out_request_no = models.CharField(max_length=64, unique=True)
+    out_request_no = models.CharField(max_length=64)
     amount_fen = models.BigIntegerField()
     reason = models.CharField(max_length=200)
     status = models.CharField(max_length=8, choices=RefundStatus, default=RefundStatus.ASKED)
@@ -82,6 +85,7 @@ class TopUpRefund(TenantModel):
             models.Index(fields=["next_query_at"], name="refund_to_ask", condition=Q(next_query_at__isnull=False))
         ]
         constraints = [
+            models.UniqueConstraint(fields=["out_request_no", "order"], name="refund_number_once"),
             models.CheckConstraint(condition=Q(amount_fen__gt=0), name="refund_positive"),
             models.CheckConstraint(
                 condition=Q(status=RefundStatus.FAILED, returned__isnull=False)

@@ -11,7 +11,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
-from django_tables2 import RequestConfig
 
 from apps.billing import selectors as funds
 from apps.billing.choices import TopUpStatus
@@ -26,6 +25,7 @@ from apps.common.clock import db_now
 from apps.common.errors import DomainError, NotFound
 from apps.common.forms import show_error
 from apps.common.money_fields import YuanField
+from apps.common.pages import REFUSED, paged
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.tenants import settings
@@ -58,7 +58,7 @@ def new(request: ActorRequest) -> HttpResponse:
         else:
             return redirect("billing:top_up_order", made.out_trade_no)
     table = TopUpTable(orders.orders(request.actor), request=request)
-    RequestConfig(request, paginate={"per_page": PER_PAGE, "silent": True}).configure(table)
+    paged(request, table, per_page=PER_PAGE)
     found = settings.get(AlipaySettings)
     context = {
         "form": form,
@@ -69,7 +69,7 @@ def new(request: ActorRequest) -> HttpResponse:
         "least_fen": found.least_fen,
         "most_fen": found.most_fen,
     }
-    return render(request, PAGE, context, status=422 if request.method == "POST" else 200)
+    return render(request, PAGE, context, status=REFUSED if request.method == "POST" else 200)
 
 
 @requires(VIEW)

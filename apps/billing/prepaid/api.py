@@ -27,6 +27,7 @@ from apps.billing.prepaid.serializers import (
     PrepaidRenewalIn,
     PrepaidRenewIn,
 )
+from apps.billing.selectors.own_prices import own_terms
 from apps.common.access import in_organisation
 from apps.common.api import ScopedView
 from apps.common.idempotency import key_of
@@ -55,7 +56,7 @@ class PrepaidOffers(ScopedView, generics.ListAPIView[TermPrice]):
         return reads.offers(self.actor)
 
     def get_serializer_context(self) -> dict[str, Any]:
-        return {**super().get_serializer_context(), "own": reads.own_terms(self.actor)}
+        return {**super().get_serializer_context(), "own": own_terms(self.actor)}
 
 
 QUOTED = [

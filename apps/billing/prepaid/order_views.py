@@ -19,17 +19,18 @@ from apps.billing.prepaid import selectors as reads
 from apps.billing.prepaid import services
 from apps.billing.prepaid.forms import ChangeForm, RenewalFields, RenewForm, SeenForm
 from apps.billing.prepaid.selectors import PrepaidQuote
+from apps.billing.selectors.own_prices import own_terms
 from apps.common.access import in_organisation, requires
 from apps.common.clock import db_now
 from apps.common.errors import DomainError
 from apps.common.forms import show_error
 from apps.common.money import yuan
+from apps.common.pages import REFUSED, say_refusal
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 
 VIEW, PREPAY = in_organisation(Permission.BILLING_VIEW), in_organisation(Permission.BILLING_PREPAY)
 DETAIL, CHANGE = "billing/prepaid/order.html", "billing/prepaid/change.html"
-REFUSED = 422
 
 
 @requires(VIEW)
@@ -125,7 +126,7 @@ def change(request: ActorRequest, prepaid_order_id: UUID) -> HttpResponse:
     """Another package or number of replicas for the rest of the time, with what goes back and what it costs."""
     found = reads.prepaid_order(request.actor, prepaid_order_id)
     offers = [each for each in reads.offers(request.actor) if each.term == found.term]
-    own = reads.own_terms(request.actor)
+    own = own_terms(request.actor)
     same = next((each.pk for each in offers if each.package == found.package), None)
     initial = {"quantity": found.quantity, "price": same, "off": own.off}
     form = ChangeForm(request.POST or None, offers=offers, own=own, initial=initial)
@@ -165,7 +166,7 @@ def give_back(request: ActorRequest, prepaid_order_id: UUID) -> HttpResponse:
         try:
             prepaid_changes.give_back(request.actor, order_id=prepaid_order_id)
         except DomainError as error:
-            messages.error(request, str(error.message))
+            say_refusal(request, error)
         else:
             messages.success(request, _("The unused part is back in the wallet."))
         return redirect("billing:prepaid_order", prepaid_order_id)

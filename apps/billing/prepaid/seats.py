@@ -9,7 +9,7 @@ from apps.billing.models import Hold, MeterSession, PrepaidOrder, PrepaidSeat, T
 from apps.billing.prepaid.selectors import offers
 from apps.billing.selectors.caps import open_session
 from apps.billing.selectors.covering import covering_of, occupant
-from apps.billing.selectors.own_prices import own_prices
+from apps.billing.selectors.own_prices import own_terms
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.permissions import Permission
@@ -84,5 +84,5 @@ def pay_ahead(actor: Actor, package_id: int) -> PayAhead | None:
     offer = next((found[term] for term in (Term.MONTH, Term.DAY, Term.YEAR) if term in found), None)
     if offer is None:
         return None
-    own = own_prices(actor.organisation(), db_now())
+    own = own_terms(actor)
     return None if own.all_free else PayAhead(offer, own.paid_ahead(offer.price_fen))

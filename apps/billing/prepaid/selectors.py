@@ -53,12 +53,6 @@ def offers(actor: Actor) -> QuerySet[TermPrice]:
     return rows.order_by("package__sort", "package_id", "price_fen")
 
 
-def own_terms(actor: Actor) -> OwnPrices:
-    """What the actor's organisation pays of the prices that are listed, now."""
-    actor.require(Permission.BILLING_VIEW_OWN)
-    return own_prices(actor.organisation(), db_now())
-
-
 @dataclass(frozen=True, slots=True)
 class PrepaidQuote:
     """What periods [first, first + periods) of an order would cost. Money in fen.

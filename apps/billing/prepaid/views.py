@@ -9,7 +9,6 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
-from django_tables2 import RequestConfig
 
 from apps.billing.choices import PrepaidEnd, Term
 from apps.billing.formula import per_cent
@@ -19,19 +18,19 @@ from apps.billing.prepaid import services
 from apps.billing.prepaid.forms import OrderFilterForm, OrderForm
 from apps.billing.prepaid.selectors import PrepaidQuote
 from apps.billing.prepaid.tables import PrepaidTable
+from apps.billing.selectors.own_prices import own_terms
 from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
 from apps.common.errors import DomainError
 from apps.common.formatting import moment
 from apps.common.forms import show_error
 from apps.common.money import yuan
+from apps.common.pages import REFUSED, paged
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 
 VIEW, PREPAY = in_organisation(Permission.BILLING_VIEW), in_organisation(Permission.BILLING_PREPAY)
 LIST, NEW = "billing/prepaid/list.html", "billing/prepaid/new.html"
-PER_PAGE = 25
-REFUSED = 422
 
 
 @requires(VIEW)
@@ -39,7 +38,7 @@ REFUSED = 422
 def order_list(request: ActorRequest) -> HttpResponse:
     rows, form = reads.prepaid_orders(request.actor), OrderFilterForm(request.GET)
     table = PrepaidTable(narrow(rows, form), request=request)
-    RequestConfig(request, paginate={"per_page": PER_PAGE, "silent": True}).configure(table)
+    paged(request, table)
     context = {
         "form": form,
         "table": table,
@@ -65,7 +64,7 @@ def narrow(rows: "QuerySet[PrepaidOrder]", form: OrderFilterForm) -> "QuerySet[P
 @require_http_methods(["GET", "POST"])
 def new(request: ActorRequest) -> HttpResponse:
     """`?package=` chooses one. The right side quotes what is typed."""
-    offers, own = list(reads.offers(request.actor)), reads.own_terms(request.actor)
+    offers, own = list(reads.offers(request.actor)), own_terms(request.actor)
     if request.method != "POST":
         asked = _asked_for(offers, request.GET.get("package", ""))
         form = OrderForm(initial={"price": asked, "key": str(uuid4()), "off": own.off}, offers=offers, own=own)
@@ -105,7 +104,7 @@ def _wanted(form: OrderForm) -> services.Wanted:
 @require_POST
 def quote(request: ActorRequest) -> HttpResponse:
     """The fragment beside the form: what it costs, from when to when, what it saves, what is left."""
-    offers, own = list(reads.offers(request.actor)), reads.own_terms(request.actor)
+    offers, own = list(reads.offers(request.actor)), own_terms(request.actor)
     form = OrderForm(request.POST, offers=offers, own=own)
     form.is_valid()
     found = _quoted(request.actor, form)

@@ -4,6 +4,7 @@ from datetime import datetime
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
+from django.db.models.functions import Now
 
 from apps.billing.models import Discount
 from apps.common.actor import Actor
@@ -13,10 +14,15 @@ from apps.common.permissions import Permission
 
 def discount_at(organisation_id: UUID, at: datetime) -> Discount | None:
     """The version that holds for what an organisation starts or pays in advance at this moment."""
-    open_or_later = Q(effective_to__isnull=True) | Q(effective_to__gt=at)
-    rows = Discount.objects.filter(open_or_later, organisation_id=organisation_id, effective_from__lte=at)
-    found: Discount | None = rows.first()
+    found: Discount | None = in_force(at).filter(organisation_id=organisation_id).first()
     return found
+
+
+def in_force(at: datetime | Now) -> QuerySet[Discount]:
+    """The versions that hold at this moment, one of each organisation at most."""
+    open_or_later = Q(effective_to__isnull=True) | Q(effective_to__gt=at)
+    rows: QuerySet[Discount] = Discount.objects.filter(open_or_later, effective_from__lte=at)
+    return rows
 
 
 def discounts(actor: Actor) -> QuerySet[Discount]:

@@ -13,7 +13,7 @@ from apps.billing.services.credits import credit_lost
 from apps.billing.services.holds import hold_for_start, release_hold
 from apps.billing.services.ledger import Posting, post
 from apps.billing.services.metering import close_meter, extend_meter, open_meter
-from apps.billing.services.prices import set_price
+from apps.billing.services.prices import Priced, set_price
 from apps.billing.services.rating import rate_due, rate_organisation
 from apps.billing.services.recharge import set_credit_limit, top_up
 from apps.billing.services.unit_prices import end_unit_price, follow, set_unit_price
@@ -24,6 +24,7 @@ __all__ = [
     "Near",
     "PackageSpec",
     "Posting",
+    "Priced",
     "activate_package",
     "arrears_sweep",
     "close_cap",

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
 from apps.audit.services import Target, record
-from apps.billing.models import Package, PriceVersion
+from apps.billing.models import Package, PriceVersion, UnitPrice
 from apps.billing.pricelist import Line
 from apps.common.actor import Actor
 from apps.common.clock import db_now
@@ -19,15 +19,24 @@ from apps.common.permissions import Permission
 # Rates are stored as numeric(20, 10); a million yuan an hour is beyond any card and far below the column's end.
 RATE_MAX = Decimal(100_000_000)
 PLACES = -10
+Version = TypeVar("Version", PriceVersion, UnitPrice)
+
+
+class Priced(NamedTuple, Generic[Version]):
+    """The version that holds. `new` False: it held already at that price, and nothing was written."""
+
+    version: Version
+    new: bool
 
 
 def set_price(
     actor: Actor, *, package_id: int, rate_fen_per_hour: Decimal, effective_from: datetime | None = None
-) -> PriceVersion:
+) -> Priced[PriceVersion]:
     """A new price version from `effective_from` (now); the former one ends at that instant.
 
-    Fen per hour of one replica, 0 to RATE_MAX with at most ten places. Raises Invalid for a rate outside that or a
-    time gone by, Conflict when a later price is already planned or the package follows the price list.
+    Where the version in force then has this rate already, set by somebody and without an end, that one. Fen per hour of
+    one replica, 0 to RATE_MAX with at most ten places. Raises Invalid for a rate outside that or a time gone by,
+    Conflict when a later price is already planned or the package follows the price list.
     """
     actor.require(Permission.PLATFORM_PRICES_MANAGE)
     check_rate(rate_fen_per_hour)
@@ -37,7 +46,10 @@ def set_price(
             raise Conflict(
                 _("This package follows the price list: change the list, or let it have a price of its own.")
             )
-        return write_price(actor, package, rate_fen_per_hour, checked_start(effective_from))
+        start, last = checked_start(effective_from), package.prices.order_by("-number").first()
+        if last is not None and last.basis is None and holds(last, rate_fen_per_hour, start):
+            return Priced(last, new=False)
+        return Priced(write_price(actor, package, rate_fen_per_hour, start), new=True)
 
 
 def write_price(
@@ -55,6 +67,11 @@ def write_price(
     )
     log_package(actor, "billing.price.set", package, _price_words(former), _price_words(price))
     return price
+
+
+def holds(version: PriceVersion | UnitPrice, rate: Decimal, at: datetime) -> bool:
+    """Whether it is in force at that moment, without an end, at this rate: setting it again would change nothing."""
+    return version.effective_from <= at and version.effective_to is None and version.rate_fen_per_hour == rate
 
 
 def check_rate(rate: Decimal) -> None:

@@ -18,7 +18,7 @@ from apps.billing.choices import ISOLATION_OF_MODE, Resource
 from apps.billing.models import MeterSession, Package, PriceVersion
 from apps.billing.selectors.storage import StorageTerms, storage_package, storage_terms
 from apps.billing.services.metering import close_meter, extend_meter, open_meter
-from apps.billing.services.prices import set_price
+from apps.billing.services.prices import Priced, set_price
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.permissions import Permission
@@ -55,7 +55,7 @@ class _Held(NamedTuple):
 
 def set_storage_price(
     actor: Actor, *, rate_fen_per_hour: Decimal, effective_from: datetime | None = None
-) -> PriceVersion:
+) -> Priced[PriceVersion]:
     """A new version of the price of one GiB for an hour, in fen; as `set_price`. Before the first, storage is free."""
     actor.require(Permission.PLATFORM_PRICES_MANAGE)
     with transaction.atomic():

@@ -13,7 +13,15 @@ from apps.billing.choices import SLICED_BY_MEMORY, GpuMode, Resource, UnitItem
 from apps.billing.models import Package, PriceVersion, UnitPrice
 from apps.billing.pricelist import ListPrice, Unit, price_of
 from apps.billing.selectors.unit_prices import followers, prices_at, resources_of, versions_of
-from apps.billing.services.prices import check_rate, checked_start, locked_package, log_package, write_price
+from apps.billing.services.prices import (
+    Priced,
+    check_rate,
+    checked_start,
+    holds,
+    locked_package,
+    log_package,
+    write_price,
+)
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Invalid, NotFound, Text
@@ -22,22 +30,26 @@ from apps.common.permissions import Permission
 
 def set_unit_price(
     actor: Actor, *, unit: Unit, rate_fen_per_hour: Decimal, effective_from: datetime | None = None
-) -> UnitPrice:
+) -> Priced[UnitPrice]:
     """A new version from `effective_from` (now), and with it of every package that follows the list and changes by it.
 
-    Raises Invalid for a unit or a rate that cannot be or a time gone by, Conflict where a later price of the unit or of
-    one of the packages is planned already; nothing is changed then.
+    Where the version in force then has this rate already and no end, that one. Raises Invalid for a unit or a rate that
+    cannot be or a time gone by, Conflict where a later price of the unit or of one of the packages is planned already;
+    nothing is changed then.
     """
     actor.require(Permission.PLATFORM_PRICES_MANAGE)
     check_unit(unit)
     check_rate(rate_fen_per_hour)
     with transaction.atomic():
         start = checked_start(effective_from)
-        former = _close(unit, start)
+        former = _last(unit)
+        if former is not None and holds(former, rate_fen_per_hour, start):
+            return Priced(former, new=False)
+        _close(former, start)
         price = _write(unit, former, rate_fen_per_hour, start)
         _log(actor, "billing.unit_price.set", price, former)
         _reprice(actor, start)
-        return price
+        return Priced(price, new=True)
 
 
 def end_unit_price(actor: Actor, *, price_id: int) -> None:
@@ -108,15 +120,19 @@ def _fits(unit: Unit) -> bool:
     return not unit.gpu_mode or unit.gpu_mode in GpuMode.values
 
 
-def _close(unit: Unit, start: datetime) -> UnitPrice | None:
-    former: UnitPrice | None = versions_of(unit).select_for_update(no_key=True).order_by("-number").first()
+def _last(unit: Unit) -> UnitPrice | None:
+    """The newest version, locked."""
+    found: UnitPrice | None = versions_of(unit).select_for_update(no_key=True).order_by("-number").first()
+    return found
+
+
+def _close(former: UnitPrice | None, start: datetime) -> None:
     if former is None or (former.effective_to is not None and former.effective_to <= start):
-        return former
+        return
     if former.effective_to is not None or former.effective_from > start:
         raise Conflict(_("A later price of this is already planned."))
     former.effective_to = start
     former.save(update_fields=["effective_to"])
-    return former
 
 
 def _write(unit: Unit, former: UnitPrice | None, rate: Decimal, start: datetime) -> UnitPrice:
@@ -145,8 +161,7 @@ def _priced(actor: Actor, package: Package, made: ListPrice, at: datetime) -> Pr
         )
     check_rate(made.rate)
     newest = package.prices.order_by("-number").first()
-    in_force = newest if newest and newest.effective_from <= at and newest.effective_to is None else None
-    if in_force is not None and in_force.rate_fen_per_hour == made.rate and in_force.basis is not None:
+    if newest is not None and newest.basis is not None and holds(newest, made.rate, at):
         return None
     return write_price(actor, package, made.rate, at, lines=made.lines)
 

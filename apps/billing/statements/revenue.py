@@ -12,15 +12,16 @@ from typing import Any
 from uuid import UUID
 
 from django.core.cache import cache
-from django.db.models import BigIntegerField, Case, F, Q, QuerySet, Sum, Value, When
+from django.db.models import Sum
 
 from apps.billing.choices import AccountKind, TransferKind
 from apps.billing.models import Account, DaySum, PrepaidOrder, Transfer
-from apps.billing.months import Month
+from apps.billing.months import BILLING_ZONE, COMPLETE_AFTER, Month
 from apps.billing.statements.figures import Flow, flow_of, flows, is_billed, received_fen, runs, settled
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.permissions import Permission
+from apps.tenants.models import Organisation
 
 _KEPT = 40 * 86400  # seconds
 
@@ -86,18 +87,27 @@ def books(actor: Actor, *, last: Month, count: int) -> list[Book]:
 
 
 def _flows(month: Month, now: datetime) -> list[Flow]:
-    """Complete months never change again: they are summed once and kept."""
-    if now < month.complete_at:
-        return flows(settled(month.start, month.end))
-    key = f"billing.flows.1.{month.period}"
-    kept: list[tuple[Any, ...]] | None = cache.get(key)
-    if kept is None:
-        kept = [
+    """Complete days never change again: they are summed once and kept, and what came after is read.
+
+    One entry for each month, which grows with its days until the month is complete itself.
+    """
+    key = f"billing.flows.2.{month.period}"
+    until, rows = cache.get(key) or (month.start, [])
+    complete = min(_midnight(now - COMPLETE_AFTER), month.end)
+    if until < complete:
+        rows += [
             (each.kind.value, each.debit.value, each.credit.value, each.amount_fen, each.count)
-            for each in flows(settled(month.start, month.end))
+            for each in flows(settled(until, complete))
         ]
-        cache.set(key, kept, _KEPT)
-    return [flow_of(*row) for row in kept]
+        until = complete
+        cache.set(key, (until, rows), _KEPT)
+    found = [flow_of(*row) for row in rows]
+    return found if until == month.end else found + flows(settled(until, month.end))
+
+
+def _midnight(moment: datetime) -> datetime:
+    """The begin of its day in the billing zone."""
+    return datetime.combine(moment.astimezone(BILLING_ZONE), datetime.min.time(), BILLING_ZONE)
 
 
 def balance(kind: AccountKind) -> int:
@@ -119,17 +129,24 @@ def owed(actor: Actor) -> Owed:
     return Owed(below.count(), -int(below.aggregate(fen=Sum("balance_fen"))["fen"] or 0))
 
 
-def by_organisation(actor: Actor, *, month: Month) -> QuerySet[Transfer, Any]:
-    """Rows {organisation_id, name, consumption_fen, prepaid_fen, fen} with revenue in the month, greatest first."""
+def by_organisation(actor: Actor, *, month: Month) -> list[dict[str, Any]]:
+    """Rows {organisation_id, name, consumption_fen, prepaid_fen, fen} with revenue in the month, greatest first.
+
+    What was used is read from the kept sums of the month's charges, as `by_package` does.
+    """
     actor.require(Permission.PLATFORM_FINANCE_VIEW)
-    earned = Q(credit__kind=AccountKind.REVENUE) | Q(debit__kind=AccountKind.REVENUE)
-    back = When(debit__kind=AccountKind.REVENUE, then=-F("amount_fen"))
-    signed = Case(back, default=F("amount_fen"), output_field=BigIntegerField())
-    prepaid = Case(When(kind=TransferKind.RECOGNITION, then=signed), default=Value(0), output_field=BigIntegerField())
-    rows = settled(month.start, month.end).filter(earned).order_by()
-    grouped = rows.values("organisation_id", name=F("organisation__name"))
-    summed = grouped.annotate(fen=Sum(signed), prepaid_fen=Sum(prepaid), consumption_fen=F("fen") - F("prepaid_fen"))
-    return summed.order_by("-fen", "name")
+    charged = DaySum.objects.filter(billed=month.period).values_list("organisation_id")
+    used = {key: int(fen) for key, fen in charged.annotate(fen=Sum("amount_fen"))}
+    rows = settled(month.start, month.end).filter(kind=TransferKind.RECOGNITION).order_by()
+    prepaid = {key: int(fen) for key, fen in rows.values_list("organisation_id").annotate(fen=Sum("amount_fen"))}
+    names = Organisation.objects.filter(pk__in=used.keys() | prepaid.keys()).values_list("pk", "name")
+    found = [_row(key, name, used.get(key, 0), prepaid.get(key, 0)) for key, name in names]
+    return sorted(found, key=lambda row: (-row["fen"], row["name"]))
+
+
+def _row(organisation_id: UUID, name: str, used: int, prepaid: int) -> dict[str, Any]:
+    sums = {"consumption_fen": used, "prepaid_fen": prepaid, "fen": used + prepaid}
+    return {"organisation_id": organisation_id, "name": name, **sums}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
-from django_tables2 import RequestConfig
 
 from apps.billing.models import Charge
 from apps.billing.statements import selectors as reads
@@ -14,11 +13,11 @@ from apps.billing.statements.digest import is_intact
 from apps.billing.statements.filters import BillFilter
 from apps.billing.statements.tables import BillTable, ChargeTable, paged_by_line
 from apps.common.access import in_organisation, requires
+from apps.common.pages import paged
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 
 VIEW = in_organisation(Permission.BILLING_VIEW)
-PER_PAGE = 25
 
 
 @requires(VIEW)
@@ -26,7 +25,7 @@ PER_PAGE = 25
 def bills(request: ActorRequest) -> HttpResponse:
     filtered = BillFilter(request.GET, queryset=reads.statements(request.actor), request=request)
     table = BillTable(filtered.qs)
-    RequestConfig(request, paginate={"per_page": PER_PAGE, "silent": True}).configure(table)
+    paged(request, table)
     return render(request, "billing/statements/list.html", {"table": table, "filter": filtered})
 
 

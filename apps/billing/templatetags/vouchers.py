@@ -9,7 +9,7 @@ from django.utils import formats
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
-from apps.billing.choices import VoucherScope, VoucherState
+from apps.billing.choices import VoucherNote, VoucherScope, VoucherState
 from apps.billing.formula import per_cent
 from apps.billing.models import Discount, Voucher
 from apps.common.badges import Tone
@@ -27,6 +27,11 @@ def scope_words(voucher: Voucher) -> str:
     if voucher.scope == VoucherScope.GPU_MODEL:
         return _("GPU %(model)s") % {"model": voucher.gpu_model}
     return voucher.get_scope_display()
+
+
+@register.filter
+def note_words(voucher: Voucher) -> str:
+    return VoucherNote.words(voucher.note)
 
 
 @register.filter

@@ -18,6 +18,7 @@ from apps.billing.services import review
 from apps.common.access import in_organisation, requires
 from apps.common.errors import DomainError, NotFound
 from apps.common.forms import show_error
+from apps.common.pages import REFUSED
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 
@@ -55,7 +56,7 @@ def _answer(request: ActorRequest, package: Package, form: ReasonForm) -> HttpRe
     dialog = request.method == "GET" and bool(request.headers.get("HX-Request"))
     template = "billing/parts/ask_dialog.html" if dialog else "billing/ask.html"
     context: dict[str, Any] = {"package": package, "form": form, "next": _back(request)}
-    return render(request, template, context, status=422 if request.method == "POST" else 200)
+    return render(request, template, context, status=REFUSED if request.method == "POST" else 200)
 
 
 def _back(request: ActorRequest) -> str:

@@ -5,17 +5,15 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET
-from django_tables2 import RequestConfig
 
 from apps.billing.choices import VoucherState
 from apps.billing.models import Voucher
 from apps.billing.selectors.vouchers import vouchers
 from apps.billing.voucher_tables import VoucherTable
 from apps.common.access import in_organisation, requires
+from apps.common.pages import paged
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
-
-PER_PAGE = 25
 
 
 class VoucherFilter(django_filters.FilterSet):
@@ -31,5 +29,5 @@ class VoucherFilter(django_filters.FilterSet):
 def voucher_list(request: ActorRequest) -> HttpResponse:
     filtered = VoucherFilter(request.GET, queryset=vouchers(request.actor), request=request)
     table = VoucherTable(filtered.qs)
-    RequestConfig(request, paginate={"per_page": PER_PAGE, "silent": True}).configure(table)
+    paged(request, table)
     return render(request, "billing/vouchers/list.html", {"table": table, "filter": filtered})

@@ -7,7 +7,6 @@ from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
-from django_tables2 import RequestConfig
 
 from apps.billing import selectors as funds
 from apps.billing.choices import ArrearsStatus, VoucherState
@@ -24,11 +23,11 @@ from apps.common.badges import Tone
 from apps.common.clock import db_now
 from apps.common.formatting import moment
 from apps.common.money import FEN_PER_YUAN, yuan, yuan_rate
+from apps.common.pages import paged
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.tenants import settings
 
-PER_PAGE = 25
 HELD_SHOWN, VOUCHERS_SHOWN = 10, 20
 # Of vouchers those that pay now or will; all of them stand on a page of their own.
 SHOWN = (VoucherState.VALID, VoucherState.PLANNED)
@@ -43,7 +42,7 @@ def wallet(request: ActorRequest) -> HttpResponse:
     actor = request.actor
     now, holds = funds.wallet(actor), open_holds(actor)
     table = RechargeTable(funds.recharges(actor), request=request)
-    RequestConfig(request, paginate={"per_page": PER_PAGE, "silent": True}).configure(table)
+    paged(request, table)
     context = {
         "wallet": now,
         "status": status_words(now),

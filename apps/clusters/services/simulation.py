@@ -9,7 +9,6 @@ from django.utils.translation import gettext as _
 from apps.audit.services import Target, record
 from apps.billing import services as billing
 from apps.billing.models import Package
-from apps.billing.selectors import current_price
 from apps.clusters.choices import Limiter
 from apps.clusters.models import Accelerator, LogicalCluster, Node, Zone, ZonePackage
 from apps.clusters.services.zones import locked_zone
@@ -94,17 +93,10 @@ def _offer(actor: Actor, zone: Zone, listed: Listed) -> None:
         package = billing.create_package(actor, spec=listed.spec, rate_fen_per_hour=rate)
     else:
         billing.activate_package(actor, package_id=package.pk)
-        _price(actor, package.pk, rate)
+        billing.set_price(actor, package_id=package.pk, rate_fen_per_hour=rate)
     ZonePackage.objects.update_or_create(
         package=package, defaults={"zone": zone, "listed_fen_per_hour": listed.fen_per_hour}
     )
-
-
-def _price(actor: Actor, package_id: int, rate: Decimal) -> None:
-    """A new price version, unless this is the price already."""
-    price = current_price(package_id)
-    if price is None or price.rate_fen_per_hour != rate:
-        billing.set_price(actor, package_id=package_id, rate_fen_per_hour=rate)
 
 
 def set_billed(actor: Actor, *, zone_id: UUID, billed: bool) -> Zone:
@@ -119,7 +111,8 @@ def set_billed(actor: Actor, *, zone_id: UUID, billed: bool) -> Zone:
         zone.billed = billed
         zone.save(update_fields=["billed"])
         for offer in ZonePackage.objects.filter(zone=zone):
-            _price(actor, offer.package_id, offer.listed_fen_per_hour if billed else Decimal(0))
+            rate = offer.listed_fen_per_hour if billed else Decimal(0)
+            billing.set_price(actor, package_id=offer.package_id, rate_fen_per_hour=rate)
         record(
             actor,
             action="zone.billed",

@@ -3,6 +3,8 @@
 from django import forms
 from django.core.validators import MaxValueValidator, RegexValidator
 
+from apps.common.forms import search_box
+
 
 class SampleForm(forms.Form):
     name = forms.CharField(
@@ -28,9 +30,7 @@ class SampleForm(forms.Form):
 
 
 class SampleFilter(forms.Form):
-    q = forms.CharField(
-        label="Search name, image, node", required=False, widget=forms.TextInput(attrs={"type": "search", "size": 24})
-    )
+    q = forms.CharField(label="Search name, image, node", required=False, widget=search_box())
     status = forms.ChoiceField(
         label="Status", required=False, choices=[("", "---------"), ("running", "Running"), ("failed", "Failed")]
     )

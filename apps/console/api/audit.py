@@ -13,7 +13,7 @@ from apps.common.access import on_platform
 from apps.common.api import ScopedView
 from apps.common.permissions import Permission as P
 from apps.console.api.shared import NewestFirst
-from apps.console.filters import AuditFilter
+from apps.console.filters.audit import AuditFilter
 from apps.console.selectors import audit as reads
 from apps.console.selectors import overview
 

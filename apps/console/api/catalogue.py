@@ -19,7 +19,7 @@ from apps.common.api import ScopedView
 from apps.common.errors import NotFound
 from apps.common.permissions import Permission as P
 from apps.console.api.shared import ByKey, ByNumber, fields_named
-from apps.console.filters import PackageFilter
+from apps.console.filters.catalogue import PackageFilter
 
 VIEW = on_platform(P.PLATFORM_PRICES_VIEW)
 MANAGE = on_platform(P.PLATFORM_PRICES_MANAGE)
@@ -38,6 +38,11 @@ class PriceIn(serializers.Serializer[Any]):
 
     rate_fen_per_hour = serializers.DecimalField(max_digits=20, decimal_places=10, min_value=0)
     effective_from = serializers.DateTimeField(required=False, allow_null=True, default=None)
+
+
+def status_of(priced: services.Priced[Any]) -> int:
+    """200: the price was so already, and no version was written."""
+    return status.HTTP_201_CREATED if priced.new else status.HTTP_200_OK
 
 
 class PackageFields(serializers.Serializer[Any]):
@@ -155,11 +160,11 @@ class Prices(ScopedView, generics.ListAPIView[PriceVersion]):
         shown(self.actor, self.kwargs["package_id"])
         return funds.price_history(self.actor, package_id=self.kwargs["package_id"])
 
-    @extend_schema(request=PriceIn, responses={201: PriceOut})
+    @extend_schema(request=PriceIn, responses={200: PriceOut, 201: PriceOut})
     def post(self, request: Request, package_id: int) -> Response:
-        """A new version; the former one ends where it begins."""
+        """201 with a new version; the former one ends where it begins. 200 with the one that has this rate already."""
         given = PriceIn(data=request.data)
         given.is_valid(raise_exception=True)
         with fields_named(rate="rate_fen_per_hour"):
-            price = services.set_price(self.actor, package_id=package_id, **given.validated_data)
-        return Response(PriceOut(price).data, status=status.HTTP_201_CREATED)
+            priced = services.set_price(self.actor, package_id=package_id, **given.validated_data)
+        return Response(PriceOut(priced.version).data, status=status_of(priced))

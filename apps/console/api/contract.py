@@ -12,8 +12,8 @@ from apps.common.access import in_organisation
 from apps.common.api import ScopedView
 from apps.common.permissions import Permission
 from apps.workloads import selectors
+from apps.workloads.choices import PreemptionOutcome, PreemptionWhy
 from apps.workloads.models import Preemption, Workload
-from apps.workloads.queueing.choices import PreemptionOutcome, PreemptionWhy
 from apps.workloads.queueing.contract import ContractClass, contract_of
 from apps.workloads.queueing.words import contract_lines, contract_title
 

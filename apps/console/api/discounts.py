@@ -17,9 +17,9 @@ from apps.billing.services.storage import set_storage_price
 from apps.billing.vouchers_api import DiscountOut
 from apps.common.api import ScopedView
 from apps.common.pagination import CreatedCursor
-from apps.console.api.catalogue import MANAGE, VIEW, PriceIn, PriceOut
+from apps.console.api.catalogue import MANAGE, VIEW, PriceIn, PriceOut, status_of
 from apps.console.api.shared import Named, fields_named
-from apps.console.voucher_filters import DiscountFilter
+from apps.console.filters.vouchers import DiscountFilter
 
 TAGS = ["console: packages"]
 
@@ -80,11 +80,11 @@ class StoragePrices(ScopedView):
         rows: Any = storage_price_history(self.actor)  # a list of what the serializer has one of
         return Response(PriceOut(rows, many=True).data)
 
-    @extend_schema(request=PriceIn, responses={201: PriceOut})
+    @extend_schema(request=PriceIn, responses={200: PriceOut, 201: PriceOut})
     def post(self, request: Request) -> Response:
-        """A new version, for all that is kept from its beginning on."""
+        """201 with a new version, for all that is kept from its beginning on. 200 where it has this rate already."""
         given = PriceIn(data=request.data)
         given.is_valid(raise_exception=True)
         with fields_named(rate="rate_fen_per_hour"):
-            made = set_storage_price(self.actor, **given.validated_data)
-        return Response(PriceOut(made).data, status=status.HTTP_201_CREATED)
+            priced = set_storage_price(self.actor, **given.validated_data)
+        return Response(PriceOut(priced.version).data, status=status_of(priced))

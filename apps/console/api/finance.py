@@ -18,7 +18,7 @@ from apps.common.access import on_platform
 from apps.common.api import ScopedView
 from apps.common.permissions import Permission as P
 from apps.console.api.shared import ByKey, Named, NewestFirst, fields_named
-from apps.console.filters import RechargeFilter
+from apps.console.filters.recharges import RechargeFilter
 from apps.console.selectors import recharges as reads
 
 VIEW = on_platform(P.PLATFORM_FINANCE_VIEW)

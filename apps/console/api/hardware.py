@@ -20,7 +20,7 @@ from apps.common.permissions import Permission as P
 from apps.console.api.cards import CARDS, CardOut
 from apps.console.api.nodes import NodeDetail, NodeOut
 from apps.console.api.shared import ByName, OldestFirst
-from apps.console.hardware_filters import CardFilter
+from apps.console.filters.hardware import CardFilter
 from apps.console.selectors import accelerators as reads
 from apps.workloads.hardware import drains, modes, removal
 from apps.workloads.nodes import simulated_driver

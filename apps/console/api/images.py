@@ -14,7 +14,7 @@ from apps.common.actor import Actor
 from apps.common.api import ScopedView
 from apps.common.permissions import Permission as P
 from apps.console.api.shared import Named, Person
-from apps.console.image_filters import ImageFilter
+from apps.console.filters.images import ImageFilter
 from apps.console.selectors import images as selectors
 from apps.registry import ruling
 from apps.registry.models import Image

@@ -22,7 +22,7 @@ from apps.common.api import ScopedView
 from apps.common.pagination import CreatedCursor
 from apps.common.permissions import Permission as P
 from apps.console.api.shared import Named
-from apps.console.invoice_filters import InvoiceFilter
+from apps.console.filters.invoices import InvoiceFilter
 
 TAGS = ["console: finance"]
 VIEW = on_platform(P.PLATFORM_FINANCE_VIEW)

@@ -19,7 +19,7 @@ from apps.common.api import ScopedView
 from apps.common.clock import db_now
 from apps.common.permissions import Permission as P
 from apps.console.api.shared import ByName
-from apps.console.hardware_filters import NodeFilter
+from apps.console.filters.hardware import NodeFilter
 from apps.console.selectors import nodes as reads
 
 VIEW = on_platform(P.PLATFORM_NODES_VIEW)

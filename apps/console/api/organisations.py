@@ -13,7 +13,7 @@ from apps.common.access import on_platform
 from apps.common.api import ScopedView
 from apps.common.permissions import Permission as P
 from apps.console.api.shared import ByName, OldestFirst, Person
-from apps.console.filters import OrganisationListFilter
+from apps.console.filters.organisations import OrganisationListFilter
 from apps.console.selectors import organisations as reads
 from apps.console.services import organisations as services
 from apps.tenants import services as tenants

@@ -16,7 +16,7 @@ from apps.common.api import ScopedView
 from apps.common.pagination import CreatedCursor
 from apps.common.permissions import Permission as P
 from apps.console.api.shared import Named
-from apps.console.people_filters import PeopleFilter
+from apps.console.filters.people import PeopleFilter
 from apps.console.selectors import organisations
 from apps.console.selectors import people as reads
 from apps.tenants.choices import Role

@@ -22,7 +22,7 @@ from apps.common.errors import NotFound
 from apps.common.pagination import CreatedCursor
 from apps.common.permissions import Permission
 from apps.console.api.shared import ByKey, Named, fields_named
-from apps.console.prepaid_filters import PrepaidFilter
+from apps.console.filters.prepaid import PrepaidFilter
 
 FINANCE, PACKAGES = ["console: finance"], ["console: packages"]
 VIEW, RECHARGE = on_platform(Permission.PLATFORM_FINANCE_VIEW), on_platform(Permission.PLATFORM_RECHARGE)

@@ -8,7 +8,7 @@ from apps.console.api.audit import PassOut
 from apps.console.api.shared import Named
 from apps.console.selectors.queue_demand import Demand
 from apps.console.selectors.queue_fragments import Spot, Totals
-from apps.workloads.queueing.choices import PreemptionOutcome, PreemptionWhy
+from apps.workloads.choices import PreemptionOutcome, PreemptionWhy
 from apps.workloads.queueing.estimates import Score, Scorecard
 
 
@@ -116,7 +116,7 @@ class ModelOut(serializers.Serializer[Any]):
     fragment_milli = serializers.IntegerField()
     stranded_milli = serializers.IntegerField(source="starved_milli")
     offline_cards = serializers.IntegerField(source="use.offline_cards")
-    whole_cards_on_one_node = serializers.IntegerField(source="use.most_whole")
+    whole_cards_on_one_node = serializers.IntegerField(source="most_whole")
     offered = serializers.BooleanField()
     largest_package_id = serializers.IntegerField(source="largest.pk", default=None, allow_null=True)
     pieces = serializers.IntegerField()

@@ -20,7 +20,7 @@ from apps.common.api import ScopedView
 from apps.common.permissions import Permission as P
 from apps.console.api.shared import ByKey, Named, fields_named
 from apps.console.days import day_of
-from apps.console.reconciliation_filters import BillDayFilter, BillItemListFilter
+from apps.console.filters.reconciliation import BillDayFilter, BillItemListFilter
 
 TAGS = ["console: finance"]
 VIEW = on_platform(P.PLATFORM_FINANCE_VIEW)

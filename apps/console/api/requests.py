@@ -19,7 +19,7 @@ from apps.common.api import ScopedView
 from apps.common.pagination import CreatedCursor
 from apps.common.permissions import Permission as P
 from apps.console.api.shared import Person
-from apps.console.people_filters import PlatformRequestFilter, RequestFilter
+from apps.console.filters.people import PlatformRequestFilter, RequestFilter
 
 OWN = in_organisation(P.BILLING_VIEW_OWN)
 REVIEW = in_organisation(P.PACKAGES_REVIEW)

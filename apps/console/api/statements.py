@@ -21,7 +21,7 @@ from apps.common.api import ScopedView
 from apps.common.pagination import CreatedCursor
 from apps.common.permissions import Permission as P
 from apps.console.api.shared import Named
-from apps.console.statement_filters import StatementFilter
+from apps.console.filters.statements import StatementFilter
 
 VIEW = on_platform(P.PLATFORM_FINANCE_VIEW)
 MANAGE = on_platform(P.PLATFORM_STATEMENTS_MANAGE)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers, status
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -13,7 +13,7 @@ from apps.billing.models import UnitPrice
 from apps.billing.pricelist import Unit
 from apps.billing.selectors import unit_prices as listing
 from apps.common.api import ScopedView
-from apps.console.api.catalogue import MANAGE, VIEW, PackageOut, PriceIn, PriceOut, shown
+from apps.console.api.catalogue import MANAGE, VIEW, PackageOut, PriceIn, PriceOut, shown, status_of
 from apps.console.api.shared import fields_named
 
 
@@ -48,21 +48,24 @@ class UnitPrices(ScopedView):
         rows = [price for row in listing.listed(self.actor) for price in (row.now, row.planned) if price is not None]
         return Response(UnitPriceOut(rows, many=True).data)
 
-    @extend_schema(request=UnitPriceIn, responses={201: UnitPriceOut})
+    @extend_schema(request=UnitPriceIn, responses={200: UnitPriceOut, 201: UnitPriceOut})
     def post(self, request: Request) -> Response:
-        """Set a unit's price; packages that follow the list have theirs from the same instant. 409 where one cannot."""
+        """Set a unit's price; packages that follow the list have theirs from the same instant. 409 where one cannot.
+
+        201 with the new version; 200 with the one in force where it has this rate already.
+        """
         given = UnitPriceIn(data=request.data)
         given.is_valid(raise_exception=True)
         data = given.validated_data
         unit = Unit(UnitItem(data["item"]), data["gpu_model"], data["gpu_mode"], data["mig_profile"])
         with fields_named(rate="rate_fen_per_hour"):
-            price = services.set_unit_price(
+            priced = services.set_unit_price(
                 self.actor,
                 unit=unit,
                 rate_fen_per_hour=data["rate_fen_per_hour"],
                 effective_from=data["effective_from"],
             )
-        return Response(UnitPriceOut(price).data, status=status.HTTP_201_CREATED)
+        return Response(UnitPriceOut(priced.version).data, status=status_of(priced))
 
 
 @extend_schema(tags=["console: packages"])

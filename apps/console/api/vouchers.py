@@ -20,7 +20,7 @@ from apps.common.idempotency import key_of
 from apps.common.pagination import CreatedCursor
 from apps.common.permissions import Permission as P
 from apps.console.api.shared import Named, fields_named
-from apps.console.voucher_filters import VoucherFilter
+from apps.console.filters.vouchers import VoucherFilter
 
 VIEW = on_platform(P.PLATFORM_FINANCE_VIEW)
 GRANT = on_platform(P.PLATFORM_RECHARGE)

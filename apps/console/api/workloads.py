@@ -12,7 +12,7 @@ from apps.common.access import on_platform
 from apps.common.api import ScopedView
 from apps.common.permissions import Permission as P
 from apps.console.api.shared import ByKey, Named, Person
-from apps.console.filters import WorkloadFilter
+from apps.console.filters.workloads import WorkloadFilter
 from apps.console.selectors import workloads as reads
 from apps.workloads import selectors as kernel
 from apps.workloads import services
@@ -37,7 +37,7 @@ class WorkloadOut(serializers.Serializer[Workload]):
     package_id = serializers.IntegerField(read_only=True)
     price_version_id = serializers.IntegerField(read_only=True)
     rate_fen_per_hour = serializers.DecimalField(
-        source="price_version.rate_fen_per_hour", max_digits=20, decimal_places=10, read_only=True
+        source="paid_rate", max_digits=30, decimal_places=10, read_only=True, help_text="As its organisation pays it."
     )
     node = serializers.CharField(source="node_name", read_only=True, allow_null=True)
     attempt = serializers.IntegerField(source="attempt_number", read_only=True)

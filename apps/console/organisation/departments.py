@@ -14,13 +14,13 @@ from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, DomainError, NotFound
 from apps.common.forms import show_error
+from apps.common.pages import REFUSED, done, paged, refused, say_refusal
 from apps.common.permissions import Permission as P
 from apps.common.requests import ActorRequest
 from apps.console.forms.limits import shown
 from apps.console.organisation.filters import DepartmentFilter
 from apps.console.organisation.forms import DepartmentEditForm, DepartmentForm, MoveForm
 from apps.console.organisation.tables import DepartmentTable
-from apps.console.views.shared import REFUSED, done, paged, refused, say_refusal
 from apps.tenants import tree
 from apps.tenants.choices import Resource
 from apps.tenants.models import Department, Membership, Quota

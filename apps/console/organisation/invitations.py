@@ -16,13 +16,13 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from apps.common.access import in_organisation, requires
 from apps.common.errors import Conflict, DomainError, Invalid
 from apps.common.forms import show_error
+from apps.common.pages import done, refused, say_refusal
 from apps.common.permissions import Permission as P
 from apps.common.requests import ActorRequest
 from apps.console.organisation.filters import InvitationFilter
 from apps.console.organisation.forms import InvitationForm
 from apps.console.organisation.shared import people_tabs, with_paths
 from apps.console.organisation.tables import InvitationTable
-from apps.console.views.shared import done, refused, say_refusal
 from apps.tenants.mail import send_invitation
 from apps.tenants.models import Invitation
 from apps.tenants.services import invitations as services

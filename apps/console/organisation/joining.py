@@ -8,8 +8,8 @@ from django.views.decorators.http import require_GET, require_POST
 
 from apps.common.access import PUBLIC, SELF, requires
 from apps.common.errors import Conflict, NotFound
+from apps.common.pages import done, say_refusal
 from apps.common.requests import ActorRequest
-from apps.console.views.shared import done, say_refusal
 from apps.notifications.services import notify_organisation
 from apps.tenants import registration
 from apps.tenants.services import invitations as services

@@ -15,6 +15,7 @@ from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, DomainError, Invalid, NotFound
 from apps.common.forms import show_error
+from apps.common.pages import done, refused, say_refusal
 from apps.common.permissions import Permission as P
 from apps.common.requests import ActorRequest
 from apps.console.forms.organisations import PRIORITIES
@@ -23,7 +24,6 @@ from apps.console.organisation.forms import PlaceForm, department_choices
 from apps.console.organisation.shared import people_tabs, with_paths
 from apps.console.organisation.tables import MemberTable
 from apps.console.services import people as services
-from apps.console.views.shared import done, refused, say_refusal
 from apps.notifications.services import notify_user
 from apps.tenants import tree
 from apps.tenants.authority import rank_of

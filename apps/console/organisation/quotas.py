@@ -14,6 +14,7 @@ from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
 from apps.common.errors import DomainError, NotFound
 from apps.common.forms import show_error
+from apps.common.pages import REFUSED, done, paged
 from apps.common.permissions import Permission as P
 from apps.common.requests import ActorRequest
 from apps.console.forms.limits import UNITS, LimitsForm, shown
@@ -21,7 +22,6 @@ from apps.console.organisation.tables import HoldingTable
 from apps.console.selectors import holdings as reads
 from apps.console.selectors.organisations import gpu_models
 from apps.console.services import organisations as services
-from apps.console.views.shared import REFUSED, done, paged
 from apps.tenants import tree
 from apps.tenants.choices import Resource
 from apps.tenants.models import Department, Membership, Quota

@@ -14,11 +14,11 @@ from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, DomainError, NotFound
 from apps.common.forms import show_error
+from apps.common.pages import done, paged, refused, say_refusal
 from apps.common.permissions import Permission as P
 from apps.common.requests import ActorRequest
 from apps.console.organisation.forms import RoleForm
 from apps.console.organisation.tables import RoleTable
-from apps.console.views.shared import done, paged, refused, say_refusal
 from apps.tenants.choices import Role
 from apps.tenants.models import OrganisationRole
 from apps.tenants.permission_words import grouped, words_for

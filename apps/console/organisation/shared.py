@@ -6,9 +6,9 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from apps.common.pages import paged
 from apps.common.tables import Table
 from apps.console.organisation.tables import WithPaths
-from apps.console.views.shared import paged
 from apps.tenants import tree
 
 

@@ -1,12 +1,14 @@
 """What is free now: of the machines as a whole, and in copies of each package."""
 
 from dataclasses import dataclass
+from decimal import Decimal
 from uuid import UUID
 
 from django.db.models import Count, Sum
 
 from apps.billing import selectors as funds
 from apps.billing.models import Package
+from apps.billing.selectors.own_prices import own_terms
 from apps.clusters.choices import CLOSED
 from apps.clusters.models import Accelerator, Node
 from apps.common.actor import Actor, system_actor
@@ -40,9 +42,13 @@ class Free:
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """A package and how many of it could start now (at most MOST); `by_quota` when quota, not room, is the limit."""
+    """A package and how many of it could start now (at most MOST); `by_quota` when quota, not room, is the limit.
+
+    `rate_fen_per_hour`: what the organisation pays.
+    """
 
     package: Package
+    rate_fen_per_hour: Decimal
     count: int
     by_quota: bool
 
@@ -91,10 +97,16 @@ def offered(actor: Actor) -> list[Offered]:
     packages = [package for package in funds.packages(actor) if package.price is not None]
     read_zones(packages)
     specs = [resources_of(package) for package in packages]
-    limits = own_limits(actor)
+    limits, own = own_limits(actor), own_terms(actor)
     return [
-        Offered(package, min(copies, _within(limits, spec)), by_quota=_within(limits, spec) < copies)
+        Offered(
+            package,
+            own.rate(package.price.rate_fen_per_hour),
+            min(copies, _within(limits, spec)),
+            by_quota=_within(limits, spec) < copies,
+        )
         for package, spec, copies in zip(packages, specs, room(actor, specs), strict=True)
+        if package.price is not None
     ]
 
 

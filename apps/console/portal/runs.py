@@ -78,8 +78,8 @@ def _row(run: Run, attempt: Attempt | None, today: Decimal, now: datetime) -> Ro
         run=run,
         attempt=attempt,
         stale=stale,
-        wait=explain(workload.explanation) if workload.status == Status.QUEUED else None,
-        rate=workload.price_version.rate_fen_per_hour if charged else None,
+        wait=explain(workload.explanation, gpu=workload.frozen_spec.gpu) if workload.status == Status.QUEUED else None,
+        rate=run.paid_rate if charged else None,
         today_fen=today,
     )
 

@@ -84,7 +84,7 @@ def _failure(run: Run) -> dict[str, Any]:
 
 
 def _impossible(run: Run) -> dict[str, Any]:
-    wait = explain(run.workload.explanation)
+    wait = explain(run.workload.explanation, gpu=run.workload.frozen_spec.gpu)
     return {
         "icon": "clock",
         "tone": "warn",

@@ -14,6 +14,7 @@ from apps.billing import selectors as funds
 from apps.billing.choices import AccountKind
 from apps.billing.models import Account, Package, Transfer
 from apps.billing.selectors import ChargeFilter, Wallet
+from apps.billing.selectors.own_prices import with_paid_rate
 from apps.common.actor import Actor
 from apps.common.errors import NotFound
 from apps.common.permissions import Permission
@@ -121,6 +122,7 @@ def money(actor: Actor, organisation_id: UUID) -> Money | None:
 
 
 def live_workloads(organisation_id: UUID) -> QuerySet[Workload]:
-    """What has not ended, newest first."""
+    """What has not ended, newest first, `paid_rate` in fen per hour."""
     rows: QuerySet[Workload] = Workload.objects.filter(organisation_id=organisation_id, status__in=LIVE)
-    return rows.select_related("owner", "package", "price_version", "organisation").order_by("-created_at")
+    rows = rows.select_related("owner", "package", "price_version", "organisation")
+    return with_paid_rate(rows).order_by("-created_at")

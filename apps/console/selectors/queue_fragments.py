@@ -11,6 +11,7 @@ from apps.console.selectors.queue_board import Board, Offer
 from apps.console.selectors.queue_focus import Focus
 from scheduler.cells import Bools
 from scheduler.columns import RequestClass
+from scheduler.demand import Demand
 from scheduler.mix import gpu_milli
 from scheduler.overview import ModelUse
 
@@ -36,6 +37,7 @@ class ModelLine:
 
     `offered`: some package on offer could use such a card; where none could, nothing that is idle is called a fragment.
     `spots`: the largest fragments, of `pieces` in all. `largest`: the biggest package that would start now.
+    `most_whole`: the most cards of one node that could be given whole now, by their mode and health.
     """
 
     use: ModelUse
@@ -45,6 +47,7 @@ class ModelLine:
     spots: tuple[Spot, ...]
     pieces: int
     largest: Package | None
+    most_whole: int
 
     @property
     def free_milli(self) -> int:
@@ -117,6 +120,7 @@ def _line(board: Board, use: ModelUse) -> ModelLine:
         spots=tuple(_spots(board, lost)),
         pieces=int(lost.sum()),
         largest=_largest(board, offers, here),
+        most_whole=_most_whole(board, use.model),
     )
 
 
@@ -148,6 +152,13 @@ def _largest(board: Board, offers: Sequence[Offer], here: Bools) -> Package | No
         if fit is not None and bool((ok & ((fit & here).sum(1) >= offer.demand.cards)).any()):
             return offer.package
     return None
+
+
+def _most_whole(board: Board, model: str) -> int:
+    """Asked of the scheduler: an idle card that is cut by MIG, or shared, is not given whole."""
+    whole = Demand(0, 0, scheduler.GpuRequest(scheduler.Mode.WHOLE, model=model))
+    _ok, fit = RequestClass(board.cells, whole).room(np.arange(len(board.cells)))
+    return int((fit & board.online).sum(1).max(initial=0)) if fit is not None else 0
 
 
 def _size(offer: Offer) -> tuple[int, int]:

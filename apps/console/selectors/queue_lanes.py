@@ -1,7 +1,7 @@
 """What each card does in the next hours: until when it is busy, for whom it is kept then, and what fits in between.
 
-The scheduler keeps room on nodes, not on cards; it is drawn on those cards of the node that come free first, as the
-scheduler would take them.
+The scheduler keeps room on nodes, not on cards; it is drawn on those cards of the node, of a model and in a mode
+that will do, that come free first, as the scheduler would take them.
 """
 
 from collections import defaultdict
@@ -17,11 +17,12 @@ from apps.clusters.models import Accelerator, Node
 from apps.common.clock import db_now
 from apps.console.selectors.queue_focus import Focus, cards, request_of, waiting
 from apps.console.selectors.queue_rows import instant
+from apps.workloads.explaining.rack import usable
 from apps.workloads.models import Attempt, Placement, Workload
 from apps.workloads.queueing import policy
+from apps.workloads.queueing.tasks_of import task_of
 from apps.workloads.reconcile import snapshot
 from apps.workloads.reconcile.history import learned
-from apps.workloads.reconcile.tasks_of import task_of
 from scheduler.horizon import ends
 
 
@@ -167,10 +168,14 @@ def _keep(workload: Workload, by_node: dict[UUID, list[Card]], now: datetime, ta
         return
     start = instant(workload.explanation.get("start_p50"))
     for node in dict.fromkeys(UUID(name) for name in workload.promised_nodes):
-        fitting = [card for card in by_node.get(node, ()) if gpu.accepts(card.row.model) and card.row.healthy]
+        fitting = [card for card in by_node.get(node, ()) if _may_take(card.row, gpu)]
         fitting.sort(key=lambda card: (card.until or now + FAR, card.row.index))
         for card in fitting[: gpu.count]:
             _keep_card(card, workload, start, takes)
+
+
+def _may_take(card: Accelerator, gpu: scheduler.GpuRequest) -> bool:
+    return usable(card, gpu) and card.healthy and card.keeps_its_limits
 
 
 def _keep_card(card: Card, workload: Workload, start: datetime | None, takes: timedelta | None) -> None:

@@ -14,8 +14,8 @@ from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.permissions import Permission
 from apps.console.selectors.queue_focus import Focus
+from apps.workloads.choices import PreemptionOutcome, PreemptionWhy
 from apps.workloads.models import Placement, Preemption, Workload
-from apps.workloads.queueing.choices import PreemptionOutcome, PreemptionWhy
 
 DAYS = 14
 

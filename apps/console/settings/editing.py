@@ -15,11 +15,11 @@ from django.utils.translation import gettext as _
 from apps.common.access import on_platform
 from apps.common.errors import DomainError
 from apps.common.forms import show_error
+from apps.common.pages import REFUSED, done
 from apps.common.permissions import Permission as P
 from apps.console.forms.settings.base import SettingsForm
 from apps.console.requests import StaffRequest
 from apps.console.settings.pages import tabs
-from apps.console.views.shared import REFUSED, done
 from apps.tenants import settings
 
 VIEW = on_platform(P.PLATFORM_SETTINGS_VIEW)

@@ -12,8 +12,9 @@ from apps.common.tables import FULL, Table, column
 class VoucherTable(VoucherColumns):
     caption = _("Vouchers")
     organisation = Cell(
-        "<a class='pl-name' href='{% url \"console:voucher\" record.pk %}'>{{ record.organisation.name }}</a>"
-        "{% if record.note %}<span class='pl-sub'>{{ record.note }}</span>{% endif %}",
+        "{% load vouchers %}<a class='pl-name' href='{% url \"console:voucher\" record.pk %}'>"
+        "{{ record.organisation.name }}</a>"
+        "{% if record.note %}<span class='pl-sub'>{{ record|note_words }}</span>{% endif %}",
         verbose_name=_("Organisation and note"),
         order_by=("organisation__name", "pk"),
         attrs=column("o-1", width="c-4"),

@@ -40,7 +40,7 @@ class WorkloadTable(Table):
         attrs=column("pl-roomy", fold=_("Ran for"), numeric=True),
     )
     rate = Cell(
-        "{% load pl %}{{ record.price_version.rate_fen_per_hour|rate_amount }}",
+        "{% load pl %}{{ record.paid_rate|rate_amount }}",
         verbose_name="¥/h",
         order_by=("price_version__rate_fen_per_hour",),
         attrs=column(fold="¥/h", numeric=True),

@@ -20,11 +20,11 @@ from apps.clusters.choices import AcceleratorMode, Limiter
 from apps.clusters.models import Accelerator
 from apps.common.access import on_platform, requires
 from apps.common.errors import DomainError, NotFound
+from apps.common.pages import done, say_refusal
 from apps.common.permissions import Permission as P
-from apps.console.hardware_filters import CardFilter
+from apps.console.filters.hardware import CardFilter
 from apps.console.requests import StaffRequest
 from apps.console.selectors import accelerators as reads
-from apps.console.views.shared import done, say_refusal
 from apps.workloads.hardware import modes
 from apps.workloads.hardware.consequences import change
 

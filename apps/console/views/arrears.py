@@ -17,6 +17,7 @@ from apps.common.access import on_platform, requires
 from apps.common.actor import Actor
 from apps.common.errors import DomainError
 from apps.common.forms import show_error
+from apps.common.pages import PER_PAGE, REFUSED, done, say_refusal
 from apps.common.permissions import Permission as P
 from apps.common.tables import pager
 from apps.console.forms.arrears import terms_form
@@ -25,7 +26,6 @@ from apps.console.selectors import arrears as reads
 from apps.console.selectors import organisations
 from apps.console.services import releasing
 from apps.console.views.organisations import frame
-from apps.console.views.shared import PER_PAGE, REFUSED, done, say_refusal
 from apps.tenants.models import Organisation
 
 VIEW = on_platform(P.PLATFORM_FINANCE_VIEW)

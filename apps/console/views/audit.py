@@ -10,13 +10,13 @@ from django.views.decorators.http import require_GET
 
 from apps.audit.models import Entry
 from apps.common.access import on_platform, requires
+from apps.common.pages import paged
 from apps.common.permissions import Permission as P
 from apps.console.exporting import Row, csv_response
-from apps.console.filters import AuditFilter
+from apps.console.filters.audit import AuditFilter
 from apps.console.requests import StaffRequest
 from apps.console.selectors import audit as reads
 from apps.console.tables.audit import AuditTable
-from apps.console.views.shared import paged
 
 VIEW = on_platform(P.PLATFORM_AUDIT_VIEW)
 

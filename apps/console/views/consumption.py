@@ -61,17 +61,16 @@ def page(request: StaffRequest) -> HttpResponse:
 @requires(VIEW)
 @require_GET
 def days(request: StaffRequest) -> JsonResponse:
-    """Bars of the daily chart: [{name, unit, points: [[Unix seconds of noon, yuan], …]}]. Drawn, never added up."""
+    """Bars of days: [{name, unit, points: [[Unix seconds of the day's start, yuan], …]}]. Drawn, never added up."""
     scope = _scope(request.GET)
     charged = reads.days(request.actor, scope)
     span = (scope.until - scope.since).days + 1
     points = [_point(scope.since + timedelta(days=k), charged) for k in range(span)]
-    return JsonResponse([{"name": _("Consumption"), "unit": "¥", "points": points}], safe=False)
+    return JsonResponse([{"name": pgettext("amount", "Consumption"), "unit": "¥", "points": points}], safe=False)
 
 
 def _point(day: date, charged: dict[date, Decimal]) -> list[float]:
-    noon = start_of(day) + timedelta(hours=12)
-    return [noon.timestamp(), float(charged.get(day, Decimal(0)) / 100)]
+    return [start_of(day).timestamp(), float(charged.get(day, Decimal(0)) / 100)]
 
 
 def _period_form(scope: Scope) -> PeriodForm:

@@ -14,14 +14,14 @@ from apps.billing.services.discounts import end_discount, set_discount
 from apps.common.access import on_platform, requires
 from apps.common.errors import DomainError
 from apps.common.forms import show_error
+from apps.common.pages import done, paged, refused
 from apps.common.permissions import Permission as P
+from apps.console.filters.vouchers import DiscountFilter
 from apps.console.forms.vouchers import DiscountForm
 from apps.console.requests import StaffRequest
 from apps.console.selectors.organisations import find
 from apps.console.tables.vouchers import DiscountTable
 from apps.console.versions import dated
-from apps.console.views.shared import done, paged, refused
-from apps.console.voucher_filters import DiscountFilter
 
 VIEW = on_platform(P.PLATFORM_PRICES_VIEW)
 MANAGE = on_platform(P.PLATFORM_PRICES_MANAGE)

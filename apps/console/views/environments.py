@@ -13,11 +13,11 @@ from django.views.decorators.http import require_GET, require_http_methods
 from apps.common.access import on_platform, requires
 from apps.common.actor import Actor
 from apps.common.errors import DomainError
+from apps.common.pages import done, paged, say_refusal
 from apps.common.permissions import Permission as P
 from apps.console.requests import StaffRequest
 from apps.console.selectors import overview
 from apps.console.tables.environments import ConsoleEnvironmentTable
-from apps.console.views.shared import done, paged, say_refusal
 from apps.envs import selectors
 from apps.envs.models import Environment
 from apps.envs.services import binning, running

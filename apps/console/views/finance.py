@@ -1,6 +1,5 @@
 """The first page of Finance: money in, consumption, what is deferred and owed, and what waits for somebody."""
 
-from datetime import timedelta
 from typing import Any
 
 from django.http import HttpResponse, JsonResponse
@@ -51,19 +50,19 @@ def figures(request: StaffRequest) -> HttpResponse:
 @requires(VIEW)
 @require_GET
 def months(request: StaffRequest) -> JsonResponse:
-    """Bars of six months: [{name, unit, points: [[Unix seconds of the month's middle, yuan], …]}]."""
+    """Bars of six months: [{name, unit, points: [[Unix seconds of the month's start, yuan], …]}]."""
     books = reads.books(request.actor, last=Month.at(db_now()), count=MONTHS)
     series = [
         (_("Cash in"), [book.received_fen for book in books]),
         (_("Recognised"), [book.recognised_fen for book in books]),
     ]
-    middles = [(book.month.start + timedelta(days=14)).timestamp() for book in books]
+    starts = [book.month.start.timestamp() for book in books]
     return JsonResponse(
         [
             {
                 "name": name,
                 "unit": "¥",
-                "points": [[at, fen / FEN_PER_YUAN] for at, fen in zip(middles, fens, strict=True)],
+                "points": [[at, fen / FEN_PER_YUAN] for at, fen in zip(starts, fens, strict=True)],
             }
             for name, fens in series
         ],

@@ -11,13 +11,13 @@ from django.views.decorators.http import require_GET, require_http_methods
 from apps.common.access import on_platform, requires
 from apps.common.errors import DomainError, NotFound
 from apps.common.forms import show_error
+from apps.common.pages import done, paged, refused, say_refusal
 from apps.common.permissions import Permission as P
+from apps.console.filters.images import ImageFilter
 from apps.console.forms.images import ImageForm, initial_of
-from apps.console.image_filters import ImageFilter
 from apps.console.requests import StaffRequest
 from apps.console.selectors import images as selectors
 from apps.console.tables.images import ImageTable, UseTable
-from apps.console.views.shared import done, paged, refused, say_refusal
 from apps.registry import ruling
 
 MANAGE = on_platform(P.PLATFORM_IMAGES_MANAGE)

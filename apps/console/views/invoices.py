@@ -23,12 +23,12 @@ from apps.common.clock import db_now
 from apps.common.errors import DomainError
 from apps.common.forms import show_error
 from apps.common.money import yuan
+from apps.common.pages import REFUSED, Question, ask, done, paged, refused, say_refusal
 from apps.common.permissions import Permission as P
+from apps.console.filters.invoices import InvoiceFilter
 from apps.console.forms.invoices import DenyInvoiceForm, IssueForm, VoidForm
-from apps.console.invoice_filters import InvoiceFilter
 from apps.console.requests import StaffRequest
 from apps.console.tables.invoices import InvoiceTable
-from apps.console.views.shared import REFUSED, Question, ask, done, paged, refused, say_refusal
 
 VIEW = on_platform(P.PLATFORM_FINANCE_VIEW)
 MANAGE = on_platform(P.PLATFORM_INVOICES_MANAGE)

@@ -13,6 +13,7 @@ from apps.common.access import on_platform, requires
 from apps.common.actor import Actor
 from apps.common.errors import DomainError
 from apps.common.forms import show_error
+from apps.common.pages import done, paged, refused
 from apps.common.permissions import Permission as P
 from apps.console.forms.limits import LimitsForm
 from apps.console.forms.organisations import MemberForm
@@ -21,7 +22,6 @@ from apps.console.selectors import organisations as reads
 from apps.console.services import organisations as services
 from apps.console.tables.organisations import MemberTable
 from apps.console.views.organisations import frame
-from apps.console.views.shared import done, paged, refused
 from apps.tenants.choices import Role
 from apps.tenants.models import User
 

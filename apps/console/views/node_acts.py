@@ -14,10 +14,10 @@ from apps.common.access import on_platform, requires
 from apps.common.errors import DomainError, Invalid, NotFound
 from apps.common.formatting import moment
 from apps.common.forms import rows
+from apps.common.pages import done, say_refusal
 from apps.common.permissions import Permission as P
 from apps.console.forms.hardware import DrainForm, ModeForm
 from apps.console.requests import StaffRequest
-from apps.console.views.shared import done, say_refusal
 from apps.workloads.hardware import drains, modes, removal, strays
 
 MANAGE = on_platform(P.PLATFORM_NODES_MANAGE)

@@ -8,10 +8,10 @@ from apps.clusters import services
 from apps.common.access import on_platform, requires
 from apps.common.errors import DomainError
 from apps.common.forms import show_error
+from apps.common.pages import refused
 from apps.common.permissions import Permission as P
 from apps.console.forms.hardware import JoinForm
 from apps.console.requests import StaffRequest
-from apps.console.views.shared import refused
 from apps.workloads.nodes import data_root, marker
 
 PAGE = "console/nodes/new.html"

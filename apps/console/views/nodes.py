@@ -15,14 +15,14 @@ from apps.clusters.choices import CLOSED, NodeStatus
 from apps.common.access import on_platform, requires
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, NotFound
+from apps.common.pages import done, paged, say_refusal
 from apps.common.permissions import Permission as P
+from apps.console.filters.hardware import NodeFilter
 from apps.console.forms.hardware import DrainForm, ModeForm
-from apps.console.hardware_filters import NodeFilter
 from apps.console.requests import StaffRequest
 from apps.console.selectors import nodes as reads
 from apps.console.tables.nodes import NodeTable
 from apps.console.views.facts import isolation_words, node_facts
-from apps.console.views.shared import done, paged, say_refusal
 
 VIEW = on_platform(P.PLATFORM_NODES_VIEW)
 MANAGE = on_platform(P.PLATFORM_NODES_MANAGE)

@@ -18,14 +18,14 @@ from apps.common.errors import Conflict, DomainError
 from apps.common.formatting import moment
 from apps.common.forms import show_error
 from apps.common.money import yuan, yuan_rate
+from apps.common.pages import done, paged, refused, say_refusal
 from apps.common.permissions import Permission as P
 from apps.common.templatetags.pl_filters import exact_yuan
-from apps.console.filters import OrganisationListFilter
+from apps.console.filters.organisations import OrganisationListFilter
 from apps.console.forms.organisations import OrganisationForm
 from apps.console.requests import StaffRequest
 from apps.console.selectors import organisations as reads
 from apps.console.tables.organisations import OrganisationTable
-from apps.console.views.shared import done, paged, refused, say_refusal
 from apps.tenants import services as tenants
 from apps.tenants.choices import OrganisationStatus
 from apps.tenants.models import Organisation

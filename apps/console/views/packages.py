@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -19,14 +18,15 @@ from apps.common.errors import DomainError, NotFound
 from apps.common.formatting import moment
 from apps.common.forms import show_error
 from apps.common.money import yuan_rate
+from apps.common.pages import done, paged, refused, say_refusal
 from apps.common.permissions import Permission as P
-from apps.console.filters import PackageFilter
+from apps.console.filters.catalogue import PackageFilter
 from apps.console.forms.catalogue import NewPackageForm, PackageForm, PriceForm, initial_of
 from apps.console.requests import StaffRequest
 from apps.console.tables.catalogue import PackageTable, PriceTable
 from apps.console.unit_words import made_of
 from apps.console.versions import dated, planned_of
-from apps.console.views.shared import done, paged, refused
+from apps.console.views.shared import priced_so_already
 
 VIEW = on_platform(P.PLATFORM_PRICES_VIEW)
 MANAGE = on_platform(P.PLATFORM_PRICES_MANAGE)
@@ -95,12 +95,14 @@ def price(request: StaffRequest, package_id: int) -> HttpResponse:
     if form.is_valid():
         rate, start = form.cleaned_data["rate"], form.cleaned_data["effective_from"]
         try:
-            version = services.set_price(
+            version, new = services.set_price(
                 request.actor, package_id=package_id, rate_fen_per_hour=rate, effective_from=start
             )
         except DomainError as error:
             show_error(form, error)
         else:
+            if not new:
+                return priced_so_already(request, "console:package", package_id)
             words = _("Price version %(number)s: %(rate)s from %(when)s.") % {
                 "number": version.number,
                 "rate": yuan_rate(version.rate_fen_per_hour),
@@ -118,7 +120,7 @@ def follow(request: StaffRequest, package_id: int) -> HttpResponse:
     try:
         services.follow(request.actor, package_id=package_id, follows=follows)
     except DomainError as error:
-        messages.error(request, str(error.message))
+        say_refusal(request, error)
         return redirect("console:package", package_id)
     words = _("Its price follows the price list.") if follows else _("It keeps its price until you set another.")
     return done(request, words, "console:package", package_id)

@@ -12,15 +12,15 @@ from apps.common.access import Access, on_platform, requires
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, DomainError
 from apps.common.forms import show_error
+from apps.common.pages import done, paged, refused, say_refusal
 from apps.common.permissions import Permission as P
+from apps.console.filters.people import PeopleFilter, PersonFilter
 from apps.console.forms.people import GiveRoleForm, StaffForm, chosen_role
-from apps.console.people_filters import PeopleFilter, PersonFilter
 from apps.console.requests import StaffRequest
 from apps.console.selectors import people as reads
 from apps.console.services import accounts as told
 from apps.console.services import staff as services
 from apps.console.tables.people import PersonTable
-from apps.console.views.shared import done, paged, refused, say_refusal
 from apps.tenants import second_factor, sessions
 from apps.tenants.models import PlatformAssignment, User
 from apps.tenants.services import accounts

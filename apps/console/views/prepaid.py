@@ -18,12 +18,12 @@ from apps.common.access import on_platform, requires
 from apps.common.clock import db_now
 from apps.common.errors import DomainError, NotFound
 from apps.common.forms import show_error
+from apps.common.pages import done, paged, refused
 from apps.common.permissions import Permission as P
+from apps.console.filters.prepaid import PrepaidFilter
 from apps.console.forms.prepaid import GiveBackForm, TermPriceForm
-from apps.console.prepaid_filters import PrepaidFilter
 from apps.console.requests import StaffRequest
 from apps.console.tables.prepaid import PrepaidTable, TermPriceTable
-from apps.console.views.shared import done, paged, refused
 
 VIEW, RECHARGE = on_platform(P.PLATFORM_FINANCE_VIEW), on_platform(P.PLATFORM_RECHARGE)
 PRICES = on_platform(P.PLATFORM_PRICES_VIEW)
@@ -90,7 +90,8 @@ def terms(request: StaffRequest, package_id: int) -> HttpResponse:
         except DomainError as error:
             show_error(form, error)
         else:
-            return done(request, _("The price was set."), "console:package_terms", package_id)
+            said = _("The price was set.") if data["price"] else _("It is not offered for this term any more.")
+            return done(request, said, "console:package_terms", package_id)
     history = reads.term_price_history(request.actor, package_id=package_id)
     context = {
         "package": package,

@@ -17,11 +17,11 @@ from apps.common.access import on_platform, requires
 from apps.common.errors import DomainError
 from apps.common.forms import show_error
 from apps.common.money import yuan
+from apps.common.pages import REFUSED, Question, ask, done, say_refusal
 from apps.common.permissions import Permission as P
 from apps.console.forms.recharges import DenyForm, ProofsForm, ReverseForm
 from apps.console.requests import StaffRequest
 from apps.console.selectors import recharges as reads
-from apps.console.views.shared import REFUSED, Question, ask, done, say_refusal
 
 VIEW = on_platform(P.PLATFORM_FINANCE_VIEW)
 RECHARGE = on_platform(P.PLATFORM_RECHARGE)

@@ -21,15 +21,15 @@ from apps.common.actor import Actor
 from apps.common.errors import Conflict, DomainError, NotFound
 from apps.common.forms import show_error
 from apps.common.money import yuan
+from apps.common.pages import REFUSED, done, paged, refused
 from apps.common.permissions import Permission as P
-from apps.console.filters import RechargeFilter
+from apps.console.filters.recharges import RechargeFilter
 from apps.console.forms.recharges import ConfirmedRechargeForm, ProofsForm, RechargeForm
 from apps.console.requests import StaffRequest
 from apps.console.selectors import recharges as reads
 from apps.console.selectors.organisations import find
 from apps.console.tables.finance import RechargeTable, WaitingTable
 from apps.console.views.recharge_requests import attached
-from apps.console.views.shared import REFUSED, done, paged, refused
 
 VIEW = on_platform(P.PLATFORM_FINANCE_VIEW)
 RECHARGE = on_platform(P.PLATFORM_RECHARGE)

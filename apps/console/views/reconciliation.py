@@ -22,13 +22,13 @@ from apps.common.clock import db_now
 from apps.common.errors import DomainError
 from apps.common.forms import show_error
 from apps.common.money import yuan
+from apps.common.pages import done, paged, refused, say_refusal
 from apps.common.permissions import Permission as P
 from apps.console.days import day_of
+from apps.console.filters.reconciliation import NEEDED, BillDayFilter, BillTabFilter
 from apps.console.forms.reconciliation import BillForm
-from apps.console.reconciliation_filters import NEEDED, BillDayFilter, BillTabFilter
 from apps.console.requests import StaffRequest
 from apps.console.tables.reconciliation import BillDayTable, BillItemTable
-from apps.console.views.shared import done, paged, refused, say_refusal
 from apps.tenants import settings
 
 VIEW = on_platform(P.PLATFORM_FINANCE_VIEW)

@@ -18,12 +18,13 @@ from apps.common.access import requires
 from apps.common.errors import DomainError
 from apps.common.forms import show_error
 from apps.common.money import yuan
+from apps.common.pages import Question, ask, done, say_refusal
 from apps.common.permissions import Permission as P
 from apps.console.forms.reconciliation import CloseForm, WhoseForm
 from apps.console.requests import StaffRequest
 from apps.console.views.reconciliation import ACT, VIEW
-from apps.console.views.shared import Question, ask, done, say_refusal
 from apps.tenants import settings
+from apps.tenants.confirming import confirm_identity
 
 PAGE = "console/reconciliation/item.html"
 
@@ -53,13 +54,17 @@ def _page(request: StaffRequest, item: BillItem) -> dict[str, Any]:
 @requires(ACT)
 @require_http_methods(["GET", "POST"])
 def act(request: StaffRequest, bill_item_id: int, name: str) -> HttpResponse:
-    """`ask` at once; `credit` and `take-out` after a dialog."""
+    """`ask` at once; `credit` and `take-out` after a dialog, and what takes money out of a wallet after one has said
+    once more who one is.
+    """
     item = reads.bill_item(request.actor, bill_item_id)
     if name not in DEEDS:
         raise Http404
     if request.method != "POST" and name != "ask":
         return render(request, "components/confirm_body.html", _asked(item, name))
     if request.method == "POST":
+        if name == "take-out":
+            confirm_identity(request)
         try:
             return done(request, DEEDS[name](request, item), "console:reconciliation_item", item.pk)
         except DomainError as error:

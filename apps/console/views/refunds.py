@@ -15,11 +15,11 @@ from apps.common.access import requires
 from apps.common.errors import DomainError, NotFound
 from apps.common.forms import show_error
 from apps.common.money import yuan
+from apps.common.pages import done, refused, say_refusal
 from apps.console.forms.reconciliation import RefundForm
 from apps.console.requests import StaffRequest
 from apps.console.selectors import recharges as reads
 from apps.console.views.recharges import RECHARGE
-from apps.console.views.shared import done, refused, say_refusal
 from apps.tenants.confirming import confirm_identity
 
 PAGE = "console/recharges/refund.html"

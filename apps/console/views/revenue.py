@@ -15,10 +15,10 @@ from apps.billing.statements.revenue import Book
 from apps.common.access import on_platform, requires
 from apps.common.clock import db_now
 from apps.common.money import yuan
+from apps.common.pages import paged
 from apps.common.permissions import Permission as P
 from apps.console.requests import StaffRequest
 from apps.console.tables.revenue import OrganisationRevenueTable
-from apps.console.views.shared import paged
 
 VIEW = on_platform(P.PLATFORM_FINANCE_VIEW)
 # Months in the table.

@@ -12,12 +12,12 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from apps.common.access import on_platform, requires
 from apps.common.errors import Conflict, DomainError, NotFound
 from apps.common.forms import show_error
+from apps.common.pages import done, paged, refused, say_refusal
 from apps.common.permissions import Permission as P
 from apps.console.forms.people import PlatformRoleForm
 from apps.console.organisation.roles import choices
 from apps.console.requests import StaffRequest
 from apps.console.tables.people import PlatformRoleTable
-from apps.console.views.shared import done, paged, refused, say_refusal
 from apps.tenants.choices import PlatformRole
 from apps.tenants.models import DefinedPlatformRole
 from apps.tenants.permission_words import words_for

@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import ngettext, pgettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from apps.billing.choices import StatementState
@@ -27,12 +27,12 @@ from apps.common.clock import db_now
 from apps.common.errors import DomainError, NotFound
 from apps.common.forms import show_error
 from apps.common.money import yuan
+from apps.common.pages import Question, ask, done, paged, say_refusal
 from apps.common.permissions import Permission as P
+from apps.console.filters.statements import StatementFilter
 from apps.console.forms.statements import ReopenForm
 from apps.console.requests import StaffRequest
-from apps.console.statement_filters import StatementFilter
 from apps.console.tables.statements import StatementTable
-from apps.console.views.shared import Question, ask, done, paged, say_refusal
 
 VIEW = on_platform(P.PLATFORM_FINANCE_VIEW)
 MANAGE = on_platform(P.PLATFORM_STATEMENTS_MANAGE)
@@ -76,7 +76,7 @@ def _strip(month: Month, tally: reads.Tally) -> list[dict[str, Any]]:
         {"label": _("Drafts"), "value": tally.draft, "sub": complete, "url": f"{listed}draft"},
         {"label": _("Reviewed"), "value": tally.reviewed, "sub": _("wait to be issued"), "url": f"{listed}reviewed"},
         {"label": _("Issued"), "value": tally.issued, "sub": _("frozen"), "url": f"{listed}issued"},
-        {"label": _("Consumption"), "value": yuan(tally.total_fen), "sub": month.period},
+        {"label": pgettext("amount", "Consumption"), "value": yuan(tally.total_fen), "sub": month.period},
     ]
 
 

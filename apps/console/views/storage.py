@@ -12,10 +12,10 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from apps.common.access import on_platform, requires
 from apps.common.errors import DomainError, Invalid
+from apps.common.pages import done, paged, say_refusal
 from apps.common.permissions import Permission as P
 from apps.console.requests import StaffRequest
 from apps.console.tables.storage import ConsoleDatasetTable, ConsoleVolumeTable
-from apps.console.views.shared import done, paged, say_refusal
 from apps.storage import datasets, volumes
 from apps.storage.forms import ResizeForm
 from apps.storage.models import Volume

@@ -16,12 +16,13 @@ from apps.common.access import on_platform, requires
 from apps.common.errors import DomainError
 from apps.common.formatting import moment
 from apps.common.forms import show_error
+from apps.common.pages import done, paged, refused
 from apps.common.permissions import Permission as P
 from apps.console.forms.units import UnitPriceForm
 from apps.console.requests import StaffRequest
 from apps.console.tables.units import UnitPriceTable
 from apps.console.versions import dated, planned_of
-from apps.console.views.shared import done, paged, refused
+from apps.console.views.shared import priced_so_already
 
 VIEW = on_platform(P.PLATFORM_PRICES_VIEW)
 PAGE = "console/storage_price.html"
@@ -37,12 +38,14 @@ def page(request: StaffRequest) -> HttpResponse:
     if form.is_valid():
         data = form.cleaned_data
         try:
-            version = set_storage_price(
+            version, new = set_storage_price(
                 request.actor, rate_fen_per_hour=data["rate"], effective_from=data["effective_from"]
             )
         except DomainError as error:
             show_error(form, error)
         else:
+            if not new:
+                return priced_so_already(request, "console:storage_price")
             when = {"when": moment(version.effective_from, seconds=True)}
             return done(request, _("Storage has this price from %(when)s.") % when, "console:storage_price")
     return refused(request, PAGE, _context(request, form))

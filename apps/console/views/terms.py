@@ -18,6 +18,7 @@ from apps.common.access import on_platform, requires
 from apps.common.errors import DomainError
 from apps.common.forms import show_error
 from apps.common.money import FEN_PER_YUAN
+from apps.common.pages import done, refused
 from apps.common.permissions import Permission as P
 from apps.console.forms.guarantees import GuaranteesForm
 from apps.console.forms.people import ALL, LISTED, PackagesForm, TermsForm
@@ -25,7 +26,6 @@ from apps.console.requests import StaffRequest
 from apps.console.selectors import organisations as reads
 from apps.console.selectors.guarantees import guarantee_lines
 from apps.console.views.organisations import frame
-from apps.console.views.shared import done, refused
 from apps.tenants.models import Organisation
 from apps.tenants.services.guarantees import set_guarantees
 from apps.tenants.services.organisations import set_weight

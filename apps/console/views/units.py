@@ -14,6 +14,7 @@ from apps.billing.selectors import unit_prices as listing
 from apps.common.access import on_platform, requires
 from apps.common.errors import DomainError, NotFound
 from apps.common.forms import show_error
+from apps.common.pages import done, paged, refused
 from apps.common.permissions import Permission as P
 from apps.console.forms.units import NewUnitForm, UnitPriceForm
 from apps.console.requests import StaffRequest
@@ -21,7 +22,7 @@ from apps.console.selectors.units import gpu_models
 from apps.console.tables.units import UnitPriceTable, UnitTable
 from apps.console.unit_words import unit_words
 from apps.console.versions import dated, planned_of
-from apps.console.views.shared import done, paged, refused
+from apps.console.views.shared import priced_so_already
 
 VIEW = on_platform(P.PLATFORM_PRICES_VIEW)
 MANAGE = on_platform(P.PLATFORM_PRICES_MANAGE)
@@ -47,9 +48,12 @@ def new(request: StaffRequest) -> HttpResponse:
     if request.method != "POST":
         return render(request, FORM, context)
     if form.is_valid():
-        price = _set(request, form, form.unit)
-        if price is not None:
-            return done(request, _("%(unit)s is on the price list.") % {"unit": _words(price)}, "console:units")
+        priced = _set(request, form, form.unit)
+        if priced is not None and not priced.new:
+            return priced_so_already(request, "console:unit", priced.version.pk)
+        if priced is not None:
+            words = _("%(unit)s is on the price list.") % {"unit": _words(priced.version)}
+            return done(request, words, "console:units")
     return refused(request, FORM, context)
 
 
@@ -63,11 +67,12 @@ def detail(request: StaffRequest, price_id: int) -> HttpResponse:
     request.actor.require(P.PLATFORM_PRICES_MANAGE)
     form = UnitPriceForm(request.POST)
     if form.is_valid():
-        price = _set(request, form, lambda: listing.unit_of(shown))
-        if price is not None:
-            return done(
-                request, _("The price was set; packages that follow the list have it."), "console:unit", price.pk
-            )
+        priced = _set(request, form, lambda: listing.unit_of(shown))
+        if priced is not None and not priced.new:
+            return priced_so_already(request, "console:unit", priced.version.pk)
+        if priced is not None:
+            words = _("The price was set; packages that follow the list have it.")
+            return done(request, words, "console:unit", priced.version.pk)
     return refused(request, DETAIL, _context(request, shown, form))
 
 
@@ -83,7 +88,7 @@ def end(request: StaffRequest, price_id: int) -> HttpResponse:
     return done(request, _("%(unit)s is no longer on the price list.") % {"unit": _words(shown)}, "console:units")
 
 
-def _set(request: StaffRequest, form: UnitPriceForm, unit: Any) -> UnitPrice | None:
+def _set(request: StaffRequest, form: UnitPriceForm, unit: Any) -> services.Priced[UnitPrice] | None:
     rate, start = form.cleaned_data["rate"], form.cleaned_data["effective_from"]
     try:
         return services.set_unit_price(request.actor, unit=unit(), rate_fen_per_hour=rate, effective_from=start)

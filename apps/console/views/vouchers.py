@@ -16,13 +16,13 @@ from apps.common.access import on_platform, requires
 from apps.common.errors import DomainError
 from apps.common.forms import show_error
 from apps.common.money import yuan
+from apps.common.pages import done, paged, refused
 from apps.common.permissions import Permission as P
+from apps.console.filters.vouchers import VoucherFilter
 from apps.console.forms.vouchers import VoidForm, VoucherForm
 from apps.console.requests import StaffRequest
 from apps.console.selectors.organisations import find
 from apps.console.tables.vouchers import VoucherTable, VoucherUseTable
-from apps.console.views.shared import done, paged, refused
-from apps.console.voucher_filters import VoucherFilter
 
 VIEW = on_platform(P.PLATFORM_FINANCE_VIEW)
 GRANT = on_platform(P.PLATFORM_RECHARGE)

@@ -13,14 +13,14 @@ from django.views.decorators.http import require_GET, require_POST
 from apps.billing import selectors as funds
 from apps.common.access import on_platform, requires
 from apps.common.errors import Conflict
+from apps.common.pages import done, paged, say_refusal
 from apps.common.permissions import Permission as P
-from apps.console.filters import WorkloadFilter
+from apps.console.filters.workloads import WorkloadFilter
 from apps.console.requests import StaffRequest
 from apps.console.selectors import overview
 from apps.console.selectors import workloads as reads
 from apps.console.tables.workloads import WorkloadTable
 from apps.console.views.facts import workload_facts
-from apps.console.views.shared import done, paged, say_refusal
 from apps.workloads import faults, services
 from apps.workloads import selectors as kernel
 from apps.workloads.choices import Status

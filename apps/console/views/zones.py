@@ -15,10 +15,10 @@ from apps.clusters import services
 from apps.clusters.models import ZonePackage
 from apps.common.access import on_platform, requires
 from apps.common.errors import Conflict, Invalid
+from apps.common.pages import done, say_refusal
 from apps.common.permissions import Permission as P
 from apps.console.forms.hardware import NameForm
 from apps.console.requests import StaffRequest
-from apps.console.views.shared import done, say_refusal
 from apps.workloads.hardware import holding, removal
 from apps.workloads.nodes import simulated_driver
 

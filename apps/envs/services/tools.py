@@ -32,11 +32,6 @@ def start_tensorboard(actor: Actor, environment: Environment, *, folder: str) ->
     log(actor, environment, "tensorboard_started", after={"folder": path})
 
 
-def start_vscode(actor: Actor, environment: Environment) -> None:
-    require_own(actor, environment)
-    _ask(actor, environment, "POST", program.VSCODE, {})
-
-
 def stop(actor: Actor, environment: Environment, service: str) -> None:
     """End TensorBoard or VS Code; JupyterLab goes with the environment."""
     require_own(actor, environment)

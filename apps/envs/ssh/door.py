@@ -19,7 +19,7 @@ from apps.envs.ssh.sftp import Files
 from apps.envs.ssh.workers import in_thread
 from apps.workloads import activity
 from apps.workloads.activity import Recorder
-from apps.workloads.gateway.choices import Source
+from apps.workloads.choices import Source
 
 log = logging.getLogger(__name__)
 

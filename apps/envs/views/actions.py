@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
 from apps.common.errors import DomainError, Invalid, NotFound
+from apps.common.pages import say_refusal
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.envs import program, selectors
@@ -51,7 +52,7 @@ def act(request: ActorRequest, environment_id: UUID, name: str) -> HttpResponse:
     try:
         messages.success(request, action(actor, environment, request))
     except DomainError as error:
-        messages.error(request, " ".join(filter(None, [str(error.message), str(error.hint)])))
+        say_refusal(request, error)
     if name in ("delete", "purge"):
         return redirect("envs:list")
     return redirect(_back(request, environment))

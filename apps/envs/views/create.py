@@ -11,12 +11,14 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from apps.billing import selectors as funds
 from apps.billing.models import Package
+from apps.billing.selectors.own_prices import own_terms
 from apps.clusters.selectors import cluster_named
 from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
 from apps.common.errors import DomainError
 from apps.common.forms import show_error
 from apps.common.money import yuan_rate
+from apps.common.pages import REFUSED
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.envs import selectors
@@ -53,7 +55,7 @@ def new(request: ActorRequest) -> HttpResponse:
             return redirect("envs:detail", creating.create(actor, form.as_request()).pk)
         except DomainError as error:
             show_error(form, error)
-    return render(request, "envs/new.html", _page(actor, form), status=422)
+    return render(request, "envs/new.html", _page(actor, form), status=REFUSED)
 
 
 def checked(request: ActorRequest, form: SettingsForm, name: str) -> HttpResponse:
@@ -69,10 +71,10 @@ def _form(actor: Actor, data: Any = None, initial: dict[str, Any] | None = None)
 
 
 def cpu_package_choices(actor: Actor) -> list[tuple[int, str]]:
-    """Packages without a GPU, with their price."""
-    rows = [package for package in funds.packages(actor).filter(gpu_count=0) if package.price]
-    language = get_language() or ""
-    return [(row.pk, f"{row.name(language)} · {yuan_rate(row.price.rate_fen_per_hour)}") for row in rows if row.price]
+    """Packages without a GPU, with what the organisation pays for them."""
+    priced = [(row, row.price) for row in funds.packages(actor).filter(gpu_count=0) if row.price]
+    language, own = get_language() or "", own_terms(actor)
+    return [(row.pk, f"{row.name(language)} · {yuan_rate(own.rate(price.rate_fen_per_hour))}") for row, price in priced]
 
 
 def _initial(actor: Actor, request: ActorRequest) -> dict[str, Any]:
@@ -111,7 +113,7 @@ def _page(actor: Actor, form: NewForm) -> dict[str, Any]:
         "form": form,
         "packages": choices,
         "package": str(form["package"].value() or ""),
-        **also_context(form, [choice.package for choice in choices]),
+        **also_context(actor, form, [choice.package for choice in choices]),
         "last": selectors.latest(actor),
         "errors": errors_of(form),
         **choosing(actor, form),
@@ -147,7 +149,7 @@ def errors_of(form: SettingsForm) -> list[dict[str, str]]:
 def quote(request: ActorRequest) -> HttpResponse:
     """The quote card for the form as it stands, complete or not."""
     form = _form(request.actor, request.POST)
-    context = quote_context(request.actor, form) | also_context(form, funds.packages(request.actor))
+    context = quote_context(request.actor, form) | also_context(request.actor, form, funds.packages(request.actor))
     return render(request, "envs/parts/quote.html", context)
 
 

@@ -3,15 +3,13 @@
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
-from django_tables2 import RequestConfig
 
 from apps.common.access import in_organisation, requires
+from apps.common.pages import paged
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.envs import selectors
 from apps.envs.tables import EnvironmentFilter, EnvironmentTable
-
-PER_PAGE = 25
 
 
 @requires(in_organisation(Permission.ENVIRONMENTS_VIEW))
@@ -20,7 +18,7 @@ def environment_list(request: ActorRequest) -> HttpResponse:
     actor = request.actor
     filtered = EnvironmentFilter(request.GET, queryset=selectors.in_list(actor), request=request)
     table = EnvironmentTable(filtered.qs, request=request)
-    RequestConfig(request, paginate={"per_page": PER_PAGE, "silent": True}).configure(table)
+    paged(request, table)
     counts = selectors.totals(actor)
     context = {
         "table": table,

@@ -16,6 +16,7 @@ from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
 from apps.common.errors import DomainError
 from apps.common.forms import show_error
+from apps.common.pages import REFUSED
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.envs import selectors, showing
@@ -53,7 +54,7 @@ def form_context(actor: Actor, form: SettingsForm, environment: Environment) -> 
         "form": form,
         "packages": package_choices(actor, offered),
         "hints": _hints(environment, offered),
-        **also_context(form, offered),
+        **also_context(actor, form, offered),
         "package": str(form["package"].value() or ""),
         "errors": errors_of(form),
         "restart_live": environment.workload is not None and environment.workload.is_live,
@@ -85,4 +86,4 @@ def change(request: ActorRequest, environment_id: UUID) -> HttpResponse:
             messages.success(request, _("Saved; it restarts now.") if restarts else _("Saved."))
             return redirect(f"{reverse('envs:detail', args=[environment.pk])}?tab=settings")
     context = {"env": environment, **form_context(actor, form, environment)}
-    return render(request, "envs/change.html", context, status=422)
+    return render(request, "envs/change.html", context, status=REFUSED)

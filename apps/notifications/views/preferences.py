@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from apps.common.access import SELF, requires
 from apps.common.errors import DomainError
 from apps.common.forms import show_error
+from apps.common.pages import REFUSED
 from apps.common.requests import ActorRequest
 from apps.notifications import selectors
 from apps.notifications.choices import Channel, Topic
@@ -56,7 +57,7 @@ def phone_code(request: ActorRequest) -> HttpResponse:
         else:
             messages.success(request, _("A code was sent to %(number)s.") % {"number": phone.wanted})
             return redirect(HERE)
-    return _shown(request, number_form=form, status=422)
+    return _shown(request, number_form=form, status=REFUSED)
 
 
 @requires(SELF)
@@ -71,7 +72,7 @@ def phone_confirm(request: ActorRequest) -> HttpResponse:
         else:
             messages.success(request, _("The number is confirmed. Choose what is sent there."))
             return redirect(HERE)
-    return _shown(request, code_form=form, status=422)
+    return _shown(request, code_form=form, status=REFUSED)
 
 
 @requires(SELF)

@@ -7,11 +7,11 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
-from django_tables2 import RequestConfig
 
 from apps.common.access import in_organisation, requires
 from apps.common.errors import DomainError
 from apps.common.forms import show_error
+from apps.common.pages import REFUSED, paged, say_refusal
 from apps.common.permissions import Permission as P
 from apps.common.requests import ActorRequest
 from apps.notifications import hook_selectors as reads
@@ -23,14 +23,13 @@ from apps.notifications.services import webhooks as services
 
 MANAGE = in_organisation(P.WEBHOOKS_MANAGE)
 NEW, SECRET = "notifications/webhooks/edit.html", "notifications/webhooks/secret.html"
-PER_PAGE = 25
 
 
 @requires(MANAGE)
 @require_GET
 def hook_list(request: ActorRequest) -> HttpResponse:
     table = HookTable(reads.with_waiting(reads.hooks(request.actor)), request=request)
-    RequestConfig(request, paginate={"per_page": PER_PAGE, "silent": True}).configure(table)
+    paged(request, table)
     return render(request, "notifications/webhooks/list.html", {"table": table})
 
 
@@ -47,7 +46,7 @@ def new(request: ActorRequest) -> HttpResponse:
             show_error(form, error)
         else:
             return _secret(request, hook, secret)
-    return render(request, NEW, {"form": form}, status=422)
+    return render(request, NEW, {"form": form}, status=REFUSED)
 
 
 @requires(MANAGE)
@@ -60,7 +59,7 @@ def detail(request: ActorRequest, webhook_id: UUID) -> HttpResponse:
     if state in DeliveryState.values:
         rows = rows.filter(state=state)
     table = DeliveryTable(rows, request=request)
-    RequestConfig(request, paginate={"per_page": PER_PAGE, "silent": True}).configure(table)
+    paged(request, table)
     states = [DeliveryState.QUEUED, DeliveryState.SENT, DeliveryState.GIVEN_UP]
     waiting = any(row.record.state == DeliveryState.QUEUED for row in table.paginated_rows)
     context = {"hook": hook, "table": table, "state": state, "states": states, "waiting": waiting}
@@ -81,7 +80,7 @@ def edit(request: ActorRequest, webhook_id: UUID) -> HttpResponse:
             show_error(form, error)
         else:
             return _done(request, hook, _("The webhook has been saved."))
-    return render(request, NEW, {"form": form, "hook": hook}, status=422)
+    return render(request, NEW, {"form": form, "hook": hook}, status=REFUSED)
 
 
 @requires(MANAGE)
@@ -141,5 +140,5 @@ def _done(request: ActorRequest, hook: Webhook, words: str) -> HttpResponse:
 
 
 def _refused(request: ActorRequest, hook: Webhook, error: DomainError) -> HttpResponse:
-    messages.error(request, " ".join(part for part in (str(error.message), str(error.hint)) if part))
+    say_refusal(request, error)
     return redirect("webhooks:detail", hook.pk)

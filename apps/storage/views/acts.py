@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from apps.common.access import requires
 from apps.common.errors import DomainError
+from apps.common.pages import REFUSED
 from apps.common.requests import ActorRequest
 from apps.storage import copying, jobs, listing, operations, texts, unpacking, uploads
 from apps.storage.beneath import parts_of
@@ -41,7 +42,7 @@ def act(request: ActorRequest, kind: str, root_id: UUID, name: str) -> HttpRespo
         return found.do(request, root)
     except DomainError as error:
         context = {**_context(request, root, name), "error": error}
-        return render(request, found.template, context, status=422)
+        return render(request, found.template, context, status=REFUSED)
 
 
 def _context(request: ActorRequest, root: Root, name: str) -> dict[str, Any]:

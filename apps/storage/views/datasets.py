@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from apps.common.access import requires
+from apps.common.pages import paged
 from apps.common.requests import ActorRequest
 from apps.storage import browser, datasets, jobs, sharing
 from apps.storage.choices import JobStatus, RootKind
@@ -21,7 +22,7 @@ from apps.storage.owned import BIN_DAYS
 from apps.storage.roots import resolve
 from apps.storage.tables import DatasetTable, VersionTable
 from apps.storage.views import things
-from apps.storage.views.shared import USE, VIEW, paged
+from apps.storage.views.shared import USE, VIEW
 
 TABS = ("files", "versions", "sharing", "settings")
 PAGE = "storage/datasets/detail.html"

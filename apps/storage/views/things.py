@@ -15,13 +15,13 @@ from django.urls import reverse
 from apps.common.actor import Actor
 from apps.common.errors import DomainError
 from apps.common.forms import show_error
+from apps.common.pages import REFUSED, paged, say_refusal
 from apps.common.requests import ActorRequest
 from apps.common.tables import Table
 from apps.storage.choices import Right
 from apps.storage.forms import ShareForm
 from apps.storage.sharing import Shared, require_manage, share, unshare
 from apps.storage.tables import StorageFilter
-from apps.storage.views.shared import paged
 
 Rows = Callable[[Actor], QuerySet[Any]]
 
@@ -48,7 +48,7 @@ def filled(
             return do()
         except DomainError as error:
             show_error(form, error)
-    return render(request, template, {**context, "form": form}, status=422)
+    return render(request, template, {**context, "form": form}, status=REFUSED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def answered(request: ActorRequest, thing: Any, question: Question, back: str) -
     try:
         question.do(request.actor, thing)
     except DomainError as error:
-        messages.error(request, " ".join(filter(None, (str(error.message), str(error.hint)))))
+        say_refusal(request, error)
     else:
         messages.success(request, str(question.done))
     return redirect(back)

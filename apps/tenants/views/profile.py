@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from apps.common.access import SELF, requires
 from apps.common.errors import DomainError
 from apps.common.forms import show_error
+from apps.common.pages import REFUSED, say_refusal
 from apps.common.requests import ActorRequest
 from apps.tenants import emails, services
 from apps.tenants.forms.account import ProfileForm, initial_of
@@ -28,7 +29,7 @@ def profile(request: ActorRequest) -> HttpResponse:
     if request.method == "POST" and "X-Validate" not in request.headers:
         if form.is_valid() and _save(request, form):
             return _saved(form.cleaned_data["language"])
-        return _page(request, form, status=422)
+        return _page(request, form, status=REFUSED)
     return _page(request, form)
 
 
@@ -68,7 +69,7 @@ def confirm_email(request: ActorRequest) -> HttpResponse:
     try:
         emails.send_link(request, user)
     except DomainError as error:
-        messages.error(request, str(error.message))
+        say_refusal(request, error)
     else:
         messages.success(request, _("A link is on its way to %(email)s.") % {"email": user.email})
     return redirect("account:profile")

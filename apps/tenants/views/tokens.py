@@ -13,6 +13,7 @@ from apps.common.access import IN_PERSON, requires
 from apps.common.clock import db_now
 from apps.common.errors import DomainError
 from apps.common.forms import show_error
+from apps.common.pages import REFUSED
 from apps.common.requests import ActorRequest
 from apps.tenants import tokens
 from apps.tenants.forms.credentials import TokenForm, places_of
@@ -62,7 +63,7 @@ def token_new(request: ActorRequest) -> HttpResponse:
             show_error(form, error)
         else:
             return _made(request, token, secret)
-    return render(request, NEW, page("tokens", form=form), status=422)
+    return render(request, NEW, page("tokens", form=form), status=REFUSED)
 
 
 def _made(request: ActorRequest, token: ApiToken, secret: str) -> HttpResponse:

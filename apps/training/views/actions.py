@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, DomainError
+from apps.common.pages import say_refusal
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.training import selectors, services
@@ -95,9 +96,7 @@ def rerun(request: ActorRequest, run_id: UUID) -> HttpResponse:
     try:
         again = services.rerun(request.actor, run, key=request.POST.get("key", "")[:64] or new_key())
     except DomainError as error:
-        messages.error(request, str(error.message))
-        if error.hint:
-            messages.info(request, str(error.hint))
+        say_refusal(request, error)
         return redirect("training:detail", run.pk)
     messages.success(request, _("Submitted as version %(version)s.") % {"version": again.version})
     return redirect("training:detail", again.pk)
@@ -112,7 +111,7 @@ def instead(request: ActorRequest, run_id: UUID) -> HttpResponse:
     try:
         started = start_instead(request.actor, run, package_id=package_number(request.POST.get("package", "")), key=key)
     except DomainError as error:
-        messages.error(request, " ".join(filter(None, [str(error.message), str(error.hint)])))
+        say_refusal(request, error)
         return redirect("training:detail", run.pk)
     messages.success(
         request, _("Submitted as version %(version)s on the other package.") % {"version": started.version}

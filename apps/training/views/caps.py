@@ -13,6 +13,7 @@ from apps.billing.selectors.caps import cap_of
 from apps.common.access import in_organisation, requires
 from apps.common.errors import DomainError
 from apps.common.forms import show_error
+from apps.common.pages import REFUSED
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.training import selectors
@@ -39,4 +40,4 @@ def cap(request: ActorRequest, run_id: UUID) -> HttpResponse:
     whole = request.method == "POST" or not request.headers.get("HX-Request")
     context = {"form": form, "run": run, "cap": found, "action": reverse("training:cap", args=[run.pk])}
     template = "training/cap.html" if whole else "training/parts/cap.html"
-    return render(request, template, context, status=422 if request.method == "POST" else 200)
+    return render(request, template, context, status=REFUSED if request.method == "POST" else 200)

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_POST
 from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
 from apps.common.errors import DomainError, Invalid
+from apps.common.pages import REFUSED
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.storage import services as storage
@@ -35,7 +36,7 @@ def upload(request: ActorRequest) -> HttpResponse:
             folder = add_files(actor, request, folder)
     except DomainError as error:
         context = box_context(folder, script=script) | {"upload_error": error.message, "upload_hint": error.hint}
-        return render(request, "training/parts/code_box.html", context, status=422)
+        return render(request, "training/parts/code_box.html", context, status=REFUSED)
     return render(request, "training/parts/code_box.html", box_context(folder, script=script))
 
 

@@ -17,6 +17,7 @@ from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
 from apps.common.errors import DomainError, Invalid
 from apps.common.forms import show_error
+from apps.common.pages import REFUSED
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.registry import selectors as registry
@@ -58,7 +59,7 @@ def new(request: ActorRequest) -> HttpResponse:
             return redirect("training:detail", services.submit(actor, form.as_request()).pk)
         except DomainError as error:
             show_error(form, error)
-    return render(request, "training/new.html", _page(actor, form), status=422)
+    return render(request, "training/new.html", _page(actor, form), status=REFUSED)
 
 
 def _checked(request: ActorRequest, form: RunForm, name: str) -> HttpResponse:
@@ -112,7 +113,7 @@ def _page(actor: Actor, form: RunForm) -> dict[str, Any]:
         "images": image_choices(list(registry.images(actor))),
         "image": str(form["image"].value() or ""),
         "packages": choices,
-        **also_context(form, [choice.package for choice in choices]),
+        **also_context(actor, form, [choice.package for choice in choices]),
         "hints": _hints(before.workload, choices) if before else {},
         "package": str(form["package"].value() or ""),
         "source": form["source"].value() or "write",
@@ -148,7 +149,7 @@ def _errors(form: RunForm) -> list[dict[str, str]]:
 def quote(request: ActorRequest) -> HttpResponse:
     """The quote card and the command for the form as it stands, complete or not."""
     form = RunForm(request.POST)
-    context = quote_context(request.actor, form) | also_context(form, funds.packages(request.actor))
+    context = quote_context(request.actor, form) | also_context(request.actor, form, funds.packages(request.actor))
     return render(request, "training/parts/quote.html", context)
 
 

@@ -12,11 +12,12 @@ from django.utils.translation import pgettext
 from django.views.decorators.http import require_GET
 
 from apps.billing import selectors as funds
-from apps.billing.arithmetic import hour_price
 from apps.billing.prepaid.seats import pay_ahead, seat_of
 from apps.billing.selectors.caps import cap_of
+from apps.billing.selectors.own_prices import own_prices
 from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
+from apps.common.clock import db_now
 from apps.common.errors import NotFound
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
@@ -28,7 +29,7 @@ from apps.training.views.files import output_context
 from apps.workloads import faults, startup
 from apps.workloads import selectors as workloads
 from apps.workloads.choices import Status
-from apps.workloads.models import Attempt
+from apps.workloads.models import Attempt, Workload
 from apps.workloads.offers.alternatives import Alternatives, would_start_now
 from apps.workloads.series import charts_of, series_of
 from apps.workloads.waiting import queue_card
@@ -113,6 +114,12 @@ def _tabs(run: Run, current: str) -> list[dict[str, Any]]:
     return [{"label": label, "url": f"?tab={tab}", "current": tab == current} for tab, label in labels.items()]
 
 
+def _held(workload: Workload) -> int:
+    """What an hour costs its organisation, in fen."""
+    own = own_prices(workload.organisation_id, db_now())
+    return own.hour(workload.price_version.rate_fen_per_hour, 1)
+
+
 def _overview(request: ActorRequest, run: Run, attempt: Attempt | None) -> dict[str, Any]:
     workload, actor = run.workload, request.actor
     waits = workload.status == Status.QUEUED
@@ -120,7 +127,7 @@ def _overview(request: ActorRequest, run: Run, attempt: Attempt | None) -> dict[
         "wait": queue_card(actor, workload) if waits else None,
         "instead": _would_start_now(actor, run, workloads.attempts(workload)) if waits else None,
         "key": new_key() if waits else "",
-        "held_fen": hour_price(workload.price_version.rate_fen_per_hour, 1),
+        "held_fen": _held(workload) if waits else 0,
         "failure": faults.card(workload, attempt),
         "steps": startup.startup_steps(workload, attempt),
         "start_seconds": startup.total_seconds(workload, attempt),

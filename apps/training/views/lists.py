@@ -3,16 +3,14 @@
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
-from django_tables2 import RequestConfig
 
 from apps.common.access import in_organisation, requires
+from apps.common.pages import paged
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.training import selectors
 from apps.training.tables import RunFilter, RunTable
 from apps.workloads import selectors as workloads
-
-PER_PAGE = 25
 
 
 @requires(in_organisation(Permission.TRAINING_VIEW))
@@ -21,7 +19,7 @@ def run_list(request: ActorRequest) -> HttpResponse:
     actor = request.actor
     filtered = RunFilter(request.GET, queryset=selectors.with_last_seen(selectors.runs(actor)), request=request)
     table = RunTable(filtered.qs, request=request)
-    RequestConfig(request, paginate={"per_page": PER_PAGE, "silent": True}).configure(table)
+    paged(request, table)
     context = {
         "table": table,
         "filter": filtered,

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods
 from apps.common.access import in_organisation, requires
 from apps.common.errors import DomainError
 from apps.common.forms import show_error
+from apps.common.pages import REFUSED
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.training import selectors
@@ -37,4 +38,4 @@ def edit(request: ActorRequest, run_id: UUID) -> HttpResponse:
     whole = posted or not request.headers.get("HX-Request")
     context = {"form": form, "run": run, "action": reverse("training:tags", args=[run.pk])}
     template = "training/tags.html" if whole else "training/parts/tags.html"
-    return render(request, template, context, status=422 if posted else 200)
+    return render(request, template, context, status=REFUSED if posted else 200)

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from apps.common.access import requires
 from apps.common.errors import DomainError
 from apps.common.formatting import moment
+from apps.common.pages import REFUSED
 from apps.common.permissions import Permission as P
 from apps.whatif import selectors, services
 from apps.whatif.changes import changes_of
@@ -33,7 +34,6 @@ from apps.whatif.sizing import size_of, whole_span
 from apps.whatif.views.scenarios import MANAGE
 
 FORM = "whatif/new.html"
-REFUSED = 422
 
 
 @requires(MANAGE)

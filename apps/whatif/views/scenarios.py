@@ -11,11 +11,11 @@ from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_POST
-from django_tables2 import RequestConfig
 
 from apps.common.access import on_platform, requires
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, NotFound
+from apps.common.pages import paged, say_refusal
 from apps.common.permissions import Permission as P
 from apps.whatif import selectors, services
 from apps.whatif.changes import changes_of
@@ -29,7 +29,6 @@ from apps.whatif.words import chips, failure
 
 VIEW = on_platform(P.PLATFORM_NODES_VIEW)
 MANAGE = on_platform(P.PLATFORM_NODES_MANAGE)
-PER_PAGE = 25
 BOM = "\ufeff".encode()  # without it, spreadsheets read UTF-8 as something else
 SERIES = {
     "allocation": gettext_lazy("Cards handed out"),
@@ -42,7 +41,7 @@ SERIES = {
 @require_GET
 def scenario_list(request: StaffRequest) -> HttpResponse:
     table = ScenarioTable(selectors.listed(request.actor))
-    RequestConfig(request, paginate={"per_page": PER_PAGE, "silent": True}).configure(table)
+    paged(request, table)
     context = {
         "table": table,
         "may_manage": request.actor.may(P.PLATFORM_NODES_MANAGE),
@@ -155,7 +154,7 @@ def cancel(request: StaffRequest, scenario_id: UUID) -> HttpResponse:
     try:
         services.cancel(request.actor, scenario_id)
     except Conflict as error:
-        messages.error(request, str(error.message))
+        say_refusal(request, error)
     else:
         messages.success(request, _("Cancelled."))
     return redirect("whatif:scenario", scenario_id)
@@ -167,7 +166,7 @@ def delete(request: StaffRequest, scenario_id: UUID) -> HttpResponseRedirect:
     try:
         services.delete(request.actor, scenario_id)
     except Conflict as error:
-        messages.error(request, " ".join((str(error.message), str(error.hint))))
+        say_refusal(request, error)
         return redirect("whatif:scenario", scenario_id)
     messages.success(request, _("The scenario is deleted."))
     return redirect("whatif:list")

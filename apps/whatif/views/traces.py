@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from apps.common.access import requires
 from apps.common.errors import Conflict, DomainError
+from apps.common.pages import say_refusal
 from apps.whatif import selectors, services
 from apps.whatif.choices import Source
 from apps.whatif.forms import TraceForm
@@ -40,7 +41,7 @@ def upload(request: StaffRequest) -> HttpResponse:
         content = file.read(LARGEST_FILE + 1)
         trace = services.add_trace(request.actor, name=form.cleaned_data["name"] or file.name, content=content)
     except DomainError as error:
-        messages.error(request, str(error.message))
+        say_refusal(request, error)
         return redirect(_picker())
     words = ngettext("%(count)s task read.", "%(count)s tasks read.", trace.tasks) % {"count": f"{trace.tasks:,}"}
     messages.success(request, words)
@@ -53,7 +54,7 @@ def delete(request: StaffRequest, trace_id: UUID) -> HttpResponse:
     try:
         services.delete_trace(request.actor, trace_id)
     except Conflict as error:
-        messages.error(request, " ".join((str(error.message), str(error.hint))))
+        say_refusal(request, error)
     else:
         messages.success(request, _("The trace is deleted."))
     return redirect(_picker())

@@ -26,11 +26,11 @@ from apps.workloads.explaining.standing import Standing, standing_of
 from apps.workloads.isolation import usable_nodes
 from apps.workloads.models import Workload
 from apps.workloads.queueing import policy, promises
+from apps.workloads.queueing.tasks_of import make_task, task_of
 from apps.workloads.reconcile import kept
 from apps.workloads.reconcile.explaining import explanation_of, has_history
 from apps.workloads.reconcile.history import Lesson, estimated
 from apps.workloads.reconcile.queues import queues
-from apps.workloads.reconcile.tasks_of import make_task, task_of
 from apps.workloads.spec import Spec
 from apps.workloads.worlds import of_world
 from scheduler.cells import Claim

@@ -6,13 +6,28 @@ from datetime import UTC, datetime
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from apps.common.formatting import cores, memory, moment
+from apps.common.formatting import cores, gpu_memory, memory, moment, sentences
 from apps.tenants.choices import Resource
 from apps.tenants.quotas import amount_text, line_words
 from apps.workloads.choices import Reason
 from apps.workloads.explaining.cases import Case, Words
 from apps.workloads.explaining.shortages import shortage, starts
 from scheduler import ANY_MODEL, CauseCode, Mode, QueueLevel
+
+# Causes that no waiting removes: the package is on offer, but nothing here could ever run it.
+HOPELESS = frozenset(
+    {
+        CauseCode.NO_NODES,
+        CauseCode.ZONE,
+        CauseCode.CLUSTER,
+        CauseCode.ARCH,
+        CauseCode.NEVER_FITS,
+        CauseCode.NO_SUCH_MODEL,
+        CauseCode.NO_SUCH_MODE,
+        CauseCode.BAD_REQUEST,
+        Reason.ISOLATION.value,
+    }
+)
 
 
 def words_of(case: Case) -> Words:
@@ -48,11 +63,13 @@ def _arch(case: Case) -> Words:
 
 
 def _no_such_model(case: Case) -> Words:
-    return Words(_("No machine has this GPU model: %(model)s") % {"model": _model(case)}, _choose_another(case))
+    model = _model(case)
+    title = _("No machine has this GPU model: %(model)s") % {"model": model} if model else _("No machine has a GPU")
+    return Words(title, _choose_another(case))
 
 
 def _no_such_mode(case: Case) -> Words:
-    model = {"model": _model(case), "profile": case.params.get("profile", "")}
+    model = {"model": _model(case) or _("card"), "profile": case.params.get("profile", "")}
     title = {
         Mode.WHOLE: _("No %(model)s is handed out whole"),
         Mode.SHARED: _("No %(model)s is handed out shared"),
@@ -63,9 +80,9 @@ def _no_such_mode(case: Case) -> Words:
 
 
 def _model(case: Case) -> str:
-    """The models that would do."""
+    """The models that would do; "" for any."""
     models = str(case.params.get("model") or (case.gpu.model if case.gpu else "") or "")
-    return models.replace("|", ", ") or _("card")
+    return models.replace("|", " / ")
 
 
 def _never_fits(case: Case) -> Words:
@@ -78,12 +95,22 @@ def _never_fits(case: Case) -> Words:
     asked = {
         "cpu": cores(case.params.get("cpu_milli")),
         "memory": memory(case.params.get("memory_mib")),
-        "cards": case.params.get("devices", 0),
+        "cards": _cards(case),
     }
-    size = _("Even empty, none has %(cpu)s CPU and %(memory)s beside %(cards)s × GPU.")
+    size = _("Even empty, none has %(cpu)s CPU and %(memory)s beside %(cards)s.")
     if not asked["cards"]:
         size = _("Even empty, none has %(cpu)s CPU and %(memory)s.")
-    return Words(_("No machine is large enough"), f"{size % asked} {_choose_another(case)}")
+    return Words(_("No machine is large enough"), sentences(size % asked, _choose_another(case)))
+
+
+def _cards(case: Case) -> str:
+    """The cards or pieces of cards that are asked for: "8 × H100", "1 × A30 3g.40gb", "1 × A30 48 GB"; "" for none."""
+    count, gpu, size = case.params.get("devices", 0), case.gpu, ""
+    if not count:
+        return ""
+    if gpu is not None and gpu.mode != Mode.WHOLE:
+        size = gpu.profile or gpu_memory(gpu.memory_mib)
+    return f"{count} × {_model(case) or _('GPU')} {size}".rstrip()
 
 
 def _node_unschedulable(case: Case) -> Words:
@@ -101,7 +128,7 @@ def _gang(case: Case) -> Words:
         "Only %(count)s machine has room for a member", "Only %(count)s machines have room for a member", room
     )
     text = _("All %(members)s members start together or not at all.") % {"members": members}
-    return Words(title % {"count": room}, f"{text} {starts(case)}")
+    return Words(title % {"count": room}, sentences(text, starts(case)))
 
 
 def _quota(case: Case) -> Words:
@@ -126,7 +153,7 @@ def _quota(case: Case) -> Words:
         "limit": amount_text(resource, int(params["limit"])),
         "asked": amount_text(resource, int(params.get("asked", 0))),
     }
-    return Words(whose, f"{used} {text}")
+    return Words(whose, sentences(used, text))
 
 
 def _resource(name: str) -> tuple[Resource, str]:

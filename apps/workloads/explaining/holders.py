@@ -68,7 +68,9 @@ def _why(why: str, waiting: Workload, holder: Workload | None) -> str:
         "above_guarantee": _("yes: it is above its organisation's guarantee"),
         "not_preemptible": _("no: it was started not to be interrupted"),
         "min_runtime": _("no: it has only just started"),
-        "within_guarantee": _("no: it is inside its organisation's guarantee"),
+        "within_guarantee": _(
+            "no: other organisations give way only to your organisation's guarantee, with what is beyond their own"
+        ),
         "priority": _("no: its priority is not lower"),
     }
     if why == "priority" and holder is not None:

@@ -12,7 +12,7 @@ from apps.common.actor import system_actor
 from apps.common.scoping import acting
 from apps.workloads.models import Placement
 from apps.workloads.spec import Gpu
-from scheduler import WHOLE_MILLI, Mode
+from scheduler import WHOLE_MILLI, GpuRequest, Mode
 
 # A card is drawn eight units wide: the memory slices of MIG.
 UNITS = 8
@@ -90,11 +90,11 @@ def _card(card: Accelerator, held: Sequence[_Held], gpu: Gpu) -> Card:
     if left:
         parts.append(Part(left))
     return Card(
-        card.index, card.mode, card.model, _useful(card, gpu), card.healthy and card.keeps_its_limits, tuple(parts)
+        card.index, card.mode, card.model, usable(card, gpu), card.healthy and card.keeps_its_limits, tuple(parts)
     )
 
 
-def _useful(card: Accelerator, gpu: Gpu) -> bool:
+def usable(card: Accelerator, gpu: Gpu | GpuRequest) -> bool:
     """As the scheduler has it: of a model that will do; an idle vGPU card can be given whole."""
     mode = card.mode == gpu.mode or (gpu.mode == Mode.WHOLE and card.mode == Mode.VGPU)
     return mode and gpu.model in (None, card.model) and (not gpu.any_of or card.model in gpu.any_of)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from apps.common.formatting import gpu_memory, memory
+from apps.common.formatting import gpu_memory, memory, sentences
 from apps.workloads.explaining.cases import Case, Words
 from scheduler import CauseCode, Mode
 
@@ -22,7 +22,7 @@ def shortage(case: Case) -> Words:
     title = _("%(node)s is short of %(short)s") % {"node": case.names.node, "short": short}
     if not case.names.node:
         title = _("Short of %(amount)s") % {"amount": short}
-    return Words(title, " ".join(filter(None, [_needs(case), _as_close(case), starts(case)])))
+    return Words(title, sentences(_needs(case), _as_close(case), starts(case)))
 
 
 def _needs(case: Case) -> str:
@@ -31,9 +31,17 @@ def _needs(case: Case) -> str:
         return ""
     free = max(0, case.gpu.count - int(case.nearest.get("devices") or 0))
     if case.gpu.mode == Mode.WHOLE:
-        words = _("It takes %(count)s whole cards of one machine; %(free)s are free there now.")
+        words = ngettext(
+            "It takes %(count)s whole cards of one machine; %(free)s is free there now.",
+            "It takes %(count)s whole cards of one machine; %(free)s are free there now.",
+            free,
+        )
     else:
-        words = _("It takes a piece on each of %(count)s cards of one machine; %(free)s have room now.")
+        words = ngettext(
+            "It takes a piece on each of %(count)s cards of one machine; %(free)s has room now.",
+            "It takes a piece on each of %(count)s cards of one machine; %(free)s have room now.",
+            free,
+        )
     return words % {"count": case.gpu.count, "free": free}
 
 

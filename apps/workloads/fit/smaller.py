@@ -10,6 +10,7 @@ from apps.billing import selectors as funds
 from apps.billing.arithmetic import exact_fen
 from apps.billing.choices import Isolation
 from apps.billing.models import Package
+from apps.billing.selectors.own_prices import OwnPrices, prices_of
 from apps.common.actor import Actor
 from apps.workloads.fit.peaks import Held, Peaks, Size, held_by, needs, peaks_of, size_of
 from apps.workloads.models import Attempt, Workload
@@ -70,11 +71,12 @@ def fit_of(actor: Actor, workload: Workload, attempts: Sequence[Attempt]) -> Fit
     """How the workload's package fitted, against what the actor may start on now. `attempts` newest first."""
     peaks = peaks_of(attempts)
     held = held_by(workload, attempts)
-    rate = workload.price_version.rate_fen_per_hour
+    own = prices_of(workload.pk, workload.organisation_id)
+    rate = own.rate(workload.price_version.rate_fen_per_hour)
     verdict = _without_looking(peaks, held)
     if verdict is not None:
         return Fit(verdict, peaks, held, rate)
-    found = _smaller(actor, workload, peaks, held)
+    found = _smaller(actor, workload, peaks, held, own)
     return Fit(
         Verdict.SMALLER if found else Verdict.NOTHING_SMALLER,
         peaks,
@@ -92,13 +94,13 @@ def _without_looking(peaks: Peaks, held: Held) -> Verdict | None:
     return Verdict.UNMEASURED if unknown else None
 
 
-def _smaller(actor: Actor, workload: Workload, peaks: Peaks, held: Held) -> list[Smaller]:
+def _smaller(actor: Actor, workload: Workload, peaks: Peaks, held: Held, own: OwnPrices) -> list[Smaller]:
     """Cheapest first."""
     packages = list(funds.packages(actor))
     read_zones([*packages, workload.package])
     enough, had = needs(peaks, held.size), workload.package
     found = [
-        _instead(package, workload, peaks)
+        _instead(package, workload, peaks, own)
         for package in packages
         if package.pk != had.pk
         and is_simulated(package) == workload.simulated
@@ -133,9 +135,9 @@ def _is_less(package: Package, workload: Workload, held: Held) -> bool:
     return its < mine or (its == mine == 0 and less_card)
 
 
-def _instead(package: Package, workload: Workload, peaks: Peaks) -> Smaller:
-    rate = package.price.rate_fen_per_hour if package.price else Decimal(0)
-    less = workload.price_version.rate_fen_per_hour - rate
+def _instead(package: Package, workload: Workload, peaks: Peaks, own: OwnPrices) -> Smaller:
+    rate = own.rate(package.price.rate_fen_per_hour) if package.price else Decimal(0)
+    less = own.rate(workload.price_version.rate_fen_per_hour) - rate
     return Smaller(
         package=package,
         rate_fen_per_hour=rate,

@@ -14,9 +14,9 @@ import httpcore
 from django.db import Error as DatabaseTrouble
 
 from apps.workloads import activity, nodes
+from apps.workloads.choices import Source
 from apps.workloads.gateway import egress, headers, hosts, passes, relay, sockets, storing, upstream
 from apps.workloads.gateway.admissions import Admission, Admissions, Key
-from apps.workloads.gateway.choices import Source
 from apps.workloads.gateway.headers import Headers
 from apps.workloads.gateway.hosts import Address
 from apps.workloads.gateway.pages import Page, answer

@@ -20,8 +20,7 @@ from apps.common.permissions import Permission
 from apps.common.scoping import acting
 from apps.tenants.actors import organisation_actor
 from apps.workloads.gateway.hosts import Address
-from apps.workloads.gateway.models import EntryCode, GatewaySession
-from apps.workloads.models import Workload
+from apps.workloads.models import EntryCode, GatewaySession, Workload
 from apps.workloads.permissions import may_enter
 from apps.workloads.reach import port_named
 

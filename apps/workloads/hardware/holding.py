@@ -6,15 +6,9 @@ from django.db.models import Q, QuerySet
 
 from apps.clusters.models import Zone
 from apps.workloads.choices import LIVE, Status
-from apps.workloads.models import Attempt, Placement, Workload
+from apps.workloads.models import Attempt, Workload
 
 NAMED = 5
-
-
-def on_card(card_id: UUID) -> QuerySet[Placement]:
-    """What holds a piece of the card, oldest first, with its workload, owner and organisation."""
-    rows: QuerySet[Placement] = Placement.objects.filter(accelerator_id=card_id, released_at__isnull=True)
-    return rows.select_related("attempt__workload__organisation", "attempt__workload__owner").order_by("pk")
 
 
 def on_node(node_id: UUID) -> QuerySet[Attempt]:

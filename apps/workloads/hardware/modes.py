@@ -23,7 +23,7 @@ from apps.workloads.drivers.capabilities import GpuModeMixin
 from apps.workloads.hardware import holding
 from apps.workloads.models import Placement
 from apps.workloads.nodes import driver_named
-from apps.workloads.reconcile.lock import hold_scheduler
+from apps.workloads.queueing.lock import hold_scheduler
 from apps.workloads.words import translated
 
 # Vendors whose cards several programs may use at once; of others it is not known.

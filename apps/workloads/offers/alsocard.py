@@ -1,6 +1,6 @@
 """The packages that may be taken as well as the one that is chosen, as the forms list them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -8,6 +8,8 @@ from typing import Any
 from django import forms
 
 from apps.billing.models import Package
+from apps.billing.selectors.own_prices import own_terms
+from apps.common.actor import Actor
 from apps.workloads.offers.alternatives import difference_words
 from apps.workloads.offers.either import would_do
 from apps.workloads.placing import read_zones
@@ -25,20 +27,21 @@ class PackagesField(forms.TypedMultipleChoiceField):
 
 @dataclass(frozen=True, slots=True)
 class AlsoRow:
-    """One that would do; `more` says what it costs against the one that is chosen."""
+    """One that would do, at what the organisation pays; `more`: what it costs against the one that is chosen."""
 
     package: Package
+    list_rate_fen_per_hour: Decimal
     rate_fen_per_hour: Decimal
     more: str
     ticked: bool
 
 
-def also_context(form: forms.Form, packages: Iterable[Package]) -> dict[str, Any]:
+def also_context(actor: Actor, form: forms.Form, packages: Iterable[Package]) -> dict[str, Any]:
     """`also`: rows for the package that is chosen. `also_anew`: the list on the page is for another package."""
     offered = list(packages)
     chosen = _chosen(form, offered)
     values = {str(value) for value in form["also"].value() or ()}
-    rows = _rows(chosen, offered, values) if chosen else []
+    rows = _rows(actor, chosen, offered, values) if chosen else []
     return {
         "also": rows,
         "also_open": any(row.ticked for row in rows),
@@ -62,14 +65,16 @@ def _chosen(form: forms.Form, offered: Sequence[Package]) -> Package | None:
     return next((package for package in offered if str(package.pk) == value), None)
 
 
-def _rows(chosen: Package, offered: Sequence[Package], values: set[str]) -> list[AlsoRow]:
+def _rows(actor: Actor, chosen: Package, offered: Sequence[Package], values: Collection[str]) -> list[AlsoRow]:
     read_zones(offered)
-    usual = _rate(chosen)
+    own = own_terms(actor)
+    usual = own.rate(_listed(chosen))
+    rows = ((each, _listed(each), own.rate(_listed(each))) for each in would_do(chosen, offered))
     return [
-        AlsoRow(each, _rate(each), difference_words(_rate(each) - usual), str(each.pk) in values)
-        for each in would_do(chosen, offered)
+        AlsoRow(each, listed, rate, difference_words(rate - usual), str(each.pk) in values)
+        for each, listed, rate in rows
     ]
 
 
-def _rate(package: Package) -> Decimal:
+def _listed(package: Package) -> Decimal:
     return package.price.rate_fen_per_hour if package.price else Decimal(0)

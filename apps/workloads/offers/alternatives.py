@@ -10,7 +10,8 @@ from django.utils.translation import ngettext
 
 from apps.billing import selectors as funds
 from apps.billing.models import Package
-from apps.billing.selectors.quotes import blocked_by, means
+from apps.billing.selectors.own_prices import OwnPrices
+from apps.billing.selectors.quotes import Means, blocked_by, means
 from apps.clusters.models import Accelerator
 from apps.common.actor import Actor
 from apps.common.money import yuan_rate
@@ -33,12 +34,13 @@ SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """`more_fen_per_hour` than now, negative where it is cheaper. `room`: how many copies there is room for.
+    """What the organisation pays, and how much more than now, below zero where it is cheaper. `room`: for how many.
 
     `effects`: what else is different, in words. `weaker`: it isolates less than the present package.
     """
 
     package: Package
+    list_rate_fen_per_hour: Decimal
     rate_fen_per_hour: Decimal
     more_fen_per_hour: Decimal
     room: int
@@ -64,11 +66,15 @@ def difference_words(more_fen_per_hour: Decimal) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Alternatives:
-    """`peak_mib`: GPU memory on the fullest card of an earlier attempt, by which what is too small was left out."""
+    """`peak_mib`: GPU memory on the fullest card of an earlier attempt, by which what is too small was left out.
+
+    `rate_fen_per_hour`: what the present package would cost.
+    """
 
     rows: tuple[Alternative, ...] = ()
     peak_mib: int | None = None
     too_small: int = 0
+    rate_fen_per_hour: Decimal = Decimal(0)
 
 
 def would_start_now(actor: Actor, workload: Workload, attempts: Sequence[Attempt] = ()) -> Alternatives:
@@ -80,13 +86,15 @@ def would_start_now(actor: Actor, workload: Workload, attempts: Sequence[Attempt
     peaks = peaks_of(attempts)
     offered = _offered(actor, workload)
     fitting = [package for package in offered if _large_enough(package, peaks)]
-    reachable = _affordable(actor, workload, [p for p in fitting if _quota_allows(actor, workload, p)])
+    has = means(actor.organisation())
+    reachable = _affordable(actor, workload, has, [p for p in fitting if _quota_allows(actor, workload, p)])
     specs = {package.pk: resources_of(package) for package in reachable}
     with asking(actor, priority=workload.priority, instead_of=workload.pk) as ask:
         starting = [package for package in reachable if ask.forecast(specs[package.pk]).starts_now]
-        rows = [_row(workload, package, ask.room(specs[package.pk])) for package in starting]
+        rows = [_row(workload, package, has.own, ask.room(specs[package.pk])) for package in starting]
     rows.sort(key=lambda row: _unlike(workload.frozen_spec, row))
-    return Alternatives(tuple(rows[:SHOWN]), peaks.gpu_memory_mib, len(offered) - len(fitting))
+    paid = has.own.rate(workload.price_version.rate_fen_per_hour)
+    return Alternatives(tuple(rows[:SHOWN]), peaks.gpu_memory_mib, len(offered) - len(fitting), paid)
 
 
 def outlook(actor: Actor, workload: Workload, package: Package) -> Forecast:
@@ -133,26 +141,28 @@ def _quota_allows(actor: Actor, workload: Workload, package: Package) -> bool:
     return short is None
 
 
-def _affordable(actor: Actor, workload: Workload, packages: Sequence[Package]) -> list[Package]:
+def _affordable(actor: Actor, workload: Workload, has: Means, packages: Sequence[Package]) -> list[Package]:
     """What is held for the start now becomes available."""
     if not packages:
         return []
-    blocked, has = blocked_by(actor.organisation()), means(actor.organisation())
+    blocked = blocked_by(actor.organisation())
     held = has.own.hour(workload.price_version.rate_fen_per_hour, 1)
     then = replace(has, available_fen=has.available_fen + held)
-    return [p for p in packages if (price := _rate(p)) == 0 or (not blocked and then.pay_for(p, price))]
+    return [p for p in packages if (price := _listed(p)) == 0 or (not blocked and then.pay_for(p, price))]
 
 
-def _rate(package: Package) -> Decimal:
+def _listed(package: Package) -> Decimal:
     return package.price.rate_fen_per_hour if package.price else Decimal(0)
 
 
-def _row(workload: Workload, package: Package, room: int) -> Alternative:
-    rate = _rate(package)
+def _row(workload: Workload, package: Package, own: OwnPrices, room: int) -> Alternative:
+    listed = _listed(package)
+    rate = own.rate(listed)
     return Alternative(
         package=package,
+        list_rate_fen_per_hour=listed,
         rate_fen_per_hour=rate,
-        more_fen_per_hour=rate - workload.price_version.rate_fen_per_hour,
+        more_fen_per_hour=rate - own.rate(workload.price_version.rate_fen_per_hour),
         room=room,
         weaker=strength(package) > strength(workload.package),
         effects=tuple(_effects(workload.frozen_spec, resources_of(package))),

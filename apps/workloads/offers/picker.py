@@ -8,45 +8,38 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from apps.billing.models import Package
+from apps.billing.selectors.own_prices import OwnPrices, own_terms
 from apps.common.actor import Actor
 from apps.common.clock import db_now
-from apps.workloads.choices import Reason
 from apps.workloads.explaining.asking import MOST, Forecast, asking
+from apps.workloads.explaining.causes import HOPELESS
 from apps.workloads.explaining.names import NAMELESS
 from apps.workloads.offers.quoting import resources_of
 from apps.workloads.placing import is_simulated, read_zones
 from apps.workloads.waiting import WaitReport, explain
-from scheduler import CauseCode
 
-# Causes that no waiting removes: the package is on offer, but nothing here could ever run it.
-HOPELESS = frozenset(
-    {
-        CauseCode.NO_NODES,
-        CauseCode.ZONE,
-        CauseCode.CLUSTER,
-        CauseCode.ARCH,
-        CauseCode.NEVER_FITS,
-        CauseCode.NO_SUCH_MODEL,
-        CauseCode.NO_SUCH_MODE,
-        CauseCode.BAD_REQUEST,
-        Reason.ISOLATION.value,
-    }
-)
 # From so many seconds on a time is told in hours, and in days.
 MINUTES, DAYS = 90 * 60, 36 * 3600
 
 
 @dataclass(frozen=True, slots=True)
 class PackageChoice:
-    """One row of the picker. `rate_fen_per_hour` None: it has no price yet and cannot be chosen."""
+    """One row of the picker. Rates None: it has no price yet and cannot be chosen."""
 
     package: Package
     room: int
     forecast: Forecast
+    own: OwnPrices
+
+    @property
+    def list_rate_fen_per_hour(self) -> Decimal | None:
+        return self.package.price.rate_fen_per_hour if self.package.price else None
 
     @property
     def rate_fen_per_hour(self) -> Decimal | None:
-        return self.package.price.rate_fen_per_hour if self.package.price else None
+        """What the organisation pays: as the quote says it, and the meter charges."""
+        listed = self.list_rate_fen_per_hour
+        return None if listed is None else self.own.rate(listed)
 
     @property
     def simulated(self) -> bool:
@@ -97,9 +90,9 @@ def roughly(seconds: float) -> str:
 def package_choices(actor: Actor, packages: Sequence[Package]) -> list[PackageChoice]:
     """All packages against the cluster as it is now, in a fixed number of queries."""
     read_zones(packages)
-    specs = [resources_of(package) for package in packages]
+    specs, own = [resources_of(package) for package in packages], own_terms(actor)
     with asking(actor) as ask:
         return [
-            PackageChoice(package, ask.room(spec), ask.forecast(spec))
+            PackageChoice(package, ask.room(spec), ask.forecast(spec), own)
             for package, spec in zip(packages, specs, strict=True)
         ]

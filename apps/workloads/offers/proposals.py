@@ -36,10 +36,12 @@ def _alike(offer: Offer, choice: PackageChoice) -> bool:
 
 
 def _would_start(actor: Actor, offer: Offer, choice: PackageChoice, has: Means) -> bool:
-    rate = choice.rate_fen_per_hour
-    if rate is None or not choice.forecast.starts_now or offer.quote.blocked:
+    listed = choice.list_rate_fen_per_hour
+    if listed is None or not choice.forecast.starts_now or offer.quote.blocked:
         return False
-    return has.pay_for(choice.package, rate) and quota_problem(actor, resources_of(choice.package), offer.kind) is None
+    return (
+        has.pay_for(choice.package, listed) and quota_problem(actor, resources_of(choice.package), offer.kind) is None
+    )
 
 
 def _unlike(offer: Offer, choice: PackageChoice) -> tuple[int, Decimal]:

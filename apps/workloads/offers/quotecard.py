@@ -8,7 +8,6 @@ from django.urls import reverse
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
-from apps.billing.arithmetic import net_rate
 from apps.billing.formula import per_cent
 from apps.billing.prepaid.seats import pay_ahead
 from apps.common.actor import Actor
@@ -17,8 +16,9 @@ from apps.common.formatting import moment
 from apps.common.money import yuan, yuan_rate
 from apps.common.permissions import Permission
 from apps.workloads.choices import Kind
+from apps.workloads.explaining.causes import HOPELESS
 from apps.workloads.offers.alternatives import difference_words
-from apps.workloads.offers.picker import HOPELESS, PackageChoice
+from apps.workloads.offers.picker import PackageChoice
 from apps.workloads.offers.proposals import proposals
 from apps.workloads.offers.quoting import Offer
 from apps.workloads.placing import is_simulated
@@ -71,7 +71,7 @@ def _button(kind: Kind) -> str:
 
 def _name(name: str, offer: Offer) -> str:
     if offer.choices:
-        models = ", ".join(each.package.gpu_model for each in offer.choices)
+        models = " / ".join(each.package.gpu_model for each in offer.choices)
         return _("one of %(models)s, whichever has room first") % {"models": models}
     count = offer.package.gpu_count
     return f"{name} · {count} × GPU" if count > 1 else name
@@ -175,7 +175,7 @@ def _start(offer: Offer) -> dict[str, Any]:
 def _wait(offer: Offer) -> dict[str, str] | None:
     """Why it would wait, where that is all that there is to say."""
     report = offer.report
-    if report is None or not offer.can_start or report.cause in HOPELESS:
+    if report is None or not offer.can_start or report.hopeless:
         return None
     return {"title": report.title, "text": report.text}
 
@@ -198,7 +198,7 @@ def _problem(actor: Actor, offer: Offer) -> dict[str, str] | None:
     if offer.quota is not None:
         return {"title": str(offer.quota.message), "text": str(offer.quota.hint)}
     report = offer.report
-    if report is not None and report.cause in HOPELESS:
+    if report is not None and report.hopeless:
         return {"title": report.title, "text": report.text}
     return None
 
@@ -220,12 +220,10 @@ def _top_up_url(actor: Actor) -> str:
 
 
 def _alternatives(actor: Actor, offer: Offer, choices: Sequence[PackageChoice]) -> list[dict[str, str]]:
-    off = offer.quote.discount_off
-    rates = {choice.package.pk: net_rate(choice.rate_fen_per_hour or Decimal(0), off) for choice in choices}
     return [
         {
             "name": choice.package.name(get_language() or ""),
-            "sub": _against(offer, rates[choice.package.pk]),
+            "sub": _against(offer, choice.rate_fen_per_hour or Decimal(0)),
             "field": f"package-{choice.package.pk}",
             "value": str(choice.package.pk),
         }

@@ -18,10 +18,9 @@ from apps.billing import services as billing
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.workloads import announce, nudge
-from apps.workloads.choices import Desired, Status
+from apps.workloads.choices import Desired, PreemptionOutcome, PreemptionWhy, Status
 from apps.workloads.models import Attempt, Preemption, Workload
 from apps.workloads.queueing import policy
-from apps.workloads.queueing.choices import PreemptionOutcome, PreemptionWhy
 
 log = logging.getLogger(__name__)
 Outcome = PreemptionOutcome

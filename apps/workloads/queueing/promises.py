@@ -8,9 +8,8 @@ from uuid import UUID
 from django.db.models import F, OuterRef, Subquery
 
 import scheduler
-from apps.workloads.choices import Status
+from apps.workloads.choices import PreemptionOutcome, Status
 from apps.workloads.models import Preemption, Workload
-from apps.workloads.queueing.choices import PreemptionOutcome
 
 # For so long what was emptied for a task is kept for it; then it is anybody's again.
 HOLD = timedelta(minutes=10)

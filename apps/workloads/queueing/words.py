@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from apps.common.formatting import duration, moment
 from apps.common.money import yuan
-from apps.workloads.queueing.choices import PreemptionWhy
+from apps.workloads.choices import PreemptionWhy
 from apps.workloads.queueing.contract import Contract, ContractClass
 
 HIGHEST = 5

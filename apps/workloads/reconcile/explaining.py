@@ -50,9 +50,10 @@ def explanation_of(wait: scheduler.Wait, organisation: str, *, known: bool, kin:
     `organisation` owns the task. The estimate is left out until enough runs have ended to learn from: a guess would
     be taken for a promise.
     """
+    hidden = _OTHERS if known else _OTHERS | _ESTIMATES
     return {
         "cause": wait.cause.code.value,
-        "params": {name: value for name, value in wait.cause.params.items() if name not in _OTHERS},
+        "params": {name: value for name, value in wait.cause.params.items() if name not in hidden},
         "funnel": [{"name": step.name, "count": step.count} for step in wait.funnel],
         "position": wait.position,
         "kin": _kin(kin) if kin else None,
@@ -67,6 +68,8 @@ def explanation_of(wait: scheduler.Wait, organisation: str, *, known: bool, kin:
 
 # Parameters of causes that may name another tenant's task.
 _OTHERS = frozenset({"for_task"})
+# Parameters that tell when something should start.
+_ESTIMATES = frozenset({"start_p50", "start_p90"})
 
 
 def has_history(view: scheduler.Snapshot) -> bool:

@@ -7,7 +7,7 @@ from uuid import UUID
 import scheduler
 from apps.workloads.choices import Status
 from apps.workloads.models import Workload
-from apps.workloads.reconcile.tasks_of import task_of
+from apps.workloads.queueing.tasks_of import task_of
 from apps.workloads.worlds import of_world
 from scheduler.estimate import History
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import scheduler
 from apps.workloads.choices import Status
 from apps.workloads.models import Workload
+from apps.workloads.queueing.tasks_of import task_of
 from apps.workloads.reconcile import marks
 from apps.workloads.reconcile.history import Lesson, estimated
-from apps.workloads.reconcile.tasks_of import task_of
 
 CHUNK = 2000
 NEEDED = ("id", "organisation_id", "owner_id", "spec", "queued_at", "priority", "attempt_number", "department_id")

@@ -15,10 +15,10 @@ from apps.workloads import nudge
 from apps.workloads.choices import Reason
 from apps.workloads.models import SchedulerEpoch
 from apps.workloads.queueing import estimates, mix, policy, preempting, promises, usage
+from apps.workloads.queueing.lock import try_to_schedule
 from apps.workloads.reconcile import kept, memory, snapshot
 from apps.workloads.reconcile.explaining import has_history
 from apps.workloads.reconcile.history import learned
-from apps.workloads.reconcile.lock import try_to_schedule
 from apps.workloads.reconcile.memory import Epoch, Memory
 from apps.workloads.reconcile.reserve import reserve
 from apps.workloads.reconcile.starting import MOST, start

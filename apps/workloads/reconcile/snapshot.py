@@ -16,9 +16,9 @@ from apps.clusters.models import Accelerator, Node
 from apps.workloads.choices import PLACED, Status
 from apps.workloads.models import Attempt, Placement, SchedulerEpoch, Workload
 from apps.workloads.queueing import mix, policy, promises
+from apps.workloads.queueing.tasks_of import task_of
 from apps.workloads.reconcile.history import Lesson, estimated, estimated_running, learned
 from apps.workloads.reconcile.queues import queues
-from apps.workloads.reconcile.tasks_of import task_of
 from apps.workloads.worlds import of_world as of_world
 
 # A node that has said nothing for this long takes no new work; what runs on it goes on.

@@ -57,7 +57,7 @@ def isolation_label(package: Package) -> str | Promise:
 @register.filter
 def wait_title(workload: Workload) -> str:
     """Why it waits, in few words. Without the machine's name: a list must not look one up for each row."""
-    return explain(workload.explanation, names=NAMELESS).title
+    return explain(workload.explanation, gpu=workload.frozen_spec.gpu, names=NAMELESS).title
 
 
 @register.filter

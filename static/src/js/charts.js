@@ -3,12 +3,13 @@
 // or null (unknown).
 // Later questions carry ?since=<newest t>, and their points are appended.
 import { BarChart, LineChart } from "echarts/charts";
-import { GridComponent, MarkLineComponent, TooltipComponent } from "echarts/components";
+import { GridComponent, LegendComponent, MarkLineComponent, TooltipComponent } from "echarts/components";
 import * as echarts from "echarts/core";
 import { CanvasRenderer } from "echarts/renderers";
+import { stepOf } from "./chart-times.js";
 import { fill, named, words } from "./dom.js";
 
-echarts.use([LineChart, BarChart, GridComponent, TooltipComponent, MarkLineComponent, CanvasRenderer]);
+echarts.use([LineChart, BarChart, GridComponent, LegendComponent, TooltipComponent, MarkLineComponent, CanvasRenderer]);
 
 const RAMP = ["--pl-ink", "--pl-d3", "--pl-d2", "--pl-d4", "--pl-d1"];
 const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -95,13 +96,17 @@ class Chart {
       text = { color: css("--pl-ink-3"), fontFamily: css("--pl-font"), fontSize: 11 };
     const limit = data.limit ? +data.limit : Math.max(...this.series.map(s => s.limit ?? -Infinity));
     const unit = data.unit ?? this.series[0]?.unit ?? "";
-    const axis = axisOf(text);
+    const axis = axisOf(text),
+      bars = data.kind === "bar",
+      // Bars of one colour each say nothing until somebody points at them; lines tell themselves apart by their dashes.
+      legend = bars && this.series.length > 1;
     this.chart.setOption(
       {
         animation: false,
         useUTC: true,
         textStyle: text,
-        grid: { left: 6, right: 10, top: 12, bottom: 4, containLabel: true },
+        legend: { show: legend, top: 0, right: 6, icon: "rect", itemWidth: 10, itemHeight: 10, textStyle: text },
+        grid: { left: 6, right: 10, top: legend ? 30 : 12, bottom: 4, containLabel: true },
         tooltip: {
           trigger: "axis",
           backgroundColor: css("--pl-surface"),
@@ -111,7 +116,13 @@ class Chart {
           textStyle: { color: css("--pl-ink"), fontSize: 12 },
           valueFormatter: v => `${number(v)} ${unit}`.trim(),
         },
-        xAxis: { type: "time", ...axis, splitLine: { show: false }, axisLabel: { ...text, hideOverlap: true } },
+        xAxis: {
+          type: "time",
+          ...axis,
+          splitLine: { show: false },
+          axisLabel: { ...text, hideOverlap: true },
+          ...(bars ? this.#steps() : {}),
+        },
         yAxis: {
           type: "value",
           min: 0,
@@ -124,6 +135,11 @@ class Chart {
       },
       { notMerge: true },
     );
+  }
+
+  #steps() {
+    const { apart, name } = stepOf(this.series.flatMap(s => s.points.map(point => shown(point)[0])));
+    return { minInterval: apart, axisPointer: { label: { formatter: ({ value }) => name(value) } } };
   }
 
   #highest() {

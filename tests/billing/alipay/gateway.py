@@ -48,6 +48,10 @@ class KeyPair:
         return self.private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
 
     @cached_property
+    def pkcs1(self) -> str:
+        return keys.private_key(self.pkcs8)
+
+    @cached_property
     def public(self) -> str:
         key = self.private.public_key()
         return keys.public_key(key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode())
@@ -85,7 +89,7 @@ class Gateway:
             "enabled": True,
             "app_id": APP,
             "seller_id": SELLER,
-            "private_key": keys.private_key(OURS.pkcs8),
+            "private_key": OURS.pkcs1,
             "alipay_public_key": ALIPAY.public,
             "gateway": f"{self.url}/gateway.do",
             **changes,

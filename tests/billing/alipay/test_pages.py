@@ -139,14 +139,14 @@ def admin(platform: Actor) -> Client:
 SETTINGS = reverse("console:settings_payment")
 
 
-def given(gateway: Gateway, **changes: str) -> dict[str, str]:
+def given(server: Gateway, **changes: str) -> dict[str, str]:
     fields = {
         "enabled": "on",
         "app_id": APP,
         "seller_id": SELLER,
         "private_key": OURS.pkcs8,
         "alipay_public_key": f"-----BEGIN PUBLIC KEY-----\n{ALIPAY.public}\n-----END PUBLIC KEY-----",
-        "gateway": f"{gateway.url}/gateway.do",
+        "gateway": f"{server.url}/gateway.do",
         "least_fen": "1.00",
         "most_fen": "5000.00",
         "expire_minutes": "30",
@@ -180,6 +180,7 @@ def test_an_empty_key_keeps_the_one_that_is_there(admin: Client, server: Gateway
         ({"alipay_public_key": "AAAA"}, "This is no key"),
         ({"alipay_public_key": OURS.public}, "your own public key"),
         ({"app_id": "x"}, "digits only"),
+        ({"gateway": "http://pay.example.net/gateway.do"}, "by https"),
         ({"most_fen": "0.50"}, "at least the smallest"),
     ],
 )

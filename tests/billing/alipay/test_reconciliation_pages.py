@@ -201,3 +201,25 @@ def test_who_may_only_look_sees_no_button_and_moves_nothing(
         assert client.post(reverse("console:recharge_refund", args=[order.transfer_id])).status_code == seen
     assert balance(lab) == 400
     assert TopUpOrder.objects.get().refunded_fen == 100
+
+
+def test_taking_a_refund_out_of_a_wallet_asks_once_more_who_it_is(
+    gateway: Gateway, lab: Organisation, treasurer: Actor, clerk: Actor, day: date
+) -> None:
+    order = paid(gateway, treasurer, 500)
+    yesterday(day)
+    gateway.deals[order.out_trade_no].refunds["by-hand"] = 100
+    take(clerk, day, row_of(order, gateway), row_of(order, gateway, fen=100, request="by-hand"))
+    item = BillItem.objects.get(kind=BillItemKind.REFUND)
+    user = User.objects.get(pk=clerk.person())
+    user.set_password("correct-horse-9")
+    user.save()
+    client, path = signed_in(user), reverse("console:reconciliation_act", args=[item.pk, "take-out"])
+    assert "Take it out" in client.get(path).content.decode()
+    asked_first = client.post(path)
+    assert asked_first.status_code == 302
+    assert asked_first["Location"].startswith(reverse("account_reauthenticate"))
+    assert balance(lab) == 500
+    confirm(client)
+    assert "the money has left the wallet" in press(client, "reconciliation_act", item.pk, "take-out")
+    assert balance(lab) == 400

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from apps.billing import selectors as funds
 from apps.billing.bill_choices import BillItemKind, BillOutcome
-from apps.billing.choices import AccountKind, TopUpStatus
-from apps.billing.models import BillItem, TopUpOrder, Transfer
-from apps.billing.payments.alipay import numbers, orders
+from apps.billing.choices import AccountKind, RefundStatus, TopUpStatus
+from apps.billing.models import BillItem, TopUpOrder, TopUpRefund, Transfer
+from apps.billing.payments.alipay import numbers, orders, refunds
 from apps.billing.payments.reconciliation import acts as reconciliation_acts
 from apps.common.actor import Actor
 from apps.common.clock import db_now
@@ -96,7 +96,7 @@ def test_a_refund_that_was_lost_is_not_taken_from_what_is_spent(
     assert balance(lab) == 100
 
 
-def test_a_refund_under_the_number_of_another_payments_is_not_taken_for_it(
+def test_refunds_of_two_payments_under_one_number_are_both_booked_once(
     gateway: Gateway, lab: Organisation, treasurer: Actor, clerk: Actor, day: date
 ) -> None:
     """At Alipay a number is one payment's own: who refunds by hand there may give the same to two."""
@@ -109,10 +109,43 @@ def test_a_refund_under_the_number_of_another_payments_is_not_taken_for_it(
     reconciliation_acts.take_out(clerk, first.pk)
     take(clerk, day, *(row_of(order, gateway, fen=300, request="1") for order in orders_made))
     second = BillItem.objects.get(kind=BillItemKind.REFUND, out_trade_no=orders_made[1].out_trade_no)
-    assert second.outcome == BillOutcome.THEIRS_ONLY
-    with pytest.raises(Conflict):
+    assert (second.outcome, balance(lab)) == (BillOutcome.THEIRS_ONLY, 2000 - 300)
+    for _press in range(2):
+        assert reconciliation_acts.take_out(clerk, second.pk).outcome == BillOutcome.MATCHED
+    assert balance(lab) == 2000 - 600
+    assert [order.refunded_fen for order in TopUpOrder.objects.order_by("pk")] == [300, 300]
+    assert clearing(AccountKind.REFUND_CLEARING) == 0
+    assert TopUpRefund.objects.filter(out_request_no="1", status=RefundStatus.DONE).count() == 2
+
+
+def test_a_refund_under_the_number_of_another_payments_is_missed_in_the_bill_all_the_same(
+    gateway: Gateway, treasurer: Actor, clerk: Actor, day: date
+) -> None:
+    told, untold = (paid(gateway, treasurer, 1000) for _number in range(2))
+    for order in (told, untold):
+        refunds.adopt(clerk, order=order, out_request_no="1", amount_fen=300, reason="By hand.")
+    yesterday(day)
+    take(clerk, day, row_of(told, gateway), row_of(untold, gateway), row_of(told, gateway, fen=300, request="1"))
+    missed = BillItem.objects.get(outcome=BillOutcome.OURS_ONLY)
+    assert (missed.out_trade_no, missed.out_request_no) == (untold.out_trade_no, "1")
+
+
+def test_of_refunds_without_a_number_the_one_that_alipay_confirms_is_booked(
+    gateway: Gateway, lab: Organisation, treasurer: Actor, clerk: Actor, day: date
+) -> None:
+    """Made by hand there, a refund may have no number: Alipay knows it by its payment's, and so only one of them."""
+    order = paid(gateway, treasurer, 1000)
+    yesterday(day)
+    gateway.deals[order.out_trade_no].refunds[order.out_trade_no] = 300
+    by_hand = [row_of(order, gateway, fen=300, request=" ", at=at) for at in ("13:00:00", "14:00:00")]
+    take(clerk, day, row_of(order, gateway), *by_hand)
+    first, second = BillItem.objects.filter(kind=BillItemKind.REFUND).order_by("paid_at")
+    assert reconciliation_acts.take_out(clerk, first.pk).outcome == BillOutcome.MATCHED
+    with pytest.raises(Conflict, match="confirms only one of them") as refusal:
         reconciliation_acts.take_out(clerk, second.pk)
-    assert balance(lab) == 2000 - 300
+    assert "close this with a note" in str(refusal.value.hint)
+    assert balance(lab) == 700
+    assert reconciliation_acts.close(clerk, second.pk, note="Paid back by bank.").closed_at is not None
 
 
 STEPS = st.lists(

@@ -4,27 +4,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from django.conf import LazySettings
 
 from apps.common.scoping import acting
 from apps.envs.models import Environment
-from apps.workloads import nodes
 from tests.builders import World, make_world, platform
 from tests.envs.ssh.kit import Client, Desk, end_all, make_environment, open_door, run_environment
-
-
-@pytest.fixture(scope="session")
-def shared_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One home for all, so that the runtime is built once."""
-    return tmp_path_factory.mktemp("home")
-
-
-@pytest.fixture(autouse=True)
-def home(shared_home: Path, settings: LazySettings) -> Iterator[Path]:
-    settings.PLSTACK_HOME = shared_home
-    nodes.local_driver.cache_clear()
-    yield shared_home
-    nodes.local_driver.cache_clear()
+from tests.homes import home as home
+from tests.homes import shared_home as shared_home
 
 
 @pytest.fixture

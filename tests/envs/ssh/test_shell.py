@@ -8,7 +8,7 @@ import time
 
 from apps.envs.models import Environment
 from apps.workloads import activity
-from apps.workloads.gateway.choices import Source
+from apps.workloads.choices import Source
 from tests.drivers.kit import MIB, eventually
 from tests.envs.ssh.kit import Client, Desk, home_of
 

@@ -5,14 +5,11 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from apps.billing.choices import TopUpStatus
 from apps.billing.models import TopUpOrder
 from apps.billing.payments.alipay.client import Refused, Unknown
 from apps.billing.payments.alipay.orders import Mismatch, refresh
 from apps.billing.payments.alipay.settings import AlipaySettings
-from apps.common.actor import Actor
 from apps.common.clock import db_now
-from apps.common.permissions import Permission
 from apps.tenants import settings
 
 log = logging.getLogger(__name__)
@@ -69,9 +66,3 @@ def _ask(order: TopUpOrder) -> None:
         log.info("top-up %s: %s", order.out_trade_no, error)
     except Mismatch:
         log.error("top-up %s: the gateway knows another amount", order.out_trade_no)
-
-
-def still_open(actor: Actor) -> int:
-    """Orders that nobody asks about any more although they are neither paid nor closed: staff have to look."""
-    actor.require(Permission.PLATFORM_FINANCE_VIEW)
-    return TopUpOrder.objects.filter(status=TopUpStatus.OPEN, next_query_at__isnull=True, queries__gt=0).count()

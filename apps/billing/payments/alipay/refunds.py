@@ -76,7 +76,8 @@ def _known(out_trade_no: str, number: str, amount_fen: int) -> TopUpRefund | Non
     if order is None:
         raise NotFound
     lock_wallet(order.organisation_id)
-    known: TopUpRefund | None = TopUpRefund.objects.filter(out_request_no=number).select_related("order").first()
+    rows = TopUpRefund.objects.filter(order=order, out_request_no=number).select_related("order")
+    known: TopUpRefund | None = rows.first()
     if known is not None and known.amount_fen != amount_fen:
         raise Conflict(_("This refund was asked for with another amount."))
     return known
@@ -104,9 +105,7 @@ def adopt(actor: Actor, *, order: TopUpOrder, out_request_no: str, amount_fen: i
     actor.require(Permission.PLATFORM_RECHARGE)
     with transaction.atomic():
         lock_wallet(order.organisation_id)
-        known: TopUpRefund | None = TopUpRefund.objects.filter(out_request_no=out_request_no).first()
-        if known is not None and known.order_id != order.pk:
-            raise Conflict(_("A refund of another payment has this number already."))
+        known: TopUpRefund | None = TopUpRefund.objects.filter(order=order, out_request_no=out_request_no).first()
         if known is not None:
             return known
         made = _taken(actor, _paid(order.out_trade_no, amount_fen), amount_fen, reason, out_request_no)
@@ -125,7 +124,7 @@ def _taken(actor: Actor, order: TopUpOrder, amount_fen: int, reason: str, number
             credit=platform_account(AccountKind.REFUND_CLEARING),
             amount_fen=amount_fen,
             kind=TransferKind.REFUND,
-            idem=f"refund:{number}",
+            idem=f"refund:{_name(order, number)}",
             ref=order.out_trade_no,
             note=reason,
         ),
@@ -141,6 +140,11 @@ def _taken(actor: Actor, order: TopUpOrder, amount_fen: int, reason: str, number
         next_query_at=db_now(),
     )
     return made
+
+
+def _name(order: TopUpOrder, number: str) -> str:
+    """Of the refund among those of all payments: our own numbers begin with the payment's, others are told apart."""
+    return number if number.startswith(order.out_trade_no) else f"{order.out_trade_no}:{number}"
 
 
 def refunds(actor: Actor) -> QuerySet[TopUpRefund]:
@@ -210,7 +214,7 @@ def _done(actor: Actor, refund: TopUpRefund) -> TopUpRefund:
                 credit=platform_account(AccountKind.ALIPAY_CLEARING),
                 amount_fen=locked.amount_fen,
                 kind=TransferKind.REFUND,
-                idem=f"refund:done:{locked.out_request_no}",
+                idem=f"refund:done:{_name(refund.order, locked.out_request_no)}",
                 ref=locked.out_request_no,
             ),
         )

@@ -18,7 +18,9 @@ from apps.billing.payments.alipay import numbers, orders, refunds
 from apps.billing.payments.alipay.client import Refused, Trade, Unknown
 from apps.billing.payments.reconciliation import comparing as reconciliation
 from apps.billing.payments.reconciliation import items
+from apps.billing.payments.reconciliation.bills import number_by_time
 from apps.billing.payments.reconciliation.selectors import OPEN
+from apps.billing.services.ledger import lock_wallet
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, DomainError, Invalid, NotFound, Unavailable
@@ -111,8 +113,11 @@ def take_out(actor: Actor, item_id: int) -> BillItem:
     if order is None or order.status != TopUpStatus.PAID:
         raise Conflict(_("Its payment is not in our books."), hint=_("Credit the payment first."))
     if _refunded(item) != item.theirs_fen:
-        raise Conflict(_("Alipay does not confirm this refund."))
+        hint = _("Compare it in Alipay's own pages. Where its bill is wrong, close this with a note.")
+        raise Conflict(_("Alipay does not confirm this refund."), hint=hint)
     with transaction.atomic():
+        lock_wallet(order.organisation_id)  # two of one payment wait for each other here
+        _refuse_a_second_without_a_number(item)
         reason = _("Refunded at Alipay, found in its bill.")
         number = item.out_request_no
         refunds.adopt(actor, order=order, out_request_no=number, amount_fen=item.theirs_fen, reason=reason)
@@ -171,9 +176,33 @@ def _paid(item: BillItem) -> Trade:
 
 def _refunded(item: BillItem) -> int | None:
     try:
-        return orders.client().refunded(item.out_trade_no, item.out_request_no)
+        return orders.client().refunded(item.out_trade_no, _number_to_ask(item))
     except (Unknown, Refused) as error:
         raise orders.no_answer() from error
+
+
+def _number_to_ask(item: BillItem) -> str:
+    """A refund that was made without a number is known to Alipay by its payment's."""
+    return item.out_trade_no if _has_no_number(item) else item.out_request_no
+
+
+def _has_no_number(item: BillItem) -> bool:
+    return item.paid_at is not None and item.out_request_no == number_by_time(item.paid_at)
+
+
+def _refuse_a_second_without_a_number(item: BillItem) -> None:
+    """Of such refunds of one payment Alipay confirms only one: its answer must not stand for two."""
+    if not _has_no_number(item):
+        return
+    rows = BillItem.objects.filter(kind=BillItemKind.REFUND, out_trade_no=item.out_trade_no, ours_fen__isnull=False)
+    if any(_has_no_number(other) for other in rows.exclude(pk=item.pk)):
+        raise Conflict(
+            _("Another refund of this payment without a number is booked, and Alipay confirms only one of them."),
+            hint=_(
+                "Nothing was changed. Agree with the organisation how the rest is settled, and close this with a "
+                "note; from now on give refunds here, where each has a number."
+            ),
+        )
 
 
 def _whose(item: BillItem, named: UUID | None) -> UUID:

@@ -191,7 +191,7 @@ def _read(kind: BillItemKind, row: Mapping[str, str]) -> Line:
     if amount <= 0 or not row[HEADING] or not row["商户订单号"]:
         raise ValueError("no payment")
     # A refund that was made in Alipay's own pages may bear no number of a request.
-    number = row["退款批次号/请求号"] or f"{at:%Y%m%d%H%M%S}"
+    number = row["退款批次号/请求号"] or number_by_time(at)
     return Line(
         kind=kind,
         trade_no=row[HEADING],
@@ -202,6 +202,11 @@ def _read(kind: BillItemKind, row: Mapping[str, str]) -> Line:
         fee_fen=-signed_fen(row["服务费（元）"]),
         at=at,
     )
+
+
+def number_by_time(at: datetime) -> str:
+    """By which a refund that has no number of its own is told apart from others of its payment."""
+    return f"{at.astimezone(CHINA):%Y%m%d%H%M%S}"
 
 
 def _hold_against(lines: Iterable[Line], text: str) -> None:

@@ -145,9 +145,10 @@ def _of_refund(refund: TopUpRefund, day: date) -> BillItem:
 
 
 def _untold(rows: QuerySet[Any], kind: BillItemKind) -> QuerySet[Any]:
-    same = "out_trade_no" if kind is BillItemKind.PAYMENT else "out_request_no"
-    told = BillItem.objects.filter(kind=kind, **{same: OuterRef(same)})
-    return rows.exclude(Exists(told))
+    same = {"out_trade_no": OuterRef("out_trade_no")}
+    if kind is BillItemKind.REFUND:
+        same = {"out_trade_no": OuterRef("order__out_trade_no"), "out_request_no": OuterRef("out_request_no")}
+    return rows.exclude(Exists(BillItem.objects.filter(kind=kind, **same)))
 
 
 def _reopen(actor: Actor, item: BillItem) -> None:

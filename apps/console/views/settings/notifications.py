@@ -8,12 +8,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from apps.common.access import requires
+from apps.common.pages import REFUSED, done
 from apps.common.permissions import Permission as P
 from apps.console.forms.settings.base import SettingsForm
 from apps.console.forms.settings.notifications import MailForm, SmsForm
 from apps.console.requests import StaffRequest
 from apps.console.settings.editing import VIEW, check, context, keep, may_manage
-from apps.console.views.shared import REFUSED, done
 from apps.notifications.services.trying import Tried, try_mail, try_sms
 from apps.notifications.settings import MailSettings, SmsSettings
 from apps.tenants.models import User

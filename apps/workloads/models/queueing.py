@@ -5,7 +5,7 @@ from django.db.models.functions import Now
 
 from apps.common.scoping import TenantModel
 from apps.tenants.models import Organisation
-from apps.workloads.queueing.choices import PreemptionOutcome, PreemptionWhy
+from apps.workloads.choices import PreemptionOutcome, PreemptionWhy
 
 
 class StartEstimate(TenantModel):

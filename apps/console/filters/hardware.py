@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from apps.clusters.choices import AcceleratorMode, NodeStatus
 from apps.clusters.models import Accelerator, Node, Zone
 from apps.clusters.selectors import silent
-from apps.console.filters import search_box
+from apps.common.forms import search_box
 from apps.workloads.models import Placement
 
 

@@ -2,16 +2,14 @@
 
 from django.urls import path
 
-from apps.console import (
-    document_urls,
-    people_urls,
-    prepaid_urls,
-    queue_urls,
-    recharge_urls,
-    reconciliation_urls,
-    statement_urls,
-    voucher_urls,
-)
+from apps.console.urls import documents as documents_urls
+from apps.console.urls import people as people_urls
+from apps.console.urls import prepaid as prepaid_urls
+from apps.console.urls import queue as queue_urls
+from apps.console.urls import recharges as recharges_urls
+from apps.console.urls import reconciliation as reconciliation_urls
+from apps.console.urls import statements as statements_urls
+from apps.console.urls import vouchers as vouchers_urls
 from apps.console.views import (
     accelerators,
     audit,
@@ -107,12 +105,12 @@ urlpatterns = [
     path("packages/<int:package_id>/follow/", packages.follow, name="package_follow"),
     path("packages/<int:package_id>/withdraw/", packages.withdraw, name="package_withdraw"),
     path("packages/<int:package_id>/offer/", packages.offer, name="package_offer"),
-    *voucher_urls.urlpatterns,
+    *vouchers_urls.urlpatterns,
     *prepaid_urls.urlpatterns,
-    *recharge_urls.urlpatterns,
+    *recharges_urls.urlpatterns,
     *reconciliation_urls.urlpatterns,
-    *statement_urls.urlpatterns,
-    *document_urls.urlpatterns,
+    *statements_urls.urlpatterns,
+    *documents_urls.urlpatterns,
     path("consumption/", consumption.page, name="consumption"),
     path("consumption/days/", consumption.days, name="consumption_days"),
     path("consumption/agreement/", consumption.agreement, name="consumption_agreement"),

@@ -6,7 +6,8 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.billing.choices import PREPAID_TERMS, PrepaidStatus
 from apps.billing.models import PrepaidOrder
-from apps.console.filters import OrganisationFilter, search_box
+from apps.common.forms import search_box
+from apps.console.filters.base import OrganisationFilter
 
 
 class PrepaidFilter(django_filters.FilterSet):

@@ -8,7 +8,8 @@ from django.utils.translation import gettext_lazy as _
 from apps.billing.bill_choices import BillItemKind, BillOutcome, BillState
 from apps.billing.models import BillDay, BillItem
 from apps.billing.payments.reconciliation.selectors import OPEN
-from apps.console.filters import OrganisationFilter, date_box, search_box
+from apps.common.forms import search_box
+from apps.console.filters.base import OrganisationFilter, date_box
 
 
 class BillDayFilter(django_filters.FilterSet):

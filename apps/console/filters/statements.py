@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 from apps.billing.choices import StatementState
 from apps.billing.models import Statement
 from apps.billing.statements.filters import BillFilter
-from apps.console.filters import OrganisationFilter
+from apps.console.filters.base import OrganisationFilter
 
 
 class StatementFilter(BillFilter):
@@ -16,3 +16,8 @@ class StatementFilter(BillFilter):
     class Meta:
         model = Statement
         fields: tuple[str, ...] = ()
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether anything but the month was chosen: a month's page without a row says what comes."""
+        return bool(set(self.form.changed_data) - {"period"})

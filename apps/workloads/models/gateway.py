@@ -5,7 +5,7 @@ from django.db.models.functions import Now
 
 from apps.common.scoping import TenantModel
 from apps.tenants.models import Organisation, User
-from apps.workloads.gateway.choices import Source
+from apps.workloads.choices import Source
 
 
 class _Pass(TenantModel):

@@ -4,7 +4,8 @@ import django_filters
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from apps.console.filters import OrganisationFilter, search_box
+from apps.common.forms import search_box
+from apps.console.filters.base import OrganisationFilter
 from apps.registry.models import Image
 
 

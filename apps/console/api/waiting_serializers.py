@@ -60,7 +60,7 @@ class RackSerializer(serializers.Serializer[Rack]):
 
 
 class AlternativeSerializer(serializers.Serializer[Alternative]):
-    """A package on which it would start now. `more_fen_per_hour` than the present one; negative: cheaper."""
+    """A package on which it would start now, at what the organisation pays, and how much more than the present one."""
 
     package = serializers.IntegerField(source="package.pk", read_only=True)
     name_en = serializers.CharField(source="package.name_en", read_only=True)

@@ -1,6 +1,7 @@
 """Everything that runs is a Workload; each try to run it is an Attempt; what it holds is its Placements."""
 
 import uuid
+from decimal import Decimal
 from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
@@ -15,27 +16,13 @@ from apps.common.scoping import TenantModel
 from apps.common.tags import LONGEST, LONGEST_KEY, MOST
 from apps.tenants.models import Organisation, User
 from apps.workloads.choices import LIVE, TERMINAL, Desired, Fault, Kind, Reason, Status
-from apps.workloads.gateway.models import Activity, EntryCode, GatewaySession
-from apps.workloads.queueing.models import Preemption, RecentUse, StartEstimate
 from apps.workloads.spec import Spec
-
-__all__ = [
-    "Activity",
-    "Attempt",
-    "EntryCode",
-    "Event",
-    "GatewaySession",
-    "Placement",
-    "Preemption",
-    "RecentUse",
-    "SchedulerEpoch",
-    "StartEstimate",
-    "Workload",
-]
 
 
 class Workload(TenantModel):
     """What should be. `status` is written by `states` alone; a trigger keeps `spec` as it was submitted."""
+
+    paid_rate: Decimal  # fen per hour, of rows that the selectors give: billing.selectors.own_prices
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="workloads")

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 from apps.billing.choices import VoucherScope, VoucherState
 from apps.billing.models import Discount, Voucher
 from apps.common.clock import db_now
-from apps.console.filters import OrganisationFilter
+from apps.console.filters.base import OrganisationFilter
 
 
 class VoucherFilter(django_filters.FilterSet):

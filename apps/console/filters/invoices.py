@@ -6,7 +6,8 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.billing.invoice_choices import InvoiceState
 from apps.billing.models import Invoice
-from apps.console.filters import OrganisationFilter, search_box
+from apps.common.forms import search_box
+from apps.console.filters.base import OrganisationFilter
 
 
 class InvoiceFilter(django_filters.FilterSet):

@@ -2,15 +2,6 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from apps.console import (
-    document_api_urls,
-    people_api_urls,
-    prepaid_api_urls,
-    queue_api_urls,
-    reconciliation_api_urls,
-    statement_api_urls,
-    voucher_api_urls,
-)
 from apps.console.api import (
     arrears,
     audit,
@@ -27,6 +18,13 @@ from apps.console.api import (
     units,
     workloads,
 )
+from apps.console.urls.api import documents as documents_urls
+from apps.console.urls.api import people as people_urls
+from apps.console.urls.api import prepaid as prepaid_urls
+from apps.console.urls.api import queue as queue_urls
+from apps.console.urls.api import reconciliation as reconciliation_urls
+from apps.console.urls.api import statements as statements_urls
+from apps.console.urls.api import vouchers as vouchers_urls
 
 _organisation = [
     path("", organisations.OrganisationDetail.as_view()),
@@ -109,7 +107,7 @@ _console: list[URLPattern | URLResolver] = [
     path("packages/", catalogue.Packages.as_view()),
     path("packages/<int:package_id>/", include(_package)),
     path("arrears/", arrears.ArrearsList.as_view()),
-    *statement_api_urls.urlpatterns,
+    *statements_urls.urlpatterns,
     path("recharges/", finance.Recharges.as_view()),
     path("recharges/<int:transfer_id>/", finance.RechargeDetail.as_view()),
     path("recharges/<int:transfer_id>/reversal/", recharge_requests.Reverse.as_view()),
@@ -130,15 +128,15 @@ urlpatterns = [
         include(
             [
                 *_console,
-                *voucher_api_urls.urlpatterns,
-                *document_api_urls.urlpatterns,
-                *prepaid_api_urls.urlpatterns,
-                *people_api_urls.console,
-                *queue_api_urls.urlpatterns,
-                *reconciliation_api_urls.urlpatterns,
+                *vouchers_urls.urlpatterns,
+                *documents_urls.urlpatterns,
+                *prepaid_urls.urlpatterns,
+                *people_urls.console,
+                *queue_urls.urlpatterns,
+                *reconciliation_urls.urlpatterns,
             ]
         ),
     ),
-    path("organisation/", include(people_api_urls.organisation)),
-    path("package-requests/", include(people_api_urls.package_requests)),
+    path("organisation/", include(people_urls.organisation)),
+    path("package-requests/", include(people_urls.package_requests)),
 ]

@@ -8,7 +8,8 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.billing.choices import RequestState
 from apps.billing.models import PackageRequest
-from apps.console.filters import OrganisationFilter, search_box
+from apps.common.forms import search_box
+from apps.console.filters.base import OrganisationFilter
 from apps.tenants.models import Membership, User
 
 

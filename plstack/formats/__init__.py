@@ -1,0 +1,1 @@
+"""Where numbers are written otherwise than Django has them for a language."""
