@@ -224,6 +224,7 @@ class RechargeKind(models.TextChoices):
     RECHARGE = "recharge", _("Recharge")
     REVERSAL = "reversal", _("Reversal")
     REFUND = "refund", _("Refund by Alipay")
+    VOUCHER = "voucher", _("Voucher")
 
 
 class RequestState(models.TextChoices):

@@ -12,7 +12,8 @@ from apps.billing.choices import VoucherNote, VoucherScope
 from apps.billing.models import Package
 from apps.billing.selectors.spending import billing_day
 from apps.billing.services import PackageSpec
-from apps.billing.services.vouchers import VoucherSpec, issue_voucher
+from apps.billing.services.voucher_terms import VoucherSpec
+from apps.billing.services.vouchers import issue_voucher
 from apps.clusters.models import Accelerator, Node
 from apps.clusters.services import discover_local
 from apps.common.actor import Actor

@@ -24,7 +24,7 @@ TARGETS: dict[str, str | Promise] = {
     "export": _("Export"),
     "invoice": _("Invoice"),
     "invoice_title": _("Invoice title"),
-    "recharge": _("Request for a recharge"),
+    "recharge": _("Request to a second person"),
     "card": _("Accelerator"),
     "cluster": _("Cluster"),
     "department": _("Department"),

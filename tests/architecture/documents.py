@@ -6,6 +6,7 @@ from typing import Any
 from apps.billing.export_choices import ExportFormat, ExportKind, ExportStatus
 from apps.billing.invoice_choices import InvoiceKind, InvoiceState, TitleKind
 from apps.billing.models import Export, Invoice, InvoiceFile, InvoiceTitle
+from apps.billing.selectors.spending import billing_day
 from apps.common.clock import db_now
 from tests.builders import World
 
@@ -27,7 +28,7 @@ def document_values(world: World, secret: str) -> dict[str, Any]:
         requested_by=world.alice,
         decided_at=db_now(),
         number=f"2531{next(NUMBERS):016d}",
-        issued_on=db_now().date(),
+        issued_on=billing_day(db_now()),
         issued_at=db_now(),
     )
     file = InvoiceFile.objects.create(

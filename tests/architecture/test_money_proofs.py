@@ -72,10 +72,13 @@ def _opens_transaction(function: ast.AST) -> bool:
 
 @cache
 def offered() -> dict[str, str]:
-    """What `apps.billing.services` offers by a shorter name, as the name where it is written."""
-    tree = ast.parse((ROOT / "apps" / "billing" / "services" / "__init__.py").read_text())
-    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
-    return {f"{BILLING}.services.{each.name}": f"{node.module}.{each.name}" for node in imports for each in node.names}
+    """What the rooms of billing offer by a shorter name, as the name where it is written."""
+    found = {}
+    for path in (ROOT / "apps" / "billing").rglob("__init__.py"):
+        room = ".".join(path.parent.relative_to(ROOT).parts)
+        imports = [node for node in ast.parse(path.read_text()).body if isinstance(node, ast.ImportFrom)]
+        found |= {f"{room}.{each.name}": f"{node.module}.{each.name}" for node in imports for each in node.names}
+    return found
 
 
 @cache

@@ -5,8 +5,10 @@ from decimal import Decimal
 from typing import Any
 
 from apps.billing.choices import VoucherScope
+from apps.billing.selectors.spending import billing_day
 from apps.billing.services.discounts import set_discount
-from apps.billing.services.vouchers import VoucherSpec, issue_voucher
+from apps.billing.services.voucher_terms import VoucherSpec
+from apps.billing.services.vouchers import issue_voucher
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from tests.builders import World
@@ -14,7 +16,7 @@ from tests.builders import World
 
 def voucher_values(world: World, clerk: Actor, secret: str) -> dict[str, Any]:
     """Call in the clerk's scope."""
-    today = db_now().date() + timedelta(days=1)
+    today = billing_day(db_now()) + timedelta(days=1)
     spec = VoucherSpec(100, VoucherScope.EVERYTHING, today, today + timedelta(days=9), note=secret)
     voucher = issue_voucher(clerk, organisation_id=world.organisation.pk, spec=spec, key=secret)
     discount = set_discount(clerk, organisation_id=world.organisation.pk, off=Decimal("0.01"), note=secret)

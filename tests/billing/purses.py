@@ -1,7 +1,7 @@
 """A state machine of what an organisation pays with: what came in, vouchers, prepaid time, and what is left."""
 
 from contextlib import ExitStack, suppress
-from datetime import timedelta
+from datetime import date, timedelta
 from fractions import Fraction
 from unittest.mock import patch
 from uuid import uuid4
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from apps.billing import selectors, services
-from apps.billing.choices import AccountKind, RechargeKind, RequestState, TransferKind
+from apps.billing.choices import AccountKind, RechargeKind, RequestState, TransferKind, VoucherScope
 from apps.billing.models import Account, PrepaidOrder, RatingRun, RechargeRequest, Voucher
 from apps.billing.payments import recharge_review
 from apps.billing.periods import day_end, days_between, earned_after, used_by
@@ -21,6 +21,8 @@ from apps.billing.prepaid.earning import recognise_due
 from apps.billing.prepaid.services import renew
 from apps.billing.prepaid.sweep import prepaid_sweep
 from apps.billing.selectors.ledger import voucher_drift
+from apps.billing.selectors.spending import billing_day
+from apps.billing.services.voucher_terms import VoucherSpec
 from apps.billing.services.vouchers import end_due_vouchers, void_voucher
 from apps.common.errors import Conflict, DomainError, InsufficientFunds
 from apps.common.scoping import acting
@@ -58,7 +60,8 @@ class PurseMachine(AlipaySteps):
         self.stack.enter_context(acting(PLATFORM))
         self.stack.enter_context(transaction.atomic())
         self.clock = self.stack.enter_context(clock_at(NOON))
-        self.stack.enter_context(patch("apps.billing.services.vouchers.db_now", self.clock))
+        for room in ("voucher_terms", "vouchers"):
+            self.stack.enter_context(patch(f"apps.billing.services.{room}.db_now", self.clock))
         self.gateway.deals.clear()
         self.gateway.faults.clear()
 
@@ -105,6 +108,8 @@ class PurseMachine(AlipaySteps):
         allowed = asked.state == RequestState.PENDING and second == 1
         sign = -1 if asked.kind == RechargeKind.REVERSAL else 1
         covered = sign > 0 or wallet(self.lab).available_fen >= asked.amount_fen
+        if asked.kind == RechargeKind.VOUCHER:
+            covered = billing_day(self.clock.now) <= date.fromisoformat(asked.terms["valid_until"])
         try:
             if yes:
                 recharge_review.approve(self.staff[second], request_id=asked.pk)
@@ -114,7 +119,10 @@ class PurseMachine(AlipaySteps):
             assert not allowed or not covered
             return
         assert allowed
-        self.purse.came_in += sign * asked.amount_fen if yes else 0
+        if yes and asked.kind == RechargeKind.VOUCHER:
+            self.purse.granted += asked.amount_fen
+        elif yes:
+            self.purse.came_in += sign * asked.amount_fen
 
     @rule(pick=picks)
     def ask_reversal(self, pick: int) -> None:
@@ -132,6 +140,14 @@ class PurseMachine(AlipaySteps):
         terms = {} if package is None else {"scope": "package", "package": self.packages[package]}
         make_voucher(self.lab, fen, **terms)  # type: ignore[arg-type]
         self.purse.granted += fen
+
+    @rule(key=st.sampled_from("ab"))
+    def ask_voucher(self, key: str) -> None:
+        first = billing_day(self.clock.now)
+        spec = VoucherSpec(TWO_PEOPLES, VoucherScope.EVERYTHING, first, first + timedelta(days=1))
+        with suppress(Conflict):  # the key was used on another day before
+            made = recharge_review.grant(self.staff[0], organisation_id=self.lab.pk, spec=spec, key=key)
+            assert isinstance(made, RechargeRequest)
 
     @rule(pick=picks)
     def void(self, pick: int) -> None:
@@ -231,8 +247,9 @@ class PurseMachine(AlipaySteps):
                 total = days_between(part.start, part.end)
                 over = sum(day_end(part.start, part.end, day) <= now for day in range(1, total + 1))
                 part.earned = earned_after(part.fen, part.start, part.end, over)
-        if now >= NOON + timedelta(days=30, hours=1):
-            self.purse.ended = self.purse.granted - self.paid_by_vouchers()
+        rows = Voucher.objects.filter(organisation=self.lab)
+        over = rows.filter(valid_until__lte=now - timedelta(hours=1)) | rows.filter(voided_at__isnull=False)
+        self.purse.ended = sum(each.amount_fen - each.used_fen for each in over)
 
     def paid_by_vouchers(self) -> int:
         return int(Voucher.objects.filter(organisation=self.lab).aggregate(fen=Sum("used_fen"))["fen"] or 0)

@@ -11,7 +11,9 @@ from apps.billing.models import Package, PrepaidOrder
 from apps.billing.prepaid.changes import change, give_back
 from apps.billing.prepaid.earning import recognise_due
 from apps.billing.prepaid.services import renew
-from apps.billing.services.vouchers import VoucherSpec, issue_voucher
+from apps.billing.selectors.spending import billing_day
+from apps.billing.services.voucher_terms import VoucherSpec
+from apps.billing.services.vouchers import issue_voucher
 from apps.common.clock import db_now
 from apps.common.scoping import acting
 from tests.billing.builders import PLATFORM, balance, make_package, top_up
@@ -106,7 +108,7 @@ def test_days_are_earned_once_and_the_rest_goes_back_once(package: Package) -> N
 
 
 def test_a_voucher_granted_again_after_any_death_is_granted_once() -> None:
-    today = db_now().date()
+    today = billing_day(db_now())
 
     def grant(world: World) -> None:
         spec = VoucherSpec(700, VoucherScope.EVERYTHING, today + timedelta(days=1), today + timedelta(days=3))

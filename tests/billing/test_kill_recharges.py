@@ -1,14 +1,18 @@
 """kill -9 at every point of recharges that two people decide on: the money moves with the decision, once."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from apps.billing.choices import RechargeKind, RequestState, TransferKind
+from apps.billing.choices import AccountKind, RechargeKind, RequestState, TransferKind, VoucherScope
 from apps.billing.models import PaymentProof, RechargeRequest
 from apps.billing.payments import proofs, recharge_review
+from apps.billing.selectors.spending import billing_day
+from apps.billing.services.voucher_terms import VoucherSpec
 from apps.common.actor import Actor
+from apps.common.clock import db_now
 from apps.notifications.models import Notice
 from tests.billing.builders import balance, make_staff
 from tests.billing.killing_kit import World, again, kill_everywhere, logged, moved
@@ -73,7 +77,7 @@ def test_a_recharge_is_asked_for_and_approved_once(clerk: Actor, second: Actor) 
 
     names = kill_everywhere(lambda world: lambda: both(world), both, check, at_once=money_moves_with_the_decision)
     assert {"after commit in apps.billing.payments.proofs.add_proof"} < set(names)
-    assert "before commit in apps.billing.payments.recharge_review.approve" in names
+    assert "before commit in apps.billing.payments.recharge_review.deciding.approve" in names
 
 
 @pytest.mark.parametrize("state", [RequestState.DENIED, RequestState.WITHDRAWN])
@@ -96,6 +100,24 @@ def test_a_request_that_is_refused_or_taken_back_is_so_once(clerk: Actor, second
     assert len(kill_everywhere(prepare, end, check, at_once=money_moves_with_the_decision)) >= 2
 
 
+def test_a_voucher_is_asked_for_and_approved_once(clerk: Actor, second: Actor) -> None:
+    first = billing_day(db_now()) + timedelta(days=1)
+    spec = VoucherSpec(FEN, VoucherScope.EVERYTHING, first, first + timedelta(days=3))
+
+    def both(world: World) -> None:
+        again(lambda: recharge_review.grant(clerk, organisation_id=world.lab.pk, spec=spec, key="form"))
+        again(lambda: recharge_review.approve(second, request_id=request(world, RechargeKind.VOUCHER).pk))
+
+    def check(world: World) -> None:
+        found = request(world, RechargeKind.VOUCHER)
+        assert logged("recharge", found.pk) == ["billing.voucher.asked", "billing.voucher.approved"]
+        assert (balance(world.lab, AccountKind.VOUCHER), balance(world.lab)) == (FEN, 0)
+        assert moved(world, TransferKind.VOUCHER_ISSUE) == [FEN]
+
+    names = kill_everywhere(lambda world: lambda: both(world), both, check, at_once=money_moves_with_the_decision)
+    assert "after commit in apps.billing.payments.recharge_review.deciding.approve" in names
+
+
 def test_a_wrong_recharge_is_taken_out_again_once(clerk: Actor, second: Actor) -> None:
     def reverse(world: World) -> None:
         wrong = request(world).transfer
@@ -113,4 +135,4 @@ def test_a_wrong_recharge_is_taken_out_again_once(clerk: Actor, second: Actor) -
         assert (balance(world.lab), moved(world, TransferKind.REFUND)) == (0, [FEN])
 
     names = kill_everywhere(prepare, reverse, check, at_once=money_moves_with_the_decision)
-    assert "after commit in apps.billing.payments.recharge_review.approve" in names
+    assert "after commit in apps.billing.payments.recharge_review.deciding.approve" in names

@@ -20,7 +20,9 @@ from apps.billing.choices import AccountKind, RefundStatus, TransferKind, Vouche
 from apps.billing.models import Account, Charge, PrepaidPurchase, TopUpOrder, TopUpRefund, Transfer
 from apps.billing.payments.alipay import orders, refunds, telling
 from apps.billing.selectors.ledger import voucher_drift
-from apps.billing.services.vouchers import VoucherSpec, issue_voucher
+from apps.billing.selectors.spending import billing_day
+from apps.billing.services.voucher_terms import VoucherSpec
+from apps.billing.services.vouchers import issue_voucher
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.scoping import acting
@@ -136,8 +138,9 @@ def pay(owner: Actor, gateway: Gateway, fen: int) -> TopUpOrder:
 
 def holder_of_a_voucher_that_is_over(now: datetime) -> Organisation:
     holder, granted = make_organisation(), now - timedelta(days=30)
-    with patch("apps.billing.services.vouchers.db_now", lambda: granted):
-        spec = VoucherSpec(700, VoucherScope.EVERYTHING, granted.date(), granted.date() + timedelta(days=3))
+    first = billing_day(granted)
+    with patch("apps.billing.services.voucher_terms.db_now", lambda: granted):
+        spec = VoucherSpec(700, VoucherScope.EVERYTHING, first, first + timedelta(days=3))
         issue_voucher(PLATFORM, organisation_id=holder.pk, spec=spec, key="one")
     return holder
 

@@ -11,9 +11,11 @@ from apps.billing import selectors
 from apps.billing.choices import AccountKind, VoucherScope, VoucherState
 from apps.billing.models import Voucher, VoucherEnd
 from apps.billing.selectors.ledger import voucher_drift
+from apps.billing.selectors.spending import billing_day
 from apps.billing.selectors.vouchers import voucher, voucher_sums, vouchers
 from apps.billing.services.ledger import platform_account
-from apps.billing.services.vouchers import VoucherSpec, issue_voucher, void_voucher
+from apps.billing.services.voucher_terms import VoucherSpec
+from apps.billing.services.vouchers import issue_voucher, void_voucher
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Denied, Invalid, NotFound
@@ -36,8 +38,8 @@ HOUR = timedelta(hours=1)
 
 
 def spec(fen: int = 1_000, **columns: object) -> VoucherSpec:
-    today = db_now().date() + timedelta(days=1)
-    values = {"scope": VoucherScope.EVERYTHING, "valid_from": today, "valid_until": today + timedelta(days=30)}
+    first = billing_day(db_now()) + timedelta(days=1)
+    values = {"scope": VoucherScope.EVERYTHING, "valid_from": first, "valid_until": first + timedelta(days=30)}
     return VoucherSpec(amount_fen=fen, **{**values, **columns})  # type: ignore[arg-type]
 
 

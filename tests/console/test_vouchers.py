@@ -11,7 +11,8 @@ from apps.billing.choices import VoucherNote, VoucherScope
 from apps.billing.models import Discount, Package, Voucher
 from apps.billing.selectors.spending import billing_day
 from apps.billing.selectors.storage import storage_price
-from apps.billing.services.vouchers import VoucherSpec, issue_voucher
+from apps.billing.services.voucher_terms import VoucherSpec
+from apps.billing.services.vouchers import issue_voucher
 from apps.common.clock import db_now
 from apps.common.scoping import acting
 from apps.tenants.choices import Role
@@ -20,7 +21,7 @@ from tests.console.kit import last_entry, messages_of, page, post, text_of
 
 
 def terms(world: World, **changes: Any) -> dict[str, Any]:
-    today = db_now().date() + timedelta(days=1)
+    today = billing_day(db_now()) + timedelta(days=1)
     data = {
         "key": "one-form",
         "organisation": world.organisation.name,

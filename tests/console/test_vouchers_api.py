@@ -6,6 +6,7 @@ from typing import Any
 
 from django.test import Client
 
+from apps.billing.selectors.spending import billing_day
 from apps.common.clock import db_now
 from tests.builders import World
 from tests.console.kit import last_entry
@@ -19,7 +20,7 @@ def send(client: Client, path: str, body: object, key: str = "") -> Any:
 
 
 def terms(world: World, **changes: object) -> dict[str, object]:
-    first = db_now().date() + timedelta(days=1)
+    first = billing_day(db_now()) + timedelta(days=1)
     return {
         "organisation_id": str(world.organisation.pk),
         "amount_fen": 20_000,

@@ -8,8 +8,10 @@ import pytest
 from apps.billing import services as billing
 from apps.billing.choices import VoucherScope
 from apps.billing.models import Charge, Voucher
+from apps.billing.selectors.spending import billing_day
 from apps.billing.services.discounts import set_discount
-from apps.billing.services.vouchers import VoucherSpec, issue_voucher
+from apps.billing.services.voucher_terms import VoucherSpec
+from apps.billing.services.vouchers import issue_voucher
 from apps.common.clock import db_now
 from apps.common.scoping import acting
 from apps.tenants.models import Organisation, User
@@ -19,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 
 def grant(organisation: Organisation, fen: int = 50_000, note: str = "Spring") -> Voucher:
-    first = db_now().date() + timedelta(days=1)
+    first = billing_day(db_now()) + timedelta(days=1)
     spec = VoucherSpec(fen, VoucherScope.EVERYTHING, first, first + timedelta(days=30), note=note)
     with acting(platform()) as staff:
         return issue_voucher(staff, organisation_id=organisation.pk, spec=spec, key=note)

@@ -14,10 +14,11 @@ from apps.tenants.models import Organisation, User
 
 
 class RechargeRequest(TenantModel):
-    """A recharge above what one person may record alone, the reversal of one that was recorded wrongly, or a refund
-    by Alipay above the same limit.
+    """A recharge above what one person may record alone, the reversal of one that was recorded wrongly, a refund by
+    Alipay or a voucher above the same limit.
 
-    Only `services.recharge_review` changes the state. `transfer` is what the approval moved.
+    Only `payments.recharge_review` changes the state. `transfer` is what the approval moved. `terms`: of a voucher, as
+    `VoucherSpec` writes them; its `reference` is the key of the form that asked.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -27,6 +28,7 @@ class RechargeRequest(TenantModel):
     reference = models.CharField(_("reference"), max_length=80)
     note = models.CharField(_("note"), max_length=300, blank=True)
     reverses = models.ForeignKey(Transfer, on_delete=models.PROTECT, null=True, related_name="reversals")
+    terms = models.JSONField(null=True)
     state = models.CharField(max_length=12, choices=RequestState, default=RequestState.PENDING)
     requested_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     decided_by = models.ForeignKey(User, on_delete=models.PROTECT, null=True, related_name="+")
@@ -41,7 +43,7 @@ class RechargeRequest(TenantModel):
         constraints = [
             models.CheckConstraint(condition=Q(amount_fen__gt=0), name="recharge_request_positive"),
             models.CheckConstraint(
-                condition=Q(kind=RechargeKind.RECHARGE, reverses__isnull=True)
+                condition=Q(kind__in=[RechargeKind.RECHARGE, RechargeKind.VOUCHER], reverses__isnull=True)
                 | Q(kind__in=[RechargeKind.REVERSAL, RechargeKind.REFUND], reverses__isnull=False),
                 name="recharge_request_reverses_one",
             ),
@@ -54,6 +56,16 @@ class RechargeRequest(TenantModel):
                 fields=["reverses"],
                 condition=Q(kind=RechargeKind.REVERSAL, state__in=[RequestState.PENDING, RequestState.APPROVED]),
                 name="recharge_reversed_once",
+            ),
+            models.CheckConstraint(
+                condition=Q(kind=RechargeKind.VOUCHER, terms__isnull=False)
+                | (~Q(kind=RechargeKind.VOUCHER) & Q(terms__isnull=True)),
+                name="recharge_request_terms_of_voucher",
+            ),
+            models.UniqueConstraint(
+                fields=["organisation", "reference"],
+                condition=Q(kind=RechargeKind.VOUCHER),
+                name="voucher_asked_once",
             ),
             # Parts of a payment may be given back one after the other.
             models.UniqueConstraint(
@@ -77,6 +89,11 @@ class RechargeRequest(TenantModel):
                 name="recharge_request_two_people",
             ),
         ]
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return str(self.get_kind_display()) if self.kind == RechargeKind.VOUCHER else self.reference
 
 
 class PaymentProof(TenantModel):

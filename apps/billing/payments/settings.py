@@ -11,7 +11,7 @@ from apps.common.errors import Invalid
 
 @dataclass(frozen=True, slots=True)
 class PaymentSettings:
-    """`alone_fen`: a recharge of more than this needs a second person; 0: each one does."""
+    """`alone_fen`: a recharge, refund or voucher of more than this needs a second person; 0: each one does."""
 
     KEY: ClassVar[str] = "payment"
 

@@ -4,46 +4,26 @@ A voucher is promotion money: granting it moves its amount from the platform's p
 voucher account, using it from there to revenue, its end what is left back to promotion. It never touches the wallet.
 """
 
-from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import datetime
 from typing import Any
 from uuid import UUID
-from zoneinfo import ZoneInfo
 
-from django.conf import settings
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
 from apps.audit.services import Target, record
 from apps.billing import policy
-from apps.billing.choices import AccountKind, TransferKind, VoucherEndReason, VoucherScope
-from apps.billing.models import Package, Transfer, Voucher, VoucherEnd
+from apps.billing.choices import AccountKind, TransferKind, VoucherEndReason
+from apps.billing.models import Transfer, Voucher, VoucherEnd
 from apps.billing.services.arrears import reassess
 from apps.billing.services.ledger import Posting, lock_wallet, organisation_account, platform_account, post_once
 from apps.billing.services.rating import rate_organisation
 from apps.billing.services.recharge import find_organisation
+from apps.billing.services.voucher_terms import VoucherSpec, check_terms, columns_of
 from apps.common.actor import Actor
 from apps.common.clock import db_now
-from apps.common.errors import Conflict, Invalid, NotFound, Text
-from apps.common.money import yuan
+from apps.common.errors import Conflict, Invalid, NotFound
 from apps.common.permissions import Permission
-
-BILLING_ZONE = ZoneInfo(settings.BILLING_TIME_ZONE)
-NOTE_MAX = 300
-LONGEST = timedelta(days=3660)
-
-
-@dataclass(frozen=True, slots=True)
-class VoucherSpec:
-    """Whole fen, what it may pay for, and its first and last day in the billing zone, both included."""
-
-    amount_fen: int
-    scope: VoucherScope
-    valid_from: date
-    valid_until: date
-    package_id: int | None = None
-    gpu_model: str = ""
-    note: str = ""
 
 
 def issue_voucher(actor: Actor, *, organisation_id: UUID, spec: VoucherSpec, key: str) -> Voucher:
@@ -53,14 +33,14 @@ def issue_voucher(actor: Actor, *, organisation_id: UUID, spec: VoucherSpec, key
     """
     actor.require(Permission.PLATFORM_RECHARGE)
     organisation = find_organisation(organisation_id)
-    idem = f"voucher:issue:{organisation_id}:{key}"
     with transaction.atomic():
         lock_wallet(organisation_id)
-        known = Voucher.objects.filter(transfer__idem=idem).first()
+        known = granted_as(organisation_id, key)
         if known is not None:
             return _same(known, spec)
-        _check(spec)
-        voucher = _write(actor, organisation_id, spec, _granted(actor, organisation_id, spec, idem))
+        check_terms(spec)
+        moved = _granted(actor, organisation_id, spec, _idem(organisation_id, key))
+        voucher = _write(actor, organisation_id, spec, moved)
         record(
             actor,
             action="billing.voucher.issue",
@@ -70,6 +50,16 @@ def issue_voucher(actor: Actor, *, organisation_id: UUID, spec: VoucherSpec, key
         )
         reassess(actor, organisation_id=organisation_id, now=db_now())
         return voucher
+
+
+def granted_as(organisation_id: UUID, key: str) -> Voucher | None:
+    """The voucher of this key, where there is one."""
+    found: Voucher | None = Voucher.objects.filter(transfer__idem=_idem(organisation_id, key)).first()
+    return found
+
+
+def _idem(organisation_id: UUID, key: str) -> str:
+    return f"voucher:issue:{organisation_id}:{key}"
 
 
 def void_voucher(actor: Actor, *, voucher_id: int, reason: str) -> Voucher:
@@ -166,62 +156,15 @@ def _write(actor: Actor, organisation_id: UUID, spec: VoucherSpec, transfer: Tra
         transfer=transfer,
         left_fen=spec.amount_fen,
         issued_by=actor.label[:200],
-        **_columns(spec),
+        **columns_of(spec),
     )
     return written
 
 
-def _columns(spec: VoucherSpec) -> dict[str, Any]:
-    return {
-        "amount_fen": spec.amount_fen,
-        "scope": spec.scope,
-        "package_id": spec.package_id,
-        "gpu_model": spec.gpu_model.strip(),
-        "valid_from": _midnight(spec.valid_from),
-        "valid_until": _midnight(spec.valid_until + timedelta(days=1)),
-        "note": spec.note.strip(),
-    }
-
-
-def _midnight(day: date) -> datetime:
-    """The billing zone is whole hours from UTC: no usage slice crosses it."""
-    return datetime.combine(day, time.min, tzinfo=BILLING_ZONE)
-
-
 def _same(known: Voucher, spec: VoucherSpec) -> Voucher:
-    if any(getattr(known, name) != value for name, value in _columns(spec).items()):
+    if any(getattr(known, name) != value for name, value in columns_of(spec).items()):
         raise Conflict(_("This reference has already been used for another voucher."))
     return known
-
-
-def _check(spec: VoucherSpec) -> None:
-    wrong: dict[str, Text] = {}
-    today = db_now().astimezone(BILLING_ZONE).date()
-    if not 0 < spec.amount_fen <= policy.TOP_UP_MAX_FEN:
-        limit = {"limit": yuan(policy.TOP_UP_MAX_FEN)}
-        wrong["amount"] = str(_("More than zero, and at most %(limit)s at a time.")) % limit
-    if spec.valid_from < today:
-        wrong["valid_from"] = _("A voucher cannot begin in the past.")
-    if spec.valid_until < spec.valid_from:
-        wrong["valid_until"] = _("It must end after it has begun.")
-    elif spec.valid_until - spec.valid_from > LONGEST:
-        wrong["valid_until"] = _("At most ten years.")
-    if len(spec.note.strip()) > NOTE_MAX:
-        wrong["note"] = _("At most 300 characters.")
-    wrong.update(_wrong_scope(spec))
-    if wrong:
-        raise Invalid(next(iter(wrong.values())), fields=wrong)
-
-
-def _wrong_scope(spec: VoucherSpec) -> dict[str, Text]:
-    if spec.scope == VoucherScope.PACKAGE:
-        if spec.package_id is None or not Package.objects.filter(pk=spec.package_id).exists():
-            return {"package": _("Choose the package that it is for.")}
-    elif spec.package_id is not None:
-        return {"package": _("Only a voucher for one package names it.")}
-    if (spec.scope == VoucherScope.GPU_MODEL) != bool(spec.gpu_model.strip()):
-        return {"gpu_model": _("Name the GPU model if, and only if, it is for one.")}
-    return {}
 
 
 def _find(voucher_id: int) -> Voucher:

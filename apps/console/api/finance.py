@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.billing import selectors as funds
-from apps.billing.choices import RechargeKind, RequestState
+from apps.billing.choices import RechargeKind, RequestState, VoucherScope
 from apps.billing.models import Charge, RechargeRequest, Transfer
 from apps.billing.payments import recharge_review
 from apps.common.access import on_platform
@@ -35,8 +35,19 @@ class RechargeOut(serializers.Serializer[Transfer]):
     at = serializers.DateTimeField(read_only=True)
 
 
+class VoucherTerms(serializers.Serializer[Any]):
+    scope = serializers.ChoiceField(choices=VoucherScope.choices, read_only=True)
+    valid_from = serializers.DateField(read_only=True)
+    valid_until = serializers.DateField(read_only=True)
+    package_id = serializers.IntegerField(allow_null=True, read_only=True)
+    gpu_model = serializers.CharField(read_only=True)
+
+
 class RechargeRequestOut(serializers.Serializer[RechargeRequest]):
-    """A recharge or a reversal that waits, or waited, for a second person."""
+    """What waits, or waited, for a second person. `terms`: of a voucher, its first and last day both in.
+
+    `recharge` is the ledger entry that the approval made, `voucher` the one that it granted.
+    """
 
     id = serializers.UUIDField(read_only=True)
     organisation = Named(read_only=True)
@@ -51,6 +62,8 @@ class RechargeRequestOut(serializers.Serializer[RechargeRequest]):
     decided_at = serializers.DateTimeField(allow_null=True, read_only=True)
     answer = serializers.CharField(read_only=True)
     recharge = serializers.IntegerField(source="transfer_id", allow_null=True, read_only=True)
+    terms = VoucherTerms(allow_null=True, read_only=True)
+    voucher = serializers.IntegerField(source="transfer.voucher.pk", allow_null=True, default=None, read_only=True)
     created_at = serializers.DateTimeField(read_only=True)
 
 

@@ -109,7 +109,7 @@ class ReviewOut(serializers.Serializer[Any]):
 
 class PaymentOut(serializers.Serializer[Any]):
     alone_fen = serializers.IntegerField(
-        min_value=0, help_text="Fen that one person alone may recharge; more needs a second person."
+        min_value=0, help_text="Fen that one person alone may recharge, refund or grant; more needs a second person."
     )
 
 

@@ -10,15 +10,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.billing.choices import VoucherScope
-from apps.billing.models import Voucher
+from apps.billing.models import RechargeRequest, Voucher
+from apps.billing.payments import recharge_review
 from apps.billing.selectors import vouchers as reads
-from apps.billing.services.vouchers import NOTE_MAX, VoucherSpec, issue_voucher, void_voucher
+from apps.billing.services.voucher_terms import NOTE_MAX, VoucherSpec
+from apps.billing.services.vouchers import void_voucher
 from apps.billing.vouchers_api import VoucherOut
 from apps.common.access import on_platform
 from apps.common.api import ScopedView
 from apps.common.idempotency import key_of
 from apps.common.pagination import CreatedCursor
 from apps.common.permissions import Permission as P
+from apps.console.api.finance import RechargeRequestOut
 from apps.console.api.shared import Named, fields_named
 from apps.console.filters.vouchers import VoucherFilter
 
@@ -61,21 +64,26 @@ class Vouchers(ScopedView, generics.ListAPIView[Voucher]):
     def get_queryset(self) -> QuerySet[Voucher]:
         return reads.vouchers(self.actor)
 
-    @extend_schema(request=VoucherIn, responses={201: ConsoleVoucherOut})
+    @extend_schema(request=VoucherIn, responses={201: ConsoleVoucherOut, 202: RechargeRequestOut})
     def post(self, request: Request) -> Response:
-        """Grant one. The same Idempotency-Key again is the same voucher; with other terms it is a conflict (409)."""
+        """Grant one. The same Idempotency-Key again is the same voucher; with other terms it is a conflict (409).
+
+        202 with a request where it is more than one person may grant alone.
+        """
         given = VoucherIn(data=request.data)
         given.is_valid(raise_exception=True)
         data = dict(given.validated_data)
         organisation_id = data.pop("organisation_id")
         key = key_of(request._request) or uuid4().hex
         with fields_named(amount="amount_fen", package="package_id"):
-            made = issue_voucher(
+            made = recharge_review.grant(
                 self.actor,
                 organisation_id=organisation_id,
                 spec=VoucherSpec(**{**data, "scope": VoucherScope(data["scope"])}),
                 key=key,
             )
+        if isinstance(made, RechargeRequest):
+            return Response(RechargeRequestOut(made).data, status=status.HTTP_202_ACCEPTED)
         return Response(ConsoleVoucherOut(reads.voucher(self.actor, made.pk)).data, status=status.HTTP_201_CREATED)
 
 

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.billing.choices import VoucherScope
 from apps.billing.models import Package
-from apps.billing.services.vouchers import NOTE_MAX, VoucherSpec
+from apps.billing.services.voucher_terms import NOTE_MAX, VoucherSpec
 from apps.common.forms import day_field
 from apps.common.money_fields import YuanField
 from apps.console.forms.catalogue import LATER, NOW

@@ -7,8 +7,10 @@ from django.db.models import Case, F, Q, QuerySet, Sum, When
 
 from apps.billing import selectors as funds
 from apps.billing.choices import RequestState, TransferKind
-from apps.billing.models import RechargeRequest, Transfer
+from apps.billing.models import RechargeRequest, Transfer, Voucher
+from apps.billing.payments.recharge_review.records import spec_of
 from apps.billing.selectors import Wallet
+from apps.billing.services.voucher_terms import planned
 from apps.common.actor import Actor
 from apps.common.errors import NotFound
 from apps.common.permissions import Permission
@@ -47,7 +49,7 @@ def requests(actor: Actor) -> QuerySet[RechargeRequest]:
     """All of them, newest first."""
     actor.require(Permission.PLATFORM_FINANCE_VIEW)
     rows: QuerySet[RechargeRequest] = RechargeRequest.objects.select_related(
-        "organisation", "requested_by", "decided_by"
+        "organisation", "requested_by", "decided_by", "transfer__voucher"
     )
     return rows.order_by("-created_at", "-pk")
 
@@ -58,6 +60,13 @@ def request_of(actor: Actor, request_id: UUID) -> RechargeRequest:
     if found is None:
         raise NotFound
     return found
+
+
+def voucher_of(found: RechargeRequest) -> Voucher | None:
+    """The voucher that a request asks for, as it would be granted; None for a request for anything else."""
+    if found.terms is None:
+        return None
+    return planned(found.organisation, spec_of(found))
 
 
 def asked_as(transfer: Transfer) -> RechargeRequest | None:

@@ -41,7 +41,7 @@ class WaitingTable(Table):
 
     caption = _("Waiting for a second person")
     reference = Cell(
-        "<a class='pl-name' href='{% url \"console:recharge_request\" record.pk %}'>{{ record.reference }}</a>"
+        "<a class='pl-name' href='{% url \"console:recharge_request\" record.pk %}'>{{ record.name }}</a>"
         "{% if record.note %}<span class='pl-sub'>{{ record.note }}</span>{% endif %}",
         verbose_name=_("Reference and note"),
         attrs=column(width=FULL),

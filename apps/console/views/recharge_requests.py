@@ -41,6 +41,7 @@ def _page(request: StaffRequest, found: RechargeRequest) -> dict[str, Any]:
     return {
         "found": found,
         "is_reversal": found.kind == RechargeKind.REVERSAL,
+        "terms": reads.voucher_of(found),
         "wallet": reads.wallet(actor, found.organisation_id),
         "proofs": proofs.proofs(actor, organisation_id=found.organisation_id, reference=found.reference),
         "may_decide": waits and not mine,
@@ -104,6 +105,10 @@ def _approve_words(found: RechargeRequest) -> dict[str, Any]:
         title = _("Take %(amount)s back from %(name)s?") % names
         text = _("Only what is neither spent nor set aside can be taken back. Reference %(reference)s.") % names
         return {"title": title, "text": text, "undo": _("No"), "button": _("Take it back")}
+    if found.kind == RechargeKind.VOUCHER:
+        title = _("Grant %(name)s a voucher of %(amount)s?") % names
+        text = _("It pays for usage before the wallet does. What is left of it can be taken back.")
+        return {"title": title, "text": text, "button": _("Approve and grant"), "plain": True}
     if found.kind == RechargeKind.REFUND:
         title = _("Give %(amount)s back to %(name)s by Alipay?") % names
         text = _("It leaves the wallet at once, as far as it is neither spent nor set aside, and goes to who paid.")
@@ -114,7 +119,7 @@ def _approve_words(found: RechargeRequest) -> dict[str, Any]:
 
 
 def _withdraw_words(found: RechargeRequest) -> dict[str, Any]:
-    title = _("Take your request %(reference)s back?") % {"reference": found.reference}
+    title = _("Take your request %(reference)s back?") % {"reference": found.name}
     return {"title": title, "text": _("Nothing is credited; it can be asked for again."), "button": _("Take it back")}
 
 
@@ -130,7 +135,7 @@ def deny(request: StaffRequest, recharge_request_id: UUID) -> HttpResponse:
             show_error(form, error)
         else:
             return done(request, _("The request was denied."), "console:recharge_request", found.pk)
-    title = _("Deny the request %(reference)s?") % {"reference": found.reference}
+    title = _("Deny the request %(reference)s?") % {"reference": found.name}
     action = url_of("console:recharge_request_deny", args=[found.pk])
     return _ask(request, form, title, _("Whoever asked is told your reason."), _("Deny"), action)
 

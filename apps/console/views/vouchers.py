@@ -8,10 +8,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from apps.billing import selectors as funds
-from apps.billing.choices import VoucherState
-from apps.billing.models import Voucher, VoucherUse
+from apps.billing.choices import RechargeKind, VoucherState
+from apps.billing.models import RechargeRequest, Voucher, VoucherUse
+from apps.billing.payments import recharge_review
 from apps.billing.selectors import vouchers as reads
-from apps.billing.services.vouchers import issue_voucher, void_voucher
+from apps.billing.services.vouchers import void_voucher
 from apps.common.access import on_platform, requires
 from apps.common.errors import DomainError
 from apps.common.forms import show_error
@@ -21,7 +22,9 @@ from apps.common.permissions import Permission as P
 from apps.console.filters.vouchers import VoucherFilter
 from apps.console.forms.vouchers import VoidForm, VoucherForm
 from apps.console.requests import StaffRequest
+from apps.console.selectors import recharges
 from apps.console.selectors.organisations import find
+from apps.console.tables.finance import WaitingTable
 from apps.console.tables.vouchers import VoucherTable, VoucherUseTable
 
 VIEW = on_platform(P.PLATFORM_FINANCE_VIEW)
@@ -33,8 +36,10 @@ NEW, DETAIL = "console/vouchers/new.html", "console/vouchers/detail.html"
 @require_GET
 def voucher_list(request: StaffRequest) -> HttpResponse:
     filtered = VoucherFilter(request.GET, queryset=reads.vouchers(request.actor), request=request)
+    waiting = recharges.waiting(request.actor).filter(kind=RechargeKind.VOUCHER)
     context = {
         "table": paged(request, VoucherTable(filtered.qs)),
+        "waiting": paged(request, WaitingTable(waiting, prefix="w-")),
         "filter": filtered,
         "strip": _strip(reads.voucher_sums(filtered.qs)),
         "may_grant": request.actor.may(P.PLATFORM_RECHARGE),
@@ -58,20 +63,27 @@ def new(request: StaffRequest) -> HttpResponse:
     if request.method != "POST":
         named = find(request.GET.get("organisation", ""))
         form = VoucherForm(packages=packages, initial={"organisation": named.name if named else ""})
-        return render(request, NEW, {"form": form})
+        return render(request, NEW, _form(form))
     form = VoucherForm(request.POST, packages=packages)
     if form.is_valid():
         data = form.cleaned_data
         try:
-            made = issue_voucher(
+            made = recharge_review.grant(
                 request.actor, organisation_id=data["organisation"].pk, spec=form.spec(), key=data["key"]
             )
         except DomainError as error:
             show_error(form, error)
         else:
+            if isinstance(made, RechargeRequest):
+                said = _("Asked for: a second person has to approve it.")
+                return done(request, said, "console:recharge_request", made.pk)
             words = {"amount": yuan(made.amount_fen), "name": data["organisation"].name}
             return done(request, _("%(name)s has a voucher of %(amount)s.") % words, "console:voucher", made.pk)
-    return refused(request, NEW, {"form": form})
+    return refused(request, NEW, _form(form))
+
+
+def _form(form: VoucherForm) -> dict[str, Any]:
+    return {"form": form, "alone_fen": recharge_review.alone_fen()}
 
 
 @requires(VIEW)
@@ -99,6 +111,7 @@ def _page(request: StaffRequest, voucher: Voucher, form: VoidForm) -> dict[str, 
     live = voucher.state in (VoucherState.VALID, VoucherState.PLANNED)  # type: ignore[attr-defined]
     return {
         "voucher": voucher,
+        "request_of": recharges.asked_as(voucher.transfer),
         "table": paged(request, VoucherUseTable(uses), counted=False),
         "ended_fen": voucher.amount_fen - voucher.used_fen - voucher.left_fen,
         "form": form,

@@ -11,10 +11,14 @@ from apps.notifications.words.base import Data, Speaker, Words, name_in
 
 # Both take money out of a wallet.
 BACK = ("reversal", "refund")
+VOUCHER = "voucher"
 
 
 def _asked(data: Data) -> Words:
     names = {**_names(data), "person": name_in(data, "person")}
+    if data.get("kind") == VOUCHER:
+        title = _("%(person)s asks to grant %(organisation)s a voucher of %(amount)s") % names
+        return _about(data, title, _("A second person has to approve it."), Tone.WAIT, "wallet", _("Decide"))
     if data.get("kind") in BACK:
         title = _("%(person)s asks to take %(amount)s back from %(organisation)s") % names
     else:
@@ -25,7 +29,9 @@ def _asked(data: Data) -> Words:
 
 def _approved(data: Data) -> Words:
     names = {**_names(data), "by": name_in(data, "by")}
-    if data.get("kind") in BACK:
+    if data.get("kind") == VOUCHER:
+        title = _("%(organisation)s has a voucher of %(amount)s") % names
+    elif data.get("kind") in BACK:
         title = _("%(amount)s were taken back from %(organisation)s") % names
     else:
         title = _("%(amount)s were credited to %(organisation)s") % names
@@ -35,6 +41,8 @@ def _approved(data: Data) -> Words:
 def _denied(data: Data) -> Words:
     names = {**_names(data), "by": name_in(data, "by"), "reason": name_in(data, "reason")}
     title = _("Your recharge for %(organisation)s was denied") % names
+    if data.get("kind") == VOUCHER:
+        title = _("Your voucher for %(organisation)s was denied") % names
     if data.get("kind") in BACK:
         title = _("Your reversal for %(organisation)s was denied") % names
     return _about(data, title, _("%(by)s: %(reason)s") % names, Tone.FAIL, "circle-x", _("Look"))

@@ -57,5 +57,5 @@ def test_a_refund_of_two_people_is_made_once_whatever_dies(gateway: Gateway, cle
         assert clearing(AccountKind.REFUND_CLEARING) == 0
 
     names = kill_everywhere(prepare, give_back, check, at_once=at_once)
-    assert "after commit in apps.billing.payments.recharge_review.approve" in names
+    assert "after commit in apps.billing.payments.recharge_review.deciding.approve" in names
     assert sum("request" in name for name in names) >= 4

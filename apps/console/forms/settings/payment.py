@@ -26,8 +26,8 @@ class PaymentForm(SettingsForm):
     group = PaymentSettings
 
     alone_fen = YuanField(
-        label=_("One person alone may recharge up to"),
-        help_text=_("A recharge of more waits until a second person has approved it. 0: each one does."),
+        label=_("One person alone may move up to"),
+        help_text=_("A recharge, refund or voucher of more waits until a second person has approved it. 0: each one."),
     )
 
     def initial_of(self, current: Any) -> dict[str, Any]:

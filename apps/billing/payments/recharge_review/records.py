@@ -1,0 +1,51 @@
+"""What a request holds: as the audit log and the notices keep it, and the voucher that it asks for."""
+
+from collections.abc import Mapping
+
+from apps.audit.services import Target, record
+from apps.billing.choices import RechargeKind
+from apps.billing.models import RechargeRequest
+from apps.billing.services.voucher_terms import VoucherSpec
+from apps.common.actor import Actor
+
+
+def words_of(found: RechargeRequest) -> dict[str, object]:
+    return {
+        "kind": found.kind,
+        "amount_fen": found.amount_fen,
+        "reference": found.reference,
+        "note": found.note,
+        "organisation": found.organisation.name,
+    }
+
+
+def log(
+    actor: Actor,
+    found: RechargeRequest,
+    verb: str,
+    *,
+    before: Mapping[str, object] | None = None,
+    after: Mapping[str, object],
+) -> None:
+    record(
+        actor,
+        action=f"billing.{_subject(found)}.{verb}",
+        target=Target("recharge", str(found.pk), _label(found)),
+        organisation_id=found.organisation_id,
+        before=before,
+        after=after,
+    )
+
+
+def spec_of(found: RechargeRequest) -> VoucherSpec:
+    """The voucher that a request asks for; only of requests for one."""
+    return VoucherSpec.from_json(found.terms or {}, found.amount_fen, found.note)
+
+
+def _subject(found: RechargeRequest) -> str:
+    return "voucher" if found.kind == RechargeKind.VOUCHER else "recharge"
+
+
+def _label(found: RechargeRequest) -> str:
+    """A voucher's reference is the key of a form: nobody knows it by that."""
+    return found.organisation.name if found.kind == RechargeKind.VOUCHER else found.reference
