@@ -7,7 +7,9 @@ from scheduler.allocator import Allocator
 from scheduler.backlog import Backlog
 from scheduler.catalogue import Catalogue
 from scheduler.cells import Cells, Claim
-from scheduler.decisions import Plan
+from scheduler.decisions import Cause, Plan
+from scheduler.demand import demand_of
+from scheduler.funnel import Funnel
 from scheduler.mix import mix_of
 from scheduler.passes import Pass
 from scheduler.roster import Roster, member_of
@@ -15,6 +17,7 @@ from scheduler.rules import DEFAULT_RULES, Rules
 from scheduler.scorers import ByPotential
 from scheduler.shares import capacity
 from scheduler.types import Mix, Node, Queue, Running, Snapshot, Task
+from scheduler.validate import problem_with
 
 FORGET_EVERY = 64
 
@@ -66,6 +69,10 @@ class Engine:
         """The task has written a checkpoint."""
         if task_id in self.roster.of_task:
             self.checkpoints[task_id] = at
+
+    def obstacle(self, task: Task) -> Cause | None:
+        """Why no node could ever run one member of it, as its cards are set; None where one could."""
+        return problem_with(task) or Funnel(self.cells).obstacle(demand_of(task))
 
     def plan(
         self,

@@ -4,7 +4,7 @@ Standing checks (zone, model, size, health, ...) come first; the first that leav
 left, the one that is short of the fewest things is named with all that it is short of: grant that, and it fits.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,14 +52,20 @@ class Funnel:
         cells, demand = self.cells, kind.demand
         if not len(cells):
             return Finding(Cause(CauseCode.NO_NODES))
-        left = np.ones(len(cells), np.bool_)
         funnel = [FunnelStep("nodes", len(cells))]
-        for code, passed in self._standing(demand):
-            left = left & passed
+        for code, left in self._thinned((*self._fixed(demand), *self._passing(demand))):
             funnel.append(FunnelStep(code.value, int(left.sum())))
             if not left.any():
                 return Finding(Cause(code, _asked(demand)), tuple(funnel))
         return self._capacity(kind, np.flatnonzero(left), funnel)
+
+    def obstacle(self, demand: Demand) -> Cause | None:
+        """Why no node could ever run one member, whatever ends; None where one could."""
+        if not len(self.cells):
+            return Cause(CauseCode.NO_NODES)
+        found = (code for code, left in self._thinned(self._fixed(demand)) if not left.any())
+        code = next(found, None)
+        return Cause(code, _asked(demand)) if code else None
 
     def ever(self, demand: Demand) -> Bools:
         """[N]: nodes that could hold one member when empty, whatever their state."""
@@ -73,7 +79,15 @@ class Funnel:
             return np.zeros(len(self.cells), np.bool_)
         return np.asarray((self.cells.flags(holds).sum(1) >= count)[self.cells.shape])
 
-    def _standing(self, demand: Demand) -> list[tuple[CauseCode, Bools]]:
+    def _thinned(self, checks: Iterable[tuple[CauseCode, Bools]]) -> Iterator[tuple[CauseCode, Bools]]:
+        """[N] after each check: nodes that passed it and all before it."""
+        left = np.ones(len(self.cells), np.bool_)
+        for code, passed in checks:
+            left = left & passed
+            yield code, left
+
+    def _fixed(self, demand: Demand) -> list[tuple[CauseCode, Bools]]:
+        """What no waiting changes."""
         gpu, everywhere = demand.gpu, np.ones(len(self.cells), np.bool_)
         return [
             (CauseCode.ZONE, self._named(demand.zone, [node.zone for node in self.cells.nodes])),
@@ -82,8 +96,12 @@ class Funnel:
             (CauseCode.NO_SUCH_MODEL, self._enough(lambda card: gpu.accepts(card.model), 1) if gpu else everywhere),
             (CauseCode.NO_SUCH_MODE, self._enough(lambda card: serves(card, gpu), 1) if gpu else everywhere),
             (CauseCode.NEVER_FITS, self.ever(demand)),
+        ]
+
+    def _passing(self, demand: Demand) -> list[tuple[CauseCode, Bools]]:
+        return [
             (CauseCode.NODE_UNSCHEDULABLE, self.schedulable),
-            (CauseCode.NODE_UNHEALTHY, self.healthy & self._healthy_cards(gpu)),
+            (CauseCode.NODE_UNHEALTHY, self.healthy & self._healthy_cards(demand.gpu)),
         ]
 
     def _healthy_cards(self, gpu: GpuRequest | None) -> Bools:

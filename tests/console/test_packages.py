@@ -156,3 +156,15 @@ def test_withdrawing_and_offering_again(finance: Client, world: World) -> None:
 def test_operations_staff_may_not_touch_prices(ops: Client, world: World) -> None:
     assert post(ops, page("package_price", world.package.pk), rate="1", begins="now").status_code == 403
     assert post(ops, page("package_withdraw", world.package.pk)).status_code == 403
+
+
+def test_what_no_machine_could_run_is_said_at_once_and_in_the_list(finance: Client, world: World) -> None:
+    data = cpu(gpu_mode="whole", gpu_count="1", gpu_model="H900")
+    made = text_of(post(finance, page("package_new"), follow=True, **data))
+    assert "No machine has this GPU model: H900" in made
+    assert "add a machine that can run it" in made
+    assert text_of(finance.get(page("packages"))).count("no machine fits") == 1
+    package = Package.objects.get(name_en="Medium")
+    post(finance, page("package_withdraw", package.pk))
+    assert "no machine fits" not in text_of(finance.get(page("packages")))
+    assert "add a machine" not in text_of(finance.get(page("package", package.pk)))

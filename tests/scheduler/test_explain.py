@@ -3,10 +3,13 @@
 from dataclasses import replace
 from typing import Any
 
+from hypothesis import given
+
 from scheduler import (
     Amount,
     CauseCode,
     Device,
+    Engine,
     GpuRequest,
     Mode,
     Node,
@@ -22,6 +25,7 @@ from scheduler import (
 from scheduler.cells import Cells, Claim
 from scheduler.demand import demand_of
 from scheduler.overview import by_model
+from tests.scheduler.worlds import snapshots, steady
 
 
 def node(name: str, model: str, cards: int, mode: Mode = Mode.WHOLE, **fields: Any) -> Node:
@@ -73,6 +77,41 @@ def test_the_funnel_thins_out_check_by_check() -> None:
     assert wait.cause.code is CauseCode.DEVICES
     assert wait.nearest is not None
     assert (wait.nearest.node_id, wait.nearest.devices, wait.nearest.nodes) == ("busy", 1, 1)
+
+
+def test_an_obstacle_is_what_no_waiting_removes() -> None:
+    engine = Engine(WORLD, [running(job("held", 4), "busy", range(4))])
+    assert engine.obstacle(job("later", 4, gpu=GpuRequest(Mode.WHOLE, 4, "H200"))) is None
+    for asked, code in (
+        (job("model", gpu=GpuRequest(Mode.WHOLE, 1, "H900")), CauseCode.NO_SUCH_MODEL),
+        (job("mode", gpu=GpuRequest(Mode.VGPU, 1, "H200", 500, 1024)), CauseCode.NO_SUCH_MODE),
+        (job("cards", 9), CauseCode.NEVER_FITS),
+        (job("memory", memory_mib=65537), CauseCode.NEVER_FITS),
+        (job("zone", zone="mars"), CauseCode.ZONE),
+        (job("nonsense", cpu_milli=-1), CauseCode.BAD_REQUEST),
+    ):
+        cause = engine.obstacle(asked)
+        assert cause is not None
+        assert cause.code is code, asked.id
+    nowhere = Engine([]).obstacle(job("any"))
+    assert nowhere is not None
+    assert nowhere.code is CauseCode.NO_NODES
+
+
+@steady
+@given(snapshots())
+def test_there_is_an_obstacle_exactly_where_empty_and_healthy_nodes_hold_no_member(world: Snapshot) -> None:
+    idle = tuple(
+        replace(
+            node, healthy=True, schedulable=True, devices=tuple(replace(card, healthy=True) for card in node.devices)
+        )
+        for node in world.nodes
+    )
+    engine = Engine(world.nodes, world.running)
+    for task in world.waiting:
+        alone = replace(task, gang=None)
+        starts = bool(plan(Snapshot(idle, (), (alone,)), 0.0).places)
+        assert (engine.obstacle(alone) is None) == starts
 
 
 def test_holders_say_who_could_give_way_and_why_not() -> None:

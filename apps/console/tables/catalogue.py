@@ -1,15 +1,22 @@
 """Lists of packages and of a package's prices."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import django_tables2 as tables
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.cells import Cell
 from apps.common.tables import FULL, Table, column
+from apps.workloads.explaining.cases import Words
 
 
 class PackageTable(Table):
+    """`obstacles`: by id, for those of the page that no machine can run."""
+
     caption = _("Packages")
+    obstacles: Mapping[int, Words] = MappingProxyType({})
     name = Cell(
         template_name="console/cells/package_name.html",
         verbose_name=_("Package"),

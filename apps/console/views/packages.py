@@ -27,6 +27,7 @@ from apps.console.tables.catalogue import PackageTable, PriceTable
 from apps.console.unit_words import made_of
 from apps.console.versions import dated, planned_of
 from apps.console.views.shared import priced_so_already
+from apps.workloads.offers.possible import obstacles
 
 VIEW = on_platform(P.PLATFORM_PRICES_VIEW)
 MANAGE = on_platform(P.PLATFORM_PRICES_MANAGE)
@@ -39,6 +40,7 @@ def package_list(request: StaffRequest) -> HttpResponse:
     everything = funds.packages(request.actor, active_only=False)
     filtered = PackageFilter(request.GET, queryset=everything, request=request)
     table = paged(request, PackageTable(filtered.qs))
+    table.obstacles = obstacles([row.record for row in table.page.object_list if row.record.active])
     may_manage = request.actor.may(P.PLATFORM_PRICES_MANAGE)
     context = {"table": table, "filter": filtered, "may_manage": may_manage}
     return render(request, "console/packages/list.html", context)
@@ -159,6 +161,7 @@ def _context(request: StaffRequest, package: Package, form: PriceForm) -> dict[s
         "prices": paged(request, PriceTable(history), per_page=20),
         "planned": planned_of(history),
         "made": made_of(package),
+        "obstacle": obstacles([package]).get(package.pk) if package.active else None,
         "zone": timezone.get_current_timezone_name(),
         "may_manage": request.actor.may(P.PLATFORM_PRICES_MANAGE),
     }

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from threading import Lock
 from typing import Any, TypeVar, cast
 from uuid import UUID
 
@@ -22,7 +21,7 @@ from apps.common.clock import db_now
 from apps.common.scoping import acting
 from apps.tenants.models import Membership
 from apps.workloads.choices import Status
-from apps.workloads.explaining.standing import Standing, standing_of
+from apps.workloads.explaining.standing import ALONE, Standing, standing_of
 from apps.workloads.isolation import usable_nodes
 from apps.workloads.models import Workload
 from apps.workloads.queueing import policy, promises
@@ -65,10 +64,6 @@ class Ground:
     view: scheduler.Snapshot
     rules: scheduler.Rules
     quiet: bool
-
-
-# The engines take and give back room while they think, so one thread at a time.
-_lock = Lock()
 
 
 @dataclass(slots=True)
@@ -170,7 +165,7 @@ def asking(actor: Actor, *, priority: int | None = None, instead_of: UUID | None
     `priority`: the one that the person has in their organisation, unless told.
     """
     organisation = actor.organisation()
-    with _lock:
+    with ALONE:
         with acting(system_actor()):
             now, rank = db_now(), priority or _priority(actor)
             usable = frozenset(str(pk) for pk in usable_nodes(organisation))

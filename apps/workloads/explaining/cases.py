@@ -20,7 +20,8 @@ class Words:
 class Case:
     """A cause as it is kept, with names for its ids. `asked`: nothing is submitted yet, so nothing has to be stopped.
 
-    `nearest` empty: no machine to name, as in a list.
+    `offered`: told to those who offer a package, not to those who choose one. `nearest` empty: no machine to name, as
+    in a list.
     """
 
     cause: str
@@ -29,4 +30,5 @@ class Case:
     names: Names = NAMELESS
     gpu: Gpu | None = None
     asked: bool = False
+    offered: bool = False
     reserved: bool = False

@@ -40,13 +40,16 @@ def words_of(case: Case) -> Words:
 
 def _choose_another(case: Case) -> str:
     """What to do about a package that can never start here."""
+    if case.offered:
+        return _("Whoever chooses it waits for ever: add a machine that can run it, or change or withdraw the package.")
     if case.asked:
         return _("Choose another package, or ask the platform's administrators.")
     return _("Take it out of the queue and choose another package, or ask the platform's administrators.")
 
 
 def _no_nodes(case: Case) -> Words:
-    return Words(_("There is no machine yet"), _("The platform's administrators have to add one."))
+    text = _choose_another(case) if case.offered else _("The platform's administrators have to add one.")
+    return Words(_("There is no machine yet"), text)
 
 
 def _zone(case: Case) -> Words:

@@ -3,6 +3,7 @@
 from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from threading import Lock
 from typing import Any
 
 from django.db.models import Max
@@ -28,12 +29,15 @@ class Standing:
     answers: dict[Hashable, object] = field(default_factory=dict)
 
 
+# The engines take and give back room while they think, so one thread at a time.
+ALONE = Lock()
+
 # One for each world.
 _standing: dict[bool, Standing] = {}
 
 
 def standing_of(now: datetime, *, simulated: bool) -> Standing:
-    """The one that is kept where nothing has happened since, or a new one. For one thread at a time."""
+    """The one that is kept where nothing has happened since, or a new one. Only while holding `ALONE`."""
     marker, known = _marker(now, simulated), _standing.get(simulated)
     if known is None or known.marker != marker or not _within(FOLLOWED, known.followed_at, now):
         _standing[simulated] = _followed(_standing.pop(simulated, None), marker, now, simulated)
