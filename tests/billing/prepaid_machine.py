@@ -28,7 +28,7 @@ TERMS = st.sampled_from((Term.DAY, Term.MONTH, Term.YEAR))
 PRICES = {Term.DAY: 1_001, Term.MONTH: 30_007, Term.YEAR: 300_011}
 FIRST_MONEY = 700_000
 # In the billing zone: a 31st before a February of 28 days and before one of 29, and a 29 February before three without.
-STARTS = (MONTH_END, datetime(2028, 1, 31, 15, tzinfo=UTC), datetime(2028, 2, 29, 15, tzinfo=UTC))
+STARTS = (MONTH_END, datetime(2096, 1, 31, 15, tzinfo=UTC), datetime(2096, 2, 29, 15, tzinfo=UTC))
 picks = st.integers(0, 20)
 
 

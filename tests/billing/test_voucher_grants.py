@@ -94,7 +94,8 @@ def test_voiding_takes_back_what_is_left_after_what_was_used(lab: Organisation, 
 
 def test_another_organisation_s_vouchers_are_not_there(lab: Organisation, alice: Actor) -> None:
     other = make_organisation()
-    mine, theirs = make_voucher(lab, 100), make_voucher(other, 100)
+    later = db_now().replace(minute=0, second=0, microsecond=0) + timedelta(days=1)
+    mine, theirs = (make_voucher(each, 100, valid_until=later) for each in (lab, other))
     with acting(alice):
         assert [row.pk for row in vouchers(alice)] == [mine.pk]
         assert vouchers(alice).get(state=VoucherState.VALID).pk == mine.pk

@@ -1,6 +1,6 @@
 """Vouchers: granted, used first, given back to, ended; every fen of them accounted for."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 import pytest
@@ -35,8 +35,8 @@ LATER = NOON + timedelta(days=400)
 HOUR = timedelta(hours=1)
 
 
-def rate() -> None:
-    services.rate_due(PLATFORM, until=LATER)
+def rate(until: datetime = LATER) -> None:
+    services.rate_due(PLATFORM, until=until)
     books_agree()
 
 
@@ -156,7 +156,7 @@ def test_what_is_given_back_to_an_expired_voucher_does_not_become_cash(lab: Orga
     run.opened = db_now().replace(minute=0, second=0, microsecond=0) - 5 * HOUR
     given = make_voucher(lab, 1_000, valid_from=run.opened - HOUR, valid_until=run.opened + HOUR)
     run.open().close(HOUR)
-    rate()
+    rate(run.opened + HOUR)
     assert end_due_vouchers(PLATFORM) == 1
     assert (left(given), balance(lab)) == ([0], 10_000)
     assert credit_lost(PLATFORM, session_id=run.session_id, since=run.opened) == 780

@@ -8,6 +8,8 @@ from django.test import Client
 
 from apps.billing import services as billing
 from apps.billing.models import PriceVersion, Transfer
+from apps.billing.selectors.spending import billing_day
+from apps.common.clock import db_now
 from apps.common.scoping import acting
 from apps.console.drilldown import Branch, Line, lines
 from apps.console.selectors import consumption as reads
@@ -55,7 +57,7 @@ def test_each_level_adds_up_to_the_one_above_and_the_top_to_the_ledger(world: Wo
     with acting(platform()):
         moved = Transfer.objects.filter(organisation=world.organisation, kind="usage")
         assert top.amount_fen == sum(transfer.amount_fen for transfer in moved)
-        agreed = reads.agreement(platform(), SCOPE)
+        agreed = reads.agreement(platform(), Scope(SCOPE.since, billing_day(db_now())))  # rated now
     assert agreed.difference_fen == 0
     assert agreed.runs > 0
 
@@ -147,8 +149,9 @@ def test_nonsense_in_the_address_is_ignored(finance: Client, world: World) -> No
 
 
 def test_an_organisation_page_shows_what_was_charged(finance: Client, world: World) -> None:
-    ran(world)
+    yesterday = (db_now() - timedelta(days=1)).replace(hour=2, minute=20, second=0, microsecond=0)
+    ran(world, opened=yesterday)
     with acting(platform()):
-        total = reads.totals(platform(), SCOPE)
+        total = reads.totals(platform(), Scope(yesterday.date(), yesterday.date()))
     text = text_of(finance.get(page("organisation", world.organisation.pk)))
     assert f"¥{fen(total.exact_fen)} before rounding" in text
