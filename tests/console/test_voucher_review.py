@@ -146,6 +146,7 @@ def test_two_clerks_grant_it_on_the_pages(fang: Actor, guo: Actor, world: World)
     done = post(second, page("recharge_request_act", request.pk, "approve"), follow=True)
     with acting(platform()):
         voucher = Voucher.objects.get()
+    assert messages_of(done) == ["The voucher is granted."]
     assert page("voucher", voucher.pk) in text_of(done)
     shown = text_of(second.get(page("voucher", voucher.pk)))
     assert page("recharge_request", request.pk) in shown

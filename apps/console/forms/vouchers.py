@@ -12,6 +12,7 @@ from apps.billing.choices import VoucherScope
 from apps.billing.models import Package
 from apps.billing.services.voucher_terms import NOTE_MAX, VoucherSpec
 from apps.common.forms import day_field
+from apps.common.money import yuan
 from apps.common.money_fields import YuanField
 from apps.console.forms.catalogue import LATER, NOW
 from apps.console.forms.fields import OrganisationField
@@ -46,9 +47,11 @@ class VoucherForm(forms.Form):
         label=_("Note"), max_length=NOTE_MAX, required=False, help_text=_("The organisation reads it too.")
     )
 
-    def __init__(self, *args: Any, packages: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, packages: Any, alone_fen: int, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["package"].queryset = packages  # type: ignore[attr-defined]
+        words = _("Above %(amount)s a second person has to approve it.")
+        self.fields["amount"].help_text = str(words) % {"amount": yuan(alone_fen)}
 
     def spec(self) -> VoucherSpec:
         """Only what belongs to the chosen scope."""

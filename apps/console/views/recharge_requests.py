@@ -95,8 +95,13 @@ def act(request: StaffRequest, recharge_request_id: UUID, name: str) -> HttpResp
     except DomainError as error:
         say_refusal(request, error)
         return redirect("console:recharge_request", found.pk)
-    said = _("Approved: the money has moved.") if name == "approve" else _("The request was taken back.")
-    return done(request, said, "console:recharge_request", found.pk)
+    return done(request, _said(found, name), "console:recharge_request", found.pk)
+
+
+def _said(found: RechargeRequest, name: str) -> str:
+    if name == "withdraw":
+        return _("The request was taken back.")
+    return _("The voucher is granted.") if found.kind == RechargeKind.VOUCHER else _("Approved: the money has moved.")
 
 
 def _approve_words(found: RechargeRequest) -> dict[str, Any]:

@@ -59,12 +59,15 @@ def _strip(sums: reads.VoucherSums) -> list[dict[str, Any]]:
 @requires(GRANT)
 @require_http_methods(["GET", "POST"])
 def new(request: StaffRequest) -> HttpResponse:
-    packages = funds.packages(request.actor, active_only=False)
+    given: dict[str, Any] = {
+        "packages": funds.packages(request.actor, active_only=False),
+        "alone_fen": recharge_review.alone_fen(),
+    }
     if request.method != "POST":
         named = find(request.GET.get("organisation", ""))
-        form = VoucherForm(packages=packages, initial={"organisation": named.name if named else ""})
-        return render(request, NEW, _form(form))
-    form = VoucherForm(request.POST, packages=packages)
+        form = VoucherForm(**given, initial={"organisation": named.name if named else ""})
+        return render(request, NEW, {"form": form})
+    form = VoucherForm(request.POST, **given)
     if form.is_valid():
         data = form.cleaned_data
         try:
@@ -79,11 +82,7 @@ def new(request: StaffRequest) -> HttpResponse:
                 return done(request, said, "console:recharge_request", made.pk)
             words = {"amount": yuan(made.amount_fen), "name": data["organisation"].name}
             return done(request, _("%(name)s has a voucher of %(amount)s.") % words, "console:voucher", made.pk)
-    return refused(request, NEW, _form(form))
-
-
-def _form(form: VoucherForm) -> dict[str, Any]:
-    return {"form": form, "alone_fen": recharge_review.alone_fen()}
+    return refused(request, NEW, {"form": form})
 
 
 @requires(VIEW)
