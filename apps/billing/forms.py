@@ -9,8 +9,8 @@ from django.db import models
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
+from apps.billing.days import billing_day
 from apps.billing.selectors import ChargeFilter
-from apps.billing.selectors.spending import billing_day
 from apps.common.clock import db_now
 from apps.common.forms import day_field
 

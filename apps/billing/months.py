@@ -3,11 +3,9 @@
 import re
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from zoneinfo import ZoneInfo
 
-from django.conf import settings
+from apps.billing.days import BILLING_ZONE, midnight
 
-BILLING_ZONE = ZoneInfo(settings.BILLING_TIME_ZONE)
 # How long after its end nothing is added to a month any more: whatever was written in it has long been committed.
 COMPLETE_AFTER = timedelta(days=1)
 _PERIOD = re.compile(r"(20\d\d)-(0[1-9]|1[0-2])")
@@ -40,7 +38,7 @@ class Month:
 
     @property
     def start(self) -> datetime:
-        return datetime.combine(self.first, datetime.min.time(), BILLING_ZONE)
+        return midnight(self.first)
 
     @property
     def end(self) -> datetime:

@@ -7,19 +7,19 @@ drifts.
 
 from calendar import monthrange
 from datetime import UTC, datetime, timedelta
-from zoneinfo import ZoneInfo
 
 from apps.billing.choices import Term
+from apps.billing.days import BILLING_ZONE
 
 DAY = timedelta(days=1)
 MONTHS = {Term.MONTH: 1, Term.YEAR: 12}
 
 
-def period_start(anchor: datetime, term: Term, number: int, zone: ZoneInfo) -> datetime:
+def period_start(anchor: datetime, term: Term, number: int) -> datetime:
     """When period `number` (from 0) begins, in UTC. ValueError for a term without periods."""
     if term not in (Term.DAY, *MONTHS):
         raise ValueError(term)
-    local = anchor.astimezone(zone)
+    local = anchor.astimezone(BILLING_ZONE)
     if term is Term.DAY:
         return (local + number * DAY).astimezone(UTC)
     return _months_later(local, number * MONTHS[term]).astimezone(UTC)

@@ -9,8 +9,8 @@ from django.conf import settings
 
 from apps.billing import services as billing
 from apps.billing.choices import VoucherNote, VoucherScope
+from apps.billing.days import billing_day
 from apps.billing.models import Package
-from apps.billing.selectors.spending import billing_day
 from apps.billing.services import PackageSpec
 from apps.billing.services.voucher_terms import VoucherSpec
 from apps.billing.services.vouchers import issue_voucher

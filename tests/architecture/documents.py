@@ -3,10 +3,10 @@
 from itertools import count
 from typing import Any
 
+from apps.billing.days import billing_day
 from apps.billing.export_choices import ExportFormat, ExportKind, ExportStatus
 from apps.billing.invoice_choices import InvoiceKind, InvoiceState, TitleKind
 from apps.billing.models import Export, Invoice, InvoiceFile, InvoiceTitle
-from apps.billing.selectors.spending import billing_day
 from apps.common.clock import db_now
 from tests.builders import World
 

@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from apps.billing.choices import VoucherScope
-from apps.billing.selectors.spending import billing_day
+from apps.billing.days import billing_day
 from apps.billing.services.discounts import set_discount
 from apps.billing.services.voucher_terms import VoucherSpec
 from apps.billing.services.vouchers import issue_voucher

@@ -4,6 +4,7 @@ from typing import Any
 from uuid import uuid4
 
 from apps.billing.choices import AccountKind, TransferKind
+from apps.billing.days import billing_day
 from apps.billing.invoice_choices import InvoiceKind, TitleKind
 from apps.billing.invoices import asking as invoices
 from apps.billing.invoices import issuing as invoicing
@@ -13,7 +14,6 @@ from apps.billing.invoices.asking import InvoiceRequest
 from apps.billing.invoices.issuing import Issue
 from apps.billing.invoices.titles import TitleSpec
 from apps.billing.models import Invoice
-from apps.billing.selectors.spending import billing_day
 from apps.billing.services.ledger import Posting, organisation_account, platform_account, post
 from apps.common.clock import db_now
 from apps.common.scoping import acting

@@ -11,6 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from apps.billing import selectors
 from apps.billing.choices import StatementState
+from apps.billing.days import billing_day
 from apps.billing.invoice_choices import InvoiceKind, InvoiceState
 from apps.billing.invoices import asking as invoices
 from apps.billing.invoices import issuing as invoicing
@@ -20,7 +21,6 @@ from apps.billing.invoices.issuing import Issue
 from apps.billing.invoices.selectors import Room, excesses, room_of
 from apps.billing.models import Account, Invoice, Statement
 from apps.billing.months import Month
-from apps.billing.selectors.spending import billing_day
 from apps.billing.statements import services as statements
 from apps.billing.statements.digest import canonical, is_intact
 from apps.common.clock import db_now

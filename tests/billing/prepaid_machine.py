@@ -14,7 +14,7 @@ from apps.billing.models import PrepaidOrder, PrepaidPurchase, Transfer
 from apps.billing.periods import days_between, earned_after, period_start, used_by
 from apps.billing.prepaid.changes import change, give_back
 from apps.billing.prepaid.earning import recognise_due
-from apps.billing.prepaid.selectors import BILLING_ZONE, prepaid_drift, refundable_fen
+from apps.billing.prepaid.selectors import prepaid_drift, refundable_fen
 from apps.billing.prepaid.services import renew
 from apps.billing.prepaid.sweep import prepaid_sweep
 from apps.common.errors import Conflict, InsufficientFunds, Invalid
@@ -168,4 +168,4 @@ class PrepaidMachine(RuleBasedStateMachine):
             assert parts[-1].ends_at == order.ends_at
             for part in parts:
                 last = part.first_period + part.periods
-                assert part.ends_at == period_start(order.anchor, Term(order.term), last, BILLING_ZONE)
+                assert part.ends_at == period_start(order.anchor, Term(order.term), last)

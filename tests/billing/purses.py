@@ -13,6 +13,7 @@ from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from apps.billing import selectors, services
 from apps.billing.choices import AccountKind, RechargeKind, RequestState, TransferKind, VoucherScope
+from apps.billing.days import billing_day
 from apps.billing.models import Account, PrepaidOrder, RatingRun, RechargeRequest, Voucher
 from apps.billing.payments import recharge_review
 from apps.billing.periods import day_end, days_between, earned_after, used_by
@@ -21,7 +22,6 @@ from apps.billing.prepaid.earning import recognise_due
 from apps.billing.prepaid.services import renew
 from apps.billing.prepaid.sweep import prepaid_sweep
 from apps.billing.selectors.ledger import voucher_drift
-from apps.billing.selectors.spending import billing_day
 from apps.billing.services.voucher_terms import VoucherSpec
 from apps.billing.services.vouchers import end_due_vouchers, void_voucher
 from apps.common.errors import Conflict, DomainError, InsufficientFunds

@@ -9,6 +9,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from apps.audit.models import Entry
+from apps.billing.days import billing_day
 from apps.billing.invoice_choices import InvoiceKind, InvoiceState, TitleKind
 from apps.billing.invoices import asking as invoices
 from apps.billing.invoices import issuing as invoicing
@@ -18,7 +19,6 @@ from apps.billing.invoices.files import media_type_of
 from apps.billing.invoices.issuing import Issue
 from apps.billing.invoices.titles import TitleSpec
 from apps.billing.models import Invoice, InvoiceTitle
-from apps.billing.selectors.spending import billing_day
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Denied, Invalid, NotFound

@@ -6,6 +6,7 @@ from uuid import uuid4
 
 import pytest
 
+from apps.billing.days import billing_day
 from apps.billing.invoice_choices import CLAIMING, INVOICED_STATES, InvoiceKind, InvoiceState
 from apps.billing.invoices import asking as invoices
 from apps.billing.invoices import issuing as invoicing
@@ -13,7 +14,6 @@ from apps.billing.invoices import titles as invoice_titles
 from apps.billing.invoices.asking import InvoiceRequest
 from apps.billing.invoices.issuing import Issue
 from apps.billing.models import Invoice, InvoiceFile, InvoiceTitle
-from apps.billing.selectors.spending import billing_day
 from apps.common.clock import db_now
 from apps.common.scoping import acting
 from apps.notifications.models import Notice

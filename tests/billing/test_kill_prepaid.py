@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from apps.billing.choices import AccountKind, PrepaidStatus, TransferKind, VoucherScope
+from apps.billing.days import billing_day
 from apps.billing.models import Package, PrepaidOrder
 from apps.billing.prepaid.changes import change, give_back
 from apps.billing.prepaid.earning import recognise_due
 from apps.billing.prepaid.services import renew
-from apps.billing.selectors.spending import billing_day
 from apps.billing.services.voucher_terms import VoucherSpec
 from apps.billing.services.vouchers import issue_voucher
 from apps.common.clock import db_now

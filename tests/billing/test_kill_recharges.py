@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from apps.billing.choices import AccountKind, RechargeKind, RequestState, TransferKind, VoucherScope
+from apps.billing.days import billing_day
 from apps.billing.models import PaymentProof, RechargeRequest
 from apps.billing.payments import proofs, recharge_review
-from apps.billing.selectors.spending import billing_day
 from apps.billing.services.voucher_terms import VoucherSpec
 from apps.common.actor import Actor
 from apps.common.clock import db_now

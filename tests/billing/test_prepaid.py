@@ -9,11 +9,12 @@ from django.db.models import Sum
 from apps.audit.models import Entry
 from apps.billing import services
 from apps.billing.choices import AccountKind, PrepaidEnd, PrepaidStatus, Term, TransferKind
+from apps.billing.days import BILLING_ZONE
 from apps.billing.models import Package, PrepaidOrder, PrepaidPurchase, TermPrice, Transfer
 from apps.billing.periods import period_start
 from apps.billing.prepaid.changes import change, give_back
 from apps.billing.prepaid.earning import recognise_due
-from apps.billing.prepaid.selectors import BILLING_ZONE, prepaid_drift, prepaid_quote, refundable_fen
+from apps.billing.prepaid.selectors import prepaid_drift, prepaid_quote, refundable_fen
 from apps.billing.prepaid.services import Seen, renew, set_renewal
 from apps.billing.prepaid.sweep import prepaid_sweep
 from apps.common.actor import Actor
@@ -54,7 +55,7 @@ def told(kind: str) -> int:
 def test_an_order_is_paid_at_once_and_deferred(lab: Organisation, alice: Actor, package: Package) -> None:
     made = buy(alice, package, quantity=2)
     assert books(lab) == (40_000, 60_000, 0)
-    assert made.ends_at == period_start(MONTH_END, Term.MONTH, 1, BILLING_ZONE)
+    assert made.ends_at == period_start(MONTH_END, Term.MONTH, 1)
     assert made.ends_at.astimezone(BILLING_ZONE).day == 28
     entry = Entry.objects.get(action="billing.prepaid.order")
     assert entry.after["amount_fen"] == 60_000
@@ -143,7 +144,7 @@ def test_a_renewal_begins_where_the_order_ends(lab: Organisation, alice: Actor, 
     end = made.ends_at
     clock.on(days=3)
     renewed = renew(alice, order_id=made.pk, after=end, periods=2)
-    assert renewed.ends_at == period_start(MONTH_END, Term.MONTH, 3, BILLING_ZONE)
+    assert renewed.ends_at == period_start(MONTH_END, Term.MONTH, 3)
     assert renewed.ends_at.astimezone(BILLING_ZONE).day == 30
     assert renew(alice, order_id=made.pk, after=end, periods=2).ends_at == renewed.ends_at
     with pytest.raises(Conflict):
@@ -159,7 +160,7 @@ def test_the_grace_renews_from_the_old_end(lab: Organisation, alice: Actor, pack
     sweep(clock)
     assert told("prepaid.grace") == 1
     renewed = renew(alice, order_id=made.pk, after=made.ends_at)
-    assert renewed.ends_at == period_start(MONTH_END, Term.MONTH, 2, BILLING_ZONE)
+    assert renewed.ends_at == period_start(MONTH_END, Term.MONTH, 2)
     clock.now = renewed.covers_until
     with pytest.raises(Conflict, match="ended"):
         renew(alice, order_id=made.pk, after=renewed.ends_at)
@@ -216,7 +217,7 @@ def test_a_change_pays_the_difference_for_the_rest(
     assert books(lab) == (55_000, 0, 45_000)
     top_up(lab, 5_000)
     renewed = renew(alice, order_id=back.pk, after=back.ends_at)
-    assert renewed.ends_at == period_start(MONTH_END, Term.MONTH, 2, BILLING_ZONE)
+    assert renewed.ends_at == period_start(MONTH_END, Term.MONTH, 2)
 
 
 def test_a_change_that_cannot_be_paid_changes_nothing(

@@ -8,7 +8,6 @@ from apps.billing.choices import AccountKind, PrepaidStatus, Term
 from apps.billing.models import Package, PrepaidPurchase
 from apps.billing.periods import period_start
 from apps.billing.prepaid.earning import recognise_due
-from apps.billing.prepaid.selectors import BILLING_ZONE
 from apps.billing.prepaid.sweep import prepaid_sweep
 from apps.common.actor import Actor
 from apps.notifications.models import Notice
@@ -55,7 +54,7 @@ def test_a_renewal_that_fails_is_told_once_and_tried_until_the_grace_ends(
     clock.now = made.ends_at + timedelta(hours=10)
     assert sweep(clock) == 1
     made.refresh_from_db()
-    assert made.ends_at == period_start(MONTH_END, Term.MONTH, 2, BILLING_ZONE)
+    assert made.ends_at == period_start(MONTH_END, Term.MONTH, 2)
 
 
 def test_notices_before_the_end_once_each(alice: Actor, package: Package, clock: Clock) -> None:

@@ -17,10 +17,10 @@ from django.db.models import Sum
 
 from apps.billing import selectors, services
 from apps.billing.choices import AccountKind, RefundStatus, TransferKind, VoucherScope
+from apps.billing.days import billing_day
 from apps.billing.models import Account, Charge, PrepaidPurchase, TopUpOrder, TopUpRefund, Transfer
 from apps.billing.payments.alipay import orders, refunds, telling
 from apps.billing.selectors.ledger import voucher_drift
-from apps.billing.selectors.spending import billing_day
 from apps.billing.services.voucher_terms import VoucherSpec
 from apps.billing.services.vouchers import issue_voucher
 from apps.common.actor import Actor

@@ -9,9 +9,9 @@ import pytest
 from apps.audit.models import Entry
 from apps.billing import selectors
 from apps.billing.choices import AccountKind, VoucherScope, VoucherState
+from apps.billing.days import billing_day
 from apps.billing.models import Voucher, VoucherEnd
 from apps.billing.selectors.ledger import voucher_drift
-from apps.billing.selectors.spending import billing_day
 from apps.billing.selectors.vouchers import voucher, voucher_sums, vouchers
 from apps.billing.services.ledger import platform_account
 from apps.billing.services.voucher_terms import VoucherSpec

@@ -3,7 +3,9 @@
 import pytest
 from django.test import Client
 
+from apps.common.actor import Actor
 from apps.common.scoping import acting
+from apps.tenants.actors import platform_actor
 from apps.tenants.choices import PlatformRole
 from tests.builders import World, make_staff, make_world, platform, signed_in
 
@@ -44,3 +46,19 @@ def ops(world: World) -> Client:
 def alice(world: World) -> Client:
     """A member of an organisation, no staff."""
     return signed_in(world.alice)
+
+
+@pytest.fixture
+def fang(world: World) -> Actor:
+    """One of two clerks who decide on each other's requests."""
+    return clerk()
+
+
+@pytest.fixture
+def guo(world: World) -> Actor:
+    return clerk()
+
+
+def clerk() -> Actor:
+    with acting(platform()):
+        return platform_actor(make_staff(PlatformRole.FINANCE))

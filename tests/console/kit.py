@@ -11,9 +11,11 @@ from django.urls import reverse
 from apps.audit.models import Entry
 from apps.billing import services as billing
 from apps.billing.models import Charge
+from apps.common.actor import Actor
 from apps.common.scoping import acting
+from apps.tenants.models import User
 from tests.billing.builders import Run, price_of
-from tests.builders import World, platform
+from tests.builders import World, platform, signed_in
 
 # Twenty past ten in the billing zone, on a day of its own.
 STARTED = datetime(2026, 11, 20, 2, 20, tzinfo=UTC)
@@ -25,6 +27,12 @@ def page(name: str, *args: object) -> str:
 
 def text_of(response: Any) -> str:
     return str(response.content.decode())
+
+
+def client_of(actor: Actor) -> Client:
+    """The browser of a person who acts."""
+    with acting(platform()):
+        return signed_in(User.objects.get(pk=actor.user_id))
 
 
 def messages_of(response: Any) -> list[str]:

@@ -7,8 +7,8 @@ from typing import Any
 from django.test import Client
 
 from apps.billing import services as billing
+from apps.billing.days import billing_day
 from apps.billing.models import PriceVersion, Transfer
-from apps.billing.selectors.spending import billing_day
 from apps.common.clock import db_now
 from apps.common.scoping import acting
 from apps.console.drilldown import Branch, Line, lines

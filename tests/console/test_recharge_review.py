@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
-from django.test import Client
 
 from apps.audit.models import Entry
 from apps.billing import selectors as funds
@@ -23,39 +22,11 @@ from apps.notifications.models import Notice
 from apps.tenants import settings
 from apps.tenants.actors import platform_actor
 from apps.tenants.choices import PlatformRole
-from apps.tenants.models import User
-from tests.builders import World, make_staff, make_world, platform, signed_in
-from tests.console.kit import messages_of, page, post, text_of
+from tests.builders import World, make_staff, make_world, platform
+from tests.console.kit import client_of, messages_of, page, post, text_of
 
 LARGE = 1_500_000  # fen: more than one person may recharge alone
 PDF = b"%PDF-1.7 a slip"
-
-
-@pytest.fixture
-def world(db: None) -> World:
-    with acting(platform()):
-        return make_world()
-
-
-@pytest.fixture
-def fang(world: World) -> Actor:
-    with acting(platform()):
-        return platform_actor(make_staff(PlatformRole.FINANCE))
-
-
-@pytest.fixture
-def guo(world: World) -> Actor:
-    with acting(platform()):
-        return platform_actor(make_staff(PlatformRole.FINANCE))
-
-
-def client_of(actor: Actor) -> Client:
-    with acting(platform()):
-        return signed_in(actor_user(actor))
-
-
-def actor_user(actor: Actor) -> User:
-    return User.objects.get(pk=actor.user_id)
 
 
 def balance(world: World) -> int:

@@ -4,47 +4,26 @@ from datetime import date, timedelta
 from unittest.mock import patch
 
 import pytest
-from django.test import Client
 
 from apps.audit.models import Entry
 from apps.billing.choices import AccountKind, RequestState, VoucherScope
+from apps.billing.days import billing_day
 from apps.billing.models import RechargeRequest, Voucher
 from apps.billing.payments import recharge_review
-from apps.billing.selectors.spending import billing_day
 from apps.billing.services.voucher_terms import VoucherSpec
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Invalid
 from apps.common.scoping import acting
 from apps.notifications.models import Notice
-from apps.tenants.actors import platform_actor
-from apps.tenants.choices import PlatformRole
-from apps.tenants.models import User
 from tests.billing.builders import balance
-from tests.builders import World, make_staff, platform, signed_in
-from tests.console.kit import messages_of, page, post, text_of
+from tests.builders import World, platform
+from tests.console.kit import client_of, messages_of, page, post, text_of
 from tests.console.test_vouchers import terms
 from tests.console.test_vouchers_api import ROOT, send
 from tests.console.test_vouchers_api import terms as sent_terms
 
 LARGE = 1_500_000  # fen: more than one person may grant alone
-
-
-@pytest.fixture
-def fang(world: World) -> Actor:
-    with acting(platform()):
-        return platform_actor(make_staff(PlatformRole.FINANCE))
-
-
-@pytest.fixture
-def guo(world: World) -> Actor:
-    with acting(platform()):
-        return platform_actor(make_staff(PlatformRole.FINANCE))
-
-
-def client_of(actor: Actor) -> Client:
-    with acting(platform()):
-        return signed_in(User.objects.get(pk=actor.user_id))
 
 
 def ask(actor: Actor, world: World, fen: int = LARGE, first: date | None = None) -> Voucher | RechargeRequest:

@@ -8,8 +8,8 @@ from django.test import Client
 
 from apps.billing import selectors as funds
 from apps.billing.choices import VoucherNote, VoucherScope
+from apps.billing.days import billing_day
 from apps.billing.models import Discount, Package, Voucher
-from apps.billing.selectors.spending import billing_day
 from apps.billing.selectors.storage import storage_price
 from apps.billing.services.voucher_terms import VoucherSpec
 from apps.billing.services.vouchers import issue_voucher

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.test import Client
 
-from apps.billing.selectors.spending import billing_day
+from apps.billing.days import billing_day
 from apps.common.clock import db_now
 from tests.builders import World
 from tests.console.kit import last_entry

@@ -7,8 +7,8 @@ import pytest
 
 from apps.billing import services as billing
 from apps.billing.choices import VoucherScope
+from apps.billing.days import billing_day
 from apps.billing.models import Charge, Voucher
-from apps.billing.selectors.spending import billing_day
 from apps.billing.services.discounts import set_discount
 from apps.billing.services.voucher_terms import VoucherSpec
 from apps.billing.services.vouchers import issue_voucher

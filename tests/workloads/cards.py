@@ -15,9 +15,17 @@ from apps.workloads.choices import Kind
 from apps.workloads.models import Workload
 from apps.workloads.offers.quoting import resources_of
 from apps.workloads.reconcile.schedule import run_pass
-from tests.builders import make_node, platform, unique
+from tests.builders import World, make_node, make_world, platform, unique
 
 MEMORY_MIB = 81_920
+
+
+def world_of_cards(cards: int, model: str = "H200", balance_fen: int = 1_000_000) -> World:
+    """An organisation with money, and one machine with so many cards and nothing else."""
+    world = make_world(balance_fen=balance_fen)
+    Node.objects.all().delete()
+    make_gpu_node(cards=cards, model=model)
+    return world
 
 
 def make_gpu_node(cards: int = 4, name: str = "gpu-a01", model: str = "H200", mode: str = "whole") -> Node:

@@ -12,17 +12,15 @@ from apps.tenants import quotas
 from apps.tenants.choices import Resource
 from apps.workloads.models import Attempt, Workload
 from apps.workloads.offers.alternatives import Alternatives, would_start_now
-from tests.builders import World, actor_of, make_member, make_world, platform
-from tests.workloads.cards import MEMORY_MIB, make_gpu_node, make_gpu_package, scheduled, submit_on
+from tests.builders import World, actor_of, make_member, platform
+from tests.workloads.cards import MEMORY_MIB, make_gpu_node, make_gpu_package, scheduled, submit_on, world_of_cards
 
 
 @pytest.fixture
 def lab(db: None) -> Iterator[World]:
     """Four H200 of which Bob holds three, and two idle L40S; Alice waits for two H200."""
     with acting(platform()):
-        world = make_world(balance_fen=1_000_000)
-        Node.objects.all().delete()
-        make_gpu_node(cards=4, model="H200")
+        world = world_of_cards(4)
         make_gpu_node(cards=2, model="L40S", name="gpu-b01")
         yield world
 

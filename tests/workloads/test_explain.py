@@ -6,12 +6,11 @@ from unittest.mock import patch
 
 import pytest
 
-from apps.clusters.models import Node
 from apps.common.scoping import acting
 from apps.workloads.models import Event, Workload
 from apps.workloads.waiting import WaitReport, queue_card
-from tests.builders import World, actor_of, make_member, make_organisation, make_world, platform, top_up
-from tests.workloads.cards import make_gpu_node, make_gpu_package, scheduled, submit_on
+from tests.builders import World, actor_of, make_member, make_organisation, platform, top_up
+from tests.workloads.cards import make_gpu_package, scheduled, submit_on, world_of_cards
 
 SECRET = "project-nightingale"
 
@@ -20,10 +19,7 @@ SECRET = "project-nightingale"
 def lab(db: None) -> Iterator[World]:
     """One machine with four cards; two are Bob's, one is another organisation's, and Alice waits for two."""
     with acting(platform()):
-        world = make_world(balance_fen=10_000_000)
-        Node.objects.all().delete()
-        make_gpu_node(cards=4)
-        yield world
+        yield world_of_cards(4, balance_fen=10_000_000)
 
 
 @pytest.fixture

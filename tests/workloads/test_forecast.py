@@ -9,7 +9,6 @@ from django.utils.translation import override
 
 import scheduler
 from apps.billing import selectors as funds
-from apps.clusters.models import Node
 from apps.common.clock import db_now
 from apps.common.scoping import acting
 from apps.workloads import services as workloads
@@ -19,18 +18,15 @@ from apps.workloads.offers import quotecard
 from apps.workloads.offers.capacity import room
 from apps.workloads.offers.picker import package_choices, roughly, starts_in
 from apps.workloads.offers.quoting import offer, resources_of
-from tests.builders import World, actor_of, make_member, make_organisation, make_world, platform, signed_in, top_up
-from tests.workloads.cards import make_gpu_node, make_gpu_package, scheduled, submit_on
+from tests.builders import World, actor_of, make_member, make_organisation, platform, signed_in, top_up
+from tests.workloads.cards import make_gpu_node, make_gpu_package, scheduled, submit_on, world_of_cards
 
 
 @pytest.fixture
 def lab(db: None) -> Iterator[World]:
     """Two H200 on one machine and nothing else."""
     with acting(platform()):
-        world = make_world(balance_fen=1_000_000)
-        Node.objects.all().delete()
-        make_gpu_node(cards=2)
-        yield world
+        yield world_of_cards(2)
 
 
 def test_the_forecast_follows_what_starts_and_what_leaves_the_queue(lab: World) -> None:

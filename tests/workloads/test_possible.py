@@ -9,18 +9,15 @@ from apps.billing.models import Package
 from apps.clusters.models import Accelerator, Node
 from apps.common.scoping import acting
 from apps.workloads.offers.possible import obstacles
-from tests.builders import World, make_world, platform
-from tests.workloads.cards import make_gpu_node, make_gpu_package, scheduled, submit_on
+from tests.builders import World, platform
+from tests.workloads.cards import make_gpu_node, make_gpu_package, scheduled, submit_on, world_of_cards
 
 
 @pytest.fixture
 def lab(db: None) -> Iterator[World]:
     """Two H200 on one machine and nothing else."""
     with acting(platform()):
-        world = make_world(balance_fen=1_000_000)
-        Node.objects.all().delete()
-        make_gpu_node(cards=2)
-        yield world
+        yield world_of_cards(2)
 
 
 def titles(*packages: Package) -> list[str | None]:

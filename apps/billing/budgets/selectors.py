@@ -10,9 +10,9 @@ from uuid import UUID
 from django.db.models import QuerySet, Sum
 
 from apps.billing.choices import BudgetScope, Resource
+from apps.billing.days import billing_day
 from apps.billing.models import Budget, BudgetAlert, MeterSession, Package, SessionDay
 from apps.billing.selectors.metering import unrated_of
-from apps.billing.selectors.spending import billing_day
 from apps.billing.selectors.tag_costs import spent_by_tag
 from apps.common.actor import Actor
 from apps.common.errors import NotFound

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, time, timedelta
+from datetime import timedelta
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any
@@ -10,8 +10,8 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils.functional import Promise
 
+from apps.billing.days import midnight
 from apps.billing.exports.wanted import Wanted
-from apps.billing.selectors.spending import BILLING_ZONE
 from apps.common.actor import Actor
 from apps.common.money import FEN_PER_YUAN
 from apps.common.permissions import Permission
@@ -59,9 +59,9 @@ def yuan_of(fen: int | Decimal) -> Decimal:
 def between(rows: QuerySet[Any], wanted: Wanted, column: str) -> QuerySet[Any]:
     """Rows of the days wanted, by the instant in `column`."""
     if wanted.since:
-        rows = rows.filter(**{f"{column}__gte": datetime.combine(wanted.since, time(), BILLING_ZONE)})
+        rows = rows.filter(**{f"{column}__gte": midnight(wanted.since)})
     if wanted.until:
-        end = datetime.combine(wanted.until + timedelta(days=1), time(), BILLING_ZONE)
+        end = midnight(wanted.until + timedelta(days=1))
         rows = rows.filter(**{f"{column}__lt": end})
     if wanted.organisation_id:
         rows = rows.filter(organisation_id=wanted.organisation_id)

@@ -9,9 +9,9 @@ from typing import Any, Protocol
 import xlsxwriter
 from django.utils.translation import gettext as _
 
+from apps.billing.days import BILLING_ZONE
 from apps.billing.export_choices import ExportFormat
 from apps.billing.exports.columns import Column, Look
-from apps.billing.selectors.spending import BILLING_ZONE
 from apps.common.spreadsheets import BOM, Cell, csv_line
 
 # What one sheet of an XLSX file holds, its header included.

@@ -9,11 +9,11 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
+from apps.billing.days import billing_day
 from apps.billing.invoice_choices import InvoiceState
 from apps.billing.invoices.files import Upload, add_files, media_type_of
 from apps.billing.invoices.states import locked, move
 from apps.billing.models import Invoice
-from apps.billing.selectors.spending import billing_day
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Invalid

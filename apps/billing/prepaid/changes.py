@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from apps.billing.choices import AccountKind, PrepaidStatus, Term, TransferKind
 from apps.billing.models import Account, PrepaidOrder, PrepaidPurchase
 from apps.billing.periods import period_start, price_of_rest, used_by
-from apps.billing.prepaid.selectors import BILLING_ZONE, check_size
+from apps.billing.prepaid.selectors import check_size
 from apps.billing.prepaid.services import (
     UNSEEN,
     Seen,
@@ -122,7 +122,7 @@ def _successor(actor: Actor, found: PrepaidOrder, package_id: int, quantity: int
 def _rest(made: PrepaidOrder, part: PrepaidPurchase, full_fen: int, now: datetime) -> int:
     """The list price of what is left of the part's periods; the part itself may have begun in the middle of them."""
     term = Term(made.term)
-    start = period_start(made.anchor, term, part.first_period, BILLING_ZONE)
+    start = period_start(made.anchor, term, part.first_period)
     return price_of_rest(full_fen, start, part.ends_at, now)
 
 

@@ -4,9 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import ROUND_FLOOR, Decimal
 from uuid import UUID
-from zoneinfo import ZoneInfo
 
-from django.conf import settings
 from django.db.models import F, Q, QuerySet, Sum
 from django.utils.translation import gettext_lazy as _
 
@@ -22,7 +20,6 @@ from apps.common.clock import db_now
 from apps.common.errors import Conflict, Invalid, NotFound
 from apps.common.permissions import Permission
 
-BILLING_ZONE = ZoneInfo(settings.BILLING_TIME_ZONE)
 # The most periods in one payment, and replicas in one order.
 MOST_PERIODS = {Term.DAY: 366, Term.MONTH: 60, Term.YEAR: 5}
 MOST_REPLICAS = 1000
@@ -118,8 +115,8 @@ def _quoted(
     package_id, term, quantity = what
     price, own = offer_to(organisation_id, package_id, term)
     listed = price.price_fen * quantity * periods
-    start = period_start(anchor, term, first, BILLING_ZONE)
-    end = period_start(anchor, term, first + periods, BILLING_ZONE)
+    start = period_start(anchor, term, first)
+    end = period_start(anchor, term, first + periods)
     return PrepaidQuote(
         price=price,
         quantity=quantity,
@@ -219,7 +216,7 @@ def rest_fen(order: PrepaidOrder, price: TermPrice, at: datetime | None = None) 
     at, term = at or db_now(), Term(order.term)
     own = own_prices(order.organisation_id, at)
     parts = order.purchases.filter(cut_at__isnull=True, ends_at__gt=at)
-    starts = [(part, period_start(order.anchor, term, part.first_period, BILLING_ZONE)) for part in parts]
+    starts = [(part, period_start(order.anchor, term, part.first_period)) for part in parts]
     listed = [price_of_rest(price.price_fen * part.periods, start, part.ends_at, at) for part, start in starts]
     return sum(own.paid_ahead(fen) for fen in listed)
 

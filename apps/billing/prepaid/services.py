@@ -18,7 +18,7 @@ from apps.billing import policy
 from apps.billing.choices import AccountKind, PrepaidEnd, PrepaidStatus, Term, TransferKind
 from apps.billing.models import Account, PrepaidOrder, PrepaidPurchase, TermPrice, Transfer
 from apps.billing.periods import DAY, period_start, tenth_of
-from apps.billing.prepaid.selectors import BILLING_ZONE, check_size, next_period, offer_to
+from apps.billing.prepaid.selectors import check_size, next_period, offer_to
 from apps.billing.selectors.own_prices import OwnPrices
 from apps.billing.selectors.review import usable
 from apps.billing.services.ledger import Posting, lock_wallet, organisation_account, post
@@ -84,7 +84,7 @@ def order(actor: Actor, *, wanted: Wanted) -> PrepaidOrder:
             raise NotFound
         terms = agreed(organisation_id, wanted.package_id, wanted.term, wanted.seen)
         now = db_now()
-        end = period_start(now, wanted.term, wanted.periods, BILLING_ZONE)
+        end = period_start(now, wanted.term, wanted.periods)
         made: PrepaidOrder = PrepaidOrder.objects.create(
             organisation_id=organisation_id,
             user_id=person,
@@ -146,7 +146,7 @@ def renew_locked(
         raise Conflict(_("This order has ended."), hint=_("Place a new one."))
     terms = agreed(found.organisation_id, found.package_id, term, seen)
     first, before = next_period(found), state_words(found)
-    stretch = Stretch(first, periods, found.ends_at, period_start(found.anchor, term, first + periods, BILLING_ZONE))
+    stretch = Stretch(first, periods, found.ends_at, period_start(found.anchor, term, first + periods))
     found.ends_at = stretch.ends_at
     found.covers_until = grace_end(found.anchor, term, first + periods)
     found.told_days = None
@@ -250,8 +250,8 @@ def agreed(organisation_id: UUID, package_id: int, term: Term, seen: Seen) -> Ag
 
 def grace_end(anchor: datetime, term: Term, periods: int) -> datetime:
     """Until when an order of so many periods may still be renewed."""
-    last = period_start(anchor, term, periods - 1, BILLING_ZONE)
-    end = period_start(anchor, term, periods, BILLING_ZONE)
+    last = period_start(anchor, term, periods - 1)
+    end = period_start(anchor, term, periods)
     return end + min(policy.PREPAID_GRACE, tenth_of(last, end))
 
 

@@ -17,7 +17,7 @@ from apps.billing.covering import Occupant
 from apps.billing.models import Account, PrepaidOrder, PrepaidStop
 from apps.billing.periods import period_start, tenth_of
 from apps.billing.prepaid.earning import each_alone
-from apps.billing.prepaid.selectors import BILLING_ZONE, next_period, renewal_quote
+from apps.billing.prepaid.selectors import next_period, renewal_quote
 from apps.billing.prepaid.services import locked, log, renew_locked, state_words
 from apps.billing.selectors.covering import covering_of, occupant, running
 from apps.common.actor import Actor
@@ -50,7 +50,7 @@ def _look_after(actor: Actor, order_id: UUID, now: datetime) -> bool:
 
 
 def _ahead(found: PrepaidOrder) -> timedelta:
-    last = period_start(found.anchor, Term(found.term), next_period(found) - 1, BILLING_ZONE)
+    last = period_start(found.anchor, Term(found.term), next_period(found) - 1)
     return min(policy.PREPAID_RENEW_AHEAD, tenth_of(last, found.ends_at))
 
 

@@ -2,27 +2,18 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date, datetime
 from decimal import Decimal
 from uuid import UUID
-from zoneinfo import ZoneInfo
 
-from django.conf import settings
 from django.db.models import Q, Sum
 
+from apps.billing.days import billing_day
 from apps.billing.models import MeterSession, SessionDay
 from apps.billing.selectors.consumption import ChargeFilter, day_sums, session_days
 from apps.billing.selectors.metering import unrated_of
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.permissions import Permission
-
-BILLING_ZONE = ZoneInfo(settings.BILLING_TIME_ZONE)
-
-
-def billing_day(at: datetime) -> date:
-    """The day that a moment is charged to."""
-    return at.astimezone(BILLING_ZONE).date()
 
 
 def charged(actor: Actor, *, filters: ChargeFilter) -> int:

@@ -14,9 +14,7 @@ from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
 from uuid import UUID
-from zoneinfo import ZoneInfo
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
@@ -25,6 +23,7 @@ from apps.billing.arithmetic import cut_at_hours, largest_remainder, seconds
 from apps.billing.bulk import copy_rows
 from apps.billing.choices import AccountKind, Resource, TransferKind
 from apps.billing.covering import Covering
+from apps.billing.days import billing_day
 from apps.billing.funding import Usage
 from apps.billing.models import Account, Charge, MeterSession, RatingRun, Transfer, UsageSlice
 from apps.billing.models.rating import LATE
@@ -36,8 +35,6 @@ from apps.billing.services.vouchers_payment import Funding, fund_return, fund_us
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.money import whole_fen
-
-BILLING_ZONE = ZoneInfo(settings.BILLING_TIME_ZONE)
 
 
 @dataclass(frozen=True)
@@ -253,7 +250,7 @@ def _write_charges(run: RatingRun, drafts: Sequence[Draft], funding: Funding) ->
 
 def _charge(run: RatingRun, draft: Draft, amount_fen: int, voucher_exact: Decimal) -> dict[str, object]:
     # A slice lies within one UTC hour, and the billing zone is whole hours from UTC: it has one day and one period.
-    day = draft.slice_start.astimezone(BILLING_ZONE).date()
+    day = billing_day(draft.slice_start)
     length = seconds(draft.end - draft.start)
     return {
         "run_id": run.pk,

@@ -2,22 +2,20 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import date, datetime, time, timedelta
+from datetime import date, timedelta
 from typing import Any
-from zoneinfo import ZoneInfo
 
-from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
 from apps.billing import policy
 from apps.billing.choices import VoucherScope
+from apps.billing.days import billing_day, midnight
 from apps.billing.models import Package, Voucher
 from apps.common.clock import db_now
 from apps.common.errors import Invalid, Text
 from apps.common.money import yuan
 from apps.tenants.models import Organisation
 
-BILLING_ZONE = ZoneInfo(settings.BILLING_TIME_ZONE)
 NOTE_MAX = 300
 LONGEST = timedelta(days=3660)
 
@@ -104,16 +102,11 @@ def columns_of(spec: VoucherSpec) -> dict[str, Any]:
         "scope": spec.scope,
         "package_id": spec.package_id,
         "gpu_model": spec.gpu_model.strip(),
-        "valid_from": _midnight(spec.valid_from),
-        "valid_until": _midnight(spec.valid_until + timedelta(days=1)),
+        "valid_from": midnight(spec.valid_from),
+        "valid_until": midnight(spec.valid_until + timedelta(days=1)),
         "note": spec.note.strip(),
     }
 
 
 def _today() -> date:
-    return db_now().astimezone(BILLING_ZONE).date()
-
-
-def _midnight(day: date) -> datetime:
-    """The billing zone is whole hours from UTC: no usage slice crosses it."""
-    return datetime.combine(day, time.min, tzinfo=BILLING_ZONE)
+    return billing_day(db_now())

@@ -15,8 +15,9 @@ from django.core.cache import cache
 from django.db.models import Sum
 
 from apps.billing.choices import AccountKind, TransferKind
+from apps.billing.days import billing_day, midnight
 from apps.billing.models import Account, DaySum, PrepaidOrder, Transfer
-from apps.billing.months import BILLING_ZONE, COMPLETE_AFTER, Month
+from apps.billing.months import COMPLETE_AFTER, Month
 from apps.billing.statements.figures import Flow, flow_of, flows, is_billed, received_fen, runs, settled
 from apps.common.actor import Actor
 from apps.common.clock import db_now
@@ -93,7 +94,7 @@ def _flows(month: Month, now: datetime) -> list[Flow]:
     """
     key = f"billing.flows.2.{month.period}"
     until, rows = cache.get(key) or (month.start, [])
-    complete = min(_midnight(now - COMPLETE_AFTER), month.end)
+    complete = min(midnight(billing_day(now - COMPLETE_AFTER)), month.end)
     if until < complete:
         rows += [
             (each.kind.value, each.debit.value, each.credit.value, each.amount_fen, each.count)
@@ -103,11 +104,6 @@ def _flows(month: Month, now: datetime) -> list[Flow]:
         cache.set(key, (until, rows), _KEPT)
     found = [flow_of(*row) for row in rows]
     return found if until == month.end else found + flows(settled(until, month.end))
-
-
-def _midnight(moment: datetime) -> datetime:
-    """The begin of its day in the billing zone."""
-    return datetime.combine(moment.astimezone(BILLING_ZONE), datetime.min.time(), BILLING_ZONE)
 
 
 def balance(kind: AccountKind) -> int:

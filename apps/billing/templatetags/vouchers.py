@@ -1,21 +1,19 @@
 """Words of vouchers and discounts, for both portals."""
 
 from datetime import timedelta
-from zoneinfo import ZoneInfo
 
 from django import template
-from django.conf import settings
 from django.utils import formats
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from apps.billing.choices import VoucherNote, VoucherScope, VoucherState
+from apps.billing.days import billing_day
 from apps.billing.formula import per_cent
 from apps.billing.models import Discount, Voucher
 from apps.common.badges import Tone
 
 register = template.Library()
-BILLING_ZONE = ZoneInfo(settings.BILLING_TIME_ZONE)
 TONES = {VoucherState.VALID: Tone.RUN, VoucherState.PLANNED: Tone.WAIT}
 
 
@@ -37,8 +35,8 @@ def note_words(voucher: Voucher) -> str:
 @register.filter
 def validity(voucher: Voucher) -> str:
     """First and last day in the billing zone, both included."""
-    first = voucher.valid_from.astimezone(BILLING_ZONE).date()
-    last = (voucher.valid_until.astimezone(BILLING_ZONE) - timedelta(days=1)).date()
+    first = billing_day(voucher.valid_from)
+    last = billing_day(voucher.valid_until - timedelta(days=1))
     return f"{formats.date_format(first, 'Y-m-d')} – {formats.date_format(last, 'Y-m-d')}"
 
 

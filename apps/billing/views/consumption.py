@@ -1,7 +1,7 @@
 """What the money went to: by day, by run, down to one charge and how it comes about."""
 
 from dataclasses import replace
-from datetime import date, datetime, time, timedelta
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -14,12 +14,13 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from apps.billing import selectors as funds
+from apps.billing.days import midnight
 from apps.billing.forms import Asked, ConsumptionForm, Period
 from apps.billing.models import Charge
 from apps.billing.runpages import page_of_runs
 from apps.billing.selectors import WorkloadCost
 from apps.billing.selectors.consumption import session_days
-from apps.billing.selectors.spending import BILLING_ZONE, unrated
+from apps.billing.selectors.spending import unrated
 from apps.billing.statements.agreement import agreement_of_months
 from apps.billing.views.costs import tabs
 from apps.common.access import in_organisation, requires
@@ -155,7 +156,7 @@ def days(request: ActorRequest) -> JsonResponse:
 
 
 def _midnight(day: date) -> str:
-    return datetime.combine(day, time(), BILLING_ZONE).isoformat()
+    return midnight(day).isoformat()
 
 
 @requires(OWN)

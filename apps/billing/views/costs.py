@@ -1,7 +1,7 @@
 """The organisation's cost, told apart by department, member or resource, and over time."""
 
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import date, timedelta
 from typing import Any
 
 from django.http import HttpResponse, JsonResponse
@@ -10,10 +10,10 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
+from apps.billing.days import midnight
 from apps.billing.exports.columns import yuan_of
 from apps.billing.forms import Asked, ConsumptionForm, Period
 from apps.billing.selectors.costs import By, Cost, Step, Total, costs, dimensions, over_time, total
-from apps.billing.selectors.spending import BILLING_ZONE
 from apps.common.access import in_organisation, requires
 from apps.common.formatting import duration
 from apps.common.money import FEN_PER_YUAN, yuan
@@ -127,7 +127,7 @@ def _steps(since: date, until: date, step: Step) -> list[date]:
 
 
 def _at(day: date) -> str:
-    return datetime.combine(day, time(), BILLING_ZONE).isoformat()
+    return midnight(day).isoformat()
 
 
 @requires(OWN)

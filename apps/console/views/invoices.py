@@ -11,13 +11,13 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
+from apps.billing.days import billing_day
 from apps.billing.invoice_choices import InvoiceState
 from apps.billing.invoices import issuing as invoicing
 from apps.billing.invoices import selectors as reads
 from apps.billing.invoices.downloads import download
 from apps.billing.invoices.views import strip
 from apps.billing.models import Invoice
-from apps.billing.selectors.spending import billing_day
 from apps.common.access import on_platform, requires
 from apps.common.clock import db_now
 from apps.common.errors import DomainError
