@@ -68,6 +68,7 @@ def test_more_waits_for_a_second_person_who_is_told(fang: Actor, guo: Actor, wor
         assert (made.transfer.voucher.note, made.transfer.voucher.left_fen) == ("Welcome", LARGE)
         log = Entry.objects.get(action="billing.voucher.approved")
     assert (log.before["state"], log.after["state"]) == ("pending", "approved")
+    assert (log.after["scope"], log.after["amount_fen"]) == ("everything", LARGE)
 
 
 def test_the_same_form_again_is_the_same_request_whatever_became_of_it(fang: Actor, guo: Actor, world: World) -> None:

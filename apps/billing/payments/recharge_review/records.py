@@ -10,10 +10,12 @@ from apps.common.actor import Actor
 
 
 def words_of(found: RechargeRequest) -> dict[str, object]:
+    """With the payment's reference or the voucher's terms."""
+    known = {"reference": found.reference} if found.terms is None else found.terms
     return {
         "kind": found.kind,
         "amount_fen": found.amount_fen,
-        "reference": found.reference,
+        **known,
         "note": found.note,
         "organisation": found.organisation.name,
     }
@@ -48,4 +50,4 @@ def _subject(found: RechargeRequest) -> str:
 
 def _label(found: RechargeRequest) -> str:
     """A voucher's reference is the key of a form: nobody knows it by that."""
-    return found.organisation.name if found.kind == RechargeKind.VOUCHER else found.reference
+    return found.reference if found.terms is None else found.organisation.name
