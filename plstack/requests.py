@@ -84,12 +84,11 @@ class RequestHandler(ASGIHandler):
 
     async def send_response(self, response: HttpResponseBase, send: Any) -> None:
         """A stream lasts as long as the right to it. Cut off, it stays incomplete: it must not look whole."""
-        grant = response.grant if isinstance(response, Stream) else None
-        if grant is None:
+        if not isinstance(response, Stream) or response.grant is None:
             await super().send_response(response, send)
             return
         sending = asyncio.create_task(super().send_response(response, send))
-        losing = asyncio.create_task(grant.lost())
+        losing = asyncio.create_task(response.grant.lost())
         try:
             await asyncio.wait({sending, losing}, return_when=asyncio.FIRST_COMPLETED)
             if sending.done():
@@ -100,6 +99,7 @@ class RequestHandler(ASGIHandler):
             for task in (sending, losing):
                 task.cancel()
             await asyncio.gather(sending, losing, return_exceptions=True)
+            await response.release()
 
 
 async def _turn_away(scope: Any, send: Any) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import wraps
 from typing import Any, Protocol
+from urllib.parse import urlsplit, urlunsplit
 
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -112,10 +113,19 @@ def _needs_a_session(request: HttpRequest, access: Access) -> bool:
 
 
 def _sign_in_first(request: HttpRequest) -> HttpResponseBase:
-    response = redirect_to_login(request.get_full_path())
-    if request.headers.get("HX-Request"):  # a fragment must not swallow the sign-in page
-        return HttpResponse(status=204, headers={"HX-Redirect": response.url})
-    return response
+    if not request.headers.get("HX-Request"):
+        return redirect_to_login(request.get_full_path())
+    # A fragment must not swallow the sign-in page, and whoever has signed in returns to the page, not to the fragment.
+    return HttpResponse(status=204, headers={"HX-Redirect": redirect_to_login(_page_of(request)).url})
+
+
+def _page_of(fragment: HttpRequest) -> str:
+    """Path and query of the page that asked for a fragment; the start page where it does not say."""
+    try:
+        page = urlsplit(fragment.headers.get("HX-Current-URL", ""))
+    except ValueError:
+        return "/"
+    return urlunsplit(("", "", page.path or "/", page.query, ""))
 
 
 def bind_stream(request: HttpRequest, access: Access, response: HttpResponseBase) -> None:

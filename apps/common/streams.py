@@ -1,6 +1,6 @@
 """Answers that are sent while they are read: each breaks off soon after the right to read it has ended."""
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 
 from django.http import StreamingHttpResponse
 
@@ -25,12 +25,18 @@ class Stream(StreamingHttpResponse):
         headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(parts, content_type=content_type, headers=dict(headers or {}))
+        self.parts = parts
         self.visible = visible
         self.grant: Grant | None = None
 
     def bind(self, actors: Actors, access: Access) -> None:
         """Called by the route's guard: whom to ask whether the stream may go on."""
         self.grant = Grant(actors, access, self.visible)
+
+    async def release(self) -> None:
+        """Close what the parts are read from, which Django leaves to the garbage collector when a stream breaks off."""
+        if isinstance(self.parts, AsyncGenerator):
+            await self.parts.aclose()
 
 
 def while_holding(actor: Actor, *permissions: Permission) -> Callable[[Actor], object]:
