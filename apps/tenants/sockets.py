@@ -66,8 +66,8 @@ class Watched(AsyncWebsocketConsumer):
         except ValueError:
             await self.close(code=Closing.BAD_ADDRESS)
             return
-        await self.channel_layer.group_add(rights_group(self.actor.person()), self.channel_name)
         self.watch = asyncio.create_task(self._watch(self.grant))
+        await self._hear_of_rights()
         await self.opened()
 
     def _actors(self) -> SessionActors:
@@ -109,6 +109,12 @@ class Watched(AsyncWebsocketConsumer):
             await self.heard(message)
         else:
             await self.close(code=Closing.NOT_TEXT)
+
+    async def _hear_of_rights(self) -> None:
+        try:
+            await self.channel_layer.group_add(rights_group(self.actor.person()), self.channel_name)
+        except Exception:  # Redis down: the timer notices all the same
+            log.warning("a connection does not hear of rights", exc_info=log.isEnabledFor(logging.DEBUG))
 
     async def rights_changed(self, _message: dict[str, Any]) -> None:
         """Of a channel group; it may be lost, the timer is not."""
