@@ -9,6 +9,8 @@ Middleware and view are one call: as Django's handler runs them, a request chang
 under load each change waits for the interpreter's lock.
 """
 
+import asyncio
+import logging
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from threading import Lock
@@ -20,7 +22,10 @@ from django.db import close_old_connections
 from django.http import FileResponse, HttpRequest
 from django.http.response import HttpResponseBase
 
+from apps.common.streams import Stream
 from plstack.busy import busy
+
+log = logging.getLogger(__name__)
 
 # A quarter of the embedded server's slots: the gateway, the workers and the operator's shell need theirs.
 THREADS = 24
@@ -76,6 +81,25 @@ class RequestHandler(ASGIHandler):
         if isinstance(response, FileResponse):
             response.block_size = self.chunk_size
         return response
+
+    async def send_response(self, response: HttpResponseBase, send: Any) -> None:
+        """A stream lasts as long as the right to it. Cut off, it stays incomplete: it must not look whole."""
+        if not isinstance(response, Stream) or response.grant is None:
+            await super().send_response(response, send)
+            return
+        sending = asyncio.create_task(super().send_response(response, send))
+        losing = asyncio.create_task(response.grant.lost())
+        try:
+            await asyncio.wait({sending, losing}, return_when=asyncio.FIRST_COMPLETED)
+            if sending.done():
+                sending.result()
+            else:
+                log.info("a download was cut off: %s", losing.result().code)
+        finally:
+            for task in (sending, losing):
+                task.cancel()
+            await asyncio.gather(sending, losing, return_exceptions=True)
+            await response.release()
 
 
 async def _turn_away(scope: Any, send: Any) -> None:

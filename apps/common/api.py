@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView, set_rollback
 
 from apps.common import idempotency, queries
-from apps.common.access import Access, Realm, actor_for
+from apps.common.access import Access, Realm, actor_for, bind_stream
 from apps.common.actor import Actor
 from apps.common.errors import DomainError
 from apps.common.scoping import acting
@@ -85,6 +85,9 @@ class ScopedView(APIView):
         with ExitStack() as self._scope:
             response = super().dispatch(request, *args, **kwargs)
             self._remember(response)
+        access = self.declared_access()
+        if access is not None and access.realm is not Realm.PUBLIC:
+            bind_stream(request, access, response)
         allowance: Allowance | None = getattr(request, "allowance", None)
         for name, value in allowance.headers().items() if allowance else ():
             response.headers[name] = value

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from stat import S_IMODE, S_ISDIR, S_ISREG
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -18,7 +18,7 @@ from apps.storage.choices import Clash, JobKind
 from apps.storage.listing import HIDDEN
 from apps.storage.models import Job
 from apps.storage.rebuilding import copy_content
-from apps.storage.roots import Root, resolve, row_of
+from apps.storage.roots import Root, row_of
 from apps.storage.usage import Budget, guard
 
 Names = tuple[str, ...]
@@ -94,8 +94,8 @@ def run(actor: Actor, ticket: jobs.Ticket) -> None:
     """Do the job as its owner, whose rights are asked again. Raises `DomainError`, `jobs.TakenAway`."""
     wanted: dict[str, Any] = ticket.job.parameters
     move = ticket.job.kind == JobKind.MOVE
-    source = _root(actor, wanted["source"], write=move)
-    target = _root(actor, wanted["target"], write=True)
+    source = ticket.root(actor, wanted["source"], write=move)
+    target = ticket.root(actor, wanted["target"], write=True)
     into = parts_of(wanted["folder"])
     with guard(row_of(target)) as budget, operations.in_words():
         way = _Way(source, target, budget, ticket)
@@ -103,10 +103,6 @@ def run(actor: Actor, ticket: jobs.Ticket) -> None:
             _copy(way, parts_of(path), (*into, name))
     if move:
         operations.delete(source, list(wanted["placed"]))
-
-
-def _root(actor: Actor, address: list[str], *, write: bool) -> Root:
-    return resolve(actor, address[0], UUID(address[1]), write=write)
 
 
 def _copy(way: _Way, origin: Names, place: Names) -> None:

@@ -11,11 +11,17 @@ from django.db import transaction
 from django.db.models import QuerySet
 from kombu.exceptions import KombuError
 
-from apps.common.actor import Actor
-from apps.common.errors import NotFound
+from apps.common.actor import Actor, Channel
+from apps.common.errors import Denied, NotFound
+from apps.common.grants import RECHECK_S
+from apps.common.permissions import Permission
+from apps.common.scoping import acting
 from apps.storage import states
 from apps.storage.choices import OPEN_JOBS, JobKind, RootKind
 from apps.storage.models import Job
+from apps.storage.roots import Root, resolve
+from apps.tenants.actors import organisation_actor
+from apps.tenants.models import User
 
 TOLD_EVERY_S = 1.0
 log = logging.getLogger(__name__)
@@ -26,26 +32,53 @@ class TakenAway(Exception):
 
 
 class Ticket:
-    """The worker's hold on a job: counts what is done, tells the row about once a second."""
+    """The worker's hold on a job: counts what is done, tells the row about once a second.
+
+    Work that takes hours ends soon after the owner's right to one of its trees has ended.
+    """
 
     def __init__(self, job: Job) -> None:
         self.job = job
+        self._roots: list[tuple[list[str], bool]] = []
+        self._confirmed = time.monotonic()
         self.files = 0
         self.size = 0
         self._told = 0.0
 
     def tell(self, files: int, size: int) -> None:
-        """So much more is done. Raises `TakenAway` where the job is not ours any more."""
+        """So much more is done. Raises `TakenAway` where the job is not ours any more, else as `root` does."""
         self.files += files
         self.size += size
         if time.monotonic() - self._told > TOLD_EVERY_S:
             self._told = time.monotonic()
             if not states.beat(self.job, files=self.files, size=self.size):
                 raise TakenAway
+        if time.monotonic() - self._confirmed > RECHECK_S:
+            self._confirmed = time.monotonic()
+            self._confirm()
+
+    def root(self, actor: Actor, address: list[str], *, write: bool = False) -> Root:
+        """The tree of this kind and id, which is asked for again while the job runs. Raises `NotFound`, `Denied`."""
+        self._roots.append((address, write))
+        return resolve(actor, address[0], UUID(address[1]), write=write)
+
+    def _confirm(self) -> None:
+        actor = owner_of(self.job)
+        with acting(actor):
+            for address, write in self._roots:
+                resolve(actor, address[0], UUID(address[1]), write=write)
 
     def close(self) -> None:
         """The last figures."""
         states.beat(self.job, files=self.files, size=self.size)
+
+
+def owner_of(job: Job) -> Actor:
+    """Whoever began it, with the rights that they have now; raises `Denied` for who is no member any more."""
+    owner = User.objects.filter(pk=job.owner_id, is_active=True).first()
+    if owner is None:
+        raise Denied(Permission.STORAGE_USE)
+    return organisation_actor(owner, job.organisation_id, channel=Channel.TASK)
 
 
 def start(

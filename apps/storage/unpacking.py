@@ -2,7 +2,6 @@
 
 import os
 from typing import Any
-from uuid import UUID
 
 from django.utils.translation import gettext as _
 
@@ -13,7 +12,7 @@ from apps.storage.archives import unpack
 from apps.storage.beneath import folder_beneath, make_folder, open_file, parts_of
 from apps.storage.choices import JobKind
 from apps.storage.models import Job
-from apps.storage.roots import Root, resolve, row_of
+from apps.storage.roots import Root, row_of
 from apps.storage.usage import guard
 
 
@@ -39,7 +38,7 @@ def start(actor: Actor, root: Root, path: str) -> Job:
 def run(actor: Actor, ticket: jobs.Ticket) -> None:
     """Do the job as its owner. Begun again after a kill, it writes the same files once more."""
     wanted: dict[str, Any] = ticket.job.parameters
-    root = resolve(actor, wanted["root"][0], UUID(wanted["root"][1]), write=True)
+    root = ticket.root(actor, wanted["root"], write=True)
     with guard(row_of(root)) as budget, operations.in_words():
 
         def take(count: int) -> None:

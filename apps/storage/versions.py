@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from typing import Any
-from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet, Sum
@@ -17,7 +16,7 @@ from apps.storage.beneath import folder_beneath
 from apps.storage.choices import JobKind, RootKind
 from apps.storage.models import MIB, Dataset, DatasetVersion, EntryKind, Job, Manifest, ManifestEntry
 from apps.storage.rebuilding import materialise
-from apps.storage.roots import Root, resolve
+from apps.storage.roots import Root
 from apps.tenants import quotas
 from apps.tenants.choices import HolderKind, Resource
 
@@ -46,7 +45,7 @@ def run(actor: Actor, ticket: jobs.Ticket) -> None:
     """Do the job as its owner. Killed and begun again, it continues the manifest that it had begun."""
     dataset = datasets.get_writable(actor, ticket.job.subject_id)
     wanted: dict[str, Any] = ticket.job.parameters
-    source = resolve(actor, wanted["source"][0], UUID(wanted["source"][1]))
+    source = ticket.root(actor, wanted["source"])
     manifest = _manifest(ticket, wanted)
     if not manifest.complete:
         newest = datasets.versions(dataset).select_related("manifest").first()

@@ -7,13 +7,12 @@ from threading import Event, Lock, Thread
 
 from django.db import connection, transaction
 
-from apps.common.actor import Actor, Channel, system_actor
+from apps.common.actor import Actor, system_actor
 from apps.common.errors import DomainError
 from apps.common.scoping import acting
 from apps.storage import copying, jobs, states, unpacking, versions
 from apps.storage.choices import JobKind, JobStatus
 from apps.storage.models import Job
-from apps.tenants.actors import organisation_actor
 
 _RUNNERS: dict[JobKind, Callable[[Actor, jobs.Ticket], None]] = {
     JobKind.COPY: copying.run,
@@ -44,7 +43,7 @@ def _do(job: Job) -> None:
     """As the person who asked, with the rights that they have now."""
     ticket = jobs.Ticket(job)
     try:
-        actor = organisation_actor(job.owner, job.organisation_id, channel=Channel.TASK)
+        actor = jobs.owner_of(job)
         with acting(actor), _heart(job):
             _RUNNERS[JobKind(job.kind)](actor, ticket)
         ticket.close()

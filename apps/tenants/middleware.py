@@ -9,14 +9,9 @@ from apps.common.actor import Actor, Channel
 from apps.common.errors import Denied
 from apps.common.permissions import Permission
 from apps.common.requests import address_of
-from apps.tenants import actors, second_factor, sessions
+from apps.tenants import second_factor, sessions
 from apps.tenants.models import User
-
-BUILDERS: dict[Realm, Callable[..., Actor]] = {
-    Realm.ORGANISATION: actors.organisation_actor,
-    Realm.PLATFORM: actors.platform_actor,
-    Realm.SELF: actors.personal_actor,
-}
+from apps.tenants.session_actors import SessionActors
 
 
 class RequestActors:
@@ -24,20 +19,28 @@ class RequestActors:
 
     def __init__(self, request: HttpRequest) -> None:
         self.request = request
-        self.built: dict[Realm, Actor] = {}
+        self._actors: SessionActors | None = None
 
     def get(self, realm: Realm) -> Actor:
-        if realm not in self.built:
-            user = self.request.user
-            if not isinstance(user, User):
-                raise Denied(Permission.ORGANISATION_VIEW)
-            channel = Channel.API if self.request.path.startswith("/api/") else Channel.WEB
-            self.built[realm] = BUILDERS[realm](user, channel=channel, address=address_of(self.request))
-        return self.built[realm]
+        return self._of_session().get(realm)
 
     def admit(self, actor: Actor) -> None:
         """Raise `SecondFactorMissing` where the actor's rights ask for more proof than there is."""
         second_factor.admit(actor)
+
+    def again(self) -> SessionActors:
+        """The request's person as they are now, long after its view has returned; raises `SignedOut`."""
+        return self._of_session().again()
+
+    def _of_session(self) -> SessionActors:
+        if self._actors is None:
+            user = self.request.user
+            if not isinstance(user, User):
+                raise Denied(Permission.ORGANISATION_VIEW)
+            channel = Channel.API if self.request.path.startswith("/api/") else Channel.WEB
+            key = self.request.session.session_key or ""
+            self._actors = SessionActors(user, key, channel=channel, address=address_of(self.request))
+        return self._actors
 
 
 class ActorMiddleware:

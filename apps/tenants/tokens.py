@@ -124,7 +124,16 @@ def revoke(actor: Actor, *, token_id: UUID) -> ApiToken:
 
 def find(secret: str) -> ApiToken:
     """The live token with this secret, its person and organisation loaded; raises `Refused`."""
-    found = ApiToken.objects.select_related("user", "organisation").filter(digest=digest_of(secret)).first()
+    return _live(digest=digest_of(secret))
+
+
+def find_again(token_id: UUID) -> ApiToken:
+    """A token that was found before, as it is now; raises `Refused`."""
+    return _live(pk=token_id)
+
+
+def _live(**which: object) -> ApiToken:
+    found: ApiToken | None = ApiToken.objects.select_related("user", "organisation").filter(**which).first()
     if found is None:
         raise Refused(Refusal.UNKNOWN)
     if found.revoked_at is not None:

@@ -5,6 +5,7 @@ import os
 import stat
 import threading
 from dataclasses import dataclass, field
+from uuid import UUID
 
 from apps.common.actor import system_actor
 from apps.common.errors import QuotaExceeded, Unavailable
@@ -59,9 +60,13 @@ class Account:
 
 @dataclass(slots=True)
 class OpenFile:
-    """`account` None: open for reading only. `append`: each write goes to the end, wherever the client says."""
+    """`root_id`: the tree that it was opened in. `account` None: open for reading only.
+
+    `append`: each write goes to the end, wherever the client says.
+    """
 
     descriptor: int
+    root_id: UUID
     account: Account | None
     append: bool = False
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -111,7 +116,7 @@ def open_file(spot: Spot, flags: int, mode: int, account: Account) -> OpenFile:
         descriptor, made = _open(parent, name, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, mode)
         if made:
             give_like(parent, name)
-    file = OpenFile(descriptor, account if writes else None, append)
+    file = OpenFile(descriptor, spot.place.root.id, account if writes else None, append)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(errno.EACCES, "Not a regular file")

@@ -86,7 +86,8 @@ def raw(request: ActorRequest, kind: str, root_id: UUID) -> HttpResponseBase:
     path = request.GET.get("path", "")
     name = path.rpartition("/")[2]
     descriptor = open_file(resolve(request.actor, kind, root_id).path, path)
-    return send(descriptor, name, inline_image="show" in request.GET and is_picture(name))
+    show = "show" in request.GET and is_picture(name)
+    return send(descriptor, name, visible=lambda actor: resolve(actor, kind, root_id), inline_image=show)
 
 
 @requires(VIEW)
@@ -94,4 +95,5 @@ def raw(request: ActorRequest, kind: str, root_id: UUID) -> HttpResponseBase:
 def packed(request: ActorRequest, kind: str, root_id: UUID) -> HttpResponseBase:
     """What `?path=` names, repeatedly, as one zip; everything without one."""
     root = resolve(request.actor, kind, root_id)
-    return zip_response(root.path, root.title, request.GET.getlist("path") or [""])
+    paths = request.GET.getlist("path") or [""]
+    return zip_response(root.path, root.title, paths, visible=lambda actor: resolve(actor, kind, root_id))

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from apps.audit.services import Target, record
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, Invalid, NotFound
+from apps.common.live import hurry_rights_on_commit
 from apps.common.permissions import Permission
 from apps.tenants.choices import PlatformRole
 from apps.tenants.models import DefinedPlatformRole, PlatformAssignment, User
@@ -53,6 +54,7 @@ def withdraw_platform_role(actor: Actor, *, assignment_id: int) -> None:
         role = PlatformRole(found.role) if found.role else None
         _log(actor, found.user, "withdrawn", before={"role": _name_of(role, found.defined)})
         found.delete()
+        hurry_rights_on_commit(found.user_id)
 
 
 def define_platform_role(

@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 FRESH_S = 5.0
 # What does not listen yet is looked at again sooner.
 WAITING_FRESH_S = 1.0
-RECHECK_S = 30.0
+RECHECK_S = 12.0
 # The database may be away for a while without open connections being cut; nobody new gets in meanwhile.
 BLIND_S = 300.0
 
