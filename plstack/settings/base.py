@@ -55,9 +55,11 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "apps.common.problems.ApiProblems",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "apps.common.middleware.SecurityHeaders",
+    "apps.common.middleware.PlainInput",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "apps.common.middleware.PreferredLanguage",
     "django.middleware.locale.LocaleMiddleware",
@@ -246,7 +248,7 @@ REST_FRAMEWORK = {
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
     "DEFAULT_SCHEMA_CLASS": "apps.common.schema.Schema",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser", "rest_framework.parsers.MultiPartParser"],
+    "DEFAULT_PARSER_CLASSES": ["apps.common.parsers.JSONParser", "apps.common.parsers.MultiPartParser"],
     "EXCEPTION_HANDLER": "apps.common.api.problem_json",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
     "DEFAULT_THROTTLE_CLASSES": ["apps.common.throttling.RateLimit"],

@@ -16,6 +16,7 @@ from apps.common.clock import db_now
 from apps.common.errors import Invalid, NotFound
 from apps.common.money import yuan
 from apps.common.permissions import Permission
+from apps.common.text import clean_name
 from apps.tenants.models import Organisation
 
 REFERENCE_MAX = 80
@@ -28,7 +29,7 @@ def top_up(actor: Actor, *, organisation_id: UUID, amount_fen: int, reference: s
     with another amount it is a Conflict. Work may start again as soon as this has committed.
     """
     actor.require(Permission.PLATFORM_RECHARGE)
-    reference, note = reference.strip(), note.strip()
+    reference, note = clean_name(reference, "reference"), note.strip()
     check_payment(amount_fen, reference, note)
     organisation = find_organisation(organisation_id)
     with transaction.atomic():
