@@ -29,12 +29,16 @@ def clean_name(name: str, field: str = "name") -> str:
 
     With zero-width letters two names look the same, with a change of direction one looks like another.
     """
-    cleaned = " ".join(name.split())
-    alien = next((each for each in cleaned if not each.isprintable()), None)
+    return check_visible(" ".join(name.split()), field)
+
+
+def check_visible(text: str, field: str) -> str:
+    """The text as it is; raises `Invalid` as `clean_name` does."""
+    alien = next((each for each in text if not each.isprintable()), None)
     if alien is not None:
-        told = _("A name cannot have %(character)s in it: nobody would see it.") % {"character": shown(alien)}
+        told = _("%(character)s cannot stand here: nobody would see it.") % {"character": shown(alien)}
         raise Invalid.field(field, told)
-    return cleaned
+    return text
 
 
 def visible(name: str) -> str:

@@ -73,6 +73,7 @@ MIDDLEWARE = [
     "apps.tenants.settings.RememberSettings",
     "apps.tenants.middleware.ActorMiddleware",
     "apps.tenants.middleware.SessionSeen",
+    "apps.tenants.middleware.TriesLimited",
     "apps.common.middleware.DomainErrors",
     "apps.common.middleware.PageAbove",
 ]
@@ -182,11 +183,12 @@ ACCOUNT_ADAPTER = "apps.tenants.adapter.AccountAdapter"
 ACCOUNT_SESSION_REMEMBER = None
 ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = False
 ACCOUNT_REAUTHENTICATION_REQUIRED = False
-ACCOUNT_RATE_LIMITS = {
-    "login": "60/m/ip",
-    "login_failed": "10/m/ip,5/300s/key",
-    "reset_password": "20/m/ip,5/m/key",
-    "reset_password_from_key": "20/m/ip",
+# Passwords and codes are limited by apps.tenants.sign_in_limits: a limit by address would lock an office out.
+ACCOUNT_RATE_LIMITS: dict[str, str | None] = {
+    "login": None,
+    "login_failed": None,
+    "reset_password": "60/m/ip,5/15m/key",
+    "reset_password_from_key": "60/m/ip",
     "change_password": "5/m/user",
     "confirm_email": "3/10m/key",
 }
