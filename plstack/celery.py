@@ -50,4 +50,5 @@ app.conf.beat_schedule = {
     "adopt": every(86400, "storage.adopt", "default"),
     "clean": every(300, "storage.clean", "default"),
     "forget": every(3600, "common.forget", "default"),
+    "sign-ins": every(3600, "tenants.forget", "default"),
 }

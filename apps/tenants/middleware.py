@@ -1,6 +1,7 @@
 """Gives each request its actors, built only when a view asks for one."""
 
 from collections.abc import Callable
+from http import HTTPStatus
 
 from django.http import HttpRequest, HttpResponse
 
@@ -50,6 +51,20 @@ class ActorMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         request.actors = RequestActors(request)  # type: ignore[attr-defined]
         return self.get_response(request)
+
+
+class TriesLimited:
+    """A form that a try was refused in says so to programs as well: 429, and when to come again."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if wait_s := getattr(request, "wait_s", 0):
+            response.status_code = HTTPStatus.TOO_MANY_REQUESTS
+            response.headers["Retry-After"] = str(wait_s)
+        return response
 
 
 class SessionSeen:

@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from apps.common.verbatim import VerbatimField
 from apps.storage.choices import Clash, JobKind, JobStatus, Right, RootKind
 from apps.storage.models import Dataset, DatasetVersion, Job, ManifestEntry, Volume
 
@@ -163,7 +164,7 @@ class CountSerializer(serializers.Serializer[Any]):
 class TextSerializer(serializers.Serializer[Any]):
     """`etag` names the content that was read; null for a file that must not exist yet."""
 
-    text = serializers.CharField(allow_blank=True, trim_whitespace=False, max_length=1 << 20)
+    text = VerbatimField(allow_blank=True, max_length=1 << 20)
     encoding = serializers.CharField(max_length=12, default="utf-8")
     etag = serializers.CharField(max_length=100, allow_null=True)
 
