@@ -23,12 +23,18 @@ structlog.configure(
 # These need the app registry that the line above filled. The Celery application becomes the current one: without it,
 # the nudges that web processes send would look for a broker on localhost.
 import plstack.celery  # noqa: E402, F401
+from plstack.heartbeats import Beating  # noqa: E402
 from plstack.requests import RequestHandler  # noqa: E402
 from plstack.routing import websocket_urlpatterns  # noqa: E402
 
-application = ProtocolTypeRouter(
-    {
-        "http": RequestHandler(),
-        "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
-    }
+requests = RequestHandler()
+application = Beating(
+    "web",
+    ProtocolTypeRouter(
+        {
+            "http": requests,
+            "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
+        }
+    ),
+    serves=requests.threads.serves,
 )

@@ -6,8 +6,11 @@ from celery import Celery
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "plstack.settings.dev")
 
-app = Celery("plstack")
+# By name: they need the models, and this module is imported before those are.
+app = Celery("plstack", task_cls="plstack.heartbeats:ProvenTask")
 app.config_from_object("django.conf:settings", namespace="CELERY")
+app.conf.beat_scheduler = "plstack.heartbeats:ProvenScheduler"
+app.steps["worker"].add("plstack.heartbeats:HeartStep")
 app.autodiscover_tasks()
 
 

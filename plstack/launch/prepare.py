@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,6 +52,8 @@ def process_environment(layout: Layout, services: Services) -> dict[str, str]:
         "PLSTACK_PORT": str(layout.port),
         "PLSTACK_GATEWAY_PORT": str(layout.gateway_port),
         "PLSTACK_SSH_PORT": str(layout.ssh_port),
+        # Which of several copies on one database this one is.
+        "PLSTACK_INSTANCE": env.get("PLSTACK_INSTANCE") or f"{socket.gethostname()}:{layout.port}",
         "DATABASE_URL": services.database_url,
         "REDIS_URL": services.redis_url,
         # Linear algebra here is small; idle thread pools would cost memory in every process.

@@ -11,6 +11,7 @@ from plstack.settings.mail import *  # noqa: F403
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 PLSTACK_HOME = env.home(BASE_DIR)
 PLSTACK_PORT = env.port()
+PLSTACK_INSTANCE = env.instance()
 
 SECRET_KEY = env.secret_key(PLSTACK_HOME)
 # Empty: from the file that `apps.common.sealing` keeps under PLSTACK_HOME.

@@ -3,6 +3,7 @@
 import os
 import re
 import secrets
+import socket
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -31,6 +32,11 @@ def port(name: str = "PLSTACK_PORT", default: int = 8000) -> int:
     if not text.isdigit() or not 0 < int(text) < 65536:
         raise ImproperlyConfigured(f"{name} must be a port number, not {text!r}.")
     return int(text)
+
+
+def instance() -> str:
+    """Which of several copies of a process this one is: its host or container, unless told otherwise."""
+    return value("PLSTACK_INSTANCE", socket.gethostname())
 
 
 def number(name: str, default: int) -> int:
