@@ -26,6 +26,7 @@ import plstack.celery  # noqa: E402, F401
 from plstack.heartbeats import Beating  # noqa: E402
 from plstack.requests import RequestHandler  # noqa: E402
 from plstack.routing import websocket_urlpatterns  # noqa: E402
+from plstack.unavailable import Sockets  # noqa: E402
 
 requests = RequestHandler()
 application = Beating(
@@ -33,7 +34,7 @@ application = Beating(
     ProtocolTypeRouter(
         {
             "http": requests,
-            "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
+            "websocket": Sockets(AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))),
         }
     ),
     serves=requests.threads.serves,

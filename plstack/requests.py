@@ -21,7 +21,7 @@ from django.http import FileResponse, HttpRequest
 from django.http.response import HttpResponseBase
 
 from apps.common.heartbeats import Did, Movement
-from plstack.busy import busy
+from plstack.unavailable import busy
 
 # A quarter of the embedded server's slots: the gateway, the workers and the operator's shell need theirs.
 THREADS = 24

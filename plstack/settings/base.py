@@ -281,8 +281,13 @@ BILLING_TIME_ZONE = "Asia/Shanghai"
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
+    "filters": {"away": {"()": "plstack.away.OneLine"}},
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": env.value("PLSTACK_LOG_LEVEL", "INFO")},
-    "loggers": {"django_structlog": {"level": "WARNING"}, "celery.beat": {"level": "WARNING"}},
+    "loggers": {
+        "django.request": {"filters": ["away"]},
+        "django_structlog": {"level": "WARNING"},
+        "celery.beat": {"level": "WARNING"},
+    },
 }
