@@ -71,6 +71,12 @@ def on_loopback() -> bool:
     return value("PLSTACK_HOST", "127.0.0.1") in {"127.0.0.1", "localhost", "::1"}
 
 
+def is_behind_tls() -> bool:
+    """Whether people reach the site by https alone."""
+    origins = names("PLSTACK_ORIGINS", "")
+    return bool(origins) and all(origin.lower().startswith("https://") for origin in origins)
+
+
 def secret_key(home_dir: Path) -> str:
     """The installation's own key: from PLSTACK_SECRET_KEY, else from `secrets/django` (made once, mode 0600)."""
     given = os.environ.get("PLSTACK_SECRET_KEY")
