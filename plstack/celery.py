@@ -10,6 +10,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "plstack.settings.dev")
 app = Celery("plstack", task_cls="plstack.heartbeats:ProvenTask")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf.beat_scheduler = "plstack.heartbeats:ProvenScheduler"
+app.conf.worker_consumer = "plstack.consumer:Consumer"
 app.steps["worker"].add("plstack.heartbeats:HeartStep")
 app.autodiscover_tasks()
 

@@ -25,7 +25,7 @@ from plstack.launch.report import Trouble
 from plstack.launch.spawn import last_line, server
 
 START_SECONDS = 20.0
-# The processes' user may do everything with keys, messages and scripts, and nothing to the server or to all keys at once.
+# The processes may do everything with keys, messages and scripts, and nothing to the server or to all keys at once.
 APP, ADMIN = "default", "admin"
 APP_RIGHTS = "~* &* +@all -@admin -@dangerous +info"
 SECRETS = {APP: "redis", ADMIN: "redis_admin"}

@@ -1,4 +1,4 @@
-"""What a site behind TLS adds to the others' settings. The proxy in front sets X-Forwarded-Proto and nobody else can."""
+"""What a site behind TLS adds to the settings. The proxy in front sets X-Forwarded-Proto and nobody else can."""
 
 SECURE_SSL_REDIRECT = True
 # Health checks ask the process itself, in plain HTTP.

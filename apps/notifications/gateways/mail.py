@@ -67,8 +67,9 @@ class ChosenBackend(BaseEmailBackend):
 class PrivateFiles(FileBackend):
     """Mail where there is no server for it: one file a connection, which no other account may read."""
 
-    def open(self) -> bool:
-        os.close(os.open(self._get_filename(), os.O_WRONLY | os.O_CREAT, 0o600))
+    def open(self) -> bool | None:  # type: ignore[override]  Django's returns None where it is open already
+        name = self._get_filename()  # type: ignore[attr-defined]
+        os.close(os.open(name, os.O_WRONLY | os.O_CREAT, 0o600))
         return super().open()
 
 
