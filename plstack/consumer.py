@@ -19,7 +19,7 @@ class Consumer(CeleryConsumer):
         which then waits for the tasks in its threads, alive and doing nothing. The messages are nudges: what they would
         say, the next one says.
         """
-        channel = getattr(self.task_consumer, "channel", None)
+        channel = getattr(getattr(self, "task_consumer", None), "channel", None)
         if channel is not None:
             channel.do_restore = False
         super().on_connection_error_after_connected(exc)

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 from django.conf import settings
@@ -20,11 +21,12 @@ from django.db import close_old_connections, connection
 from django.db.models import F
 from django.db.models.functions import Now
 
-from apps.common.models import ProcessHeartbeat
+from apps.common.models import ProcessHeartbeat, ProcessReplacement
 
 log = logging.getLogger(__name__)
 
 INTERVAL_S = 2.0
+MISSED, KEPT = timedelta(hours=1), timedelta(days=90)
 
 # Says whether the process has done its work since it was last asked.
 Evidence = Callable[[], bool]
@@ -63,6 +65,14 @@ class Heart:
         row = ProcessHeartbeat(kind=self.kind, instance=settings.PLSTACK_INSTANCE, pid=os.getpid())
         ProcessHeartbeat.objects.bulk_create([row], ignore_conflicts=True)
         self._known = True
+
+
+def forget_old() -> int:
+    """Rows of containers that have been gone for an hour, where another of their kind works; how many."""
+    fresh = ProcessHeartbeat.objects.filter(beat_at__gt=Now() - MISSED).values("kind")
+    gone, _by_model = ProcessHeartbeat.objects.filter(beat_at__lt=Now() - MISSED, kind__in=fresh).delete()
+    old, _by_model = ProcessReplacement.objects.filter(at__lt=Now() - KEPT).delete()
+    return gone + old
 
 
 class Did:

@@ -6,12 +6,15 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from django.conf import LazySettings
 from django.db import OperationalError
+from django.db.models.functions import Now
 
+from apps.common import heartbeats
 from apps.common.heartbeats import Did, Heart, Loop, Movement, Tasks
 from apps.common.models import ProcessHeartbeat
 
@@ -178,3 +181,12 @@ def test_a_thread_that_sleeps_does_not_move() -> None:
     assert not awake.of([thread.native_id or 0])
     end.set()
     thread.join()
+
+
+@pytest.mark.django_db
+def test_rows_of_containers_that_were_replaced_long_ago_are_forgotten() -> None:
+    for kind, instance, hours in (("web", "new", 0), ("web", "old", 2), ("ssh", "only", 2)):
+        row = ProcessHeartbeat.objects.create(kind=kind, instance=instance, pid=1)
+        ProcessHeartbeat.objects.filter(pk=row.pk).update(beat_at=Now() - timedelta(hours=hours))
+    heartbeats.forget_old()
+    assert set(ProcessHeartbeat.objects.values_list("instance", flat=True)) == {"new", "only"}

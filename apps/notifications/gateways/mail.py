@@ -67,7 +67,7 @@ class ChosenBackend(BaseEmailBackend):
 class PrivateFiles(FileBackend):
     """Mail where there is no server for it: one file a connection, which no other account may read."""
 
-    def open(self) -> bool | None:  # type: ignore[override]  Django's returns None where it is open already
+    def open(self) -> bool | None:
         name = self._get_filename()  # type: ignore[attr-defined]
         os.close(os.open(name, os.O_WRONLY | os.O_CREAT, 0o600))
         return super().open()
