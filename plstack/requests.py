@@ -22,8 +22,9 @@ from django.db import close_old_connections
 from django.http import FileResponse, HttpRequest
 from django.http.response import HttpResponseBase
 
+from apps.common.heartbeats import Did, Movement
 from apps.common.streams import Stream
-from plstack.busy import busy
+from plstack.unavailable import busy
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +39,7 @@ class RequestThreads(Executor):
     def __init__(self, threads: int) -> None:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="request")
         self._threads, self._unfinished, self._lock = threads, 0, Lock()
+        self._did, self._movement = Did(), Movement()
 
     @property
     def waiting(self) -> int:
@@ -51,9 +53,15 @@ class RequestThreads(Executor):
         future.add_done_callback(self._finished)  # cancelled ones, whose clients have gone, too
         return future
 
+    def serves(self) -> bool:
+        """Whether, since this was last asked, a call has ended, a thread was free, or one of the threads has run."""
+        moved = self._movement.of(thread.native_id or 0 for thread in self._pool._threads)
+        return self._did() or self._unfinished < self._threads or moved
+
     def _finished(self, _future: "Future[Any]") -> None:
         with self._lock:
             self._unfinished -= 1
+        self._did.done()
 
 
 def _with_usable_connections(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

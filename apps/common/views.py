@@ -4,6 +4,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.views.decorators.http import require_GET, require_POST
 
 from apps.common.access import PUBLIC, requires
+from apps.common.components import database_answers, redis_answers
 from apps.common.context import THEME_COOKIE, THEMES
 from apps.common.requests import safe_return
 
@@ -23,6 +24,17 @@ def set_theme(request: HttpRequest) -> HttpResponse:
 
 @requires(PUBLIC)
 @require_GET
-def health(request: HttpRequest) -> HttpResponse:
-    """200 while this process answers; says nothing else."""
+def live(request: HttpRequest) -> HttpResponse:
+    """Liveness: 200 while this process answers. Starting it anew would bring nothing else back."""
     return HttpResponse("ok\n", content_type="text/plain")
+
+
+@requires(PUBLIC)
+@require_GET
+def health(request: HttpRequest) -> HttpResponse:
+    """Readiness: 200, or 503 with the names of the components that cannot be reached from here, one a line."""
+    away = [name for name, answers in (("database", database_answers), ("redis", redis_answers)) if not answers()]
+    if not away:
+        return HttpResponse("ok\n", content_type="text/plain")
+    text = "".join(f"{name}: cannot be reached\n" for name in away)
+    return HttpResponse(text, status=503, content_type="text/plain", headers={"Retry-After": "2"})

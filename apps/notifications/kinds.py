@@ -88,6 +88,7 @@ KINDS: tuple[Kind, ...] = (
     Kind("node.draining", T.RUNS, _("Machine is being emptied"), hook=False),
     Kind("node.down", T.PLATFORM, _("Node silent"), hook=False),
     Kind("node.back", T.PLATFORM, _("Node back"), hook=False),
+    Kind("process.replaced", T.PLATFORM, _("Process of the platform replaced"), hook=False),
     Kind("organisation.registered", T.PLATFORM, _("Organisation registered"), hook=False),
     Kind("test", T.PLATFORM, _("Test"), hook=False),
 )

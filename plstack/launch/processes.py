@@ -25,7 +25,7 @@ def web() -> None:
         application,
         host=os.environ["PLSTACK_HOST"],
         port=int(os.environ["PLSTACK_PORT"]),
-        lifespan="off",
+        lifespan="on",
         proxy_headers=False,
         server_header=False,
         access_log=False,

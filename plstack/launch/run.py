@@ -13,6 +13,7 @@ from pathlib import Path
 from types import FrameType
 
 from plstack.launch import environment, frontend, preflight, prepare
+from plstack.launch.closing import close_home
 from plstack.launch.files import tail
 from plstack.launch.layout import Layout
 from plstack.launch.postgres import APP, OWNER, Postgres
@@ -128,7 +129,7 @@ class _Start:
             if self.layout.ssh_port:
                 preflight.check_port(self.layout.host, self.layout.ssh_port, "PLSTACK_SSH_PORT")
             preflight.check_disk(self.layout.home, first=not environment.is_ready(self.layout, "quickstart"))
-            self.layout.logs.mkdir(mode=0o700, exist_ok=True)
+            close_home(self.layout.home)
             step.outcome = f"Python, {self.layout.home}, ports {self.layout.port} and {self.layout.gateway_port}"
 
     def _install(self) -> Background:
@@ -230,8 +231,10 @@ def _await_answer(supervisor: Supervisor) -> None:
 
 
 def _answers(address: str) -> bool:
+    # As the proxy would ask where the site is behind TLS; elsewhere this header is not believed.
+    page = urllib.request.Request(address + "/", headers={"X-Forwarded-Proto": "https"})  # noqa: S310  our own address
     try:
-        with urllib.request.urlopen(address + "/", timeout=5):  # noqa: S310  our own address
+        with urllib.request.urlopen(page, timeout=5):  # noqa: S310  our own address
             return True
     except urllib.error.HTTPError as error:
         return error.code < 500

@@ -11,6 +11,7 @@ from plstack.settings.mail import *  # noqa: F403
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 PLSTACK_HOME = env.home(BASE_DIR)
 PLSTACK_PORT = env.port()
+PLSTACK_INSTANCE = env.instance()
 
 SECRET_KEY = env.secret_key(PLSTACK_HOME)
 # Empty: from the file that `apps.common.sealing` keeps under PLSTACK_HOME.
@@ -129,6 +130,7 @@ CELERY_TASK_DEFAULT_QUEUE = "default"
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # for as long as Redis is away
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "visibility_timeout": 300,
     "socket_timeout": 5,
@@ -284,8 +286,13 @@ BILLING_TIME_ZONE = "Asia/Shanghai"
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
+    "filters": {"away": {"()": "plstack.away.OneLine"}},
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": env.value("PLSTACK_LOG_LEVEL", "INFO")},
-    "loggers": {"django_structlog": {"level": "WARNING"}, "celery.beat": {"level": "WARNING"}},
+    "loggers": {
+        "django.request": {"filters": ["away"]},
+        "django_structlog": {"level": "WARNING"},
+        "celery.beat": {"level": "WARNING"},
+    },
 }

@@ -9,11 +9,13 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from plstack.launch.layout import ROOT
+from tests.launch.strangers import open_to_strangers
 
 PATIENCE = 120.0
 PASSWORD = re.compile(r"First administrator: (\S+)   password: (\S+)")
@@ -114,6 +116,7 @@ def test_a_first_start_ends_with_a_sign_in_page_and_a_password_and_stops_without
     assert len(PASSWORD.findall(copy.start())) == 1
     assert 'type="password"' in copy.sign_in_page()
     assert copy.gateway_says() == "ok\n"
+    check_closed(copy)
     assert copy.run("status") == (0, status_of(copy))
 
     code, refusal = copy.run("run")
@@ -125,6 +128,15 @@ def test_a_first_start_ends_with_a_sign_in_page_and_a_password_and_stops_without
     copy.stop()
     assert [pid for pid in family if alive(pid)] == []
     assert copy.run("status")[0] == 3
+
+
+def check_closed(copy: Copy) -> None:
+    """No other account of the machine may read or enter anything of a running copy, and no process shows a password."""
+    if os.geteuid() == 0:
+        assert open_to_strangers(copy.home) == []
+    for pid in copy.family()[1:]:
+        with suppress(FileNotFoundError):
+            assert b"correct-horse" not in Path(f"/proc/{pid}/environ").read_bytes(), pid
 
 
 def status_of(copy: Copy) -> str:

@@ -109,8 +109,11 @@ class Door(asyncssh.SSHServer):
         self.guest = None
         try:
             self.guest = await in_thread(guests.admit, username, key.get_fingerprint(), self.address)
-        except DatabaseError:
-            log.exception("the front door cannot ask the database")
+        except DatabaseError as error:
+            self.tried = False  # nobody is banned for it
+            log.warning("the front door cannot ask the database: %s", str(error).partition("\n")[0])
+            self.connection.disconnect(asyncssh.DISC_SERVICE_NOT_AVAILABLE, "Try again in a few seconds")
+            return False
         if self.guest is None:
             self.rejected += 1
             if self.rejected >= MAX_KEYS:

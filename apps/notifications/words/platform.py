@@ -39,6 +39,20 @@ def _back(data: Data) -> Words:
     return Words(title, text, Tone.RUN, "server", action=_("Open"), **link(data, NODE, "node_id"))
 
 
+def _replaced(data: Data) -> Words:
+    """Data: `kind` and `instance` of the process, `silent_s`, `at` (ISO 8601)."""
+    title = _("The process %(name)s was replaced") % {"name": name_in(data, "kind")}
+    text = _(
+        "On %(instance)s it lived and did nothing for %(seconds)s s, until %(at)s. Running work was not touched. "
+        "Look at its log if this happens again."
+    ) % {
+        "instance": name_in(data, "instance"),
+        "seconds": int(number_in(data, "silent_s")),
+        "at": moment_in(data, "at"),
+    }
+    return Words(title, text, Tone.WARN, "refresh-alert", "console:processes", _("Open"))
+
+
 def _registered(data: Data) -> Words:
     title = _("%(name)s has registered") % {"name": name_in(data, "name")}
     text = _("A new organisation, made by %(by)s.") % {"by": name_in(data, "by")}
@@ -54,6 +68,7 @@ KINDS: Mapping[str, Speaker] = {
     "node.draining": _draining,
     "node.down": _down,
     "node.back": _back,
+    "process.replaced": _replaced,
     "organisation.registered": _registered,
     "test": _test,
 }
