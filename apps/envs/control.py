@@ -5,8 +5,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from apps.workloads.drivers.base import Endpoint
-from apps.workloads.drivers.sockets import connected
+from apps.workloads.drivers.sockets import Endpoint, connected
 
 TIMEOUT_S = 4.0
 MAX_ANSWER = 1 << 20

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from apps.envs import control
-from apps.workloads.drivers.base import Endpoint
+from apps.workloads.drivers.sockets import Endpoint
 
 ANSWER = b'HTTP/1.1 200 OK\r\nContent-Length: 14\r\n\r\n{"idle": true}'
 

@@ -5,8 +5,16 @@ import socket
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
-from apps.workloads.drivers.base import Endpoint
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where the gateway reaches a port of the workload: a Unix socket path, or host and port."""
+
+    socket_path: str | None = None
+    host: str | None = None
+    port: int | None = None
 
 
 @contextmanager

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 
 import httpcore
 
-from apps.workloads.drivers.base import Endpoint
-from apps.workloads.drivers.sockets import connected, pinned
+from apps.workloads.drivers.sockets import Endpoint, connected, pinned
 
 CONNECT_S = 5.0
 # How long either side may be silent in the middle of a request, a cell that computes included.
