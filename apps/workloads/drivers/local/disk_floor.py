@@ -28,6 +28,11 @@ _LAYOUT = struct.Struct("<d?4Q")
 _MOMENT = struct.Struct("<d")
 
 
+def floor_bytes(total: int) -> int:
+    """Free space below which a disk of this size counts as full."""
+    return min(FLOOR_BYTES, int(total * FLOOR_SHARE))
+
+
 class Pressure(IntEnum):
     """NEAR: worth a closer look. LOW: below the floor. CRITICAL: below a quarter of it."""
 
@@ -59,7 +64,7 @@ class Space:
 
     @property
     def floor(self) -> int:
-        return min(FLOOR_BYTES, int(self.total * FLOOR_SHARE))
+        return floor_bytes(self.total)
 
     @property
     def files_floor(self) -> int:
