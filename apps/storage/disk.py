@@ -1,5 +1,6 @@
 """The platform's disk: where files lie, when it is full, how a large tree is removed without anyone waiting."""
 
+import os
 import shutil
 from contextlib import suppress
 from pathlib import Path
@@ -20,12 +21,17 @@ def data_root() -> Path:
 
 
 def refuse_when_full() -> None:
-    """Raise `Unavailable` at nine tenths of the disk."""
-    disk = shutil.disk_usage(settings.PLSTACK_HOME)
+    """Raise `Unavailable` at nine tenths of the disk's space, or of the files that it has room for."""
+    disk, inodes = shutil.disk_usage(settings.PLSTACK_HOME), os.statvfs(settings.PLSTACK_HOME)
     if disk.used / max(1, disk.used + disk.free) >= MAX_DISK_USED:
         raise Unavailable(
             _("The platform's disk is more than 90 % full, so nothing new is taken."),
             hint=_("Ask the platform's administrators to free space."),
+        )
+    if inodes.f_files and inodes.f_favail / inodes.f_files <= 1 - MAX_DISK_USED:
+        raise Unavailable(
+            _("The platform's disk has hardly any room for further files, so nothing new is taken."),
+            hint=_("Ask the platform's administrators to delete files."),
         )
 
 

@@ -53,6 +53,7 @@ def watch() -> None:
     with acting(system_actor()) as actor:
         drains.advance(actor)
         watching.watch(actor)
+        watching.watch_disks(actor)
 
 
 @shared_task(name="workloads.discover")

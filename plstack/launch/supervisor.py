@@ -8,12 +8,14 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from plstack.launch.files import cap, tail
 from plstack.launch.layout import Layout
 from plstack.launch.report import Trouble
+from plstack.launch.reserve import Reserve
 from plstack.launch.spawn import last_line
 from plstack.launch.vigil import Silent, Vigil, Watcher, looked
 
@@ -115,6 +117,7 @@ class Supervisor:
         self.stopping = False
         self.was_up = False  # a platform that never came up is an error of the start, not something to restart
         self.next_log_check = 0.0
+        self.reserves: list[Reserve] = []  # of room on disk, for the servers
 
     def load(self) -> None:
         """Start loading the platform; its processes start as soon as they can."""
@@ -260,6 +263,8 @@ class Supervisor:
             self.watcher_backoff.died(time.monotonic())
 
     def _look_after_servers(self, now: float) -> None:
+        for reserve in self.reserves:
+            reserve.tick()
         for server in self.servers:
             if server.backoff.is_due(now):
                 self._restart(server, now)
@@ -271,15 +276,16 @@ class Supervisor:
         server.backoff.started(now)
         try:
             server.restart()
-        except Trouble as trouble:
+        except (Trouble, OSError) as trouble:
             self.say(f"{trouble}; next try{_in(server.backoff.died(now))}")
 
     def _publish(self) -> None:
         """For `make status`, and for whoever wants to know which process is which."""
         pids = {"supervisor": os.getpid(), **self.pids}
         path = self.layout.run / "processes.json"
-        path.with_suffix(".new").write_text(json.dumps(pids))
-        path.with_suffix(".new").replace(path)
+        with suppress(OSError):  # a full disk ends no platform
+            path.with_suffix(".new").write_text(json.dumps(pids))
+            path.with_suffix(".new").replace(path)
 
 
 def _in(delay: float) -> str:

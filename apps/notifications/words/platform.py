@@ -1,4 +1,7 @@
-"""Words for the platform's staff. Data: `node_id`, `name`, `since` (ISO 8601), `workloads`; `organisation_id`, `by`."""
+"""Words for the platform's staff.
+
+Data: `node_id`, `name`, `since` (ISO 8601), `workloads`, `free_mib`; `organisation_id`, `by`.
+"""
 
 from collections.abc import Mapping
 
@@ -6,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from apps.common.badges import Tone
+from apps.common.formatting import memory
 from apps.notifications.words.base import Data, Speaker, Words, link, moment_in, name_in, number_in
 
 NODE = "console:node"
@@ -53,6 +57,19 @@ def _replaced(data: Data) -> Words:
     return Words(title, text, Tone.WARN, "refresh-alert", "console:processes", _("Open"))
 
 
+def _disk_low(data: Data) -> Words:
+    title = _("The disk of %(name)s is nearly full") % {"name": name_in(data, "name")}
+    text = _("%(free)s are free. Nothing new is taken before there is more, and runs that fill it up are ended.")
+    text %= {"free": memory(int(number_in(data, "free_mib")))}
+    return Words(title, text, Tone.FAIL, "database", action=_("Open"), **link(data, NODE, "node_id"))
+
+
+def _disk_ok(data: Data) -> Words:
+    title = _("The disk of %(name)s has room again") % {"name": name_in(data, "name")}
+    text = _("%(free)s are free.") % {"free": memory(int(number_in(data, "free_mib")))}
+    return Words(title, text, Tone.RUN, "database", action=_("Open"), **link(data, NODE, "node_id"))
+
+
 def _registered(data: Data) -> Words:
     title = _("%(name)s has registered") % {"name": name_in(data, "name")}
     text = _("A new organisation, made by %(by)s.") % {"by": name_in(data, "by")}
@@ -66,6 +83,8 @@ def _test(data: Data) -> Words:
 
 KINDS: Mapping[str, Speaker] = {
     "node.draining": _draining,
+    "node.disk_low": _disk_low,
+    "node.disk_ok": _disk_ok,
     "node.down": _down,
     "node.back": _back,
     "process.replaced": _replaced,

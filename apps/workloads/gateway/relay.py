@@ -6,7 +6,7 @@ from typing import Any
 
 import httpcore
 
-from apps.workloads.drivers.base import Endpoint
+from apps.workloads.drivers.sockets import Endpoint
 from apps.workloads.gateway import headers, upstream
 from apps.workloads.gateway.headers import Headers
 from apps.workloads.gateway.hosts import Address

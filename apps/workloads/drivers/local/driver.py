@@ -13,7 +13,6 @@ from uuid import UUID, uuid4
 from apps.workloads.drivers.base import (
     CannotSee,
     DriverError,
-    Endpoint,
     Exit,
     ExitReason,
     Handle,
@@ -27,11 +26,21 @@ from apps.workloads.drivers.base import (
     Usage,
 )
 from apps.workloads.drivers.capabilities import Notice
-from apps.workloads.drivers.local import accounts, cgroups, execution, nvml, processes, shim, stopping, yielding
+from apps.workloads.drivers.local import (
+    accounts,
+    cgroups,
+    disk_floor,
+    execution,
+    nvml,
+    processes,
+    shim,
+    stopping,
+    yielding,
+)
 from apps.workloads.drivers.local.cards import Cards, GpuSampler
 from apps.workloads.drivers.local.checks import check
 from apps.workloads.drivers.local.isolation import Machine
-from apps.workloads.drivers.local.linux import is_locked
+from apps.workloads.drivers.local.linux import is_locked, remove_tree
 from apps.workloads.drivers.local.metrics import read_metrics
 from apps.workloads.drivers.local.records import (
     MARKER,
@@ -41,6 +50,7 @@ from apps.workloads.drivers.local.records import (
     decode_spec,
     encode_spec,
 )
+from apps.workloads.drivers.sockets import Endpoint
 from apps.workloads.drivers.streams import ExecStream
 
 NAME = "local"
@@ -153,7 +163,7 @@ class LocalDriver:
                 raise DriverError("The attempt has not ended")
             trash = self._runs / f".trash-{handle.ref}-{uuid4().hex}"
             run.path.rename(trash)
-            shutil.rmtree(trash, ignore_errors=True)
+            remove_tree(trash)
 
     def known(self) -> list[str]:
         """`ref` of every attempt that has a run directory here, also of those that no row remembers."""
@@ -244,6 +254,7 @@ class LocalDriver:
             raise CannotSee("Its processes are still ending")
         if group is not None:
             group.remove()
+        disk_floor.vacate(self._runs, ref)
         return replace(last, phase=Phase.LOST, progress=None, exit=Exit(None, None, ExitReason.LOST, detail))
 
 

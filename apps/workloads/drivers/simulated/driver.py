@@ -11,7 +11,6 @@ from dataclasses import replace
 from apps.workloads.drivers.base import (
     CannotSee,
     DriverError,
-    Endpoint,
     Exit,
     ExitReason,
     Handle,
@@ -29,6 +28,7 @@ from apps.workloads.drivers.local.checks import check
 from apps.workloads.drivers.local.driver import LocalDriver
 from apps.workloads.drivers.simulated import figures, stubs
 from apps.workloads.drivers.simulated.grants import Grant, Grants, boot, now_s
+from apps.workloads.drivers.sockets import Endpoint
 from apps.workloads.drivers.streams import ExecStream
 
 NAME = "simulated"
