@@ -13,6 +13,7 @@ CARD_MEASURES = frozenset({"last_seen_at", "utilisation_pct", "memory_used_mib",
 NODE_MEASURES = frozenset(
     {"last_seen_at", "disk_mib", "disk_free_mib", "facts", "silent_since", "created_at", "isolation_reason"}
     | {"address", "certificate", "sealed_secret", "joins", "machine_id"}
+    | {"silent_for", "listened_at", "lost_by", "switched_off"}
 )
 
 _HERE = """

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from apps.workloads.drivers.base import Exit, ExitReason, IsolationLevel, Phase, RuntimeImage
-from apps.workloads.drivers.local import cgroups, runtime
+from apps.workloads.drivers.local import cgroups, fencing, runtime, stopping
 from apps.workloads.drivers.local.environment import command
 from apps.workloads.drivers.local.journal import Journal
 from apps.workloads.drivers.local.linux import PR_SET_CHILD_SUBREAPER, prctl, try_lock
@@ -91,6 +91,9 @@ class Shim:
     def run(self) -> None:
         stop = StopFile(self.run_directory.stop)
         self.journal.give_up = stop.is_asked
+        ref, data = str(self.spec.request.attempt_id), Path(self.spec.data)
+        if self.spec.data:
+            fencing.watch(data, ref, lambda: stopping.ask(self.run_directory.stop, 0.0))
         ended = self._guarded(stop)
         if self.group is not None:
             self.group.remove()
@@ -98,6 +101,8 @@ class Shim:
         for directory in (self.run_directory.temporary, self.run_directory.ports):
             shutil.rmtree(directory, ignore_errors=True)
         self.run_directory.exec_socket.unlink(missing_ok=True)
+        if self.spec.data and not fencing.is_up(data, ref):
+            fencing.remove(data, ref)
 
     def _guarded(self, stop: StopFile) -> Exit:
         try:
