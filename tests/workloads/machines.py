@@ -65,9 +65,9 @@ class Machine(RemoteDriver):
             self.running.discard(handle.ref)
             self.ended.add(handle.ref)
 
-    def known_on(self, node: str) -> list[str]:
-        self._answer("known")
-        return sorted(self.running | self.ended)
+    def answers(self, node: str) -> bool:
+        self.asked.append("answers")
+        return self.reachable
 
     def _answer(self, verb: str) -> None:
         self.asked.append(verb)
@@ -112,8 +112,8 @@ def pass_silence(minutes: float) -> None:
 
 
 def wait(time: timedelta) -> None:
-    """What was seen so far of machines that joined was seen so much earlier."""
-    for node in Node.objects.filter(driver="remote"):
+    """What was seen so far of machines that can be lost was seen so much earlier."""
+    for node in silence.counted():
         listened = node.listened_at - time if node.listened_at else None
         Node.objects.filter(pk=node.pk).update(last_seen_at=node.last_seen_at - time, listened_at=listened)
     for attempt in Attempt.objects.filter(seen_at__isnull=False):

@@ -85,7 +85,7 @@ class TestSilence:
         silence.listen(platform())
         pass_silence(20)  # the web process is down: no heartbeat arrives
         assert node_of(machine).lost_at is None
-        assert "known" in machine.asked
+        assert "answers" in machine.asked
 
     def test_so_is_one_whose_work_is_seen(self, world: World, machine: Machine) -> None:
         run_for(world, machine)

@@ -36,7 +36,7 @@ def remove_node(actor: Actor, *, node_id: UUID, declare_lost: bool = False) -> N
         if node.driver == "local":
             raise Conflict(_("This machine runs the platform itself, so it stays."))
         if node.status not in CLOSED and node.lost_at is None:
-            raise Conflict(_("The node still takes work."), hint=_("Drain it first."))
+            raise Conflict(_("The node still takes work."), hint=_way_out(node))
         left = [attempt.workload for attempt in holding.on_node(node.pk).filter(given_up_at__isnull=True)]
         if left:
             words = _("Work is still on this node: %(names)s.") % {"names": holding.names(left)}
@@ -47,7 +47,7 @@ def remove_node(actor: Actor, *, node_id: UUID, declare_lost: bool = False) -> N
 
 
 def _way_out(node: Node) -> str:
-    """What an operator does about the work that is still there."""
+    """What an operator does first."""
     if not lost.is_well(node):
         return _("It does not answer: declare it lost, and its work goes to other nodes.")
     if node.status == NodeStatus.DRAINING:

@@ -18,7 +18,6 @@ from django.db.models.functions import Greatest, Now
 from apps.clusters.models import Node
 from apps.clusters.services.joining import DRIVER
 from apps.common.actor import Actor
-from apps.workloads.drivers.base import DriverError
 from apps.workloads.hardware import lost, policy
 from apps.workloads.models import Attempt
 from apps.workloads.nodes import remote_driver
@@ -75,18 +74,7 @@ def _is_own_fault(silent: Sequence[Node]) -> bool:
 
 
 def _declare(actor: Actor, node: Node, limit: timedelta) -> bool:
-    if _answers(node):
+    if node.driver == DRIVER and remote_driver().answers(node.name):  # it can be asked, though it does not report
         Node.objects.filter(pk=node.pk).update(silent_for=NOTHING)
         return False
     return lost.declare_silent(actor, node_id=node.pk, limit=limit)
-
-
-def _answers(node: Node) -> bool:
-    """Whether it can be asked, though it does not report."""
-    if node.driver != DRIVER:
-        return False
-    try:
-        remote_driver().known_on(node.name)
-    except DriverError:
-        return False
-    return True
