@@ -85,7 +85,7 @@ def _credited(data: Data) -> Words:
     }
     title = _("%(amount)s were credited for %(name)s") % words
     whose = _("The platform failed.") if data.get("cause") == "platform" else _("Its machine failed.")
-    text = _("%(time)s of work since its last checkpoint have to be done again, so they are not charged.") % words
+    text = _("%(time)s of work have to be done again, so they are not charged.") % words
     return Words(title, sentences(whose, text), Tone.RUN, "arrow-back-up")
 
 
