@@ -1,6 +1,7 @@
 """Where work can run. The platform's own rows: no tenant owns hardware."""
 
 import uuid
+from datetime import timedelta
 from typing import ClassVar, TypeVar
 
 from django.db import models
@@ -117,6 +118,14 @@ class Node(models.Model):
     silent_since = models.DateTimeField(null=True)
     # Since when its disk is nearly full, once that has been told.
     disk_low_since = models.DateTimeField(null=True)
+    # Unbroken silence while the platform listened, as of `listened_at`; `workloads.hardware.silence` counts it.
+    silent_for = models.DurationField(default=timedelta(0), db_default=timedelta(0))
+    listened_at = models.DateTimeField(null=True)
+    # Declared lost, and by whom ("" for the platform itself), until it is back and what ran there is proved gone.
+    lost_at = models.DateTimeField(null=True)
+    lost_by = models.CharField(max_length=200, blank=True)
+    # A simulated machine that was switched off: nobody hears it, and it answers nobody.
+    switched_off = models.BooleanField(default=False, db_default=False)
     # While it is draining: until when its work may stay, and what then happens to it.
     drain_until = models.DateTimeField(null=True)
     drain_action = models.CharField(max_length=8, choices=DrainAction, blank=True)

@@ -84,6 +84,10 @@ class Fault(models.TextChoices):
     NODE = "node", _("The node")
 
 
+# Work that is lost by these is credited without being asked for.
+CREDITED = frozenset({Fault.PLATFORM, Fault.NODE})
+
+
 class PreemptionWhy(models.TextChoices):
     """By what right one task takes another's place. The values are the scheduler's."""
 

@@ -5,7 +5,8 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from apps.common.formatting import memory
+from apps.common.formatting import duration, memory
+from apps.common.money import yuan
 from apps.workloads.choices import Fault, Reason, Status
 from apps.workloads.models import Attempt, Workload
 from apps.workloads.words import translated
@@ -40,7 +41,25 @@ def card(workload: Workload, attempt: Attempt | None) -> dict[str, Any] | None:
         "fixes": [{"label": fix} for fix in advice.fixes],
         "facts": _facts(workload, attempt),
         "excerpt": _tail(attempt) if workload.reason in WITH_OUTPUT else "",
+        "credited": _credited_short(attempt),
+        "given_back": credited_words(attempt),
     }
+
+
+def credited_words(attempt: Attempt | None) -> str:
+    """What was given back for the attempt, with what for; empty where nothing was, or is not known yet."""
+    if attempt is None or not attempt.credited_fen:
+        return ""
+    words = {"amount": yuan(attempt.credited_fen), "time": duration(attempt.lost_s)}
+    if attempt.checkpoint_at is None:
+        return _("%(amount)s were credited: the %(time)s since its start are not charged.") % words
+    return _("%(amount)s were credited: the %(time)s since its last checkpoint are not charged.") % words
+
+
+def _credited_short(attempt: Attempt | None) -> str:
+    if attempt is None or not attempt.credited_fen:
+        return ""
+    return _("%(amount)s credited") % {"amount": yuan(attempt.credited_fen)}
 
 
 def advise(workload: Workload) -> Advice:

@@ -47,7 +47,9 @@ class AcceleratorOut(serializers.Serializer[Accelerator]):
 
 
 class NodeOut(serializers.Serializer[Any]):
-    """`status` is `stale` while the node has not been heard from. Amounts in milli-cores and MiB."""
+    """`status` is `stale` while the node has not been heard from, `lost` from then on that it was declared lost until
+    it is back and nothing of its old work runs there. Amounts in milli-cores and MiB.
+    """
 
     id = serializers.UUIDField(source="node.pk", read_only=True)
     name = serializers.CharField(source="node.name", read_only=True)
@@ -78,6 +80,11 @@ class NodeOut(serializers.Serializer[Any]):
     runs = serializers.IntegerField(source="held.runs", read_only=True)
     accelerators = AcceleratorOut(source="node.accelerators", many=True, read_only=True)
     last_seen_at = serializers.DateTimeField(source="node.last_seen_at", read_only=True)
+    lost_at = serializers.DateTimeField(source="node.lost_at", read_only=True, allow_null=True)
+    lost_by = serializers.CharField(
+        source="node.lost_by", read_only=True, help_text="Who declared it lost; empty: the platform, for its silence."
+    )
+    switched_off = serializers.BooleanField(source="node.switched_off", read_only=True, help_text="Simulated only.")
 
 
 class SampleOut(serializers.Serializer[Any]):

@@ -17,7 +17,8 @@ def watch(actor: Actor) -> int:
     """Tell of each silence once, and of its end once; how many real nodes are silent."""
     actor.require(Permission.PLATFORM_NODES_MANAGE)
     now = db_now()
-    real = Node.objects.exclude(cluster__zone__simulated=True)
+    # What is lost is told of by `lost`, and so is its return.
+    real = Node.objects.exclude(cluster__zone__simulated=True).filter(lost_at__isnull=True)
     silent = real.filter(last_seen_at__lt=now - UNSEEN_AFTER)
     for node in silent.filter(silent_since__isnull=True):
         _mark(node, "node.down", node.last_seen_at)

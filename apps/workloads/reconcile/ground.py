@@ -24,6 +24,7 @@ NODE_MEASURES = frozenset(
         "isolation_reason",
     }
     | {"address", "certificate", "sealed_secret", "joins", "machine_id"}
+    | {"silent_for", "listened_at", "lost_by", "switched_off"}
 )
 
 _HERE = """

@@ -39,6 +39,7 @@ from apps.workloads.drivers.local import (
 )
 from apps.workloads.drivers.local.cards import Cards, GpuSampler
 from apps.workloads.drivers.local.checks import check
+from apps.workloads.drivers.local.fencing import is_up as is_fenced
 from apps.workloads.drivers.local.isolation import Machine
 from apps.workloads.drivers.local.linux import is_locked, remove_tree
 from apps.workloads.drivers.local.metrics import read_metrics
@@ -63,7 +64,8 @@ class LocalDriver:
     """Implements `Driver` and all mixins of `capabilities` under `home/runs` and `home/runtimes`.
 
     `level` and `use_cgroups` override what the machine is found to offer; a level that it does not offer is refused
-    at launch, never lowered.
+    at launch, never lowered. `data`: root of the storage that is shared with the platform of another machine; work that
+    is fenced there never starts, and ends.
     """
 
     name = NAME
@@ -74,7 +76,9 @@ class LocalDriver:
         level: IsolationLevel | None = None,
         use_cgroups: bool | None = None,
         sample_gpus: GpuSampler = nvml.sample,
+        data: Path | None = None,
     ) -> None:
+        self._data = data
         self._home = home.resolve()
         self._runs = self._home / "runs"
         self._machine = Machine(level, use_cgroups)
@@ -86,6 +90,8 @@ class LocalDriver:
     def launch(self, request: LaunchRequest) -> Handle:
         check(request)
         run = self._run(str(request.attempt_id))
+        if self._data is not None and is_fenced(self._data, run.path.name):
+            raise LaunchRefused("fenced", "The platform has given this attempt up")
         with _now_or_later():
             if not run.spec.exists():
                 self._create(run, request)
@@ -198,7 +204,8 @@ class LocalDriver:
         own_user = level is IsolationLevel.L1 and os.geteuid() == 0
         uid = accounts.uid_of(request.tenant_id, self._registry()) if own_user else None
         request = self._cards.granted(request, level)
-        return RunSpec(request, level, uid, self._machine.use_cgroups, str(self._home))
+        data = "" if self._data is None else str(self._data)
+        return RunSpec(request, level, uid, self._machine.use_cgroups, str(self._home), data)
 
     def _registry(self) -> Path:
         self._home.mkdir(parents=True, exist_ok=True)

@@ -113,7 +113,8 @@ class RunDirectory:
 class RunSpec:
     """What the driver decided at launch; the shim obeys and never lowers the level by itself.
 
-    `uid`: user and group id of the workload's own, None to run as the platform's user. `home`: without links.
+    `uid`: user and group id of the workload's own, None to run as the platform's user. `home`: without links. `data`:
+    root of the storage that is shared with the platform, where fences stand; empty on the platform's own machine.
     """
 
     request: LaunchRequest
@@ -121,6 +122,7 @@ class RunSpec:
     uid: int | None
     use_cgroups: bool
     home: str
+    data: str = ""
 
 
 def encode_spec(spec: RunSpec) -> bytes:

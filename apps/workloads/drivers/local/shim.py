@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from apps.workloads.drivers.base import Exit, ExitReason, IsolationLevel, Phase, RuntimeImage
-from apps.workloads.drivers.local import cgroups, runtime
+from apps.workloads.drivers.local import cgroups, fencing, runtime, stopping
 from apps.workloads.drivers.local.disk_watch import DiskWatch
 from apps.workloads.drivers.local.environment import command
 from apps.workloads.drivers.local.journal import Journal
@@ -94,6 +94,9 @@ class Shim:
         stop = StopFile(self.run_directory.stop)
         self.journal.log_limit = self.spec.request.disk.log_mib * MIB
         self.journal.give_up = stop.is_asked
+        ref, data = str(self.spec.request.attempt_id), Path(self.spec.data)
+        if self.spec.data:
+            fencing.watch(data, ref, lambda: stopping.ask(self.run_directory.stop, 0.0))
         ended = self._guarded(stop)
         if self.group is not None:
             self.group.remove()
@@ -104,6 +107,8 @@ class Shim:
         self.journal.finish(ended)
         if self.disk is not None:
             self.disk.leave()
+        if self.spec.data and not fencing.is_up(data, ref):
+            fencing.remove(data, ref)
 
     def _guarded(self, stop: StopFile) -> Exit:
         try:
