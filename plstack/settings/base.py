@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 from plstack.settings import env
 from plstack.settings.enums import ENUM_NAMES
 from plstack.settings.mail import *  # noqa: F403
+from plstack.settings.runs import *  # noqa: F403
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 PLSTACK_HOME = env.home(BASE_DIR)
@@ -281,11 +282,6 @@ SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
 PLSTACK_ALLOW_SHARED_L0 = env.flag("PLSTACK_ALLOW_SHARED_L0")
 # How many runs on simulated hardware may be processes of this machine at a time; further ones only take their time.
 PLSTACK_SIMULATED_PROCESSES = env.number("PLSTACK_SIMULATED_PROCESSES", 4)
-# What one run may hold on its machine's disk: its /tmp and working directory, its output, files in all, its log.
-RUN_SCRATCH_MIB = 1024 * env.number("PLSTACK_RUN_SCRATCH_GIB", 50, least=1)
-RUN_OUTPUT_MIB = 1024 * env.number("PLSTACK_RUN_OUTPUT_GIB", 200, least=1)
-RUN_FILES = env.number("PLSTACK_RUN_FILES", 2_000_000, least=1000)
-RUN_LOG_MIB = env.number("PLSTACK_RUN_LOG_MIB", 1024, least=1)
 BILLING_TIME_ZONE = "Asia/Shanghai"
 
 LOGGING = {

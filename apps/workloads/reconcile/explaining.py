@@ -47,8 +47,8 @@ def _kin(kin: Kin) -> Json:
 def explanation_of(wait: scheduler.Wait, organisation: str, *, known: bool, kin: Kin | None = None) -> Json:
     """Cause and its numbers, funnel, position, nearest miss, estimate, holders, alternatives, reserved nodes.
 
-    Where nobody knows when room falls free, what is free of it is not kept, and nothing says that it is. `organisation` owns the task. The estimate is left out until enough runs have ended to learn from: a guess would
-    be taken for a promise.
+    `organisation` owns the task. The estimate is left out until enough runs have ended to learn from: a guess would
+    be taken for a promise. So would room that is kept on a guess: others use it meanwhile, and nothing says it is kept.
     """
     hidden = _OTHERS if known else _OTHERS | _ESTIMATES
     return {

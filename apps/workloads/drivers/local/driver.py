@@ -39,6 +39,7 @@ from apps.workloads.drivers.local import (
 )
 from apps.workloads.drivers.local.cards import Cards, GpuSampler
 from apps.workloads.drivers.local.checks import check
+from apps.workloads.drivers.local.environment import shim_environment
 from apps.workloads.drivers.local.fencing import is_up as is_fenced
 from apps.workloads.drivers.local.isolation import Machine
 from apps.workloads.drivers.local.linux import is_locked, remove_tree
@@ -57,7 +58,6 @@ from apps.workloads.drivers.streams import ExecStream
 NAME = "local"
 START_TIMEOUT_S = 30.0
 END_TIMEOUT_S = 3.0
-_SHIM_VARIABLES = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
 
 
 class LocalDriver:
@@ -216,7 +216,7 @@ class LocalDriver:
         argv = [sys.executable, "-I", "-S", "-c", shim.BOOT, str(shim.PROJECT), str(run.path)]
         try:
             done = subprocess.run(
-                argv, stdin=subprocess.DEVNULL, capture_output=True, cwd="/", env=_shim_environment(run),
+                argv, stdin=subprocess.DEVNULL, capture_output=True, cwd="/", env=shim_environment(run),
                 start_new_session=True, timeout=START_TIMEOUT_S, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired as error:
@@ -272,16 +272,6 @@ def _now_or_later() -> Iterator[None]:
         yield
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CannotSee(f"{type(error).__name__}: {error}") from error
-
-
-def _shim_environment(run: RunDirectory) -> dict[str, str]:
-    """None of the platform's secrets: only what the installer of runtimes needs."""
-    wanted = {
-        name: value
-        for name, value in os.environ.items()
-        if name in _SHIM_VARIABLES or name.startswith("PIP_") or name.lower().endswith("_proxy")
-    }
-    return wanted | {MARKER: run.path.name}
 
 
 def _is_uuid(text: str) -> bool:

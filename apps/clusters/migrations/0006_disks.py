@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('clusters', '0004_modes'),
+        ('clusters', '0005_lost_nodes'),
     ]
 
     operations = [
