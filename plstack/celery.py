@@ -41,13 +41,9 @@ app.conf.beat_schedule = {
     "webhooks": every(5, "notifications.send_webhooks", "default"),
     "notices-follow": every(30, "notifications.follow_log", "default"),
     "notices-sweep": every(3600, "notifications.sweep", "default"),
-    "measure": every(30, "storage.measure", "default"),
     "storage-meter": every(60, "storage.meter", "default"),
     "vouchers": every(300, "billing.vouchers", "default"),
     "check-books": every(86400, "billing.check_books", "default"),
     "what-if": every(5, "whatif.work", "default"),
-    "files": every(5, "storage.work", "default"),
-    "adopt": every(86400, "storage.adopt", "default"),
-    "clean": every(300, "storage.clean", "default"),
     "forget": every(3600, "common.forget", "default"),
 }

@@ -13,7 +13,7 @@ from plstack.launch.install import PARTS
 from plstack.launch.layout import ROOT
 
 FILE = ROOT / "docker-compose.yml"
-PROCESSES = {"web", "gateway", "ssh", "worker", "scheduler", "beat", "migrate"}
+PROCESSES = {"web", "gateway", "ssh", "worker", "scheduler", "files", "beat", "migrate"}
 SERVERS = {"postgres", "redis"}
 
 
