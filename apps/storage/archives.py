@@ -1,8 +1,8 @@
 """Unpacking an uploaded zip: regular files below one folder, nothing else, and never more than allowed.
 
 What an archive says of itself is checked before anything is written, and proves nothing: names, bytes and files are
-counted again as they come out. A zip inside a zip stays a file. The directory of a zip is read into memory, so its size is
-asked first.
+counted again as they come out. A zip inside a zip stays a file. The directory of a zip is read into memory, so its size
+is asked first.
 """
 
 import stat

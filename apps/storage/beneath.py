@@ -138,7 +138,8 @@ def open_regular(parent: int, name: str, flags: int = os.O_RDONLY, mode: int = 0
     Never waits and follows no link. `flags` must not hold O_TRUNC, which would empty a file before it is looked at.
     Raises OSError: EINVAL for pipes, sockets, devices and folders, EMLINK for a file to be written that has more names.
     """
-    assert not flags & os.O_TRUNC
+    if flags & os.O_TRUNC:
+        raise ValueError("a file is not emptied before it is known to be one")
     descriptor = os.open(name, flags | SAFE, mode, dir_fd=parent)
     status = os.fstat(descriptor)
     code = 0 if stat.S_ISREG(status.st_mode) else errno.EINVAL
@@ -198,7 +199,7 @@ def give_open(descriptor: int, folder: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One entry that a walk met. `names` lead to its folder, which is open as `parent` until the next one is asked for."""
+    """One entry that a walk met. `names` lead to its folder, which is open as `parent` until the next is asked for."""
 
     parent: int
     names: tuple[str, ...]

@@ -1,7 +1,7 @@
 """One forked process per piece of work: it can be killed wherever it is stuck, and takes nobody along.
 
-A thread that waits in the kernel cannot be stopped; a process can. The parent has one thread only and closes its database
-connection before it forks, so that the child begins with nothing of the parent's but its memory.
+A thread that waits in the kernel cannot be stopped; a process can. The parent has one thread only and closes its
+database connection before it forks, so that the child begins with nothing of the parent's but its memory.
 """
 
 import ctypes

@@ -1,4 +1,7 @@
-"""Words about stored data. Data: `id`, `used`, `limit` (bytes), `files`, `most_files`, or `volume_id`, `dataset_id`; `name`, `number`."""
+"""Words about stored data.
+
+Data: `id`, `used`, `limit` (bytes), `files`, `most_files`, or `volume_id`, `dataset_id`; `name`, `number`.
+"""
 
 from collections.abc import Mapping
 from typing import Any
