@@ -62,7 +62,7 @@ def run(actor: Actor, ticket: jobs.Ticket) -> None:
     if not manifest.file_count:
         trees.forget(manifest)
         raise Invalid(_("There is no file in this folder."))
-    version = _finish(actor, dataset, manifest, ticket.job)
+    version = _finish(actor, dataset, manifest, ticket)
     if source.kind is RootKind.FOLDER and version.dataset.draft_id == source.id:
         drafts.clear(version.dataset)
 
@@ -78,16 +78,16 @@ def _manifest(ticket: jobs.Ticket, wanted: Mapping[str, Any]) -> Manifest:
     return manifest
 
 
-def _finish(actor: Actor, dataset: Dataset, manifest: Manifest, job: Job) -> DatasetVersion:
+def _finish(actor: Actor, dataset: Dataset, manifest: Manifest, ticket: jobs.Ticket) -> DatasetVersion:
     """The tree on the disk, then the row that makes it known, with its part of the quota. Once for one manifest."""
     known = DatasetVersion.objects.filter(manifest=manifest).select_related("dataset").first()
     if known is not None:
         return known
     # Named as the manifest is, so that a second try finds what the first one left.
     draft = DatasetVersion(pk=manifest.pk, organisation_id=dataset.organisation_id, dataset=dataset)
-    materialise(manifest, datasets.root_of(draft), read_only=True)
+    materialise(manifest, datasets.root_of(draft), read_only=True, progress=lambda _files, _bytes: ticket.tell(0, 0))
     try:
-        return _make_known(actor, dataset, manifest, job)
+        return _make_known(actor, dataset, manifest, ticket.job)
     except DomainError:
         disk.discard(datasets.root_of(draft))
         trees.forget(manifest)

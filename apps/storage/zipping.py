@@ -14,8 +14,8 @@ from django.utils.translation import gettext as _
 from apps.common.actor import Actor
 from apps.common.errors import NotFound
 from apps.common.streams import Stream
-from apps.storage.beneath import folder_of_names, open_names, parts_of
-from apps.storage.listing import HIDDEN, readable
+from apps.storage.beneath import HIDDEN, TooDeep, folder_of_names, open_names, parts_of
+from apps.storage.listing import readable
 
 CHUNK = 1 << 20
 FAST = 1  # of zlib's levels: the network waits for us, not we for it
@@ -84,7 +84,7 @@ class _Sink:
 def zip_of(root: Path, paths: Sequence[str]) -> Iterator[bytes]:
     """The chosen files and folders below `root` ("" for all of it), each under its own last name.
 
-    Links and special files are left out. What vanishes meanwhile is left out too.
+    Links, special files and folders nested too deep are left out. What vanishes meanwhile is left out too.
     """
     sink = _Sink()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=FAST) as archive:  # type: ignore[call-overload]
@@ -103,6 +103,8 @@ def _entries(root: Path, names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         try:
             with folder_of_names(root, current) as here:
                 found = [(name, os.stat(name, dir_fd=here, follow_symlinks=False)) for name in sorted(os.listdir(here))]
+        except TooDeep:
+            continue
         except (NotFound, FileNotFoundError):
             if current:
                 yield current

@@ -20,7 +20,15 @@ from plstack.launch.spawn import last_line
 from plstack.launch.vigil import Silent, Vigil, Watcher, looked
 
 # Producers before consumers, and the page last, so that it can still say what is going on.
-STOPPED_IN_ORDER = {"beat": 5.0, "scheduler": 15.0, "worker": 15.0, "ssh": 3.0, "gateway": 8.0, "web": 8.0}
+STOPPED_IN_ORDER = {
+    "beat": 5.0,
+    "scheduler": 15.0,
+    "worker": 15.0,
+    "files": 8.0,
+    "ssh": 3.0,
+    "gateway": 8.0,
+    "web": 8.0,
+}
 LONGEST_BACKOFF = 30.0
 STABLE_SECONDS = 30.0
 TICK_SECONDS = 1.0

@@ -146,6 +146,11 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
 # A web request must not hang on a broker that is down: the sweep finds what a lost nudge would have said.
 CELERY_TASK_PUBLISH_RETRY = False
 
+# Jobs on files at once; a job's longest time, and its longest time without getting further.
+PLSTACK_FILE_SLOTS = int(env.value("PLSTACK_FILE_SLOTS", "4"))
+PLSTACK_FILE_JOB_MINUTES = float(env.value("PLSTACK_FILE_JOB_MINUTES", "360"))
+PLSTACK_FILE_JOB_IDLE_MINUTES = float(env.value("PLSTACK_FILE_JOB_IDLE_MINUTES", "10"))
+
 # Services that people run have an origin of their own, below this domain and never on the portal's.
 PLSTACK_SSH_PORT = env.ssh_port(PLSTACK_PORT)
 GATEWAY_PORT = env.gateway_port(PLSTACK_PORT)

@@ -56,14 +56,22 @@ class Files(asyncssh.SFTPServer):
     async def _at(self, path: bytes, call: "Callable[Concatenate[Spot, P], T]", *args: P.args, **kwargs: P.kwargs) -> T:
         """`call` on the entry itself, links before it resolved."""
         space = await self._namespace()
-        return await in_thread(lambda: call(_inside(space, space.resolved(_text(path), last=False)), *args, **kwargs))
+        return await self._done(lambda: call(_inside(space, space.resolved(_text(path), last=False)), *args, **kwargs))
 
     async def _behind(
         self, path: bytes, call: "Callable[Concatenate[Spot, P], T]", *args: P.args, **kwargs: P.kwargs
     ) -> T:
         """`call` on what the path leads to, a link at its end resolved too."""
         space = await self._namespace()
-        return await in_thread(lambda: call(_inside(space, space.resolved(_text(path))), *args, **kwargs))
+        return await self._done(lambda: call(_inside(space, space.resolved(_text(path))), *args, **kwargs))
+
+    async def _done(self, act: Callable[[], T]) -> T:
+        """In a thread; that nothing more fits in is said in words."""
+        try:
+            return await in_thread(act)
+        except writing.Full as error:
+            self._say(error.text)
+            raise asyncssh.SFTPQuotaExceeded(error.text) from error
 
     def _account(self, spot: Spot) -> Account:
         return self._accounts.setdefault(spot.place.root.id, Account(spot.place.root))
@@ -128,11 +136,8 @@ class Files(asyncssh.SFTPServer):
         return await on_disk((await self._open_still(file_obj)).read, offset, size)
 
     async def write(self, file_obj: object, offset: int, data: bytes) -> int:
-        try:
-            return await in_thread((await self._open_still(file_obj)).write, offset, data)
-        except writing.Full as error:
-            self._say(error.text)
-            raise asyncssh.SFTPQuotaExceeded(error.text) from error
+        still = await self._open_still(file_obj)
+        return await self._done(lambda: still.write(offset, data))
 
     def _say(self, text: str) -> None:
         """Beside the protocol, whose third version knows no words for it: people's clients show it on the terminal."""
@@ -179,10 +184,10 @@ class Files(asyncssh.SFTPServer):
         await self._at(path, lambda spot: writing.remove(spot, self._account(spot)))
 
     async def mkdir(self, path: bytes, attrs: SFTPAttrs) -> None:
-        await self._at(path, writing.create_folder)
+        await self._at(path, lambda spot: writing.create_folder(spot, self._account(spot)))
 
     async def rmdir(self, path: bytes) -> None:
-        await self._at(path, writing.remove_folder)
+        await self._at(path, lambda spot: writing.remove_folder(spot, self._account(spot)))
 
     async def rename(self, oldpath: bytes, newpath: bytes) -> None:
         await self._rename(oldpath, newpath, replace=False)
@@ -200,7 +205,7 @@ class Files(asyncssh.SFTPServer):
         await in_thread(rename)
 
     async def symlink(self, oldpath: bytes, newpath: bytes) -> None:
-        await self._at(newpath, writing.link, _text(oldpath))
+        await self._at(newpath, lambda spot: writing.link(spot, _text(oldpath), self._account(spot)))
 
     async def exit(self) -> None:
         for account in self._accounts.values():

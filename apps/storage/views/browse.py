@@ -76,6 +76,8 @@ def _ids(texts: list[str]) -> list[UUID]:
 def _words(job: Job) -> dict[str, str]:
     if job.status == JobStatus.FAILED:
         return {"text": f"{job.title}: {job.error}", "tone": "fail"}
+    if job.status == JobStatus.STOPPED:
+        return {"text": _("%(title)s: cancelled.") % {"title": job.title}, "tone": "stop"}
     return {"text": _("%(title)s: done.") % {"title": job.title}, "tone": "run"}
 
 
