@@ -113,6 +113,7 @@ def copy(home: Path, shell: dict[str, str]) -> Iterator[Copy]:
 
 
 def test_a_first_start_ends_with_a_sign_in_page_and_a_password_and_stops_without_a_trace(copy: Copy) -> None:
+    copy.env["PLSTACK_ADMIN_PASSWORD"] = "correct-horse-9"
     assert len(PASSWORD.findall(copy.start())) == 1
     assert 'type="password"' in copy.sign_in_page()
     assert copy.gateway_says() == "ok\n"
