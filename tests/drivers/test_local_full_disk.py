@@ -3,17 +3,19 @@
 import os
 import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apps.workloads.drivers.base import ExitReason, Handle, IsolationLevel, Mount, Phase
 from apps.workloads.drivers.local import processes
 from apps.workloads.drivers.local.disk_floor import ENDING_S, FRESH_S, Pressure, Record, Space, chosen
+from apps.workloads.drivers.local.disk_usage import Count
 from apps.workloads.drivers.local.disk_watch import NO_FILES, NO_SPACE
 from apps.workloads.drivers.local.driver import LocalDriver
 from apps.workloads.drivers.local.records import MARKER
@@ -206,6 +208,32 @@ def test_a_file_beyond_all_limits_cannot_even_be_begun(isolated: Kit) -> None:
     assert "File too large" in text
 
 
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 40_000), st.sampled_from("fshl")), max_size=25))
+@settings(max_examples=25, deadline=None)
+def test_what_is_counted_is_what_the_file_system_counts(plan: list[tuple[int, int, str]]) -> None:
+    """Files, sparse files, hard links and symbolic links, some levels deep, against du(1)."""
+    with tempfile.TemporaryDirectory() as root:
+        for number, (depth, size, kind) in enumerate(plan):
+            folder = Path(root, *("d" for _ in range(depth)))
+            folder.mkdir(parents=True, exist_ok=True)
+            path, first = folder / str(number), Path(root, "first")
+            first.touch()
+            if kind == "h":
+                os.link(first, path)
+            elif kind == "l":
+                path.symlink_to("/usr")
+            else:
+                path.write_bytes(b"x" * size)
+                os.truncate(path, size + (MIB if kind == "s" else 0))
+        count = Count(root)
+        for _ in count.steps():
+            pass
+        told = subprocess.run(["du", "-sB1", root], capture_output=True, check=True)
+        inodes = subprocess.run(["du", "-s", "--inodes", root], capture_output=True, check=True)
+        assert count.size == int(told.stdout.split()[0])
+        assert count.files == int(inodes.stdout.split()[0])
+
+
 GIB = 1024 * MIB
 amounts = st.integers(0, 100 * GIB)
 records = st.dictionaries(
@@ -255,3 +283,18 @@ def test_a_shim_that_was_killed_leaves_no_seat(isolated: Kit, home: Path) -> Non
     processes.end_marked(MARKER, handle.ref, 5)
     isolated.wait(handle)
     assert not seat.exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives folders to tenants")
+def test_a_mount_of_deep_folders_is_refused_in_words_and_is_no_loss_of_the_machines(isolated: Kit) -> None:
+    before = os.getcwd()
+    os.chdir(isolated.output)
+    try:
+        for _ in range(1200):
+            os.mkdir("d")
+            os.chdir("d")
+    finally:
+        os.chdir(before)
+    ended, _ = isolated.run(isolated.request("true"))
+    subprocess.run(["rm", "-rf", str(isolated.output / "d")], check=True)
+    assert ended.reason is ExitReason.MOUNT_FAILED

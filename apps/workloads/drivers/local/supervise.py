@@ -183,9 +183,11 @@ class Supervisor:
         if self.group is not None or not self.outcome.started or self.outcome.status is not None:
             return
         members = self._members()
-        if processes.memory_bytes(members) <= self._memory_limit:
+        own_files = self.spec.level is IsolationLevel.L1 and members
+        shared = processes.shared_memory_bytes(members[0]) if own_files else 0
+        if processes.memory_bytes(members) + shared <= self._memory_limit:
             return
-        if (processes.proportional_bytes(members) or self._memory_limit + 1) > self._memory_limit:
+        if (processes.proportional_bytes(members, shared) or self._memory_limit + 1) > self._memory_limit:
             self.outcome.out_of_memory = True
             self._killed = True
 
