@@ -23,12 +23,12 @@ structlog.configure(
 # the nudges that web processes send would look for a broker on localhost.
 import plstack.celery  # noqa: E402, F401
 from plstack.origins import OwnOriginOnly  # noqa: E402
-from plstack.requests import RequestHandler  # noqa: E402
+from plstack.requests import RequestHandler, SocketHandler  # noqa: E402
 from plstack.routing import websocket_urlpatterns  # noqa: E402
 
 application = ProtocolTypeRouter(
     {
         "http": RequestHandler(),
-        "websocket": OwnOriginOnly(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
+        "websocket": OwnOriginOnly(SocketHandler(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))),
     }
 )
