@@ -24,7 +24,7 @@ structlog.configure(
 import plstack.celery  # noqa: E402, F401
 from plstack.heartbeats import Beating  # noqa: E402
 from plstack.origins import OwnOriginOnly  # noqa: E402
-from plstack.requests import RequestHandler  # noqa: E402
+from plstack.requests import RequestHandler, SocketHandler  # noqa: E402
 from plstack.routing import websocket_urlpatterns  # noqa: E402
 from plstack.unavailable import Sockets  # noqa: E402
 
@@ -34,7 +34,7 @@ application = Beating(
     ProtocolTypeRouter(
         {
             "http": requests,
-            "websocket": Sockets(OwnOriginOnly(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))),
+            "websocket": Sockets(OwnOriginOnly(SocketHandler(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))))),
         }
     ),
     serves=requests.threads.serves,

@@ -11,7 +11,7 @@ under load each change waits for the interpreter's lock.
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from threading import Lock
 from typing import Any
@@ -31,6 +31,8 @@ log = logging.getLogger(__name__)
 # A quarter of the embedded server's slots: the gateway, the workers and the operator's shell need theirs.
 THREADS = 24
 MOST_WAITING = 400
+# Each look at a log or a right takes milliseconds; five hundred open pages ask for some forty rights a second.
+SOCKET_THREADS = 4
 
 
 class RequestThreads(Executor):
@@ -108,6 +110,17 @@ class RequestHandler(ASGIHandler):
                 task.cancel()
             await asyncio.gather(sending, losing, return_exceptions=True)
             await response.release()
+
+
+class SocketHandler:
+    """WebSockets' calls have a few threads of their own: Channels runs those of all connections in a single one."""
+
+    def __init__(self, application: Callable[..., Awaitable[None]], threads: int = SOCKET_THREADS) -> None:
+        self.application, self.threads = application, RequestThreads(threads)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        async with ThreadSensitiveContext(executor=self.threads):
+            await self.application(scope, receive, send)
 
 
 async def _turn_away(scope: Any, send: Any) -> None:

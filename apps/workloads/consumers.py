@@ -60,10 +60,8 @@ class LiveConsumer(Watched):
         workloads = {group for group in self.joined if group.startswith("workload.")}
         if not all(self._is_own_group(actor, group) for group in self.joined - workloads):
             raise Denied(Permission.ORGANISATION_VIEW)
-        if workloads:
-            ids = {UUID(group.removeprefix("workload.")) for group in workloads}
-            if selectors.visible(actor).filter(pk__in=ids).count() < len(ids):
-                raise NotFound
+        if workloads and not selectors.sees_all(actor, {UUID(group.removeprefix("workload.")) for group in workloads}):
+            raise NotFound
 
     def _may_join(self, group: str) -> bool:
         if self._is_own_group(self.actor, group):

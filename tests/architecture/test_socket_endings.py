@@ -46,7 +46,7 @@ FAST_S = 0.2
 CODES = {
     endings.removed: {Closing.DENIED},
     endings.role_lost: {Closing.DENIED, Closing.NOT_FOUND},
-    endings.disabled: {Closing.SIGNED_OUT},
+    endings.disabled: {Closing.SIGNED_OUT, Closing.DENIED},  # by which of its queries a look notices first
     endings.signed_out: {Closing.SIGNED_OUT},
     endings.session_expired: {Closing.SIGNED_OUT},
     endings.password_changed: {Closing.SIGNED_OUT},
