@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from plstack.launch.backoff import Backoff
 from plstack.launch.files import cap, tail
 from plstack.launch.layout import Layout
 from plstack.launch.report import Trouble
@@ -29,36 +30,12 @@ STOPPED_IN_ORDER = {
     "gateway": 8.0,
     "web": 8.0,
 }
-LONGEST_BACKOFF = 30.0
-STABLE_SECONDS = 30.0
 TICK_SECONDS = 1.0
 LOG_CHECK_SECONDS = 30.0
 ANSWER_SECONDS = 30.0  # within which the zygote does what it is told
 WATCH_SECONDS = 60.0  # within which the watcher looks once
 # Nothing that is imported becomes garbage: without the collector, loading the platform takes an eighth less time.
 LOAD = "import gc; gc.disable(); from plstack.launch.zygote import main; main({socket}, {parent})"
-
-
-@dataclass(slots=True)
-class Backoff:
-    """When something that died may start again: at once, then after 1, 2, 4 ... 30 s while it keeps dying young."""
-
-    started_at: float = 0.0
-    failures: int = 0
-    due_at: float | None = None
-
-    def started(self, now: float) -> None:
-        self.started_at, self.due_at = now, None
-
-    def died(self, now: float) -> float:
-        """Returns the delay in seconds before the next start."""
-        self.failures = 0 if now - self.started_at > STABLE_SECONDS else self.failures + 1
-        delay = min(LONGEST_BACKOFF, 2.0 ** (self.failures - 2)) if self.failures > 1 else 0.0
-        self.due_at = now + delay
-        return delay
-
-    def is_due(self, now: float) -> bool:
-        return self.due_at is not None and now >= self.due_at
 
 
 @dataclass(slots=True)

@@ -6,8 +6,8 @@ from django.utils.translation import gettext_lazy as _
 
 from plstack.settings import env
 from plstack.settings.enums import ENUM_NAMES
+from plstack.settings.limits import *  # noqa: F403
 from plstack.settings.mail import *  # noqa: F403
-from plstack.settings.runs import *  # noqa: F403
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 PLSTACK_HOME = env.home(BASE_DIR)
@@ -146,10 +146,6 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
 # A web request must not hang on a broker that is down: the sweep finds what a lost nudge would have said.
 CELERY_TASK_PUBLISH_RETRY = False
 
-# Jobs on files at once; a job's longest time, and its longest time without getting further.
-PLSTACK_FILE_SLOTS = int(env.value("PLSTACK_FILE_SLOTS", "4"))
-PLSTACK_FILE_JOB_MINUTES = float(env.value("PLSTACK_FILE_JOB_MINUTES", "360"))
-PLSTACK_FILE_JOB_IDLE_MINUTES = float(env.value("PLSTACK_FILE_JOB_IDLE_MINUTES", "10"))
 
 # Services that people run have an origin of their own, below this domain and never on the portal's.
 PLSTACK_SSH_PORT = env.ssh_port(PLSTACK_PORT)
