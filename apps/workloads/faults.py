@@ -47,10 +47,12 @@ def card(workload: Workload, attempt: Attempt | None) -> dict[str, Any] | None:
 
 
 def credited_words(attempt: Attempt | None) -> str:
-    """What was given back for the attempt, with what for; empty where nothing was, or is not known yet."""
-    if attempt is None or not attempt.credited_fen:
+    """What was given back for the attempt, with what for; empty where nothing was lost, or it is not known yet."""
+    if attempt is None or not attempt.lost_s:
         return ""
     words = {"amount": yuan(attempt.credited_fen), "time": duration(attempt.lost_s)}
+    if not attempt.credited_fen:  # below one fen, or nothing was charged at all
+        return _("The %(time)s that were lost are not charged.") % words
     if attempt.checkpoint_at is None:
         return _("%(amount)s were credited: the %(time)s since its start are not charged.") % words
     return _("%(amount)s were credited: the %(time)s since its last checkpoint are not charged.") % words

@@ -100,8 +100,8 @@ def nodes(now: datetime, simulated: bool) -> tuple[scheduler.Node, ...]:
             cpu_milli=node.allocatable_cpu_milli,
             memory_mib=node.allocatable_memory_mib,
             devices=tuple(cards[node.pk]),
-            schedulable=node.status not in CLOSED and node.lost_at is None,
-            healthy=now - node.last_seen_at < SILENCE,
+            schedulable=node.status not in CLOSED,
+            healthy=now - node.last_seen_at < SILENCE and node.lost_at is None,
             arch=node.arch,
         )
         for node in here.order_by("pk")
