@@ -7,7 +7,6 @@ import django
 import structlog
 from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
-from channels.security.websocket import AllowedHostsOriginValidator
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "plstack.settings.dev")
 django.setup(set_prefix=False)
@@ -24,7 +23,8 @@ structlog.configure(
 # the nudges that web processes send would look for a broker on localhost.
 import plstack.celery  # noqa: E402, F401
 from plstack.heartbeats import Beating  # noqa: E402
-from plstack.requests import RequestHandler  # noqa: E402
+from plstack.origins import OwnOriginOnly  # noqa: E402
+from plstack.requests import RequestHandler, SocketHandler  # noqa: E402
 from plstack.routing import websocket_urlpatterns  # noqa: E402
 from plstack.unavailable import Sockets  # noqa: E402
 
@@ -34,7 +34,7 @@ application = Beating(
     ProtocolTypeRouter(
         {
             "http": requests,
-            "websocket": Sockets(AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))),
+            "websocket": Sockets(OwnOriginOnly(SocketHandler(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))))),
         }
     ),
     serves=requests.threads.serves,

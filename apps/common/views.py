@@ -1,13 +1,12 @@
 """Views that belong to no app: the theme, the health probe."""
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
-from django.utils.http import url_has_allowed_host_and_scheme
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.views.decorators.http import require_GET, require_POST
 
 from apps.common.access import PUBLIC, requires
 from apps.common.components import database_answers, redis_answers
 from apps.common.context import THEME_COOKIE, THEMES
+from apps.common.requests import safe_return
 
 YEAR_S = 365 * 24 * 3600
 
@@ -18,9 +17,7 @@ def set_theme(request: HttpRequest) -> HttpResponse:
     """Remember light, dark or the system's choice in a cookie, and go back to the page."""
     theme = request.POST.get("theme", "auto")
     back = request.POST.get("next") or request.headers.get("Referer") or "/"
-    if not url_has_allowed_host_and_scheme(back, {request.get_host()}):
-        back = "/"
-    response = redirect(back)
+    response = HttpResponseRedirect(safe_return(request, back))
     response.set_cookie(THEME_COOKIE, theme if theme in THEMES else "auto", max_age=YEAR_S, samesite="Lax")
     return response
 

@@ -19,6 +19,7 @@ from plstack.launch.layout import Layout
 from plstack.launch.postgres import APP, OWNER, Postgres
 from plstack.launch.prepare import FirstAdmin, Services
 from plstack.launch.report import Reporter, Step, Trouble
+from plstack.launch.reserve import Reserve
 from plstack.launch.spawn import last_line
 from plstack.launch.supervisor import Server, Supervisor
 from plstack.launch.valkey import Valkey
@@ -111,6 +112,8 @@ class _Start:
             self.layout, prepare.process_environment(self.layout, services), self.servers, self.reporter.line
         )
         self.cleanup.callback(supervisor.stop, lambda: True)
+        if postgres:
+            supervisor.reserves.append(Reserve(postgres.base / "postgres-reserve", self.reporter.line))
         admin = self._prepare(services, supervisor, front_end, postgres, valkey)
         with self.reporter.step("Processes") as step:
             supervisor.await_loaded()

@@ -8,47 +8,34 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from plstack.launch.backoff import Backoff
 from plstack.launch.files import cap, tail
 from plstack.launch.layout import Layout
 from plstack.launch.report import Trouble
+from plstack.launch.reserve import Reserve
 from plstack.launch.spawn import last_line
 from plstack.launch.vigil import Silent, Vigil, Watcher, looked
 
 # Producers before consumers, and the page last, so that it can still say what is going on.
-STOPPED_IN_ORDER = {"beat": 5.0, "scheduler": 15.0, "worker": 15.0, "ssh": 3.0, "gateway": 8.0, "web": 8.0}
-LONGEST_BACKOFF = 30.0
-STABLE_SECONDS = 30.0
+STOPPED_IN_ORDER = {
+    "beat": 5.0,
+    "scheduler": 15.0,
+    "worker": 15.0,
+    "files": 8.0,
+    "ssh": 3.0,
+    "gateway": 8.0,
+    "web": 8.0,
+}
 TICK_SECONDS = 1.0
 LOG_CHECK_SECONDS = 30.0
 ANSWER_SECONDS = 30.0  # within which the zygote does what it is told
 WATCH_SECONDS = 60.0  # within which the watcher looks once
 # Nothing that is imported becomes garbage: without the collector, loading the platform takes an eighth less time.
 LOAD = "import gc; gc.disable(); from plstack.launch.zygote import main; main({socket}, {parent})"
-
-
-@dataclass(slots=True)
-class Backoff:
-    """When something that died may start again: at once, then after 1, 2, 4 ... 30 s while it keeps dying young."""
-
-    started_at: float = 0.0
-    failures: int = 0
-    due_at: float | None = None
-
-    def started(self, now: float) -> None:
-        self.started_at, self.due_at = now, None
-
-    def died(self, now: float) -> float:
-        """Returns the delay in seconds before the next start."""
-        self.failures = 0 if now - self.started_at > STABLE_SECONDS else self.failures + 1
-        delay = min(LONGEST_BACKOFF, 2.0 ** (self.failures - 2)) if self.failures > 1 else 0.0
-        self.due_at = now + delay
-        return delay
-
-    def is_due(self, now: float) -> bool:
-        return self.due_at is not None and now >= self.due_at
 
 
 @dataclass(slots=True)
@@ -115,6 +102,7 @@ class Supervisor:
         self.stopping = False
         self.was_up = False  # a platform that never came up is an error of the start, not something to restart
         self.next_log_check = 0.0
+        self.reserves: list[Reserve] = []  # of room on disk, for the servers
 
     def load(self) -> None:
         """Start loading the platform; its processes start as soon as they can."""
@@ -260,6 +248,8 @@ class Supervisor:
             self.watcher_backoff.died(time.monotonic())
 
     def _look_after_servers(self, now: float) -> None:
+        for reserve in self.reserves:
+            reserve.tick()
         for server in self.servers:
             if server.backoff.is_due(now):
                 self._restart(server, now)
@@ -271,15 +261,16 @@ class Supervisor:
         server.backoff.started(now)
         try:
             server.restart()
-        except Trouble as trouble:
+        except (Trouble, OSError) as trouble:
             self.say(f"{trouble}; next try{_in(server.backoff.died(now))}")
 
     def _publish(self) -> None:
         """For `make status`, and for whoever wants to know which process is which."""
         pids = {"supervisor": os.getpid(), **self.pids}
         path = self.layout.run / "processes.json"
-        path.with_suffix(".new").write_text(json.dumps(pids))
-        path.with_suffix(".new").replace(path)
+        with suppress(OSError):  # a full disk ends no platform
+            path.with_suffix(".new").write_text(json.dumps(pids))
+            path.with_suffix(".new").replace(path)
 
 
 def _in(delay: float) -> str:

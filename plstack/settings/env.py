@@ -39,10 +39,11 @@ def instance() -> str:
     return value("PLSTACK_INSTANCE", socket.gethostname())
 
 
-def number(name: str, default: int) -> int:
+def number(name: str, default: int, least: int = 0) -> int:
     text = value(name, str(default))
-    if not text.isdigit():
-        raise ImproperlyConfigured(f"{name} must be a whole number, not {text!r}.")
+    if not text.isdecimal() or int(text) < least:
+        at_least = f" of at least {least}" if least else ""
+        raise ImproperlyConfigured(f"{name} must be a whole number{at_least}, not {text!r}.")
     return int(text)
 
 

@@ -14,7 +14,7 @@ from plstack.launch.layout import ROOT
 from plstack.launch.vigil import MOST_LOOKS, POLL_SECONDS
 
 FILE = ROOT / "docker-compose.yml"
-PROCESSES = {"web", "gateway", "ssh", "worker", "scheduler", "beat", "migrate"}
+PROCESSES = {"web", "gateway", "ssh", "worker", "scheduler", "files", "beat", "migrate"}
 SERVERS = {"postgres", "redis"}
 
 

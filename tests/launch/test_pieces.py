@@ -10,9 +10,9 @@ import pytest
 
 from plstack.launch import account, credentials, files, keys
 from plstack.launch.account import Account
+from plstack.launch.backoff import Backoff
 from plstack.launch.layout import ROOT, Layout
 from plstack.launch.report import Trouble
-from plstack.launch.supervisor import Backoff
 from plstack.launch.testing import keeping_bytecode
 
 STRANGER = Account(uid=os.geteuid() + 54321, gid=os.getegid() + 54321)

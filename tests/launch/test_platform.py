@@ -147,10 +147,10 @@ def status_of(copy: Copy) -> str:
 
 def test_whatever_is_killed_comes_back_by_itself(copy: Copy) -> None:
     copy.start()
-    eventually(lambda: len(copy.pids()) == 7)  # the page does not wait for the task workers
+    eventually(lambda: len(copy.pids()) == 8)  # the page does not wait for the task workers
     before = copy.pids()
     servers = [pid for pid in below(before["supervisor"]) if Path(f"/proc/{pid}/comm").read_text() == "postgres\n"]
-    for name in ("web", "gateway", "ssh", "worker", "scheduler", "beat"):
+    for name in ("web", "gateway", "ssh", "worker", "scheduler", "files", "beat"):
         os.kill(before[name], signal.SIGKILL)
     os.kill(servers[0], signal.SIGKILL)  # the postmaster: its own children follow it
     eventually(

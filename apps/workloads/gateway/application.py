@@ -145,6 +145,8 @@ class Gateway:
         except relay.NotListening:
             self.admissions.forget(admission.key)
             return Page.STARTING
+        except relay.Revoked:
+            return Page.ENTER
         except relay.BadAnswer as error:
             self.admissions.forget(admission.key)
             return Page.SILENT if error.status == HTTPStatus.GATEWAY_TIMEOUT else Page.BROKEN

@@ -44,6 +44,9 @@ _node = [
     path("cordon/", nodes.NodeCordon.as_view()),
     path("uncordon/", nodes.NodeUncordon.as_view()),
     path("drain/", hardware.NodeDrain.as_view()),
+    path("lost/", hardware.NodeLost.as_view()),
+    path("switch-off/", hardware.NodeSwitchOff.as_view()),
+    path("switch-on/", hardware.NodeSwitchOn.as_view()),
     path("remove/", hardware.NodeRemove.as_view()),
     path("labels/", hardware.NodeLabels.as_view()),
 ]
@@ -78,6 +81,7 @@ _settings = [
     path("registration/", settings.Registration.as_view()),
     path("environments/", settings.Environments.as_view()),
     path("queue/", settings.Queue.as_view()),
+    path("nodes/", settings.Nodes.as_view()),
     path("review/", settings.Review.as_view()),
     path("payment/", settings.Payment.as_view()),
 ]
