@@ -11,8 +11,8 @@ from apps.common.clock import db_now
 from apps.common.models import ProcessHeartbeat, ProcessReplacement
 from apps.common.permissions import Permission
 
-# Past the time after which whoever watches a process replaces it.
-STALE_AFTER = timedelta(seconds=20)
+# Proofs come every 2 to 5 s; after 18 s whoever watches a process replaces it.
+STALE_AFTER = timedelta(seconds=12)
 SHOWN_FOR = timedelta(days=30)
 # Without one of each of these the platform does not work.
 NEEDED = ("web", "gateway", "worker", "scheduler", "beat")

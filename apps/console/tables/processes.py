@@ -36,8 +36,8 @@ class ProcessTable(Table):
 
 class ReplacementTable(Table):
     caption = _("Replaced")
-    at = Cell("{% load pl %}{% when value seconds=True %}", verbose_name=_("Time"), attrs=column("o-1", width="c-4"))
-    kind = Cell(NAME, verbose_name=_("Process"), attrs=column(fold=_("Process")))
+    at = Cell("{% load pl %}{% when value seconds=True %}", verbose_name=_("When"), attrs=column("o-1", width="c-4"))
+    kind = Cell(NAME, verbose_name=_("Process"), attrs=column("pl-inline", width=FULL))
     silent_s = Cell(
         "{% load pl %}{% since value ticking=False %}",
         verbose_name=_("Did nothing for"),
