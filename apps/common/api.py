@@ -45,7 +45,7 @@ class ScopedView(APIView):
         return actor
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        if (request.method or "") not in self.allowed_methods:
+        if self.declared_access() is None and (request.method or "") not in self.allowed_methods:
             raise exceptions.MethodNotAllowed(str(request.method))
         super().initial(request, *args, **kwargs)
         access = self.declared_access()

@@ -119,6 +119,8 @@ def test_nul_everywhere_else(world: World) -> None:
     for path in ("/training/?q=%00", "/api/v1/training/runs/?q=%00", "/training/%00/", "/brand/%00", "/api/v1/x%00/"):
         assert 400 <= client.get(path).status_code < 500, path
     assert client.get("/training/?%00=1").status_code == 400
+    chinese = client.get("/training/?%00=1", headers={"Accept-Language": "zh-CN"})
+    assert 'lang="zh-hans"' in chinese.content.decode()
     assert client.get("/training/?q=%ff%fe").status_code < 500
     for cookie in (installed.SESSION_COOKIE_NAME, installed.LANGUAGE_COOKIE_NAME, installed.CSRF_COOKIE_NAME):
         answer = Client(headers={"Cookie": f'{cookie}="\\000abc"'}).get("/training/")

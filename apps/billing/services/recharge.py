@@ -23,14 +23,7 @@ REFERENCE_MAX = 80
 
 
 def top_up(actor: Actor, *, organisation_id: UUID, amount_fen: int, reference: str, note: str = "") -> Transfer:
-    """As `top_up_once`, for who need not know whether the payment had been credited before."""
-    return top_up_once(actor, organisation_id=organisation_id, amount_fen=amount_fen, reference=reference, note=note)[0]
-
-
-def top_up_once(
-    actor: Actor, *, organisation_id: UUID, amount_fen: int, reference: str, note: str = ""
-) -> tuple[Transfer, bool]:
-    """Credit an organisation's wallet with a payment received outside the platform; whether it was credited now.
+    """Credit an organisation's wallet with a payment received outside the platform; `is_new` tells the first call.
 
     `reference` names that payment (bank slip, contract); the same reference and amount again is the same top-up,
     with another amount it is a Conflict. Work may start again as soon as this has committed.
@@ -61,7 +54,8 @@ def top_up_once(
                 after={"amount_fen": amount_fen, "reference": reference, "note": note, "transfer": transfer.pk},
             )
             reassess(actor, organisation_id=organisation_id, now=db_now())
-        return transfer, new
+        transfer.is_new = new
+        return transfer
 
 
 def set_credit_limit(actor: Actor, *, organisation_id: UUID, credit_limit_fen: int) -> None:

@@ -96,10 +96,10 @@ class Recharges(ScopedView, generics.ListAPIView[Transfer]):
         given.is_valid(raise_exception=True)
         data = given.validated_data
         with fields_named(amount="amount_fen"):
-            made, new = recharge_review.recharge_once(self.actor, **data)
+            made = recharge_review.recharge(self.actor, **data)
         if isinstance(made, RechargeRequest):
             return Response(RechargeRequestOut(made).data, status=status.HTTP_202_ACCEPTED)
-        code = status.HTTP_201_CREATED if new else status.HTTP_200_OK
+        code = status.HTTP_201_CREATED if made.is_new else status.HTTP_200_OK
         return Response(RechargeOut(reads.receipt(self.actor, made.pk).transfer).data, status=code)
 
 

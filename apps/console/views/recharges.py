@@ -159,7 +159,7 @@ def create(request: StaffRequest) -> HttpResponse:
     organisation = data["organisation"]
     try:
         with transaction.atomic():
-            made, new = recharge_review.recharge_once(
+            made = recharge_review.recharge(
                 request.actor,
                 organisation_id=organisation.pk,
                 amount_fen=data["amount"],
@@ -182,7 +182,7 @@ def create(request: StaffRequest) -> HttpResponse:
         return refused(request, NEW, {"form": form})
     if isinstance(made, RechargeRequest):
         return done(request, _("Asked for: a second person has to approve it."), "console:recharge_request", made.pk)
-    if not new:
+    if not made.is_new:
         messages.info(request, _("This payment was recorded already. Nothing was added."))
         return redirect("console:recharge", made.pk)
     words = _("%(amount)s was credited to %(name)s.") % {"amount": yuan(made.amount_fen), "name": organisation.name}

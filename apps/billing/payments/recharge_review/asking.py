@@ -11,7 +11,7 @@ from apps.billing.models import RechargeRequest, TopUpRefund, Transfer, Voucher
 from apps.billing.payments.alipay import refunds
 from apps.billing.payments.recharge_review.records import log, spec_of, words_of
 from apps.billing.payments.settings import PaymentSettings
-from apps.billing.services.recharge import check_payment, find_organisation, top_up_once
+from apps.billing.services.recharge import check_payment, find_organisation, top_up
 from apps.billing.services.voucher_terms import VoucherSpec, check_terms
 from apps.billing.services.vouchers import granted_as, issue_voucher
 from apps.common.actor import Actor
@@ -35,19 +35,10 @@ def alone_fen() -> int:
 def recharge(
     actor: Actor, *, organisation_id: UUID, amount_fen: int, reference: str, note: str = ""
 ) -> Transfer | RechargeRequest:
-    """As `recharge_once`, for who need not know whether it had been recorded before."""
-    return recharge_once(actor, organisation_id=organisation_id, amount_fen=amount_fen, reference=reference, note=note)[
-        0
-    ]
-
-
-def recharge_once(
-    actor: Actor, *, organisation_id: UUID, amount_fen: int, reference: str, note: str = ""
-) -> tuple[Transfer | RechargeRequest, bool]:
-    """Record a payment: credited at once, or asked for where it needs a second person; whether this call did it.
+    """Record a payment: credited at once, or asked for where it needs a second person.
 
     The same reference and amount again is the same recharge or request; another amount is a `Conflict`. Of calls at
-    the same time one is told that it was the first.
+    the same time one gets a recharge that `is_new`.
     """
     actor.require(Permission.PLATFORM_RECHARGE)
     reference, note = check_visible(reference.strip(), "reference"), note.strip()
@@ -57,21 +48,20 @@ def recharge_once(
     if pending is not None and pending.amount_fen != amount_fen:
         raise Conflict(_("This reference has already been used for another movement."))
     if pending is not None:
-        return pending, False
+        return pending
     if credited is not None or not needs_second(amount_fen):
-        return top_up_once(
-            actor, organisation_id=organisation_id, amount_fen=amount_fen, reference=reference, note=note
-        )
-    wanted = RechargeRequest(
-        organisation=find_organisation(organisation_id),
-        kind=RechargeKind.RECHARGE,
-        amount_fen=amount_fen,
-        reference=reference,
-        note=note,
-        requested_by_id=actor.person(),
+        return top_up(actor, organisation_id=organisation_id, amount_fen=amount_fen, reference=reference, note=note)
+    return _ask(
+        actor,
+        RechargeRequest(
+            organisation=find_organisation(organisation_id),
+            kind=RechargeKind.RECHARGE,
+            amount_fen=amount_fen,
+            reference=reference,
+            note=note,
+            requested_by_id=actor.person(),
+        ),
     )
-    asked = _ask(actor, wanted)
-    return asked, asked is wanted
 
 
 def ask_reversal(actor: Actor, *, transfer_id: int, reason: str) -> RechargeRequest:
