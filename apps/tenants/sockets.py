@@ -15,10 +15,9 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 
 from apps.common.access import Access, Realm
 from apps.common.actor import Actor
-from apps.common.errors import DomainError, NotFound, SignedOut
+from apps.common.errors import DomainError, NotFound, SignedOut, Unavailable
 from apps.common.grants import Grant
 from apps.common.live import rights_group
-from apps.tenants.models import User
 from apps.tenants.session_actors import SessionActors
 
 log = logging.getLogger(__name__)
@@ -38,9 +37,8 @@ class Closing(IntEnum):
 
 
 def closing_of(error: DomainError) -> Closing:
-    if isinstance(error, SignedOut):
-        return Closing.SIGNED_OUT
-    return Closing.NOT_FOUND if isinstance(error, NotFound) else Closing.DENIED
+    closings = {SignedOut: Closing.SIGNED_OUT, NotFound: Closing.NOT_FOUND, Unavailable: Closing.BROKEN}
+    return closings.get(type(error), Closing.DENIED)
 
 
 class Watched(AsyncWebsocketConsumer):
@@ -72,7 +70,7 @@ class Watched(AsyncWebsocketConsumer):
 
     def _actors(self) -> SessionActors:
         user, session = self.scope.get("user"), self.scope.get("session")
-        if not isinstance(user, User) and not (user and user.is_authenticated):
+        if user is None or not user.is_authenticated:
             raise SignedOut
         return SessionActors(user, (session.session_key if session else "") or "")
 
