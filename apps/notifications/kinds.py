@@ -95,6 +95,7 @@ KINDS: tuple[Kind, ...] = (
     Kind("node.down", T.PLATFORM, _("Node silent"), hook=False),
     Kind("node.back", T.PLATFORM, _("Node back"), hook=False),
     Kind("process.replaced", T.PLATFORM, _("Process of the platform replaced"), hook=False),
+    Kind("queue.standstill", T.PLATFORM, _("Queue stands still"), hook=False),
     Kind("node.lost", T.PLATFORM, _("Node lost"), hook=False),
     Kind("node.returned", T.PLATFORM, _("Lost node returned"), hook=False),
     Kind("organisation.registered", T.PLATFORM, _("Organisation registered"), hook=False),

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from scheduler import Device, Engine, Gang, GpuRequest, Mode, Node, Plan, Running, Task
+from scheduler import Cause, CauseCode, Device, Engine, Gang, GpuRequest, Mode, Node, Plan, Running, Task, Wait
 
 HOUR = 3600.0
 
@@ -103,3 +103,16 @@ def test_room_that_is_emptied_for_a_task_goes_to_nobody_who_would_be_asked_to_le
     assert started(engine.plan([high, other], 20.0)) == []
     engine.end("low")
     assert started(engine.plan([high, other], 30.0, holds={"high": ("vm",)})) == ["high"]
+
+
+def test_the_check_on_a_pass_names_those_who_refuse_each_other() -> None:
+    """What a pass once said of three runs on an empty node, each kept from it by the promises to the others."""
+    small = node("vm", 2)
+    engine, waiting = Engine((small,)), [job(f"a{n}", submitted_at=float(n)) for n in range(3)]
+    behind = Cause(CauseCode.BEHIND_RESERVATION)
+    waits = [Wait(task.id, behind, (), at, None, 10.0, reserved_nodes=("vm",)) for at, task in enumerate(waiting, 1)]
+    assert engine.standing_still(waiting, waits, 10.0) == ("a0", "a1", "a2")
+    later = [replace(wait, start_p50=500.0) for wait in waits[:1]]
+    assert engine.standing_still(waiting, [*later, *waits[1:]], 10.0) == ("a0",)  # the others would delay it
+    quota = [replace(wait, cause=Cause(CauseCode.QUOTA), reserved_nodes=()) for wait in waits]
+    assert engine.standing_still(waiting, quota, 10.0) == ()

@@ -242,6 +242,9 @@ class Queueing(RuleBasedStateMachine):
     def _check(self) -> None:
         members = tuple(member for members in self.running.values() for member in members)
         check_capacity(Snapshot(self.nodes), members)
+        if not self._may_hold():
+            waiting, waits = list(self.waiting.values()), list(self.waits.values())
+            assert not self.engine.standing_still(waiting, waits, self.now), self._picture()
         for name, wait in self.waits.items():
             task = self.waiting[name]
             if wait.cause.code in NEVER | {CauseCode.QUOTA} or not self._possible(task):

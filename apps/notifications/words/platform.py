@@ -99,6 +99,19 @@ def _returned(data: Data) -> Words:
     return Words(title, text, Tone.RUN, "server", action=_("Open"), **link(data, NODE, "node_id"))
 
 
+def _standstill(data: Data) -> Words:
+    """Data: `workloads`, `since` (ISO 8601), `world` ("real" or "simulated")."""
+    count = int(number_in(data, "workloads"))
+    text = ngettext(
+        "%(count)s workload has waited beside free room since %(since)s. What was promised to others has been "
+        "forgotten so that the queue goes on. Please report this: it is a fault of the scheduler.",
+        "%(count)s workloads have waited beside free room since %(since)s. What was promised to them and others has "
+        "been forgotten so that the queue goes on. Please report this: it is a fault of the scheduler.",
+        count,
+    ) % {"count": count, "since": moment_in(data, "since")}
+    return Words(_("The queue stood still"), text, Tone.FAIL, "player-pause", "console:queue", _("Open"))
+
+
 def _registered(data: Data) -> Words:
     title = _("%(name)s has registered") % {"name": name_in(data, "name")}
     text = _("A new organisation, made by %(by)s.") % {"by": name_in(data, "by")}
@@ -117,6 +130,7 @@ KINDS: Mapping[str, Speaker] = {
     "node.down": _down,
     "node.back": _back,
     "process.replaced": _replaced,
+    "queue.standstill": _standstill,
     "node.lost": _lost,
     "node.returned": _returned,
     "organisation.registered": _registered,
