@@ -35,9 +35,10 @@ Evidence = Callable[[], bool]
 class Heart:
     """Renews the row of this process every two seconds for which there is evidence."""
 
-    def __init__(self, kind: str, evidence: Evidence) -> None:
+    def __init__(self, kind: str, evidence: Evidence = lambda: True) -> None:
         self.kind, self.evidence = kind, evidence
         self._known = False
+        self._beaten_at = float("-inf")
 
     def start(self) -> None:
         threading.Thread(target=self._run, name="heartbeat", daemon=True).start()
@@ -47,6 +48,12 @@ class Heart:
             time.sleep(INTERVAL_S)
             if self.evidence():
                 self.beat()
+
+    def beat_if_due(self) -> None:
+        """For a loop that has no thread beside it, because it forks: to be called after each of its turns."""
+        if time.monotonic() - self._beaten_at >= INTERVAL_S:
+            self._beaten_at = time.monotonic()
+            self.beat()
 
     def beat(self) -> None:
         """Write the proof; while the database is away nobody can, and whoever watches knows that."""

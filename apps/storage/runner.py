@@ -21,6 +21,7 @@ from django.utils.translation import ngettext
 
 from apps.common.actor import system_actor
 from apps.common.clock import db_now
+from apps.common.heartbeats import Heart
 from apps.common.scoping import acting
 from apps.storage import children, disk, states, working
 from apps.storage.choices import JobStatus
@@ -214,12 +215,14 @@ def _do_chore(chore: Chore, piece_id: UUID) -> int:
 
 
 def serve(chores: Iterable[Chore]) -> None:
-    """Until SIGTERM or SIGINT. Nothing that the database or a child does ends it."""
+    """Until SIGTERM or SIGINT. Nothing that the database or a child does ends it; each turn proves that it works."""
+    heart = Heart("files")
     signal.pthread_sigmask(signal.SIG_BLOCK, children.SIGNALS)
     runner = Runner(tuple(chores))
     while True:
         try:
             runner.turn()
+            heart.beat_if_due()
         except DatabaseError:
             log.exception("the database does not answer")
             connections.close_all()

@@ -19,7 +19,8 @@ MOST_LOOKS = 9
 MOST_LOOKS_AT_START = 45
 # After this long without a look (nobody could ask the database, so nobody could prove anything) all begin anew.
 BLIND_SECONDS = 10.0
-SERVERS = frozenset({"web", "gateway", "ssh"})
+# What needs neither Redis nor beat to prove itself.
+ALONE = frozenset({"web", "gateway", "ssh", "files"})
 BEAT = "beat"
 SILENT_BEAT = 3
 
@@ -85,7 +86,7 @@ class Vigil:
 
     def _could(self, kind: str, sight: Sight) -> bool:
         """Whether it could have proved itself: beat needs Redis, and what beat feeds needs both."""
-        if kind in SERVERS:
+        if kind in ALONE:
             return True
         beat = self._known.get(BEAT)
         fed = kind == BEAT or beat is None or beat.looks < SILENT_BEAT

@@ -24,9 +24,11 @@ QUICK = "print('done', flush=True)"
 REPLACED_WITHIN_S = 30
 
 
-@pytest.mark.parametrize("victim", ["plstack-worker", "plstack-schedul", "plstack-beat", "plstack-web", "plstack-ssh"])
+@pytest.mark.parametrize(
+    "victim", ["plstack-worker", "plstack-schedul", "plstack-beat", "plstack-web", "plstack-ssh", "plstack-files"]
+)
 def test_a_process_that_stands_still_is_replaced(stack: Stack, api: Api, victim: str) -> None:
-    wait_for(lambda: len(ask(stack, "SELECT 1 FROM common_processheartbeat WHERE beats > 3")) >= 6, 120)
+    wait_for(lambda: len(ask(stack, "SELECT 1 FROM common_processheartbeat WHERE beats > 3")) >= 7, 120)
     stopped = stack.pids()[victim]
     os.kill(stopped, signal.SIGSTOP)
     wait_for(lambda: stack.pids().get(victim) not in (None, stopped), REPLACED_WITHIN_S, f"{victim} stands still")

@@ -52,6 +52,17 @@ def test_a_database_that_is_away_does_not_end_the_heart(monkeypatch: pytest.Monk
     Heart("web", Did()).beat()
 
 
+@pytest.mark.django_db
+def test_a_loop_that_turns_often_writes_every_two_seconds() -> None:
+    heart = Heart("files")
+    for _ in range(5):
+        heart.beat_if_due()
+    assert ProcessHeartbeat.objects.get().beats == 1
+    heart._beaten_at -= heartbeats.INTERVAL_S
+    heart.beat_if_due()
+    assert ProcessHeartbeat.objects.get().beats == 2
+
+
 def test_evidence_is_used_up() -> None:
     did = Did()
     assert not did()

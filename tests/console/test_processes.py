@@ -21,7 +21,7 @@ API = "/api/v1/console/processes/"
 @pytest.fixture(autouse=True)
 def running(db: None) -> None:
     """All that is needed works, but for the scheduler, which was never heard of, and a worker that does nothing."""
-    for kind in ("web", "gateway", "beat", "ssh"):
+    for kind in ("web", "gateway", "beat", "files", "ssh"):
         ProcessHeartbeat.objects.create(kind=kind, instance="here", pid=1)
     for instance, seconds in (("here", 0), ("there", 40)):
         row = ProcessHeartbeat.objects.create(kind="worker", instance=instance, pid=1)
@@ -56,7 +56,7 @@ def test_the_api_says_the_same(ops: Client, world: World) -> None:
     told: list[dict[str, Any]] = ops.get(API).json()
     silent = {(one["kind"], one["host"]) for one in told if one["silent"]}
     assert silent == {("worker", "there"), ("scheduler", "")}
-    assert len(told) == 7
+    assert len(told) == 8
     replaced()
     (row,) = ops.get(f"{API}replacements/").json()["results"]
     assert (row["kind"], row["host"], row["silent_s"]) == ("worker", "here", 18.0)

@@ -15,7 +15,7 @@ from apps.common.permissions import Permission
 STALE_AFTER = timedelta(seconds=12)
 SHOWN_FOR = timedelta(days=30)
 # Without one of each of these the platform does not work.
-NEEDED = ("web", "gateway", "worker", "scheduler", "beat")
+NEEDED = ("web", "gateway", "worker", "scheduler", "files", "beat")
 
 
 @dataclass(frozen=True, slots=True)
