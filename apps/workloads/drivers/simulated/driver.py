@@ -4,7 +4,7 @@ An attempt runs under the local driver without devices, with at most `MAX_CPU_MI
 `processes` of them at a time, further ones are stubs: they take their time, say so in their log, and end well.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -44,10 +44,14 @@ class SimulatedDriver:
 
     name = NAME
 
-    def __init__(self, local: LocalDriver, grants: Grants, processes: int = PROCESSES) -> None:
+    def __init__(
+        self, local: LocalDriver, grants: Grants, processes: int = PROCESSES, clock: Callable[[], float] = now_s
+    ) -> None:
+        """`clock`: seconds by which stubs take their time, the machine's own unless somebody simulates time as well."""
         self._local = local
         self._grants = grants
         self._processes = processes
+        self._clock = clock
 
     def isolation(self) -> Isolation:
         return self._local.isolation()
@@ -75,8 +79,8 @@ class SimulatedDriver:
             raise
 
     def _grant(self, request: LaunchRequest) -> Grant:
-        is_stub = self._grants.processes() >= self._processes
-        return Grant(request.devices, _stub_seconds(request.env) if is_stub else 0.0, now_s(), boot())
+        is_stub = self._processes <= 0 or self._grants.processes() >= self._processes
+        return Grant(request.devices, _stub_seconds(request.env) if is_stub else 0.0, self._clock(), boot())
 
     def observe(self, handle: Handle) -> Observation:
         with _now_or_later():
@@ -96,7 +100,7 @@ class SimulatedDriver:
         if grant.boot != boot():
             lost = Exit(None, None, ExitReason.LOST, "The machine was started anew")
             return Observation(Phase.LOST, exit=lost)
-        return stubs.observe(grant, now_s() - grant.began_s, self._stopped_s(ref, grant))
+        return stubs.observe(grant, self._clock() - grant.began_s, self._stopped_s(ref, grant))
 
     def _stopped_s(self, ref: str, grant: Grant) -> float | None:
         """Seconds after its launch at which a stop was asked for first."""
@@ -112,7 +116,7 @@ class SimulatedDriver:
             if grant is not None and not grant.stub_s:
                 self._local.stop(handle, grace_s)
             elif grant is not None and not mark.exists():
-                mark.write_text(repr(now_s()))
+                mark.write_text(repr(self._clock()))
 
     def tell(self, handle: Handle, notice: Notice | None) -> None:
         """A stub has nobody to tell."""
