@@ -10,8 +10,9 @@ from scheduler.decisions import Cause, CauseCode, Wait
 from scheduler.funnel import Finding, Funnel
 from scheduler.gangs import fits_empty
 from scheduler.preempt import Preemptor
+from scheduler.reservations import Reservation
 from scheduler.rules import Rules
-from scheduler.timeline import Future, Reservation
+from scheduler.timeline import Future
 
 LACKING = {CauseCode.GANG, CauseCode.CPU, CauseCode.MEMORY, CauseCode.DEVICES, CauseCode.SLICES}
 UNCHANGEABLE = {CauseCode.BAD_REQUEST, CauseCode.QUOTA}
