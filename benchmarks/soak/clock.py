@@ -66,7 +66,8 @@ class Clock:
         """Without moving it."""
         with connection.cursor() as cursor:
             cursor.execute("SELECT last_value FROM soak_clock.microseconds")
-            return EPOCH + cursor.fetchone()[0] * MICROSECOND
+            microseconds: int = cursor.fetchone()[0]
+            return EPOCH + microseconds * MICROSECOND
 
     def set(self, at: datetime) -> None:
         """Forward only: a moment gone by leaves it as it is."""

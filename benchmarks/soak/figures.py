@@ -23,6 +23,7 @@ def figures(soak: "Soak", crowd: "Crowd") -> dict[str, Any]:
         return {
             "seed": soak.plan.seed,
             "hours": soak.plan.hours,
+            "reached_h": soak.reached_h,
             "people": soak.plan.people,
             "organisations": soak.plan.organisations,
             "acts": dict(sorted(crowd.done.items())),

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from unittest import mock
 
@@ -24,9 +24,12 @@ from benchmarks.soak.clock import Clock
 from benchmarks.soak.machines import Machines
 from plstack.celery import app
 
-# `discover` would add the machine on which the soak runs; `simulate` is called with those machines that are off.
+# `discover` would add the machine on which the soak runs; `simulate` is called whenever the clock has moved.
 LEFT_OUT = frozenset({"workloads.discover", "workloads.simulate"})
 # Loops that carry on what is under way: they run wherever the clock stops, not only where all do.
+WATCH = "workloads.watch"
+# Where the platform counts silence it believes in turns that follow each other, so they are run one by one then.
+LISTEN_EVERY = timedelta(seconds=20)
 QUICK = ("workloads.reconcile", "envs.advance")
 SCHEDULE = "workloads.schedule"
 # More turns than this at one moment, and it will never come to rest.
@@ -85,7 +88,9 @@ class Loops:
     def wake(self) -> None:
         """Living machines are heard from, and the attempts whose stubs have moved are looked at now."""
         with acting(system_actor(Channel.TASK)) as actor:
-            simulation.beat(actor, self.machines.isolation(), silent=list(self.machines.silent))
+            simulation.beat(actor, self.machines.isolation())
+            for name, since in self.machines.silent.items():  # these were not heard: nobody has looked meanwhile
+                Node.objects.filter(name=name).update(last_seen_at=datetime.fromtimestamp(since, UTC))
             now = self.clock.seconds()
             refs = self.machines.due(self.looked_at, now)
             if refs:
@@ -105,6 +110,11 @@ class Loops:
             except Exception as error:
                 logging.getLogger(__name__).exception("%s", task)
                 self.failures.append(f"{task}: {type(error).__name__}: {error}")
+
+    def listen(self) -> None:
+        """A turn of the loop that watches machines, and what it nudged."""
+        self._run(WATCH)
+        self.settle()
 
     def next_deadline(self) -> datetime | None:
         """The next moment that the platform itself has set for something."""

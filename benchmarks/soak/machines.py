@@ -1,13 +1,17 @@
 """Simulated machines that die and come back: the platform's own driver of stubs, on the soak's clock."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import importlib
+import importlib.util
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 from unittest import mock
 
 from django.conf import settings
 
+from apps.clusters.models import Node
 from apps.workloads import nodes
 from apps.workloads.drivers.base import (
     CannotSee,
@@ -28,6 +32,10 @@ from apps.workloads.drivers.simulated.grants import Grant, Grants
 SECONDS, EXIT_CODE = "SOAK_SECONDS", "SOAK_EXIT_CODE"
 """Variables of a run that say how long its stub takes, and how it ends."""
 ENDLESS_S = 1e9
+SWITCH = "switched_off"
+# When a silent machine is given up is a rule that not every version of the platform knows.
+_POLICY = "apps.workloads.hardware.policy"
+_RULES = importlib.import_module(_POLICY).rules if importlib.util.find_spec(_POLICY) else None
 
 
 @dataclass(slots=True)
@@ -132,6 +140,20 @@ class Machines(SimulatedDriver):
         self.stubs = {ref: stub for ref, stub in self.stubs.items() if not stub.ended}
 
 
+def lost_after() -> timedelta | None:
+    """How long the platform waits for a silent machine; None where it waits for ever."""
+    if _RULES is None:
+        return None
+    after: timedelta | None = _RULES().lost_after
+    return after
+
+
+def switch(name: str, *, off: bool) -> None:
+    """Where machines of the simulated zone have a switch, silence is that they are off."""
+    if any(column.name == SWITCH for column in Node._meta.concrete_fields):
+        Node.objects.filter(name=name).update(**{SWITCH: off})
+
+
 @contextmanager
 def simulated_machines(clock: Callable[[], float]) -> Iterator[Machines]:
     """Every simulated node is driven by these from now on."""
@@ -141,8 +163,3 @@ def simulated_machines(clock: Callable[[], float]) -> Iterator[Machines]:
     with mock.patch.dict(nodes._DRIVERS, drivers):
         yield machines
     nodes.local_driver.cache_clear()
-
-
-def names(found: Sequence[str]) -> str:
-    """For messages."""
-    return ", ".join(found)

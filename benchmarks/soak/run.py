@@ -28,9 +28,10 @@ from benchmarks.soak.clock import Clock
 from benchmarks.soak.figures import figures
 from benchmarks.soak.invariants import broken
 from benchmarks.soak.look import Memory, look_now
-from benchmarks.soak.loops import Loops, running_loops
-from benchmarks.soak.machines import Machines, simulated_machines
+from benchmarks.soak.loops import LISTEN_EVERY, Loops, running_loops
+from benchmarks.soak.machines import Machines, lost_after, simulated_machines, switch
 from benchmarks.soak.people import Crowd
+from benchmarks.soak.room import SILENCE
 from benchmarks.soak.world import World, make_small_world, make_world, platform
 
 START = datetime(2027, 3, 10, 1, 0, tzinfo=UTC)
@@ -48,7 +49,7 @@ class Plan:
     """What to run. `stride`: how often all loops run; `small`: one machine of two cores instead of the zone.
 
     `longest`: what no run takes longer than, so that the queue can run empty soon after. `bustle`: how many times as
-    often as usual people act.
+    often as usual people act. `within`: give up after so long on the wall; the result says how far it came.
     """
 
     hours: int = 24
@@ -61,6 +62,7 @@ class Plan:
     deaths_a_day: float = 2.0
     longest: timedelta = timedelta(hours=10)
     bustle: float = 1.0
+    within: timedelta | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,24 +87,27 @@ class Soak:
     violations: list[Violation] = field(default_factory=list)
     seen: Memory = field(default_factory=Memory)
     checks: int = 0
+    reached_h: float = 0.0
     drained_h: float | None = None
     _coming: list[tuple[datetime, int, Callable[[], None]]] = field(default_factory=list)
     _numbers: Iterator[int] = field(default_factory=count)
     _known: set[tuple[str, str]] = field(default_factory=set)
     _cpu: float = field(default_factory=time.process_time)
+    _wall: float = field(default_factory=time.perf_counter)
 
     def run(self) -> dict[str, Any]:
         """People for as long as planned, then until nothing waits; the result for `--json`."""
-        wall, crowd = time.perf_counter(), self.crowd()
+        crowd = self.crowd()
         world = crowd.world
         end = self.clock.now() + self.plan.hours * HOUR
         self._begin(world, crowd, end)
         self.until(end)
+        self.reached_h = round((self.clock.now() - START) / HOUR, 2)
         if not self._done():
             self._stop_arrivals(crowd, world)
             self._drain()
         cpu = time.process_time() - self._cpu
-        return {**figures(self, crowd), "cpu_s": round(cpu, 1), "wall_s": round(time.perf_counter() - wall, 1)}
+        return {**figures(self, crowd), "cpu_s": round(cpu, 1), "wall_s": round(time.perf_counter() - self._wall, 1)}
 
     def crowd(self) -> Crowd:
         """Machines and people, before anything has happened."""
@@ -145,10 +150,19 @@ class Soak:
     def _keep_acting(self, crowd: Crowd, person: Any, now: datetime, end: datetime) -> None:
         moment = now + crowd.pause(person, now.hour)
         if moment < end:
-            self.at(moment, lambda: (crowd.act(person), self._keep_acting(crowd, person, moment, end)) and None)
+
+            def act() -> None:
+                crowd.act(person)
+                self._keep_acting(crowd, person, moment, end)
+
+            self.at(moment, act)
 
     def _repeat(self, moment: datetime, every: timedelta, act: Callable[[], None]) -> None:
-        self.at(moment, lambda: (act(), self._repeat(moment + every, every, act)) and None)
+        def again() -> None:
+            act()
+            self._repeat(moment + every, every, act)
+
+        self.at(moment, again)
 
     def _act(self, act: Callable[[], None]) -> None:
         with acting(platform()):
@@ -162,12 +176,16 @@ class Soak:
             name, back = self.chance.choice(alive), timedelta(hours=self.chance.uniform(0.1, 5.0))
             rebooted = self.chance.random() < 0.5
             self.machines.fail(name)
+            self._act(lambda: switch(name, off=True))
             self.at(self.clock.now() + back, lambda: self._return(name, rebooted=rebooted))
-            for minutes in (2.1, 5.1, 6.1):
-                self.at(self.clock.now() + timedelta(minutes=minutes), self.loops.beat)
+            with acting(platform()):
+                listening = (lost_after() or SILENCE) + 2 * LISTEN_EVERY
+            for turn in range(1, listening // LISTEN_EVERY + 1):
+                self.at(self.clock.now() + turn * LISTEN_EVERY, self.loops.listen)
 
     def _return(self, name: str, *, rebooted: bool) -> None:
         self.machines.come_back(name, rebooted=rebooted)
+        self._act(lambda: switch(name, off=False))
         self.loops.wake()
 
     def _drain_one(self, crowd: Crowd, world: World) -> None:
@@ -182,11 +200,9 @@ class Soak:
                     clusters.cordon(actor, node_id=node.pk, cordoned=False)
 
     def _stop_arrivals(self, crowd: Crowd, world: World) -> None:
-        self._coming = [one for one in self._coming if one[0] == datetime.max]
-        heapq.heapify(self._coming)
+        self._coming.clear()
         for name in list(self.machines.silent):
-            self.machines.come_back(name, rebooted=False)
-        self.loops.wake()
+            self._return(name, rebooted=False)
         self.loops.beat()
         self._open_all(world)
         self._act(lambda: crowd.pay_all("last"))
@@ -251,7 +267,8 @@ class Soak:
             self.violations.append(Violation(f"{self.clock.now():%Y-%m-%d %H:%M}", name, text, cpu))
 
     def _done(self) -> bool:
-        return self.plan.stop_at_first and bool(self.violations)
+        late = self.plan.within is not None and time.perf_counter() - self._wall > self.plan.within.total_seconds()
+        return late or (self.plan.stop_at_first and bool(self.violations))
 
 
 @contextmanager

@@ -16,10 +16,21 @@ from apps.workloads.queueing import estimates
 from apps.workloads.reconcile import outcome, saying
 from benchmarks.soak.run import Plan
 from benchmarks.soak.world import platform
+from scheduler.timeline import Future
+from scheduler.types import Task
 from tests.soak.conftest import Soaking
 
-SOON = timedelta(hours=1)
-SMALL = Plan(hours=2, seed=3, people=14, small=True, deaths_a_day=0, longest=SOON)
+SMALL = Plan(
+    hours=1,
+    seed=3,
+    people=6,
+    small=True,
+    deaths_a_day=0,
+    longest=timedelta(minutes=20),
+    bustle=6,
+    stride=timedelta(minutes=30),
+    stop_at_first=True,
+)
 
 
 def found_by(result: Mapping[str, Any]) -> set[str]:
@@ -27,7 +38,8 @@ def found_by(result: Mapping[str, Any]) -> set[str]:
 
 
 def test_everything_holds_for_some_hours(soaking: Soaking) -> None:
-    result = soaking(Plan(hours=3, seed=5, people=16, organisations=3, deaths_a_day=16, longest=SOON)).run()
+    plan = Plan(hours=3, seed=5, people=14, organisations=3, deaths_a_day=16, longest=timedelta(hours=1), bustle=2)
+    result = soaking(plan).run()
     assert result["violations"] == []
     assert result["started"] > 10
     assert result["node_deaths"] == 2
@@ -74,6 +86,16 @@ class Mutants:
         patch.setattr(saying, "explanation_of", lambda *a, **k: {**explain(*a, **k), "cause": "waiting_for_victims"})
 
     @staticmethod
+    def block_each_other(patch: pytest.MonkeyPatch) -> None:
+        """Any other reservation of a machine keeps everybody off it, even off their own room."""
+
+        def allows(future: Future, task: Task, _claims: object, row: int) -> bool:
+            return all(kept.task.id == task.id for kept in future.on_row(row))
+
+        patch.setattr(Future, "allows", allows)
+        patch.setattr(Future, "beside", lambda *_what: [])
+
+    @staticmethod
     def never_score(patch: pytest.MonkeyPatch) -> None:
         patch.setattr(estimates, "turned_out", lambda workloads, at: None)
 
@@ -85,6 +107,7 @@ class Mutants:
         (Mutants.bill_ahead, "slices_tile_what_ran"),
         (Mutants.keep_money, "holds_belong_to_what_lives"),
         (Mutants.misinform, "explanation_is_true"),
+        (Mutants.block_each_other, "nobody_waits_beside_room"),
         (Mutants.never_score, "estimates_are_scored"),
     ],
 )

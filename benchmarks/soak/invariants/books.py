@@ -62,7 +62,7 @@ def holds_belong_to_what_lives(look: Look) -> Iterator[str]:
     for hold in Hold.objects.filter(end__isnull=True):
         held[hold.workload_id] += 1
         if hold.workload_id not in live and hold.reason != HoldReason.SETTLING:
-            yield f"hold {hold.pk} ({hold.reason}, {hold.amount_fen} fen) is open, its workload {hold.workload_id} has ended"
+            yield f"hold {hold.pk} ({hold.reason}, {hold.amount_fen} fen) is open, workload {hold.workload_id} has ended"
     for pk in live:
         if held[pk] != 1:
             yield f"workload {pk} lives and has {held[pk]} open holds"
@@ -124,7 +124,7 @@ def _wrong(session: MeterSession, charges: list[Charge]) -> Iterator[str]:
             yield f"charges of session {session.pk} leave {before.end} to {after.start} out"
     for charge in whole:
         if charge.price_version_id != session.price_version_id:
-            yield f"a charge of session {session.pk} has price {charge.price_version_id}, not {session.price_version_id}"
+            yield f"a charge of session {session.pk} has price version {charge.price_version_id}"
     seconds = sum((charge.seconds for charge in charges), Decimal(0))
     rate = session.price_version.rate_fen_per_hour * session.replicas * (1 - session.discount_off)
     exact = sum((charge.exact_fen for charge in charges), Decimal(0))

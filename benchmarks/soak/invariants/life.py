@@ -1,4 +1,4 @@
-"""Attempts, placements and stubs: each has its counterpart, statuses move as declared, silence ends what is accounted."""
+"""Attempts, placements and stubs: each has its counterpart, statuses move as declared, silence ends what is held."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -14,6 +14,7 @@ from apps.workloads.choices import LIVE, PLACED, TERMINAL, Status
 from apps.workloads.models import Attempt, Event, Placement, Preemption, Workload
 from apps.workloads.queueing.policy import rules
 from benchmarks.soak.look import Look
+from benchmarks.soak.machines import lost_after
 from benchmarks.soak.room import WHOLE, Card, Machine
 
 
@@ -21,14 +22,14 @@ def statuses_move_as_declared(look: Look) -> Iterator[str]:
     """The events of each workload, in order, are a walk along `states.TRANSITIONS` that ends where the row stands."""
     last = look.memory.last_status
     rows = Event.objects.filter(kind="status", pk__gt=look.memory.last_event).order_by("pk")
-    for pk, workload, status in rows.values_list("pk", "workload_id", "status"):
+    for number, workload, status in rows.values_list("pk", "workload_id", "status"):
         to, before = Status(status), last.get(workload)
         if before is None and to is not Status.QUEUED:
             yield f"workload {workload} began as {to}"
         elif before is not None and to not in states.TRANSITIONS[before]:
             yield f"workload {workload} went from {before} to {to}"
         last[workload] = to
-        look.memory.last_event = pk
+        look.memory.last_event = number
     here = dict(Workload.objects.filter(status__in=LIVE).values_list("pk", "status"))
     for pk, status in here.items():
         if last.get(pk) != status:
@@ -107,7 +108,7 @@ def stubs_are_accounted_for(look: Look) -> Iterator[str]:
 
 def silent_machines_are_let_go(look: Look) -> Iterator[str]:
     """Nothing is accounted to a machine that has said nothing for as long as the platform gives it, and a minute."""
-    after = _lost_after()
+    after = lost_after()
     if after is None:  # this platform waits for silent machines for ever
         return
     for machine in look.machines:
@@ -115,11 +116,6 @@ def silent_machines_are_let_go(look: Look) -> Iterator[str]:
         if quiet > after + timedelta(minutes=1) and machine.open:
             held = len({piece.attempt_id for piece in machine.open})
             yield f"{held} attempts are accounted to {machine.node.name}, silent for {quiet}"
-
-
-def _lost_after() -> timedelta | None:
-    """How long the platform waits for a silent machine, where it knows an end of waiting."""
-    return None
 
 
 def without_money_nothing_runs_on(look: Look) -> Iterator[str]:

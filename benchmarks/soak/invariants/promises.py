@@ -53,7 +53,7 @@ def estimates_are_scored(look: Look) -> Iterator[str]:
         if waits_on and row.started_at is not None:
             yield f"the estimate of {look.who(workload)} is scored although it has not started"
         elif workload.attempt_number > row.after_attempt and row.started_at is None:
-            yield f"the estimate of {look.who(workload)} was never scored although attempt {workload.attempt_number} was"
+            yield f"the estimate of {look.who(workload)} was never scored, attempt {workload.attempt_number} was"
 
 
 def promised_machines_can_keep_it(look: Look) -> Iterator[str]:

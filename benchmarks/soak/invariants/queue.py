@@ -23,8 +23,8 @@ PATIENCE = timedelta(hours=2)
 def nobody_waits_beside_room(look: Look) -> Iterator[str]:
     """Where somebody who waits would fit at this moment, somebody who does not fit must have the room kept for them.
 
-    Independent of how turns are dealt: whoever of those that fit goes first, one of them has to start, unless room on that
-    machine is promised to a workload that is still too large for what is free. Organisations over a limit are left out.
+    Independent of how turns are dealt: whoever of those that fit goes first, one of them has to start, unless room on
+    that machine is promised to a workload that is too large for what is free. Organisations over a limit do not count.
     """
     over = set(Quota.objects.filter(limit__isnull=False, used__gt=F("limit")).values_list("organisation_id", flat=True))
     waiting = [workload for workload in look.waiting if workload.organisation_id not in over]
@@ -106,8 +106,8 @@ def nobody_below_guarantee_starves(look: Look) -> Iterator[str]:
             if look.now - since > PATIENCE:
                 yield f"{look.who(workload)} waits inside its guarantee of {row.gpu_milli} milli-{row.gpu_model}"
         waiting = {workload.pk for workload in inside}
-        since = look.memory.below_guarantee_since
-        look.memory.below_guarantee_since = {pk: at for pk, at in since.items() if pk in waiting}
+        before = look.memory.below_guarantee_since
+        look.memory.below_guarantee_since = {pk: at for pk, at in before.items() if pk in waiting}
 
 
 def _within(workload: Workload, row: Guarantee) -> bool:
