@@ -70,6 +70,7 @@ class Explainer:
             holders(entry.task, row, self.future, self.preemptor) if near and row is not None else (),
             alternatives(entry.demand, self.allocator) if other else (),
             self._nodes_of(kept) if kept is not None else (),
+            kept is not None and kept.guessed and not kept.holds,
         )
 
     def _nodes_of(self, kept: Reservation) -> tuple[str, ...]:

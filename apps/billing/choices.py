@@ -47,6 +47,14 @@ class TransferKind(models.TextChoices):
     WRITE_OFF = "write_off", _("Write-off")
 
 
+class CreditCause(models.TextChoices):
+    """Why work was lost; it stands in the business key of its credit, for ever."""
+
+    PREEMPTION = "preemption", _("It gave way to other work")
+    NODE = "node", _("Its machine failed")
+    PLATFORM = "platform", _("The platform failed")
+
+
 class HoldReason(models.TextChoices):
     START = "start", _("Reserved for the start")
     RUNNING = "running", _("Reserved for the next hour")

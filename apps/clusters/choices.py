@@ -2,13 +2,16 @@
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 
 class NodeStatus(models.TextChoices):
     READY = "ready", _("Ready")
     CORDONED = "cordoned", _("Cordoned")
     DRAINING = "draining", _("Draining")
+    # Of a node that is shown; its own column never has these.
     STALE = "stale", _("Not heard from")
+    LOST = "lost", pgettext_lazy("node", "Lost")
 
 
 # Nothing new is placed on a node in these.

@@ -2,11 +2,10 @@
 
 import http.client
 import json
-import socket
 from collections.abc import Mapping
 from typing import Any
 
-from apps.workloads.drivers.base import Endpoint
+from apps.workloads.drivers.sockets import Endpoint, connected
 
 TIMEOUT_S = 4.0
 MAX_ANSWER = 1 << 20
@@ -22,12 +21,7 @@ class _Connection(http.client.HTTPConnection):
         self.endpoint = endpoint
 
     def connect(self) -> None:
-        if self.endpoint.socket_path is None:
-            self.sock = socket.create_connection((self.endpoint.host, self.endpoint.port or 0), self.timeout)
-            return
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(self.timeout)
-        self.sock.connect(self.endpoint.socket_path)
+        self.sock = connected(self.endpoint, self.timeout)
 
 
 def ask(

@@ -60,6 +60,9 @@ class Reason(models.TextChoices):
     EXIT_CODE = "exit_code", _("The program ended with an error")
     SIGNAL = "signal", _("The program was ended by a signal")
     OUT_OF_MEMORY = "out_of_memory", _("Out of memory")
+    DISK_LIMIT = "disk_limit", _("Too much on disk")
+    FILE_LIMIT = "file_limit", _("Too many files on disk")
+    DISK_FULL = "disk_full", _("The machine's disk was full")
     IMAGE_FAILED = "image_failed", _("The runtime could not be prepared")
     MOUNT_FAILED = "mount_failed", _("The files could not be mounted")
     START_FAILED = "start_failed", _("The program could not be started")
@@ -79,6 +82,10 @@ class Fault(models.TextChoices):
     USER = "user", _("Your program")
     PLATFORM = "platform", _("The platform")
     NODE = "node", _("The node")
+
+
+# Work that is lost by these is credited without being asked for.
+CREDITED = frozenset({Fault.PLATFORM, Fault.NODE})
 
 
 class PreemptionWhy(models.TextChoices):

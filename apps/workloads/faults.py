@@ -5,7 +5,8 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from apps.common.formatting import memory
+from apps.common.formatting import duration, memory
+from apps.common.money import yuan
 from apps.workloads.choices import Fault, Reason, Status
 from apps.workloads.models import Attempt, Workload
 from apps.workloads.words import translated
@@ -40,7 +41,25 @@ def card(workload: Workload, attempt: Attempt | None) -> dict[str, Any] | None:
         "fixes": [{"label": fix} for fix in advice.fixes],
         "facts": _facts(workload, attempt),
         "excerpt": _tail(attempt) if workload.reason in WITH_OUTPUT else "",
+        "credited": _credited_short(attempt),
+        "given_back": credited_words(attempt),
     }
+
+
+def credited_words(attempt: Attempt | None) -> str:
+    """What was given back for the attempt, with what for; empty where nothing was, or is not known yet."""
+    if attempt is None or not attempt.credited_fen:
+        return ""
+    words = {"amount": yuan(attempt.credited_fen), "time": duration(attempt.lost_s)}
+    if attempt.checkpoint_at is None:
+        return _("%(amount)s were credited: the %(time)s since its start are not charged.") % words
+    return _("%(amount)s were credited: the %(time)s since its last checkpoint are not charged.") % words
+
+
+def _credited_short(attempt: Attempt | None) -> str:
+    if attempt is None or not attempt.credited_fen:
+        return ""
+    return _("%(amount)s credited") % {"amount": yuan(attempt.credited_fen)}
 
 
 def advise(workload: Workload) -> Advice:
@@ -92,6 +111,39 @@ def _out_of_memory(workload: Workload) -> Advice:
         _("The program needed more than the package's %(limit)s.") % {"limit": limit},
         verdict(workload),
         (_("Choose a package with more memory."), _("Load less at a time: smaller batches, fewer workers.")),
+    )
+
+
+def _disk_limit(workload: Workload) -> Advice:
+    return Advice(
+        _("Failed: it held too much on disk"),
+        translated(workload.reason_data.get("detail") or ""),
+        verdict(workload),
+        (
+            _("Delete intermediate files as it goes, and keep only the newest checkpoints."),
+            _("Put large data on a volume: its size is its own."),
+        ),
+    )
+
+
+def _file_limit(workload: Workload) -> Advice:
+    return Advice(
+        _("Failed: it held too many files on disk"),
+        translated(workload.reason_data.get("detail") or ""),
+        verdict(workload),
+        (_("Pack many small files into few large ones, as archives or Parquet and HDF5 files do."),),
+    )
+
+
+def _disk_full(workload: Workload) -> Advice:
+    return Advice(
+        _("Failed: the machine's disk was full"),
+        translated(workload.reason_data.get("detail") or ""),
+        _("It was ended so that other work on the machine could go on. Its output so far is kept, its /tmp is not."),
+        (
+            _("Write less at a time: keep only the newest checkpoints, delete intermediate files."),
+            _("Ask the platform's administrators for more room if you need what it wrote."),
+        ),
     )
 
 
@@ -174,6 +226,9 @@ _ADVICE = {
     Reason.EXIT_CODE: _exit_code,
     Reason.SIGNAL: _signal,
     Reason.OUT_OF_MEMORY: _out_of_memory,
+    Reason.DISK_LIMIT: _disk_limit,
+    Reason.FILE_LIMIT: _file_limit,
+    Reason.DISK_FULL: _disk_full,
     Reason.IMAGE_FAILED: _image_failed,
     Reason.START_FAILED: _start_failed,
     Reason.LOST: _lost,

@@ -9,8 +9,9 @@ from uuid import UUID, uuid4
 
 from django.conf import settings
 
+from apps.clusters import services as clusters
 from apps.clusters.models import Node
-from apps.clusters.services import secret_of
+from apps.common.actor import Actor
 from apps.workloads.drivers.base import CannotSee, Driver
 from apps.workloads.drivers.local.accounts import uid_of
 from apps.workloads.drivers.local.driver import LocalDriver
@@ -34,7 +35,11 @@ def local_driver() -> LocalDriver:
 def simulated_driver() -> SimulatedDriver:
     """Beside the local driver, whose runtimes and run directories it shares."""
     grants = Grants(Path(settings.PLSTACK_HOME) / "simulated")
-    return SimulatedDriver(local_driver(), grants, settings.PLSTACK_SIMULATED_PROCESSES)
+    return SimulatedDriver(local_driver(), grants, settings.PLSTACK_SIMULATED_PROCESSES, _is_off)
+
+
+def _is_off(name: str) -> bool:
+    return Node.objects.filter(name=name, switched_off=True).exists()
 
 
 @cache
@@ -45,7 +50,7 @@ def remote_driver() -> RemoteDriver:
 
 def _peer(name: str) -> Peer:
     node: Node | None = Node.objects.filter(name=name, driver="remote").first()
-    secret = secret_of(node) if node else None
+    secret = clusters.secret_of(node) if node else None
     if node is None or secret is None:
         raise CannotSee(f"The node {name} is not known any more")
     return Peer(str(node.pk), node.address, secret, node.certificate)
@@ -71,6 +76,13 @@ _DRIVERS: dict[str, Callable[[], Driver]] = {
 def data_root() -> Path:
     """Where the platform keeps people's files; mounts name folders below it."""
     return Path(settings.PLSTACK_HOME) / "data"
+
+
+def make_token(actor: Actor, *, cluster_id: UUID, uses: int = 1) -> str:
+    """A token with which `uses` machines may join within the hour, and what they look for in the shared folder."""
+    token = clusters.make_token(actor, cluster_id=cluster_id, uses=uses)
+    marker()
+    return token
 
 
 def marker() -> str:

@@ -9,7 +9,7 @@ from apps.clusters.services import discover_local
 from apps.common.actor import system_actor
 from apps.common.scoping import acting
 from apps.workloads import services
-from apps.workloads.hardware import drains, simulation
+from apps.workloads.hardware import drains, lost, silence, simulation
 from apps.workloads.hardware import watch as watching
 from apps.workloads.nodes import local_driver, simulated_driver
 from apps.workloads.reconcile.attempts import reconcile_due
@@ -49,10 +49,14 @@ def simulate() -> None:
 
 @shared_task(name="workloads.watch")
 def watch() -> None:
-    """Drains go on, silences are told."""
+    """Drains go on, silences are told and counted, lost machines let go of their work."""
     with acting(system_actor()) as actor:
         drains.advance(actor)
         watching.watch(actor)
+        watching.watch_disks(actor)
+        silence.listen(actor)
+        lost.advance(actor)
+        lost.receive_back(actor)
 
 
 @shared_task(name="workloads.discover")

@@ -5,15 +5,21 @@ from decimal import Decimal
 from django.utils.translation import gettext as _
 
 from apps.common.money import yuan_rate
-from apps.workloads import options, saving
+from apps.workloads import crediting, options, saving
 from apps.workloads.choices import BY_RULE, Reason, Status
 from apps.workloads.explaining.names import NAMELESS
 from apps.workloads.faults import why_stopped
 from apps.workloads.models import Event
-from apps.workloads.queueing.words import gave_way
+from apps.workloads.queueing.words import credited, gave_way
 from apps.workloads.waiting import explain
 
-_KINDS = {"waiting": "hourglass", "preemption": "arrow-back-up", "saving": "device-floppy", "given": "cpu"}
+_KINDS = {
+    "waiting": "hourglass",
+    "preemption": "arrow-back-up",
+    "saving": "device-floppy",
+    "given": "cpu",
+    "credit": "arrow-back-up",
+}
 _ICONS = {
     Status.QUEUED: "clock",
     Status.PLACED: "map-pin",
@@ -32,6 +38,8 @@ def event_title(event: Event) -> str:
         return _("Waits: %(why)s") % {"why": _cause(event)}
     if event.kind == "preemption":
         return gave_way(event.data)
+    if event.kind == crediting.EVENT:
+        return credited(event.data)
     if event.kind == options.EVENT:
         words = {"model": event.data.get("model", ""), "rate": yuan_rate(Decimal(event.data.get("rate", 0)))}
         return _("It got %(model)s, listed at %(rate)s") % words

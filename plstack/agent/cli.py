@@ -7,7 +7,9 @@ import ssl
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
+from apps.workloads.drivers.base import Handle
 from apps.workloads.drivers.local.driver import LocalDriver
 from plstack.agent import platform
 from plstack.agent.calls import Calls
@@ -104,7 +106,7 @@ def _run(home: Path) -> None:
     """Serve until killed. Work belongs to its shims: it goes on whatever happens to this process."""
     identity = load(home)
     read_marker(Path(identity.data))
-    driver = LocalDriver(home)
+    driver = LocalDriver(home, data=Path(identity.data).resolve())
     calls = Calls(home, driver, Path(identity.data), Path(identity.platform_data))
     try:
         server = Server(identity, driver, calls)
@@ -117,10 +119,17 @@ def _run(home: Path) -> None:
         time.sleep(BEAT_S)
 
 
+def end_given_up(driver: LocalDriver, answer: dict[str, Any]) -> None:
+    """End at once what the platform has given up: it may run elsewhere already."""
+    for ref in answer.get("stop", ()):
+        log.warning("the platform has given up %s: it is ended", ref)
+        driver.stop(Handle(driver.name, "", str(ref)), 0.0)
+
+
 def _beat(identity: Identity, home: Path, driver: LocalDriver) -> None:
     """A platform that cannot be reached, or refuses, changes nothing here: work is not this process's to end."""
     try:
-        platform.beat(identity, home, driver)
+        end_given_up(driver, platform.beat(identity, home, driver))
         driver.sweep_partitions()
     except platform.Refused as error:
         log.error("the platform refuses this machine: %s", error)

@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import Sum
 from django.utils.translation import gettext_lazy as _
 
-from apps.billing.choices import TransferKind
+from apps.billing.choices import CreditCause, TransferKind
 from apps.billing.models import Account, Charge, MeterSession
 from apps.billing.models.rating import CREDIT
 from apps.billing.services.ledger import lock_wallet
@@ -22,12 +22,12 @@ from apps.common.actor import Actor
 from apps.common.errors import Conflict
 
 
-def key_of(session_id: UUID) -> str:
+def key_of(session_id: UUID, cause: CreditCause) -> str:
     """The business key of an attempt's credit; its transfer bears it, for ever."""
-    return f"credit:preemption:{session_id}"
+    return f"credit:{cause.value}:{session_id}"
 
 
-def credit_lost(actor: Actor, *, session_id: UUID, since: datetime) -> int:
+def credit_lost(actor: Actor, *, session_id: UUID, since: datetime, cause: CreditCause = CreditCause.PREEMPTION) -> int:
     """Give back the cost of [since, end) of a session that has ended; the whole fen that moved.
 
     Exactly rate × replicas × time, at the price version that the session was charged by, whatever prices have been set
@@ -36,9 +36,9 @@ def credit_lost(actor: Actor, *, session_id: UUID, since: datetime) -> int:
     one fen is carried in the wallet's remainder, so the sum of all that an organisation was charged less all that it
     was credited is never below zero. `since` before the session's begin means all of it, after its end nothing.
 
-    A session is credited once: a repetition returns what was given back then, whatever `since` is now. A session that
-    was never metered (a free simulated zone, or one that never ran) gives 0. Raises `Conflict` while it is still open,
-    or while somebody else is writing it.
+    A session is credited once: a repetition returns what was given back then, whatever `since` and `cause` are now. A
+    session that was never metered (a free simulated zone, or one that never ran) gives 0. Raises `Conflict` while it is
+    still open, or while somebody else is writing it.
     """
     with transaction.atomic():
         found = MeterSession.objects.filter(pk=session_id).values_list("organisation_id", flat=True).first()
@@ -52,7 +52,7 @@ def credit_lost(actor: Actor, *, session_id: UUID, since: datetime) -> int:
         drafts = _drafts(session, since)
         if not drafts:
             return 0
-        run = settle(actor, wallet, drafts, idem=key_of(session_id), gives_back=TransferKind.CREDIT)
+        run = settle(actor, wallet, drafts, idem=key_of(session_id, cause), gives_back=TransferKind.CREDIT)
         return -run.amount_fen
 
 

@@ -22,8 +22,8 @@ from apps.console.api.nodes import NodeDetail, NodeOut
 from apps.console.api.shared import ByName, OldestFirst
 from apps.console.filters.hardware import CardFilter
 from apps.console.selectors import accelerators as reads
-from apps.workloads.hardware import drains, modes, removal
-from apps.workloads.nodes import simulated_driver
+from apps.workloads.hardware import drains, lost, modes, removal, simulation
+from apps.workloads.nodes import make_token, simulated_driver
 
 VIEW = on_platform(P.PLATFORM_NODES_VIEW)
 MANAGE = on_platform(P.PLATFORM_NODES_MANAGE)
@@ -63,6 +63,12 @@ class DrainIn(serializers.Serializer[Any]):
 
     action = serializers.ChoiceField(choices=DrainAction.choices, default=DrainAction.REQUEUE.value)
     notice_minutes = serializers.IntegerField(min_value=0, max_value=7 * 24 * 60, default=30)
+
+
+class RemoveIn(serializers.Serializer[Any]):
+    """`declare_lost`: declare it lost first, as for a machine that never answers again."""
+
+    declare_lost = serializers.BooleanField(default=False)
 
 
 class LabelsIn(serializers.Serializer[Any]):
@@ -186,13 +192,45 @@ class NodeDrain(NodeDetail):
         return Response(self.shown(node_id))
 
 
-@extend_schema(tags=[NODES], request=None, responses={204: None})
+@extend_schema(tags=[NODES], request=None, responses=NodeOut)
+class NodeLost(NodeDetail):
+    access = MANAGE
+    http_method_names = ["post", "options"]
+
+    def post(self, request: Request, node_id: UUID) -> Response:
+        """Declare lost a machine that does not answer: its work is fenced and queued again from its checkpoints.
+
+        409 while the node and its work are heard from. What comes back with the machine is ended before it takes work.
+        """
+        lost.declare(self.actor, node_id=node_id)
+        return Response(self.shown(node_id))
+
+
+@extend_schema(tags=[NODES], request=None, responses=NodeOut)
+class NodeSwitchOff(NodeDetail):
+    """A simulated machine falls silent, or is heard again; 409 for a real one."""
+
+    access = MANAGE
+    on = False
+    http_method_names = ["post", "options"]
+
+    def post(self, request: Request, node_id: UUID) -> Response:
+        simulation.switch(self.actor, node_id=node_id, on=self.on)
+        return Response(self.shown(node_id))
+
+
+class NodeSwitchOn(NodeSwitchOff):
+    on = True
+
+
+@extend_schema(tags=[NODES], request=RemoveIn, responses={204: None})
 class NodeRemove(ScopedView):
     access = MANAGE
 
     def post(self, request: Request, node_id: UUID) -> Response:
-        """A closed node on which nothing runs."""
-        removal.remove_node(self.actor, node_id=node_id)
+        """A closed node on which nothing runs, or a lost one."""
+        asked = _checked(RemoveIn(data=request.data))
+        removal.remove_node(self.actor, node_id=node_id, declare_lost=asked["declare_lost"])
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -214,7 +252,7 @@ class NodeTokens(ScopedView):
     def post(self, request: Request) -> Response:
         """A token with which machines join for an hour; it is told this once."""
         asked = _checked(TokenIn(data=request.data))
-        token = services.make_token(self.actor, cluster_id=asked["cluster_id"], uses=asked["uses"])
+        token = make_token(self.actor, cluster_id=asked["cluster_id"], uses=asked["uses"])
         answer = Response(TokenOut({"token": token}).data, status=status.HTTP_201_CREATED)
         answer["Cache-Control"] = "no-store"
         return answer

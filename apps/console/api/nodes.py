@@ -47,7 +47,9 @@ class AcceleratorOut(serializers.Serializer[Accelerator]):
 
 
 class NodeOut(serializers.Serializer[Any]):
-    """`status` is `stale` while the node has not been heard from. Amounts in milli-cores and MiB."""
+    """`status` is `stale` while the node has not been heard from, `lost` from then on that it was declared lost until
+    it is back and nothing of its old work runs there. Amounts in milli-cores and MiB.
+    """
 
     id = serializers.UUIDField(source="node.pk", read_only=True)
     name = serializers.CharField(source="node.name", read_only=True)
@@ -68,9 +70,21 @@ class NodeOut(serializers.Serializer[Any]):
     memory_held_mib = serializers.IntegerField(source="held.memory_mib", read_only=True)
     disk_mib = serializers.IntegerField(source="node.disk_mib", read_only=True)
     disk_free_mib = serializers.IntegerField(source="node.disk_free_mib", read_only=True)
+    disk_files = serializers.IntegerField(
+        source="node.disk_files", read_only=True, help_text="How many files the disk has room for (inodes); 0: unknown."
+    )
+    disk_files_free = serializers.IntegerField(source="node.disk_files_free", read_only=True)
+    disk_low_since = serializers.DateTimeField(
+        source="node.disk_low_since", read_only=True, allow_null=True, help_text="Since when it is nearly full."
+    )
     runs = serializers.IntegerField(source="held.runs", read_only=True)
     accelerators = AcceleratorOut(source="node.accelerators", many=True, read_only=True)
     last_seen_at = serializers.DateTimeField(source="node.last_seen_at", read_only=True)
+    lost_at = serializers.DateTimeField(source="node.lost_at", read_only=True, allow_null=True)
+    lost_by = serializers.CharField(
+        source="node.lost_by", read_only=True, help_text="Who declared it lost; empty: the platform, for its silence."
+    )
+    switched_off = serializers.BooleanField(source="node.switched_off", read_only=True, help_text="Simulated only.")
 
 
 class SampleOut(serializers.Serializer[Any]):

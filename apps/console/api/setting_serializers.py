@@ -7,6 +7,7 @@ from rest_framework import serializers
 
 from apps.billing.review_settings import Approvers
 from apps.notifications.settings import BodyFormat, MailSecurity
+from apps.workloads.hardware.policy import MOST_MINUTES
 from apps.workloads.queueing.policy import MAX_SECONDS
 
 
@@ -96,6 +97,14 @@ class QueueOut(serializers.Serializer[Any]):
     min_runtime_s = serializers.IntegerField(min_value=0, max_value=MAX_SECONDS)
     firm_over_guarantee = serializers.BooleanField(
         help_text="Work that must not be interrupted is spared beyond its organisation's guarantee too."
+    )
+
+
+class NodesOut(serializers.Serializer[Any]):
+    lost_after_minutes = serializers.IntegerField(
+        min_value=0,
+        max_value=MOST_MINUTES,
+        help_text="Minutes of unbroken silence after which a machine is declared lost, at least 2; 0: by hand only.",
     )
 
 

@@ -17,6 +17,7 @@ from apps.console.api.setting_serializers import (
     BrandingOut,
     EnvironmentsOut,
     MailOut,
+    NodesOut,
     PaymentOut,
     QueueOut,
     RegistrationOut,
@@ -32,6 +33,7 @@ from apps.tenants import settings
 from apps.tenants.models import User
 from apps.tenants.registration import RegistrationSettings
 from apps.tenants.settings import Group
+from apps.workloads.hardware.policy import NodeSettings
 from apps.workloads.queueing.policy import QueueSettings
 
 VIEW = on_platform(P.PLATFORM_SETTINGS_VIEW)
@@ -102,6 +104,11 @@ class Payment(SettingsView):
 @extend_schema(tags=TAGS, request=QueueOut, responses=QueueOut)
 class Queue(SettingsView):
     group, serializer = QueueSettings, QueueOut
+
+
+@extend_schema(tags=TAGS, request=NodesOut, responses=NodesOut)
+class Nodes(SettingsView):
+    group, serializer = NodeSettings, NodesOut
 
 
 @extend_schema(tags=TAGS, request=ReviewOut, responses=ReviewOut)

@@ -42,6 +42,9 @@ class NodeFilter(django_filters.FilterSet):
         return rows.filter(Q(name__icontains=value) | Q(cluster__name__icontains=value) | labelled)
 
     def by_status(self, rows: QuerySet[Node], name: str, value: str) -> QuerySet[Node]:
+        if value == NodeStatus.LOST:
+            return rows.filter(lost_at__isnull=False)
+        rows = rows.filter(lost_at__isnull=True)
         if value == NodeStatus.STALE:
             return rows.filter(silent())
         return rows.filter(~silent(), status=value)

@@ -88,7 +88,7 @@ def free(actor: Actor) -> Free:
 
 def _taking_work(organisation_id: UUID) -> list[Node]:
     rows = Node.objects.filter(pk__in=usable_nodes(organisation_id), last_seen_at__gte=db_now() - SILENCE)
-    return list(rows.exclude(status__in=CLOSED).exclude(cluster__zone__simulated=True))
+    return list(rows.exclude(status__in=CLOSED).filter(lost_at__isnull=True).exclude(cluster__zone__simulated=True))
 
 
 def offered(actor: Actor) -> list[Offered]:

@@ -43,7 +43,9 @@ class NodeRow:
 
     @property
     def status(self) -> str:
-        """`stale` when it has not been heard from, whatever it was told to do."""
+        """`lost` when it was declared so, `stale` when it has not been heard from, whatever it was told to do."""
+        if self.node.lost_at is not None:
+            return NodeStatus.LOST
         return NodeStatus.STALE if self.unseen else self.node.status
 
 
@@ -112,6 +114,14 @@ def running_on(node: Node) -> QuerySet[Attempt]:
     return rows.prefetch_related("placements__accelerator").order_by("-placed_at")
 
 
+def given_up_on(node: Node) -> list[Attempt]:
+    """What was on a lost node when it was lost, and what has become of it, newest first."""
+    if node.lost_at is None:
+        return []
+    rows = Attempt.objects.filter(node=node, given_up_at__gte=node.lost_at)
+    return list(rows.select_related("workload__organisation", "workload__owner").order_by("-placed_at"))
+
+
 @dataclass(frozen=True, slots=True)
 class Card:
     """An accelerator with the attempts that hold a piece of it."""
@@ -159,7 +169,7 @@ def _sent(at: datetime) -> float:
 
 def counts(now: datetime) -> dict[str, Any]:
     """How many real nodes there are, take work, are closed, have gone silent; and how many are simulated."""
-    silent = Q(last_seen_at__lt=now - UNSEEN_AFTER)
+    silent = Q(last_seen_at__lt=now - UNSEEN_AFTER) | Q(lost_at__isnull=False)
     counted: dict[str, Any] = Node.objects.filter(cluster__zone__simulated=False).aggregate(
         total=Count("pk"),
         ready=Count("pk", filter=Q(status=NodeStatus.READY) & ~silent),

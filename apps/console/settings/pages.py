@@ -23,6 +23,7 @@ PAGES = (
     SettingsPage("settings_payment", _("Payment")),
     SettingsPage("settings_options", _("Options")),
     SettingsPage("settings_queue", _("Queue")),
+    SettingsPage("settings_nodes", _("Nodes")),
     SettingsPage("settings_notifications", _("Notifications")),
     SettingsPage("settings_branding", _("Branding")),
 )

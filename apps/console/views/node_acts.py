@@ -18,7 +18,7 @@ from apps.common.pages import done, say_refusal
 from apps.common.permissions import Permission as P
 from apps.console.forms.hardware import DrainForm, ModeForm
 from apps.console.requests import StaffRequest
-from apps.workloads.hardware import drains, modes, removal, strays
+from apps.workloads.hardware import drains, lost, modes, removal, simulation, strays
 
 MANAGE = on_platform(P.PLATFORM_NODES_MANAGE)
 
@@ -34,6 +34,9 @@ def drain(request: StaffRequest, node_id: UUID) -> HttpResponse:
         node = drains.drain(request.actor, node_id=node_id, action=action, notice=form.notice)
     except DomainError as error:
         return _refused(request, error, node_id)
+    if not lost.is_well(node):
+        words = _("%(name)s takes no new work. It does not answer, so nothing on it ends: declare it lost instead.")
+        return done(request, words % {"name": node.name}, "console:node", node_id)
     words = _("%(name)s takes no new work and is empty by %(at)s.")
     return done(request, words % {"name": node.name, "at": moment(node.drain_until)}, "console:node", node_id)
 
@@ -50,9 +53,41 @@ def drain_cancel(request: StaffRequest, node_id: UUID) -> HttpResponse:
 
 @requires(MANAGE)
 @require_POST
-def remove(request: StaffRequest, node_id: UUID) -> HttpResponse:
+def declare_lost(request: StaffRequest, node_id: UUID) -> HttpResponse:
     try:
-        node = removal.remove_node(request.actor, node_id=node_id)
+        node = lost.declare(request.actor, node_id=node_id)
+    except DomainError as error:
+        return _refused(request, error, node_id)
+    words = _("%(name)s is lost. Its work is fenced and queued again within seconds.")
+    return done(request, words % {"name": node.name}, "console:node", node_id)
+
+
+@requires(MANAGE)
+@require_POST
+def switch_off(request: StaffRequest, node_id: UUID) -> HttpResponse:
+    return _switch(request, node_id, on=False, words=_("%(name)s is silent from now on."))
+
+
+@requires(MANAGE)
+@require_POST
+def switch_on(request: StaffRequest, node_id: UUID) -> HttpResponse:
+    return _switch(request, node_id, on=True, words=_("%(name)s is heard again."))
+
+
+def _switch(request: StaffRequest, node_id: UUID, *, on: bool, words: str) -> HttpResponse:
+    try:
+        node = simulation.switch(request.actor, node_id=node_id, on=on)
+    except DomainError as error:
+        return _refused(request, error, node_id)
+    return done(request, words % {"name": node.name}, "console:node", node_id)
+
+
+@requires(MANAGE)
+@require_POST
+def remove(request: StaffRequest, node_id: UUID) -> HttpResponse:
+    """`lost=yes`: it is declared lost first."""
+    try:
+        node = removal.remove_node(request.actor, node_id=node_id, declare_lost=request.POST.get("lost") == "yes")
     except DomainError as error:
         return _refused(request, error, node_id)
     return done(request, _("%(name)s is removed.") % {"name": node.name}, "console:nodes")

@@ -4,7 +4,6 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
-from apps.clusters import services
 from apps.common.access import on_platform, requires
 from apps.common.errors import DomainError
 from apps.common.forms import show_error
@@ -12,7 +11,7 @@ from apps.common.pages import refused
 from apps.common.permissions import Permission as P
 from apps.console.forms.hardware import JoinForm
 from apps.console.requests import StaffRequest
-from apps.workloads.nodes import data_root, marker
+from apps.workloads.nodes import data_root, make_token
 
 PAGE = "console/nodes/new.html"
 # What stands for the place of the shared folder on the new machine, which only its operator knows.
@@ -28,11 +27,8 @@ def page(request: StaffRequest) -> HttpResponse:
         return render(request, PAGE, context)
     if not form.is_valid():
         return refused(request, PAGE, context)
-    marker()  # the new machine looks for it in the shared folder
     try:
-        token = services.make_token(
-            request.actor, cluster_id=form.cleaned_data["cluster"].pk, uses=form.cleaned_data["uses"]
-        )
+        token = make_token(request.actor, cluster_id=form.cleaned_data["cluster"].pk, uses=form.cleaned_data["uses"])
     except DomainError as error:
         show_error(form, error)
         return refused(request, PAGE, context)

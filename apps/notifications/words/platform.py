@@ -1,4 +1,7 @@
-"""Words for the platform's staff. Data: `node_id`, `name`, `since` (ISO 8601), `workloads`; `organisation_id`, `by`."""
+"""Words for the platform's staff.
+
+Data: `node_id`, `name`, `since` (ISO 8601), `workloads`, `by`, `free_mib`; `organisation_id`.
+"""
 
 from collections.abc import Mapping
 
@@ -6,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from apps.common.badges import Tone
+from apps.common.formatting import memory, sentences
 from apps.notifications.words.base import Data, Speaker, Words, link, moment_in, name_in, number_in
 
 NODE = "console:node"
@@ -39,6 +43,62 @@ def _back(data: Data) -> Words:
     return Words(title, text, Tone.RUN, "server", action=_("Open"), **link(data, NODE, "node_id"))
 
 
+def _replaced(data: Data) -> Words:
+    """Data: `kind` and `instance` of the process, `silent_s`, `at` (ISO 8601)."""
+    title = _("The process %(name)s was replaced") % {"name": name_in(data, "kind")}
+    text = _(
+        "On %(instance)s it lived and did nothing for %(seconds)s s, until %(at)s. Running work was not touched. "
+        "Look at its log if this happens again."
+    ) % {
+        "instance": name_in(data, "instance"),
+        "seconds": int(number_in(data, "silent_s")),
+        "at": moment_in(data, "at"),
+    }
+    return Words(title, text, Tone.WARN, "refresh-alert", "console:processes", _("Open"))
+
+
+def _disk_low(data: Data) -> Words:
+    title = _("The disk of %(name)s is nearly full") % {"name": name_in(data, "name")}
+    text = _("%(free)s are free. Nothing new is taken before there is more, and runs that fill it up are ended.")
+    text %= {"free": memory(int(number_in(data, "free_mib")))}
+    return Words(title, text, Tone.FAIL, "database", action=_("Open"), **link(data, NODE, "node_id"))
+
+
+def _disk_ok(data: Data) -> Words:
+    title = _("The disk of %(name)s has room again") % {"name": name_in(data, "name")}
+    text = _("%(free)s are free.") % {"free": memory(int(number_in(data, "free_mib")))}
+    return Words(title, text, Tone.RUN, "database", action=_("Open"), **link(data, NODE, "node_id"))
+
+
+def _lost(data: Data) -> Words:
+    title = _("The node %(name)s is lost") % {"name": name_in(data, "name")}
+    by = str(data.get("by") or "")
+    how = _("It was silent for too long.") if not by else _("%(by)s declared it lost.") % {"by": by}
+    count = int(number_in(data, "workloads"))
+    text = ngettext(
+        "Last heard at %(since)s. %(count)s workload was on it: it is charged up to its last proof and queued again.",
+        "Last heard at %(since)s. %(count)s workloads were on it: they are charged up to their last proof and queued "
+        "again.",
+        count,
+    ) % {"since": moment_in(data, "since"), "count": count}
+    if not count:
+        text = _("Last heard at %(since)s. Nothing was on it.") % {"since": moment_in(data, "since")}
+    return Words(title, sentences(how, text), Tone.FAIL, "server-off", action=_("Open"), **link(data, NODE, "node_id"))
+
+
+def _returned(data: Data) -> Words:
+    title = _("The lost node %(name)s has returned") % {"name": name_in(data, "name")}
+    count = int(number_in(data, "workloads"))
+    text = ngettext(
+        "What it still ran of %(count)s workload was ended first. It takes work again unless it is cordoned.",
+        "What it still ran of %(count)s workloads was ended first. It takes work again unless it is cordoned.",
+        count,
+    ) % {"count": count}
+    if not count:
+        text = _("Nothing was left on it. It takes work again unless it is cordoned.")
+    return Words(title, text, Tone.RUN, "server", action=_("Open"), **link(data, NODE, "node_id"))
+
+
 def _registered(data: Data) -> Words:
     title = _("%(name)s has registered") % {"name": name_in(data, "name")}
     text = _("A new organisation, made by %(by)s.") % {"by": name_in(data, "by")}
@@ -52,8 +112,13 @@ def _test(data: Data) -> Words:
 
 KINDS: Mapping[str, Speaker] = {
     "node.draining": _draining,
+    "node.disk_low": _disk_low,
+    "node.disk_ok": _disk_ok,
     "node.down": _down,
     "node.back": _back,
+    "process.replaced": _replaced,
+    "node.lost": _lost,
+    "node.returned": _returned,
     "organisation.registered": _registered,
     "test": _test,
 }

@@ -1,4 +1,4 @@
-"""Words about work that has to give way, or to end at its spending cap.
+"""Words about work that has to give way, ends at its spending cap, or was lost with its machine.
 
 Data: `workload_id`, `name`, `why`, `priority`, `leave_at`, `kill_at` (ISO 8601), `lost_s`, `credited_fen`, `limit_fen`.
 The right by which it has to give way is told, never another organisation's task.
@@ -10,7 +10,7 @@ from dataclasses import replace
 from django.utils.translation import gettext as _
 
 from apps.common.badges import Tone
-from apps.common.formatting import duration
+from apps.common.formatting import duration, sentences
 from apps.common.money import yuan
 from apps.notifications.words.base import Data, Speaker, Words, link, moment_in, name_in, number_in
 
@@ -52,6 +52,43 @@ def _gave_way(data: Data) -> Words:
     return Words(title, text, Tone.WAIT, "clock")
 
 
+def _lost_run(data: Data) -> Words:
+    """Data: `node`, and whether it is `queued` again."""
+    return _lost(
+        data,
+        _("It is charged up to the last proof that it ran. It is queued again and goes on from its last checkpoint."),
+    )
+
+
+def _lost_environment(data: Data) -> Words:
+    return _lost(
+        data,
+        _("It is charged up to the last proof that it ran. It is queued again; its home folder stays as it is."),
+    )
+
+
+def _lost(data: Data, queued: str) -> Words:
+    names = {"name": name_in(data, "name"), "node": name_in(data, "node")}
+    title = _("The machine of %(name)s failed") % names
+    text = queued
+    if not data.get("queued"):
+        text = _("It was to stop anyway, so it has ended. It is charged up to the last proof that it ran.")
+    return Words(title, sentences(_("%(node)s does not answer any more.") % names, text), Tone.WARN, "server-off")
+
+
+def _credited(data: Data) -> Words:
+    """Data: `lost_s`, `credited_fen`, `cause` (node or platform)."""
+    words = {
+        "name": name_in(data, "name"),
+        "time": duration(number_in(data, "lost_s")),
+        "amount": yuan(int(number_in(data, "credited_fen"))),
+    }
+    title = _("%(amount)s were credited for %(name)s") % words
+    whose = _("The platform failed.") if data.get("cause") == "platform" else _("Its machine failed.")
+    text = _("%(time)s of work have to be done again, so they are not charged.") % words
+    return Words(title, sentences(whose, text), Tone.RUN, "arrow-back-up")
+
+
 def _cap_reached(data: Data) -> Words:
     title = _("%(name)s reaches its spending cap") % {"name": name_in(data, "name")}
     text = _("It may cost %(limit)s. It is saved and then stopped; raise the cap to let it go on.") % {
@@ -79,6 +116,10 @@ KINDS: Mapping[str, Speaker] = {
     "run.asked_to_leave": _of_run(_asked),
     "run.stays": _of_run(_stays),
     "run.gave_way": _of_run(_gave_way),
+    "run.lost": _of_run(_lost_run),
+    "run.credited": _of_run(_credited),
+    "environment.lost": _of_environment(_lost_environment),
+    "environment.credited": _of_environment(_credited),
     "run.cap_reached": _of_run(_cap_reached),
     "environment.cap_reached": _of_environment(_cap_reached),
     "environment.asked_to_leave": _of_environment(_asked),

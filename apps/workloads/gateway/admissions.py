@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from apps.workloads.drivers.sockets import Endpoint
 from apps.workloads.gateway.hosts import Address
 from apps.workloads.gateway.passes import Visitor
 from apps.workloads.gateway.targets import State, Target
@@ -16,7 +17,7 @@ log = logging.getLogger(__name__)
 FRESH_S = 5.0
 # What does not listen yet is looked at again sooner.
 WAITING_FRESH_S = 1.0
-RECHECK_S = 30.0
+RECHECK_S = 12.0
 # The database may be away for a while without open connections being cut; nobody new gets in meanwhile.
 BLIND_S = 300.0
 
@@ -43,6 +44,8 @@ Ask = Callable[[Key], Awaitable[Admission | None]]
 class _Known:
     admission: Admission
     asked_at: float
+    led_to: Endpoint | None
+    """Where connections that may still be open were led."""
 
 
 @dataclass(slots=True)
@@ -99,7 +102,12 @@ class Admissions:
             self._known.pop(key, None)
             self._revoke(key)
         else:
-            self._known[key] = _Known(admission, asked_at)
+            before, target = self._known.get(key), admission.target
+            led_to = before.led_to if before is not None else None
+            left = led_to is not None and _has_left(led_to, target)
+            self._known[key] = _Known(admission, asked_at, target.endpoint if left else target.endpoint or led_to)
+            if left:
+                self._revoke(key)
         return admission
 
     async def _recheck(self, key: Key) -> None:
@@ -115,3 +123,11 @@ class Admissions:
         for revoked in self._held.get(key, ()):
             if not revoked.done():
                 revoked.set_result(None)
+
+
+def _has_left(led_to: Endpoint, now: Target) -> bool:
+    """Whether the try there has ended: the work ended for good, waits for a machine, or runs on another one.
+
+    A machine that cannot be asked for a while says nothing about that.
+    """
+    return now.state in (State.ENDED, State.WAITING) or (now.state is State.READY and now.endpoint != led_to)

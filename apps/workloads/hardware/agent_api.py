@@ -21,7 +21,7 @@ from apps.common.api import ScopedView
 from apps.common.errors import Conflict, Invalid
 from apps.common.scoping import acting
 from apps.workloads.drivers.remote import signing
-from apps.workloads.hardware import strays
+from apps.workloads.hardware import lost, strays
 from apps.workloads.nodes import data_root, marker
 
 LEVELS = ("L0", "L1")
@@ -95,8 +95,10 @@ class Beat(ScopedView):
             except (KeyError, TypeError, ValueError) as error:
                 raise Invalid(_("This is not what an agent sends.")) from error
             clusters.beat(node, machine, isolation=level, isolation_reason=str(data.get("isolation_reason", "")))
-            count = strays.note(node, living)
-        return Response({"interval": BEAT_S, "strays": count})
+            lost.heard(node, living)
+            stop = lost.given_up(living)
+            count = strays.note(node, living - stop)
+        return Response({"interval": BEAT_S, "strays": count, "stop": sorted(map(str, stop))})
 
 
 def _known(request: Request, body: bytes) -> Node:

@@ -17,28 +17,42 @@ from apps.common.errors import Conflict
 from apps.common.permissions import Permission
 from apps.workloads import nudge, states
 from apps.workloads.choices import Reason
-from apps.workloads.hardware import holding
+from apps.workloads.hardware import holding, lost
 
 # Columns of a node that has been taken away: an agent that still runs there knows a secret that nobody accepts.
 GONE = {"removed_at": Now(), "sealed_secret": None, "status": NodeStatus.CORDONED, "drain_until": None}
 
 
-def remove_node(actor: Actor, *, node_id: UUID) -> Node:
-    """Take away a closed node on which nothing runs. Raises Conflict that says what is in the way."""
+def remove_node(actor: Actor, *, node_id: UUID, declare_lost: bool = False) -> Node:
+    """Take away a node on which nothing runs: a closed one, or a lost one, whose work has been given up.
+
+    `declare_lost`: it is declared lost first, which is the way out where it never answers again. Raises Conflict that
+    says what is in the way.
+    """
+    if declare_lost:
+        lost.declare(actor, node_id=node_id)
     with transaction.atomic():
         node = locked_node(actor, node_id)
         if node.driver == "local":
             raise Conflict(_("This machine runs the platform itself, so it stays."))
-        if node.status not in CLOSED:
-            raise Conflict(_("The node still takes work."), hint=_("Drain it first."))
-        left = [attempt.workload for attempt in holding.on_node(node.pk)]
+        if node.status not in CLOSED and node.lost_at is None:
+            raise Conflict(_("The node still takes work."), hint=_way_out(node))
+        left = [attempt.workload for attempt in holding.on_node(node.pk).filter(given_up_at__isnull=True)]
         if left:
-            raise Conflict(
-                _("Work is still on this node: %(names)s.") % {"names": holding.names(left)}, hint=_("Drain it first.")
-            )
+            words = _("Work is still on this node: %(names)s.") % {"names": holding.names(left)}
+            raise Conflict(words, hint=_way_out(node))
         Node.objects.filter(pk=node.pk).update(**GONE)
         record(actor, action="node.removed", target=target(node), before={"status": node.status})
     return node
+
+
+def _way_out(node: Node) -> str:
+    """What an operator does first."""
+    if not lost.is_well(node):
+        return _("It does not answer: declare it lost, and its work goes to other nodes.")
+    if node.status == NodeStatus.DRAINING:
+        return _("It is being emptied: wait until that is done.")
+    return _("Drain it first.")
 
 
 def stop_zone(actor: Actor, *, zone_id: UUID) -> int:

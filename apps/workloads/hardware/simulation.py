@@ -1,7 +1,7 @@
 """Keeping simulated machines alive: their heartbeat, and the figures of cards that do not exist."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -9,11 +9,15 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Sum
+from django.utils.translation import gettext as _
 
+from apps.audit.services import record
 from apps.clusters.models import Accelerator, Node, NodeSample
+from apps.clusters.services import locked_node, target
 from apps.clusters.services.discovery import KEEP_SAMPLES
 from apps.common.actor import Actor
 from apps.common.clock import db_now
+from apps.common.errors import Conflict
 from apps.workloads.drivers.base import Isolation
 from apps.workloads.drivers.simulated import figures
 from apps.workloads.models import Placement
@@ -29,15 +33,12 @@ class Taken:
     memory_mib: int = 0
 
 
-def beat(actor: Actor, isolation: Isolation, *, silent: Collection[str] = ()) -> int:
-    """Mark every simulated node as seen and write its made-up figures; how many there are.
-
-    `silent`: names of those that say nothing, as a machine that is switched off.
-    """
+def beat(actor: Actor, isolation: Isolation) -> int:
+    """Mark every simulated node that is on as seen and write its made-up figures; how many there are."""
     with transaction.atomic():
         now = db_now()
-        here = Node.objects.filter(cluster__zone__simulated=True).exclude(name__in=silent)
-        nodes = list(here.select_for_update(of=("self",)))
+        present = Node.objects.filter(cluster__zone__simulated=True, switched_off=False)
+        nodes = list(present.select_for_update(of=("self",)))
         if not nodes:
             return 0
         Node.objects.filter(pk__in=[node.pk for node in nodes]).update(
@@ -47,6 +48,25 @@ def beat(actor: Actor, isolation: Isolation, *, silent: Collection[str] = ()) ->
         _measure(cards, now)
         _sample(nodes, cards, now)
     return len(nodes)
+
+
+def switch(actor: Actor, *, node_id: UUID, on: bool) -> Node:
+    """Let a simulated machine fall silent, as one whose cable is cut, or be heard again: to see what then happens.
+
+    Its work goes on behind the cut; when it is back, what was given up meanwhile is ended. Conflict for a real one.
+    """
+    with transaction.atomic():
+        node = locked_node(actor, node_id)
+        if not node.cluster.zone.simulated:
+            raise Conflict(_("Only a simulated machine can be switched off here."))
+        if node.switched_off == (not on):
+            raise Conflict(_("The node is in this state already."))
+        node.switched_off = not on
+        if on:
+            node.last_seen_at = db_now()
+        node.save(update_fields=["switched_off", "last_seen_at"])
+        record(actor, action="node.switched_on" if on else "node.switched_off", target=target(node))
+    return node
 
 
 def _measure(cards: list[Accelerator], now: datetime) -> None:

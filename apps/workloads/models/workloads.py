@@ -15,7 +15,7 @@ from apps.clusters.models import Accelerator, Node
 from apps.common.scoping import TenantModel
 from apps.common.tags import LONGEST, LONGEST_KEY, MOST
 from apps.tenants.models import Organisation, User
-from apps.workloads.choices import LIVE, TERMINAL, Desired, Fault, Kind, Reason, Status
+from apps.workloads.choices import CREDITED, LIVE, TERMINAL, Desired, Fault, Kind, Reason, Status
 from apps.workloads.spec import Spec
 
 
@@ -146,6 +146,15 @@ class Attempt(TenantModel):
     exit_reason = models.CharField(max_length=16, blank=True)
     exit_detail = models.TextField(blank=True)
     stop_asked_at = models.DateTimeField(null=True)
+    # Its machine was declared lost: nobody looks at it any more, it is fenced and then ended. `gone_at`: when the
+    # machine proved that nothing of it runs there.
+    given_up_at = models.DateTimeField(null=True)
+    gone_at = models.DateTimeField(null=True)
+    # Whose matter its end was, and what is credited where that was the node or the platform: the seconds of work since
+    # its last checkpoint (null: not measured yet), and the whole fen that were given back.
+    fault = models.CharField(max_length=10, choices=Fault, blank=True, default=Fault.NOBODY, db_default="")
+    lost_s = models.FloatField(null=True)
+    credited_fen = models.BigIntegerField(default=0, db_default=0)
 
     class Meta:
         ordering = ["workload", "number"]
@@ -153,6 +162,16 @@ class Attempt(TenantModel):
             models.Index(fields=["next_check_at"], name="attempt_due", condition=models.Q(ended_at__isnull=True)),
             # What left the queue lately, for how long one waits.
             models.Index(fields=["placed_at"], name="attempt_placed"),
+            models.Index(
+                fields=["node"],
+                name="attempt_given_up",
+                condition=models.Q(given_up_at__isnull=False, gone_at__isnull=True),
+            ),
+            models.Index(
+                fields=["ended_at"],
+                name="attempt_uncredited",
+                condition=models.Q(fault__in=sorted(CREDITED), lost_s__isnull=True, ended_at__isnull=False),
+            ),
         ]
         constraints = [
             models.UniqueConstraint(fields=["workload", "number"], name="attempt_number_once"),

@@ -14,10 +14,10 @@ from uuid import UUID
 from django.db import transaction
 
 import scheduler
-from apps.billing import services as billing
+from apps.billing.choices import CreditCause
 from apps.common.actor import Actor
 from apps.common.clock import db_now
-from apps.workloads import announce, nudge
+from apps.workloads import announce, crediting, nudge
 from apps.workloads.choices import Desired, PreemptionOutcome, PreemptionWhy, Status
 from apps.workloads.models import Attempt, Preemption, Workload
 from apps.workloads.queueing import policy
@@ -148,21 +148,10 @@ def _credit(actor: Actor, pk: int) -> None:
         if notice is None:
             return
         attempt = notice.attempt
-        since = kept_until(attempt)
-        lost_s, fen = 0.0, 0
-        if since is not None and attempt.ended_at is not None:
-            lost_s = max(0.0, (attempt.ended_at - since).total_seconds())
-            fen = billing.credit_lost(actor, session_id=attempt.pk, since=since)
-        Preemption.objects.filter(pk=pk).update(lost_s=lost_s, credited_fen=fen)
-        data = {"lost_s": round(lost_s, 1), "credited_fen": fen, "why": notice.why, "attempt": attempt.number}
+        lost = crediting.credit(actor, attempt, CreditCause.PREEMPTION)
+        Preemption.objects.filter(pk=pk).update(lost_s=lost.seconds, credited_fen=lost.credited_fen)
+        data = {**lost.as_data(), "why": notice.why, "attempt": attempt.number}
         _tell(actor, attempt.workload, "credited", data, str(attempt.pk))
-
-
-def kept_until(attempt: Attempt) -> datetime | None:
-    """Up to when its work is not lost: its last checkpoint, or its start; None for what never ran."""
-    if attempt.started_at is None or attempt.checkpoint_at is None:
-        return attempt.started_at
-    return max(attempt.started_at, attempt.checkpoint_at)
 
 
 _NOTICES = {"asked": "asked_to_leave", "called_off": "stays", "credited": "gave_way"}

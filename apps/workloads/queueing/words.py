@@ -20,7 +20,7 @@ def gave_way(data: Mapping[str, Any]) -> str:
     if data.get("act") == "called_off":
         return _("It may stay: the room is not needed any more")
     if data.get("act") == "credited":
-        return _credited(data)
+        return credited(data)
     return _("Asked to give way at %(time)s %(whom)s") % {
         "time": moment(moment_of(data, "leave_at")),
         "whom": for_whom(str(data.get("why", "")), data.get("priority")),
@@ -36,7 +36,8 @@ def for_whom(why: str, priority: int | None = None) -> str:
     return _("for a task of your organisation with priority %(number)s") % {"number": priority}
 
 
-def _credited(data: Mapping[str, Any]) -> str:
+def credited(data: Mapping[str, Any]) -> str:
+    """What was given back for lost work, of an event that bears `lost_s` and `credited_fen`."""
     words = {
         "time": duration(float(data.get("lost_s") or 0)),
         "amount": yuan(int(data.get("credited_fen") or 0)),

@@ -8,7 +8,7 @@ from django.db.models import F, Q
 
 from apps.common.actor import Actor
 from apps.common.clock import db_now
-from apps.workloads import saving
+from apps.workloads import crediting, saving
 from apps.workloads.choices import Desired, Status
 from apps.workloads.drivers.base import CannotSee, Driver, DriverError, Handle, LaunchRefused
 from apps.workloads.hardware.eviction import is_evicted
@@ -41,8 +41,9 @@ def _sweep(actor: Actor) -> None:
     try:
         preempting.sweep(actor)
         saving.sweep(actor)
+        crediting.sweep(actor)
     except Exception:
-        log.exception("pre-emptions and stops could not be swept")
+        log.exception("pre-emptions, stops and credits could not be swept")
 
 
 def claim_due(limit: int) -> list[Claim]:
@@ -51,7 +52,8 @@ def claim_due(limit: int) -> list[Claim]:
         now = db_now()
         due = (
             Attempt.objects.select_for_update(skip_locked=True, of=("self",))
-            .filter(Q(lease_until__isnull=True) | Q(lease_until__lt=now), ended_at__isnull=True, next_check_at__lte=now)
+            .filter(Q(lease_until__isnull=True) | Q(lease_until__lt=now), next_check_at__lte=now)
+            .filter(ended_at__isnull=True, given_up_at__isnull=True)
             .select_related("workload", "node")
             .order_by("next_check_at")[:limit]
         )
@@ -119,6 +121,12 @@ def _launch(actor: Actor, claim: Claim, driver: Driver) -> bool:
         return False
     attempt.handle = handle.as_dict()
     started = start(actor, claim, attempt.handle)
-    if not started:  # asked to stop meanwhile: keep the handle, so that the stop reaches the process
-        Attempt.objects.filter(pk=attempt.pk, fence=claim.fence).update(handle=attempt.handle)
-    return True
+    if started:
+        return True
+    # Asked to stop meanwhile: keep the handle, so that the stop reaches the process.
+    mine = Attempt.objects.filter(pk=attempt.pk, fence=claim.fence, ended_at__isnull=True)
+    if mine.update(handle=attempt.handle):
+        return True
+    if Attempt.objects.filter(pk=attempt.pk, given_up_at__isnull=False).exists():
+        driver.stop(handle, 0.0)  # its machine was declared lost while this call was under way
+    return False

@@ -1,5 +1,6 @@
 """What an observation means for the rows. Times come from the database's clock and the driver's durations only."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -15,8 +16,9 @@ from apps.workloads.reconcile import yielding
 from apps.workloads.reconcile.peaks import peak_columns
 from apps.workloads.states import Claim, Why
 
-# After this many tries ended by the platform's own faults, the workload fails instead of queueing again.
-MAX_ATTEMPTS = 3
+# After this many tries that their node lost within so many seconds of running, the workload fails instead of queueing
+# again.
+MAX_ATTEMPTS, EARLY_S = 3, 600.0
 
 
 def apply(actor: Actor, claim: Claim, seen: Observation) -> None:
@@ -55,6 +57,7 @@ def _ended(actor: Actor, claim: Claim, seen: Observation, started_at: datetime |
     workload, at = attempt.workload, max(at, attempt.placed_at)
     notice = yielding.gives_way(attempt, workload, end, at, now)
     evicted = ended_by_eviction(attempt, workload, end, now)
+    result["fault"] = Fault.NOBODY if notice is not None else fault_of(end)
     if notice is not None and not yielding.is_done(end, workload):
         states.requeue(actor, claim, yielding.why(notice), at, **result)
     elif notice is None and (evicted or _goes_back(end, workload, attempt)):
@@ -67,11 +70,45 @@ def _ended(actor: Actor, claim: Claim, seen: Observation, started_at: datetime |
     nudge.schedule()
 
 
+def lost_with_node(actor: Actor, claim: Claim) -> bool:
+    """End what went with its machine, which nobody can ask: at the last proof that it ran, whenever that becomes known.
+
+    It is queued again where it is wanted, however often that has happened: a machine that dies proves nothing about
+    the work. Where its end was asked for already, it has ended. False: somebody else was first.
+    """
+    attempt, workload = claim.attempt, claim.attempt.workload
+    end = Exit(None, None, ExitReason.LOST)
+    result = {"phase": Phase.LOST.value, "usage": {}, "progress": {}, "fault": Fault.NODE, **_exit_columns(end)}
+    at = last_proof(attempt)
+    if workload.desired == Desired.RUNNING and workload.status != Status.STOPPING:
+        why = Why(Reason.LOST, {"node": attempt.node.name}, Fault.NODE)
+        ended = states.requeue(actor, claim, why, at, **result)
+    else:
+        ended = states.finish(actor, claim, Status.STOPPED, why_of(end, workload), at, **result)
+    nudge.rate()
+    nudge.schedule()
+    return ended
+
+
+def last_proof(attempt: Attempt) -> datetime:
+    """Until when it is known to have run, or to have been on its machine."""
+    if attempt.started_at is None:
+        return max(attempt.placed_at, attempt.seen_at or attempt.placed_at)
+    return attempt.started_at + timedelta(seconds=attempt.ran_for_s or 0.0)
+
+
 def _goes_back(end: Exit, workload: Workload, attempt: Attempt) -> bool:
-    """Lost by no fault of its own, and not too often; the times that it gave way or was moved do not count."""
+    """Lost by no fault of its own, and not too often; the times that it gave way or was moved do not count.
+
+    Nor do the times that its machine was declared lost, or that it had run for a while: what ends soon after each
+    start, on machines that live, may be the work's own doing.
+    """
     if end.reason is not ExitReason.LOST or workload.desired != Desired.RUNNING:
         return False
-    return Attempt.objects.filter(workload=workload, exit_reason=ExitReason.LOST).count() + 1 < MAX_ATTEMPTS
+    if (attempt.ran_for_s or 0.0) >= EARLY_S:
+        return True
+    early = Attempt.objects.filter(workload=workload, exit_reason=ExitReason.LOST, given_up_at__isnull=True)
+    return early.exclude(ran_for_s__gte=EARLY_S).exclude(pk=attempt.pk).count() + 1 < MAX_ATTEMPTS
 
 
 def status_of(end: Exit, workload: Workload) -> Status:
@@ -90,17 +127,27 @@ def why_of(end: Exit, workload: Workload) -> Why:
     if status_of(end, workload) is Status.STOPPED:
         return Why(Reason(workload.reason or Reason.BY_PERSON), workload.reason_data)
     data: dict[str, Any] = {"code": end.code, "signal": end.signal, "detail": end.detail[-2000:]}
-    reason, fault = {
-        ExitReason.EXITED: (Reason.EXIT_CODE, Fault.USER),
-        ExitReason.SIGNALLED: (Reason.SIGNAL, Fault.USER),
-        ExitReason.STOPPED: (Reason.SIGNAL, Fault.USER),
-        ExitReason.OOM: (Reason.OUT_OF_MEMORY, Fault.USER),
-        ExitReason.START_FAILED: (Reason.START_FAILED, Fault.USER),
-        ExitReason.IMAGE_FAILED: (Reason.IMAGE_FAILED, Fault.PLATFORM),
-        ExitReason.MOUNT_FAILED: (Reason.MOUNT_FAILED, Fault.PLATFORM),
-        ExitReason.LOST: (Reason.LOST, Fault.NODE),
-    }[end.reason]
-    return Why(Reason.FINISHED, {}) if end.succeeded else Why(reason, data, fault)
+    return Why(Reason.FINISHED, {}) if end.succeeded else Why(_ENDS[end.reason][0], data, fault_of(end))
+
+
+def fault_of(end: Exit) -> Fault:
+    """Whose matter the end was, whoever may have asked for it."""
+    return Fault.NOBODY if end.succeeded else _ENDS[end.reason][1]
+
+
+_ENDS: Mapping[ExitReason, tuple[Reason, Fault]] = {
+    ExitReason.EXITED: (Reason.EXIT_CODE, Fault.USER),
+    ExitReason.SIGNALLED: (Reason.SIGNAL, Fault.USER),
+    ExitReason.STOPPED: (Reason.SIGNAL, Fault.USER),
+    ExitReason.OOM: (Reason.OUT_OF_MEMORY, Fault.USER),
+    ExitReason.DISK_LIMIT: (Reason.DISK_LIMIT, Fault.USER),
+    ExitReason.FILE_LIMIT: (Reason.FILE_LIMIT, Fault.USER),
+    ExitReason.DISK_FULL: (Reason.DISK_FULL, Fault.USER),
+    ExitReason.START_FAILED: (Reason.START_FAILED, Fault.USER),
+    ExitReason.IMAGE_FAILED: (Reason.IMAGE_FAILED, Fault.PLATFORM),
+    ExitReason.MOUNT_FAILED: (Reason.MOUNT_FAILED, Fault.PLATFORM),
+    ExitReason.LOST: (Reason.LOST, Fault.NODE),
+}
 
 
 def never_started(actor: Actor, claim: Claim) -> None:

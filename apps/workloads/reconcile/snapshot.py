@@ -100,7 +100,7 @@ def nodes(now: datetime, simulated: bool) -> tuple[scheduler.Node, ...]:
             cpu_milli=node.allocatable_cpu_milli,
             memory_mib=node.allocatable_memory_mib,
             devices=tuple(cards[node.pk]),
-            schedulable=node.status not in CLOSED,
+            schedulable=node.status not in CLOSED and node.lost_at is None,
             healthy=now - node.last_seen_at < SILENCE,
             arch=node.arch,
         )

@@ -11,13 +11,14 @@ from apps.billing.models import RechargeRequest, TopUpRefund, Transfer, Voucher
 from apps.billing.payments.alipay import refunds
 from apps.billing.payments.recharge_review.records import log, spec_of, words_of
 from apps.billing.payments.settings import PaymentSettings
-from apps.billing.services.recharge import check_payment, find_organisation, top_up
+from apps.billing.services.recharge import check_payment, find_organisation, top_up_once
 from apps.billing.services.voucher_terms import VoucherSpec, check_terms
 from apps.billing.services.vouchers import granted_as, issue_voucher
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, Invalid, NotFound
 from apps.common.money import yuan
 from apps.common.permissions import Permission
+from apps.common.text import check_visible
 from apps.notifications.services import notify_platform
 from apps.tenants import settings
 
@@ -34,32 +35,43 @@ def alone_fen() -> int:
 def recharge(
     actor: Actor, *, organisation_id: UUID, amount_fen: int, reference: str, note: str = ""
 ) -> Transfer | RechargeRequest:
-    """Record a payment: credited at once, or asked for where it needs a second person.
+    """As `recharge_once`, for who need not know whether it had been recorded before."""
+    return recharge_once(actor, organisation_id=organisation_id, amount_fen=amount_fen, reference=reference, note=note)[
+        0
+    ]
 
-    The same reference and amount again is the same recharge or request; another amount is a `Conflict`.
+
+def recharge_once(
+    actor: Actor, *, organisation_id: UUID, amount_fen: int, reference: str, note: str = ""
+) -> tuple[Transfer | RechargeRequest, bool]:
+    """Record a payment: credited at once, or asked for where it needs a second person; whether this call did it.
+
+    The same reference and amount again is the same recharge or request; another amount is a `Conflict`. Of calls at
+    the same time one is told that it was the first.
     """
     actor.require(Permission.PLATFORM_RECHARGE)
-    reference, note = reference.strip(), note.strip()
+    reference, note = check_visible(reference.strip(), "reference"), note.strip()
     check_payment(amount_fen, reference, note)
     credited: Transfer | None = Transfer.objects.filter(idem=_key(organisation_id, reference)).first()
     pending = _pending(organisation_id, reference)
     if pending is not None and pending.amount_fen != amount_fen:
         raise Conflict(_("This reference has already been used for another movement."))
     if pending is not None:
-        return pending
+        return pending, False
     if credited is not None or not needs_second(amount_fen):
-        return top_up(actor, organisation_id=organisation_id, amount_fen=amount_fen, reference=reference, note=note)
-    return _ask(
-        actor,
-        RechargeRequest(
-            organisation=find_organisation(organisation_id),
-            kind=RechargeKind.RECHARGE,
-            amount_fen=amount_fen,
-            reference=reference,
-            note=note,
-            requested_by_id=actor.person(),
-        ),
+        return top_up_once(
+            actor, organisation_id=organisation_id, amount_fen=amount_fen, reference=reference, note=note
+        )
+    wanted = RechargeRequest(
+        organisation=find_organisation(organisation_id),
+        kind=RechargeKind.RECHARGE,
+        amount_fen=amount_fen,
+        reference=reference,
+        note=note,
+        requested_by_id=actor.person(),
     )
+    asked = _ask(actor, wanted)
+    return asked, asked is wanted
 
 
 def ask_reversal(actor: Actor, *, transfer_id: int, reason: str) -> RechargeRequest:

@@ -6,6 +6,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from apps.common.access import requires
 from apps.console.forms.settings.branding import BrandingForm
+from apps.console.forms.settings.nodes import NodesForm
 from apps.console.forms.settings.options import OptionsForm, RegistrationForm
 from apps.console.requests import StaffRequest
 from apps.console.settings.editing import VIEW, edit
@@ -31,6 +32,12 @@ def registration(request: StaffRequest) -> HttpResponse:
 @require_http_methods(BOTH)
 def options(request: StaffRequest) -> HttpResponse:
     return edit(request, "settings_options", OptionsForm, template="console/settings/options.html")
+
+
+@requires(VIEW)
+@require_http_methods(BOTH)
+def nodes(request: StaffRequest) -> HttpResponse:
+    return edit(request, "settings_nodes", NodesForm, template="console/settings/nodes.html")
 
 
 @requires(VIEW)

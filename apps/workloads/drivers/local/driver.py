@@ -13,7 +13,6 @@ from uuid import UUID, uuid4
 from apps.workloads.drivers.base import (
     CannotSee,
     DriverError,
-    Endpoint,
     Exit,
     ExitReason,
     Handle,
@@ -27,11 +26,23 @@ from apps.workloads.drivers.base import (
     Usage,
 )
 from apps.workloads.drivers.capabilities import Notice
-from apps.workloads.drivers.local import accounts, cgroups, execution, nvml, processes, shim, stopping, yielding
+from apps.workloads.drivers.local import (
+    accounts,
+    cgroups,
+    disk_floor,
+    execution,
+    nvml,
+    processes,
+    shim,
+    stopping,
+    yielding,
+)
 from apps.workloads.drivers.local.cards import Cards, GpuSampler
 from apps.workloads.drivers.local.checks import check
+from apps.workloads.drivers.local.environment import shim_environment
+from apps.workloads.drivers.local.fencing import is_up as is_fenced
 from apps.workloads.drivers.local.isolation import Machine
-from apps.workloads.drivers.local.linux import is_locked
+from apps.workloads.drivers.local.linux import is_locked, remove_tree
 from apps.workloads.drivers.local.metrics import read_metrics
 from apps.workloads.drivers.local.records import (
     MARKER,
@@ -41,19 +52,20 @@ from apps.workloads.drivers.local.records import (
     decode_spec,
     encode_spec,
 )
+from apps.workloads.drivers.sockets import Endpoint
 from apps.workloads.drivers.streams import ExecStream
 
 NAME = "local"
 START_TIMEOUT_S = 30.0
 END_TIMEOUT_S = 3.0
-_SHIM_VARIABLES = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
 
 
 class LocalDriver:
     """Implements `Driver` and all mixins of `capabilities` under `home/runs` and `home/runtimes`.
 
     `level` and `use_cgroups` override what the machine is found to offer; a level that it does not offer is refused
-    at launch, never lowered.
+    at launch, never lowered. `data`: root of the storage that is shared with the platform of another machine; work that
+    is fenced there never starts, and ends.
     """
 
     name = NAME
@@ -64,7 +76,9 @@ class LocalDriver:
         level: IsolationLevel | None = None,
         use_cgroups: bool | None = None,
         sample_gpus: GpuSampler = nvml.sample,
+        data: Path | None = None,
     ) -> None:
+        self._data = data
         self._home = home.resolve()
         self._runs = self._home / "runs"
         self._machine = Machine(level, use_cgroups)
@@ -76,6 +90,8 @@ class LocalDriver:
     def launch(self, request: LaunchRequest) -> Handle:
         check(request)
         run = self._run(str(request.attempt_id))
+        if self._data is not None and is_fenced(self._data, run.path.name):
+            raise LaunchRefused("fenced", "The platform has given this attempt up")
         with _now_or_later():
             if not run.spec.exists():
                 self._create(run, request)
@@ -153,7 +169,7 @@ class LocalDriver:
                 raise DriverError("The attempt has not ended")
             trash = self._runs / f".trash-{handle.ref}-{uuid4().hex}"
             run.path.rename(trash)
-            shutil.rmtree(trash, ignore_errors=True)
+            remove_tree(trash)
 
     def known(self) -> list[str]:
         """`ref` of every attempt that has a run directory here, also of those that no row remembers."""
@@ -188,7 +204,8 @@ class LocalDriver:
         own_user = level is IsolationLevel.L1 and os.geteuid() == 0
         uid = accounts.uid_of(request.tenant_id, self._registry()) if own_user else None
         request = self._cards.granted(request, level)
-        return RunSpec(request, level, uid, self._machine.use_cgroups, str(self._home))
+        data = "" if self._data is None else str(self._data)
+        return RunSpec(request, level, uid, self._machine.use_cgroups, str(self._home), data)
 
     def _registry(self) -> Path:
         self._home.mkdir(parents=True, exist_ok=True)
@@ -199,7 +216,7 @@ class LocalDriver:
         argv = [sys.executable, "-I", "-S", "-c", shim.BOOT, str(shim.PROJECT), str(run.path)]
         try:
             done = subprocess.run(
-                argv, stdin=subprocess.DEVNULL, capture_output=True, cwd="/", env=_shim_environment(run),
+                argv, stdin=subprocess.DEVNULL, capture_output=True, cwd="/", env=shim_environment(run),
                 start_new_session=True, timeout=START_TIMEOUT_S, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired as error:
@@ -244,6 +261,7 @@ class LocalDriver:
             raise CannotSee("Its processes are still ending")
         if group is not None:
             group.remove()
+        disk_floor.vacate(self._runs, ref)
         return replace(last, phase=Phase.LOST, progress=None, exit=Exit(None, None, ExitReason.LOST, detail))
 
 
@@ -254,16 +272,6 @@ def _now_or_later() -> Iterator[None]:
         yield
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CannotSee(f"{type(error).__name__}: {error}") from error
-
-
-def _shim_environment(run: RunDirectory) -> dict[str, str]:
-    """None of the platform's secrets: only what the installer of runtimes needs."""
-    wanted = {
-        name: value
-        for name, value in os.environ.items()
-        if name in _SHIM_VARIABLES or name.startswith("PIP_") or name.lower().endswith("_proxy")
-    }
-    return wanted | {MARKER: run.path.name}
 
 
 def _is_uuid(text: str) -> bool:

@@ -15,7 +15,8 @@ from apps.workloads.drivers.base import CannotSee
 from apps.workloads.drivers.remote import codec, signing
 
 CONNECT_S, ANSWER_S = 3.0, 15.0
-# After a failed connection the node is not tried again for so long: a dead one must not hold up the others.
+# After a failed connection, or without an answer in time, the node is not tried again for so long: a dead one must not
+# hold up the others.
 PAUSE_S = 4.0
 MAX_ANSWER = 64 * 1024 * 1024
 
@@ -48,6 +49,8 @@ def call(peer: Peer, verb: str, payload: dict[str, Any], timeout_s: float = ANSW
         response = connection.getresponse()
         data = response.read(MAX_ANSWER)
     except (OSError, http.client.HTTPException) as error:
+        if isinstance(error, TimeoutError):  # it takes calls and answers none: as costly to ask as one that is gone
+            _rest(peer)
         raise CannotSee(f"The node does not answer: {type(error).__name__}") from error
     finally:
         connection.close()
@@ -106,11 +109,15 @@ def _connection(peer: Peer, timeout_s: float) -> http.client.HTTPConnection:
     try:
         connection = _connect(peer)
     except (OSError, ValueError) as error:
-        with _lock:
-            _resting[peer.address] = time.monotonic() + PAUSE_S
+        _rest(peer)
         raise CannotSee(f"The node cannot be reached: {type(error).__name__}") from error
     connection.sock.settimeout(timeout_s)
     return connection
+
+
+def _rest(peer: Peer) -> None:
+    with _lock:
+        _resting[peer.address] = time.monotonic() + PAUSE_S
 
 
 def _connect(peer: Peer) -> http.client.HTTPConnection:

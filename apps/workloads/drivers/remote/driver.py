@@ -10,7 +10,6 @@ from uuid import UUID
 
 from apps.workloads.drivers.base import (
     CannotSee,
-    Endpoint,
     Handle,
     Isolation,
     LaunchRequest,
@@ -23,11 +22,13 @@ from apps.workloads.drivers.remote import client, codec
 from apps.workloads.drivers.remote.client import Peer
 from apps.workloads.drivers.remote.execution import RemoteExec
 from apps.workloads.drivers.remote.forwarding import Forwards
+from apps.workloads.drivers.sockets import Endpoint
 from apps.workloads.drivers.streams import ExecStream
 
 NAME = "remote"
 # The first launch on a machine may have to wait for its shim.
 LAUNCH_S = 25.0
+PROBE_S = 5.0
 
 
 class RemoteDriver:
@@ -95,6 +96,14 @@ class RemoteDriver:
         """`ref` of every attempt that has a record on the node."""
         with _sensible():
             return [str(ref) for ref in client.call(self._lookup(node), "known", {})["refs"]]
+
+    def answers(self, node: str) -> bool:
+        """Whether the node can be asked at all, found out in a few seconds."""
+        try:
+            client.call(self._lookup(node), "known", {}, PROBE_S)
+        except CannotSee:
+            return False
+        return True
 
     def _ask(self, handle: Handle, verb: str, **payload: object) -> codec.Json:
         return client.call(self._lookup(handle.node), verb, {"ref": handle.ref, **payload})

@@ -11,7 +11,6 @@ from dataclasses import replace
 from apps.workloads.drivers.base import (
     CannotSee,
     DriverError,
-    Endpoint,
     Exit,
     ExitReason,
     Handle,
@@ -29,6 +28,7 @@ from apps.workloads.drivers.local.checks import check
 from apps.workloads.drivers.local.driver import LocalDriver
 from apps.workloads.drivers.simulated import figures, stubs
 from apps.workloads.drivers.simulated.grants import Grant, Grants, boot, now_s
+from apps.workloads.drivers.sockets import Endpoint
 from apps.workloads.drivers.streams import ExecStream
 
 NAME = "simulated"
@@ -45,10 +45,18 @@ class SimulatedDriver:
     name = NAME
 
     def __init__(
-        self, local: LocalDriver, grants: Grants, processes: int = PROCESSES, clock: Callable[[], float] = now_s
+        self,
+        local: LocalDriver,
+        grants: Grants,
+        processes: int = PROCESSES,
+        is_off: Callable[[str], bool] = lambda node: False,
+        clock: Callable[[], float] = now_s,
     ) -> None:
-        """`clock`: seconds by which stubs take their time, the machine's own unless somebody simulates time as well."""
+        """`is_off`: whether the node of this name was switched off. It answers nobody then; what runs there goes on,
+        as behind a cable that was cut. `clock`: seconds by which stubs take their time; the machine's own, unless
+        somebody simulates time as well."""
         self._local = local
+        self._is_off = is_off
         self._grants = grants
         self._processes = processes
         self._clock = clock
@@ -59,8 +67,13 @@ class SimulatedDriver:
     def set_gpu_mode(self, node: str, uuid: str, mode: str) -> None:
         """A card that does not exist takes any mode."""
 
+    def _reach(self, node: str) -> None:
+        if self._is_off(node):
+            raise CannotSee("The simulated machine is switched off")
+
     def launch(self, request: LaunchRequest) -> Handle:
         check(request)
+        self._reach(request.node)
         ref = str(request.attempt_id)
         with _now_or_later(), self._grants.locked():
             grant = self._grants.read(ref)
@@ -83,6 +96,7 @@ class SimulatedDriver:
         return Grant(request.devices, _stub_seconds(request.env) if is_stub else 0.0, self._clock(), boot())
 
     def observe(self, handle: Handle) -> Observation:
+        self._reach(handle.node)
         with _now_or_later():
             grant = self._grants.read(handle.ref)
             if grant is None:
@@ -110,6 +124,7 @@ class SimulatedDriver:
             return None
 
     def stop(self, handle: Handle, grace_s: float) -> None:
+        self._reach(handle.node)
         with _now_or_later():
             grant = self._grants.read(handle.ref)
             mark = self._grants.mark(handle.ref, "stop")
@@ -120,12 +135,14 @@ class SimulatedDriver:
 
     def tell(self, handle: Handle, notice: Notice | None) -> None:
         """A stub has nobody to tell."""
+        self._reach(handle.node)
         with _now_or_later():
             grant = self._grants.read(handle.ref)
         if grant is not None and not grant.stub_s:
             self._local.tell(handle, notice)
 
     def logs(self, handle: Handle, offset: int = 0, limit: int = 65536) -> LogChunk:
+        self._reach(handle.node)
         with _now_or_later():
             grant = self._grants.read(handle.ref)
         if grant is None:
@@ -137,6 +154,7 @@ class SimulatedDriver:
         return stubs.log(grant, ran, offset, limit, ended=seen.phase.is_final)
 
     def metrics(self, handle: Handle, since_s: float = 0.0) -> list[Usage]:
+        self._reach(handle.node)
         with _now_or_later():
             grant = self._grants.read(handle.ref)
         if grant is None:
@@ -148,10 +166,12 @@ class SimulatedDriver:
     def exec(
         self, handle: Handle, argv: Sequence[str], tty: bool = False, env: Mapping[str, str] | None = None
     ) -> ExecStream:
+        self._reach(handle.node)
         self._refuse_stub(handle)
         return self._local.exec(handle, argv, tty, env)
 
     def endpoint(self, handle: Handle, port: int) -> Endpoint:
+        self._reach(handle.node)
         self._refuse_stub(handle)
         return self._local.endpoint(handle, port)
 

@@ -1,0 +1,80 @@
+"""How long a machine has been silent while the platform listened, and whether that makes it lost.
+
+Only time in which the platform would have heard it counts: each turn adds what has passed since the turn before, and a
+pause between turns (the worker was down, the platform was off for a week) starts the count anew. What any loop saw of
+the machine's work is a sign of life too, and before the decision the machine is asked once more: so a platform that is
+deaf on one side loses nobody.
+
+The platform's own machine is never lost: whoever counts, runs there.
+"""
+
+import logging
+from collections.abc import Sequence
+from datetime import timedelta
+
+from django.db.models import Case, DurationField, Exists, ExpressionWrapper, F, OuterRef, Q, QuerySet, Value, When
+from django.db.models.functions import Greatest, Now
+
+from apps.clusters.models import Node
+from apps.clusters.services.joining import DRIVER
+from apps.common.actor import Actor
+from apps.workloads.hardware import lost, policy
+from apps.workloads.models import Attempt
+from apps.workloads.nodes import remote_driver
+
+log = logging.getLogger(__name__)
+
+NOTHING = timedelta(0)
+# Turns follow each other every five seconds; after a longer pause nobody knows what was not heard.
+PAUSE = timedelta(seconds=30)
+# From so many machines on, the silence of all at once is taken for the platform's own: its network is down.
+FEWEST_FOR_OWN_FAULT = 3
+
+
+def listen(actor: Actor) -> int:
+    """One turn: count silences, and declare lost who was silent for too long; how many were."""
+    _count()
+    limit = policy.rules().lost_after
+    if limit is None:
+        return 0
+    silent = list(counted().filter(lost_at__isnull=True, silent_for__gte=limit))
+    if not silent or _is_own_fault(silent):
+        return 0
+    return sum(_declare(actor, node, limit) for node in silent)
+
+
+def counted() -> QuerySet[Node]:
+    """Machines that can be lost: those that joined, and simulated ones that were switched off."""
+    rows: QuerySet[Node] = Node.objects.filter(Q(driver=DRIVER) | Q(switched_off=True))
+    return rows
+
+
+def _count() -> None:
+    """In one statement, so that two who count at once count the time once."""
+    work = Attempt.objects.filter(node=OuterRef("pk"), ended_at__isnull=True, seen_at__gte=OuterRef("listened_at"))
+    heard = Q(last_seen_at__gte=F("listened_at")) | Exists(work.order_by().values("pk"))
+    passed = ExpressionWrapper(Now() - F("listened_at"), output_field=DurationField())
+    counted().update(
+        silent_for=Case(
+            When(Q(listened_at__isnull=True) | Q(listened_at__lt=Now() - PAUSE) | heard, then=Value(NOTHING)),
+            default=F("silent_for") + Greatest(passed, Value(NOTHING)),
+        ),
+        listened_at=Now(),
+    )
+
+
+def _is_own_fault(silent: Sequence[Node]) -> bool:
+    """Whether no joined machine at all is heard: then an operator decides, who can see which side is cut off."""
+    joined = counted().filter(driver=DRIVER, lost_at__isnull=True).count()
+    quiet = sum(node.driver == DRIVER for node in silent)
+    if joined < FEWEST_FOR_OWN_FAULT or quiet < joined:
+        return False
+    log.warning("all %s machines are silent: nothing is declared lost, since the network may be the platform's", joined)
+    return True
+
+
+def _declare(actor: Actor, node: Node, limit: timedelta) -> bool:
+    if node.driver == DRIVER and remote_driver().answers(node.name):  # it can be asked, though it does not report
+        Node.objects.filter(pk=node.pk).update(silent_for=NOTHING)
+        return False
+    return lost.declare_silent(actor, node_id=node.pk, limit=limit)
