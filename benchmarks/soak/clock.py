@@ -1,11 +1,12 @@
 """A clock that is set, in the place of the database's own, and a database that has it.
 
 Postgres looks up functions along the search path, in which `pg_catalog` comes first unless it is named. In the soak's
-database it is named second, after a schema whose `clock_timestamp()`, `statement_timestamp()`, `transaction_timestamp()`
-and `now()` read a sequence of microseconds since 1970: no transaction rolls it back, and all connections share it. What a
-search path does not reach is changed by hand: defaults of columns were bound when the tables were made, and functions
-that set a search path of their own keep it. The keyword CURRENT_TIMESTAMP cannot be replaced; nothing uses it, which
-`install` checks. Python's `timezone.now()` is patched; monotonic clocks measure how long something took and stay.
+database it is named second, after a schema whose `clock_timestamp()`, `statement_timestamp()`,
+`transaction_timestamp()` and `now()` read a sequence of microseconds since 1970: no transaction rolls it back, and all
+connections share it. What a search path does not reach is changed by hand: defaults of columns were bound when the
+tables were made, and functions that set a search path of their own keep it. The keyword CURRENT_TIMESTAMP cannot be
+replaced; no trigger uses it, which `install` checks. Python's `timezone.now()` is patched; monotonic clocks measure how
+long something took and stay.
 """
 
 from collections.abc import Iterator

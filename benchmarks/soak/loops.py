@@ -1,9 +1,9 @@
-"""What the platform does by itself: the loops of Celery's beat, called one after the other in this process."""
+"""What the platform does by itself: the loops of Celery's beat and the chores on files, one by one in this process."""
 
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from unittest import mock
 
@@ -15,6 +15,9 @@ from apps.common.scoping import acting
 from apps.envs.choices import StepStatus
 from apps.envs.models import Operation
 from apps.envs.reconcile import idle
+from apps.envs.reconcile.chores import OPERATIONS
+from apps.storage.chores import CHORES
+from apps.storage.runner import Chore
 from apps.workloads.choices import LIVE
 from apps.workloads.hardware import simulation
 from apps.workloads.models import Attempt, Preemption, Workload
@@ -27,10 +30,13 @@ from plstack.celery import app
 # `discover` would add the machine on which the soak runs; `simulate` is called whenever the clock has moved.
 LEFT_OUT = frozenset({"workloads.discover", "workloads.simulate"})
 # Loops that carry on what is under way: they run wherever the clock stops, not only where all do.
+# Nudged, and done by a process that the soak has not.
+LEFT_ELSEWHERE = frozenset({"storage.work"})
 WATCH = "workloads.watch"
 # Where the platform counts silence it believes in turns that follow each other, so they are run one by one then.
 LISTEN_EVERY = timedelta(seconds=20)
 QUICK = ("workloads.reconcile", "envs.advance")
+CHORES_ON_FILES = {chore.name: chore for chore in (*CHORES, OPERATIONS)}
 SCHEDULE = "workloads.schedule"
 # More turns than this at one moment, and it will never come to rest.
 MOST_TURNS = 60
@@ -48,6 +54,7 @@ class Loops:
             for entry in app.conf.beat_schedule.values()
             if entry["task"] not in LEFT_OUT
         }
+        self.every |= {name: chore.every_s for name, chore in CHORES_ON_FILES.items()}
         self.due = dict.fromkeys(self.every, clock.now())
         self.nudged: set[str] = set()
         self.failures: list[str] = []
@@ -66,7 +73,7 @@ class Loops:
         """What was nudged, and what carries on, until nothing moves any more."""
         for turn in range(MOST_TURNS):
             nudged, self.nudged = self.nudged, set()
-            for task in (*QUICK, *sorted(nudged - set(QUICK))):
+            for task in (*QUICK, OPERATIONS.name, *sorted(nudged - {*QUICK, *LEFT_ELSEWHERE})):
                 self._run(task)
             if not self.nudged:
                 return
@@ -89,8 +96,6 @@ class Loops:
         """Living machines are heard from, and the attempts whose stubs have moved are looked at now."""
         with acting(system_actor(Channel.TASK)) as actor:
             simulation.beat(actor, self.machines.isolation())
-            for name, since in self.machines.silent.items():  # these were not heard: nobody has looked meanwhile
-                Node.objects.filter(name=name).update(last_seen_at=datetime.fromtimestamp(since, UTC))
             now = self.clock.seconds()
             refs = self.machines.due(self.looked_at, now)
             if refs:
@@ -106,10 +111,19 @@ class Loops:
         self.passes += task == SCHEDULE
         for _turn in range(turns):
             try:
-                app.tasks[task].run()
+                if task in CHORES_ON_FILES:
+                    self._chore(CHORES_ON_FILES[task])
+                else:
+                    app.tasks[task].run()
             except Exception as error:
                 logging.getLogger(__name__).exception("%s", task)
                 self.failures.append(f"{task}: {type(error).__name__}: {error}")
+
+    def _chore(self, chore: Chore) -> None:
+        """What the files process does in children of its own."""
+        with acting(system_actor(Channel.TASK)):
+            for piece in list(chore.due()):
+                chore.run(piece.id)
 
     def listen(self) -> None:
         """A turn of the loop that watches machines, and what it nudged."""

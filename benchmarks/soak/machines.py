@@ -1,20 +1,17 @@
 """Simulated machines that die and come back: the platform's own driver of stubs, on the soak's clock."""
 
-import importlib
-import importlib.util
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from pathlib import Path
 from unittest import mock
 
 from django.conf import settings
 
 from apps.clusters.models import Node
+from apps.common.actor import Actor
 from apps.workloads import nodes
 from apps.workloads.drivers.base import (
-    CannotSee,
     Exit,
     ExitReason,
     Handle,
@@ -24,18 +21,14 @@ from apps.workloads.drivers.base import (
     Observation,
     Phase,
 )
-from apps.workloads.drivers.capabilities import Notice
 from apps.workloads.drivers.simulated import stubs
 from apps.workloads.drivers.simulated.driver import NAME, SimulatedDriver
 from apps.workloads.drivers.simulated.grants import Grant, Grants
+from apps.workloads.hardware import simulation
 
 SECONDS, EXIT_CODE = "SOAK_SECONDS", "SOAK_EXIT_CODE"
 """Variables of a run that say how long its stub takes, and how it ends."""
 ENDLESS_S = 1e9
-SWITCH = "switched_off"
-# When a silent machine is given up is a rule that not every version of the platform knows.
-_POLICY = "apps.workloads.hardware.policy"
-_RULES = importlib.import_module(_POLICY).rules if importlib.util.find_spec(_POLICY) else None
 
 
 @dataclass(slots=True)
@@ -60,28 +53,33 @@ class Machines(SimulatedDriver):
     """Stubs only, and machines of which some are off: nobody can see what they do, and a reboot loses it."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
-        super().__init__(nodes.local_driver(), Grants(Path(settings.PLSTACK_HOME) / "simulated"), 0, clock)
+        grants = Grants(Path(settings.PLSTACK_HOME) / "simulated")
+        super().__init__(nodes.local_driver(), grants, 0, self._silent, clock)
         self.stubs: dict[str, Stub] = {}
-        self.silent: dict[str, float] = {}
+        self.silent: set[str] = set()
         self.deaths = 0
 
     def isolation(self) -> Isolation:
         return Isolation(IsolationLevel.L1, "")
 
-    def fail(self, node: str) -> None:
+    def _silent(self, node: str) -> bool:
+        return node in self.silent
+
+    def fail(self, actor: Actor, node: Node) -> None:
         """The machine says nothing from now on."""
-        self.silent[node] = self._clock()
+        simulation.switch(actor, node_id=node.pk, on=False)
+        self.silent.add(node.name)
         self.deaths += 1
 
-    def come_back(self, node: str, *, rebooted: bool) -> None:
+    def come_back(self, actor: Actor, name: str, *, rebooted: bool) -> None:
         """It answers again; `rebooted`: what ran there is gone."""
-        self.silent.pop(node, None)
+        simulation.switch(actor, node_id=Node.objects.get(name=name).pk, on=True)
+        self.silent.discard(name)
         if rebooted:
             for stub in self.stubs.values():
-                stub.lost |= stub.node == node and not stub.ended
+                stub.lost |= stub.node == name and not stub.ended
 
     def launch(self, request: LaunchRequest) -> Handle:
-        self._reach(request.node)
         handle = super().launch(request)
         grant = self._grants.read(handle.ref)
         if grant is not None:
@@ -94,7 +92,6 @@ class Machines(SimulatedDriver):
         return replace(grant, stub_s=ENDLESS_S if request.ports else float(request.env.get(SECONDS, grant.stub_s)))
 
     def observe(self, handle: Handle) -> Observation:
-        self._reach(handle.node)
         seen, stub = super().observe(handle), self.stubs.get(handle.ref)
         if stub is not None:
             stub.ended |= seen.phase.is_final
@@ -112,17 +109,9 @@ class Machines(SimulatedDriver):
         return seen
 
     def stop(self, handle: Handle, grace_s: float) -> None:
-        self._reach(handle.node)
         super().stop(handle, grace_s)
         if handle.ref in self.stubs:
             self.stubs[handle.ref].stopped = True
-
-    def tell(self, handle: Handle, notice: Notice | None) -> None:
-        self._reach(handle.node)
-
-    def _reach(self, node: str) -> None:
-        if node in self.silent:
-            raise CannotSee(f"{node} does not answer")
 
     def due(self, since: float, until: float) -> list[str]:
         """Attempts of which the platform could see something new that has happened between these moments."""
@@ -138,20 +127,6 @@ class Machines(SimulatedDriver):
     def forget_ended(self) -> None:
         """Drop what has ended from memory: the grants on the disk stay as the platform leaves them."""
         self.stubs = {ref: stub for ref, stub in self.stubs.items() if not stub.ended}
-
-
-def lost_after() -> timedelta | None:
-    """How long the platform waits for a silent machine; None where it waits for ever."""
-    if _RULES is None:
-        return None
-    after: timedelta | None = _RULES().lost_after
-    return after
-
-
-def switch(name: str, *, off: bool) -> None:
-    """Where machines of the simulated zone have a switch, silence is that they are off."""
-    if any(column.name == SWITCH for column in Node._meta.concrete_fields):
-        Node.objects.filter(name=name).update(**{SWITCH: off})
 
 
 @contextmanager

@@ -20,8 +20,10 @@ from django.test.utils import override_settings
 
 from apps.clusters import services as clusters
 from apps.clusters.choices import NodeStatus
+from apps.clusters.models import Node
 from apps.common.scoping import acting
 from apps.workloads.choices import LIVE, PLACED, Status
+from apps.workloads.hardware.policy import rules as silence_rules
 from apps.workloads.models import Workload
 from apps.workloads.reconcile import memory as passes
 from benchmarks.soak.clock import Clock
@@ -29,7 +31,7 @@ from benchmarks.soak.figures import figures
 from benchmarks.soak.invariants import broken
 from benchmarks.soak.look import Memory, look_now
 from benchmarks.soak.loops import LISTEN_EVERY, Loops, running_loops
-from benchmarks.soak.machines import Machines, lost_after, simulated_machines, switch
+from benchmarks.soak.machines import Machines, simulated_machines
 from benchmarks.soak.people import Crowd
 from benchmarks.soak.room import SILENCE
 from benchmarks.soak.world import World, make_small_world, make_world, platform
@@ -170,22 +172,21 @@ class Soak:
 
     def _fail(self, world: World) -> None:
         """A machine goes silent for some hours; half of them have lost what ran when they come back."""
-        with acting(platform()):
+        with acting(platform()) as actor:
             alive = [node.name for node in world.nodes() if node.name not in self.machines.silent]
-        if alive:
-            name, back = self.chance.choice(alive), timedelta(hours=self.chance.uniform(0.1, 5.0))
-            rebooted = self.chance.random() < 0.5
-            self.machines.fail(name)
-            self._act(lambda: switch(name, off=True))
-            self.at(self.clock.now() + back, lambda: self._return(name, rebooted=rebooted))
-            with acting(platform()):
-                listening = (lost_after() or SILENCE) + 2 * LISTEN_EVERY
-            for turn in range(1, listening // LISTEN_EVERY + 1):
-                self.at(self.clock.now() + turn * LISTEN_EVERY, self.loops.listen)
+            if not alive:
+                return
+            name = self.chance.choice(alive)
+            self.machines.fail(actor, Node.objects.get(name=name))
+            listening = (silence_rules().lost_after or SILENCE) + 2 * LISTEN_EVERY
+        back, rebooted = timedelta(hours=self.chance.uniform(0.1, 5.0)), self.chance.random() < 0.5
+        self.at(self.clock.now() + back, lambda: self._return(name, rebooted=rebooted))
+        for turn in range(1, listening // LISTEN_EVERY + 1):
+            self.at(self.clock.now() + turn * LISTEN_EVERY, self.loops.listen)
 
     def _return(self, name: str, *, rebooted: bool) -> None:
-        self.machines.come_back(name, rebooted=rebooted)
-        self._act(lambda: switch(name, off=False))
+        with acting(platform()) as actor:
+            self.machines.come_back(actor, name, rebooted=rebooted)
         self.loops.wake()
 
     def _drain_one(self, crowd: Crowd, world: World) -> None:

@@ -62,7 +62,7 @@ def holds_belong_to_what_lives(look: Look) -> Iterator[str]:
     for hold in Hold.objects.filter(end__isnull=True):
         held[hold.workload_id] += 1
         if hold.workload_id not in live and hold.reason != HoldReason.SETTLING:
-            yield f"hold {hold.pk} ({hold.reason}, {hold.amount_fen} fen) is open, workload {hold.workload_id} has ended"
+            yield f"hold {hold.pk} ({hold.reason}, {hold.amount_fen} fen) is open, {hold.workload_id} has ended"
     for pk in live:
         if held[pk] != 1:
             yield f"workload {pk} lives and has {held[pk]} open holds"

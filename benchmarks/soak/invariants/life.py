@@ -11,10 +11,10 @@ from apps.billing.selectors.arrears import suspended_organisation_ids
 from apps.tenants.models import Holding
 from apps.workloads import states
 from apps.workloads.choices import LIVE, PLACED, TERMINAL, Status
+from apps.workloads.hardware.policy import rules as silence_rules
 from apps.workloads.models import Attempt, Event, Placement, Preemption, Workload
 from apps.workloads.queueing.policy import rules
 from benchmarks.soak.look import Look
-from benchmarks.soak.machines import lost_after
 from benchmarks.soak.room import WHOLE, Card, Machine
 
 
@@ -108,8 +108,8 @@ def stubs_are_accounted_for(look: Look) -> Iterator[str]:
 
 def silent_machines_are_let_go(look: Look) -> Iterator[str]:
     """Nothing is accounted to a machine that has said nothing for as long as the platform gives it, and a minute."""
-    after = lost_after()
-    if after is None:  # this platform waits for silent machines for ever
+    after = silence_rules().lost_after
+    if after is None:
         return
     for machine in look.machines:
         quiet = look.now - machine.node.last_seen_at
