@@ -3,7 +3,7 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -49,6 +49,7 @@ class Budget:
         self._rows = type(row).objects.filter(pk=row.pk)
         self._left = 0
         self._entries = 0
+        self._since: datetime | None = None
 
     def take(self, count: int, entries: int = 0) -> None:
         """Call before writing `count` more bytes and making `entries` files or folders. Raises `QuotaExceeded` where
@@ -74,6 +75,7 @@ class Budget:
         if taken:
             self._left += count
             self._entries += entries
+            self._since = db_now()
         return bool(taken)
 
     def _refuse(self, short: int) -> None:
@@ -97,10 +99,12 @@ class Budget:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._left or self._entries:
-            self._rows.update(
+            # What was reserved ahead before a measurement began, that has left out already: it counts what is there.
+            self._rows.update(touched_at=Now())
+            rows = self._rows if self._since is None else self._rows.exclude(measured_at__gt=self._since)
+            rows.update(
                 used_bytes=Greatest(F("used_bytes") - self._left, 0),
                 file_count=Greatest(F("file_count") - self._entries, 0),
-                touched_at=Now(),
             )
             self._left = self._entries = 0
 

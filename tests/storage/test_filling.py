@@ -176,3 +176,20 @@ def test_a_person_may_have_so_many_jobs_waiting(root: Root, alice: Actor, monkey
         assert [jobs.ahead_of(job) for job in first] == [0, 1]
         with pytest.raises(Exception, match="waiting"):
             copying.start(alice, root, ["notes.txt"], root, "sub")
+
+
+def test_a_measurement_while_something_is_written_loses_nothing(root: Root, alice: Actor) -> None:
+    """Room is reserved ahead in steps; what a measurement has left out is not given back once more."""
+    with acting(alice):
+        row = row_of(root)
+        with usage.guard(row) as budget:
+            budget.take(1, 1)
+            put(root.path, "one.txt", "x")
+            with acting(platform()):
+                usage.measure_row(row_of(root))
+        there = len(list(root.path.rglob("*")))
+        assert row_of(root).file_count >= there
+        assert row_of(root).used_bytes > 0
+        with usage.guard(row) as budget:
+            budget.take(0, 1)
+        assert row_of(root).file_count == there + 1
