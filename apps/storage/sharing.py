@@ -77,7 +77,9 @@ def _tell(actor: Actor, volume: Volume, user_id: int) -> None:
 
 
 def unshare(actor: Actor, thing: Shared, *, user_id: int) -> None:
-    """Take every right of a person away; what they have mounted already stays mounted until it ends."""
+    """Take every right of a person away. What runs keeps its mount until it ends; what waits, or is queued again, does
+    not start with it any more.
+    """
     if user_id != actor.user_id:
         require_manage(actor, thing)
     with transaction.atomic():

@@ -69,10 +69,25 @@ class Reason(models.TextChoices):
     REFUSED = "refused", _("The node refused the work")
     LOST = "lost", _("The node lost the work")
     ISOLATION = "isolation", _("The machine is reserved for another organisation")
+    UNAUTHORISED = "unauthorised", _("Its owner may not run it any more")
+    MOUNT_LOST = "mount_lost", _("Its owner may not use its files any more")
 
 
 # Stopped by what its owner had set or chosen, not because somebody pressed "stop".
 BY_RULE = frozenset({Reason.IDLE, Reason.EXPIRED, Reason.RECYCLED, Reason.CHANGED})
+
+
+# Stopped before a start, because a right that it needs has ended since it was submitted.
+NOT_STARTED = frozenset({Reason.UNAUTHORISED, Reason.MOUNT_LOST})
+
+
+class RightLost(models.TextChoices):
+    """What its owner lacks when a workload is about to start."""
+
+    MEMBERSHIP = "membership", _("Its owner does not belong to the organisation any more.")
+    ACCOUNT = "account", _("The account of its owner is disabled.")
+    ROLE = "role", _("The role of its owner does not allow this kind of work any more.")
+    FROZEN = "frozen", _("The organisation is frozen.")
 
 
 class Fault(models.TextChoices):

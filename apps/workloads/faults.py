@@ -1,5 +1,6 @@
 """An end in words: what happened, whose matter it is, what to do. Derived when read, in the reader's language."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from apps.common.formatting import duration, memory
 from apps.common.money import yuan
-from apps.workloads.choices import Fault, Reason, Status
+from apps.workloads.choices import NOT_STARTED, Fault, Reason, RightLost, Status
 from apps.workloads.models import Attempt, Workload
 from apps.workloads.words import translated
 
@@ -29,8 +30,8 @@ class Advice:
 
 
 def card(workload: Workload, attempt: Attempt | None) -> dict[str, Any] | None:
-    """What `components/failure.html` shows; None unless the workload failed or was stopped for its money."""
-    if workload.status != Status.FAILED and workload.reason not in FOR_MONEY:
+    """What `components/failure.html` shows; None unless it failed, or was stopped for money or a lost right."""
+    if workload.status != Status.FAILED and workload.reason not in FOR_MONEY | NOT_STARTED:
         return None
     advice = advise(workload)
     return {
@@ -210,6 +211,40 @@ def _prepaid(workload: Workload) -> Advice:
     )
 
 
+def _unauthorised(workload: Workload) -> Advice:
+    lost = workload.reason_data.get("lost")
+    return Advice(
+        _("Not started: its owner may not run it any more"),
+        str(RightLost(lost).label) if lost in RightLost.values else "",
+        _still_charged(workload),
+        (_("An administrator can give the right back, then it can be run again."),),
+    )
+
+
+def _mount_lost(workload: Workload) -> Advice:
+    return Advice(
+        _("Not started: its owner may not use its files any more"),
+        _lost_mount(workload.reason_data),
+        _still_charged(workload),
+        (_("Ask whoever owns it to share it again, or run this again without it."),),
+    )
+
+
+def _lost_mount(data: Mapping[str, Any]) -> str:
+    names = {"name": data.get("name", "")}
+    if data.get("kind") == "version":
+        return _("Its owner may not read the dataset “%(name)s” any more.") % names
+    if data.get("right") == "write":
+        return _("Its owner may not write to the volume “%(name)s” any more.") % names
+    return _("Its owner may not read the volume “%(name)s” any more.") % names
+
+
+def _still_charged(workload: Workload) -> str:
+    if workload.reason_data.get("ran"):
+        return _("It was not started again. What it ran before is charged, and everything that it had written is kept.")
+    return _("It never ran, so nothing was charged.")
+
+
 def why_stopped(reason: Reason, who: str) -> str:
     """A sentence for a workload that was stopped: by whom, or by which rule."""
     return {
@@ -221,6 +256,8 @@ def why_stopped(reason: Reason, who: str) -> str:
         Reason.RECYCLED: _("It was stopped to be moved into the recycle bin."),
         Reason.DRAINED: _("The machine that it ran on was being emptied, so it was stopped."),
         Reason.CHANGED: _("It was stopped to start again with its new settings."),
+        Reason.UNAUTHORISED: _("It was not started: its owner may not run it any more."),
+        Reason.MOUNT_LOST: _("It was not started: its owner may not use its files any more."),
     }.get(reason) or _("Stopped, as %(who)s asked") % {"who": who}
 
 
@@ -238,6 +275,8 @@ _ADVICE = {
     Reason.ARREARS: _arrears,
     Reason.CAP: _cap,
     Reason.PREPAID: _prepaid,
+    Reason.UNAUTHORISED: _unauthorised,
+    Reason.MOUNT_LOST: _mount_lost,
 }
 
 

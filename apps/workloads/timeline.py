@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 
 from apps.common.money import yuan_rate
 from apps.workloads import crediting, options, saving
-from apps.workloads.choices import BY_RULE, Reason, Status
+from apps.workloads.choices import BY_RULE, NOT_STARTED, Reason, Status
 from apps.workloads.explaining.names import NAMELESS
 from apps.workloads.faults import why_stopped
 from apps.workloads.models import Event
@@ -91,7 +91,7 @@ def _stopped(event: Event, status: Status) -> str:
     if event.reason == Reason.PREPAID:
         return _("Its prepaid time ended, so it is stopped")
     who = event.data.get("by") or event.actor_label
-    if event.reason in BY_RULE:
+    if event.reason in BY_RULE | NOT_STARTED:
         return why_stopped(Reason(event.reason), who)
     if status is Status.STOPPING:
         return _("%(who)s asked it to stop") % {"who": who}

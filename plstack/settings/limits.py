@@ -1,4 +1,4 @@
-"""Limits of what people run and of jobs on their files, from the environment."""
+"""Limits of what people run and of jobs on their files, from the environment; and who answers what may be mounted."""
 
 from plstack.settings import env
 
@@ -11,3 +11,5 @@ RUN_LOG_MIB = env.number("PLSTACK_RUN_LOG_MIB", 1024, least=1)
 PLSTACK_FILE_SLOTS = int(env.value("PLSTACK_FILE_SLOTS", "4"))
 PLSTACK_FILE_JOB_MINUTES = float(env.value("PLSTACK_FILE_JOB_MINUTES", "360"))
 PLSTACK_FILE_JOB_IDLE_MINUTES = float(env.value("PLSTACK_FILE_JOB_IDLE_MINUTES", "10"))
+# Asked by the kernel before each start (`apps.workloads.start_rights.LostMounts`); what it mounts is storage's.
+MOUNT_RIGHTS = "apps.storage.mount_rights.lost_mounts"

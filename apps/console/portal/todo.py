@@ -20,7 +20,7 @@ from apps.notifications.selectors import unread
 from apps.notifications.words import words
 from apps.training.models import Run
 from apps.workloads import faults
-from apps.workloads.choices import Status
+from apps.workloads.choices import NOT_STARTED, Status
 from apps.workloads.waiting import explain
 
 LATELY = timedelta(days=3)
@@ -55,10 +55,10 @@ def _some(rows: "QuerySet[Any]") -> tuple[list[Any], int]:
 
 
 def failures(actor: Actor) -> QuerySet[Run]:
-    """One's own runs that failed in the last days, or were stopped for want of money, and have no later version."""
+    """One's own runs of the last days that failed, or lacked money or a right to go on, and have no later version."""
     later = Run.objects.filter(family=OuterRef("family"), version__gt=OuterRef("version"))
     ended = Q(workload__status=Status.FAILED) | Q(
-        workload__status=Status.STOPPED, workload__reason__in=faults.FOR_MONEY
+        workload__status=Status.STOPPED, workload__reason__in=faults.FOR_MONEY | NOT_STARTED
     )
     recent = scope(actor, everyones=False).filter(ended, workload__ended_at__gte=db_now() - LATELY)
     return recent.filter(~Exists(later)).order_by("-workload__ended_at")

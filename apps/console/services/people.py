@@ -14,7 +14,8 @@ from apps.workloads.models import Workload
 def remove(actor: Actor, *, user_id: int, stop_running: bool) -> int:
     """End a membership; with `stop_running` also what the person runs, as far as the actor may. How many were asked.
 
-    Without, it runs to its end and is charged; its outputs and the person's volumes stay in the organisation.
+    Without, what has started runs to its end and is charged; what is queued does not start. Outputs and the person's
+    volumes stay in the organisation.
     """
     organisation_id = actor.organisation()
     with transaction.atomic():

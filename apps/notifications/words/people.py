@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping
 
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from apps.common.badges import Tone
+from apps.common.formatting import sentences
 from apps.notifications.words.base import Data, Speaker, Words, link, name_in
 
 
@@ -33,6 +36,22 @@ def _role_changed(data: Data) -> Words:
     return Words(_("%(person)s is now %(role)s") % names, text, Tone.WAIT, "user-cog")
 
 
+_RIGHTS_LOST: Mapping[str, str | Promise] = {
+    "membership": _lazy("They do not belong to the organisation any more."),
+    "account": _lazy("Their account is disabled."),
+    "role": _lazy("Their role does not allow this kind of work any more."),
+    "frozen": _lazy("The organisation is frozen."),
+}
+
+
+def _work_not_started(data: Data) -> Words:
+    """Data: `person`, `name` of the first of the day, `lost` (a code)."""
+    title = _("Queued work of %(person)s was not started") % {"person": name_in(data, "person")}
+    why = str(_RIGHTS_LOST.get(str(data.get("lost")), ""))
+    text = _("“%(name)s” was ended when its turn came, and so is what else they have queued. What runs goes on.")
+    return Words(title, sentences(why, text % {"name": name_in(data, "name")}), Tone.WARN, "user-off")
+
+
 def _hook_off(data: Data) -> Words:
     title = _("The webhook %(name)s was switched off") % {"name": name_in(data, "name")}
     text = _("Its receiver has not accepted anything for days. Put it right, then switch it on again.")
@@ -44,5 +63,6 @@ KINDS: Mapping[str, Speaker] = {
     "member.joined": _joined,
     "member.removed": _removed,
     "member.role_changed": _role_changed,
+    "member.work_not_started": _work_not_started,
     "webhook.switched_off": _hook_off,
 }

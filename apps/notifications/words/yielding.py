@@ -1,6 +1,7 @@
-"""Words about work that has to give way, ends at its spending cap, or was lost with its machine.
+"""Words about work that has to give way, ends at its spending cap, was lost with its machine or may not start any more.
 
-Data: `workload_id`, `name`, `why`, `priority`, `leave_at`, `kill_at` (ISO 8601), `lost_s`, `credited_fen`, `limit_fen`.
+Data: `workload_id`, `name`, `why`, `priority`, `leave_at`, `kill_at` (ISO 8601), `lost_s`, `credited_fen`, `limit_fen`,
+`reason`.
 The right by which it has to give way is told, never another organisation's task.
 """
 
@@ -97,6 +98,14 @@ def _cap_reached(data: Data) -> Words:
     return Words(title, text, Tone.WARN, "alert-triangle")
 
 
+def _not_started(data: Data) -> Words:
+    title = _("%(name)s was not started") % {"name": name_in(data, "name")}
+    text = _("You may not run it any more. Its page says why.")
+    if data.get("reason") == "mount_lost":
+        text = _("It mounts files that you may not use any more. Its page names them.")
+    return Words(title, text, Tone.WARN, "circle-x")
+
+
 def _leading_to(page: str, speaker: Speaker) -> Speaker:
     def said(data: Data) -> Words:
         return replace(speaker(data), action=_("Open"), **link(data, page, "workload_id"))
@@ -116,6 +125,8 @@ KINDS: Mapping[str, Speaker] = {
     "run.asked_to_leave": _of_run(_asked),
     "run.stays": _of_run(_stays),
     "run.gave_way": _of_run(_gave_way),
+    "run.not_started": _of_run(_not_started),
+    "environment.not_started": _of_environment(_not_started),
     "run.lost": _of_run(_lost_run),
     "run.credited": _of_run(_credited),
     "environment.lost": _of_environment(_lost_environment),

@@ -17,7 +17,8 @@ from apps.tenants.models import PlatformAssignment, User
 
 
 def set_active(actor: Actor, *, user_id: int, active: bool) -> User:
-    """Disable an account: its sessions and tokens end at once, its work goes on. Or enable it again.
+    """Disable an account, or enable it again. Its sessions and tokens end at once; what runs goes on, what is queued
+    does not start.
 
     Raises `Conflict` for one's own account, for staff who may do more than the actor, and for the last super admin.
     """

@@ -107,7 +107,9 @@ def _check_place(actor: Actor, member: Membership, place: Place) -> None:
 
 
 def remove_member(actor: Actor, *, user_id: int, organisation_id: UUID | None = None) -> User:
-    """End a membership: the person sees nothing of the organisation from then on. What they made stays in it."""
+    """End a membership: the person sees nothing of the organisation from then on. What they made stays in it, what they
+    run goes on, and what they have queued does not start.
+    """
     organisation_id = organisation_for(actor, organisation_id)
     with transaction.atomic():
         member = _locked(organisation_id, user_id)

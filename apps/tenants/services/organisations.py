@@ -42,7 +42,10 @@ def create_organisation(actor: Actor, *, name: str, slug: str = "") -> Organisat
 
 
 def set_organisation_status(actor: Actor, *, organisation_id: UUID, status: OrganisationStatus) -> Organisation:
-    """Freeze an organisation (its people may read and nothing else) or let it work again."""
+    """Freeze an organisation or let it work again.
+
+    While it is frozen its people may read and nothing else. What runs goes on; what is queued ends when its turn comes.
+    """
     actor.require(Permission.PLATFORM_TENANTS_MANAGE)
     with transaction.atomic():
         organisation: Organisation | None = Organisation.objects.select_for_update().filter(pk=organisation_id).first()

@@ -8,7 +8,7 @@ from django.db.models import F, Q
 
 from apps.common.actor import Actor
 from apps.common.clock import db_now
-from apps.workloads import crediting, saving
+from apps.workloads import crediting, saving, start_rights
 from apps.workloads.choices import Desired, Status
 from apps.workloads.drivers.base import CannotSee, Driver, DriverError, Handle, LaunchRefused
 from apps.workloads.hardware.eviction import is_evicted
@@ -17,7 +17,7 @@ from apps.workloads.nodes import driver_named
 from apps.workloads.queueing import preempting
 from apps.workloads.reconcile import outcome, yielding
 from apps.workloads.reconcile.launch import launch_request
-from apps.workloads.states import Claim, start
+from apps.workloads.states import Claim, start, stop
 
 log = logging.getLogger(__name__)
 
@@ -90,6 +90,8 @@ def _look(actor: Actor, claim: Claim) -> None:
         if (evicted or notice) and not _may_exist(attempt):
             outcome.moved_on(actor, claim, notice)
             return
+        if attempt.workload.desired == Desired.RUNNING and _unauthorised(actor, claim):
+            return
         if not _launch(actor, claim, driver):
             return
     handle = Handle.from_dict(attempt.handle or {})
@@ -104,6 +106,23 @@ def _look(actor: Actor, claim: Claim) -> None:
 def _may_exist(attempt: Attempt) -> bool:
     """Whether a launch may have happened whose handle was never written: an earlier claimant may have died."""
     return attempt.fence > 0
+
+
+def _unauthorised(actor: Actor, claim: Claim) -> bool:
+    """Ask once more just before the launch, as rights may have ended since it was placed; whether that was its end.
+
+    What an earlier claimant may have launched is asked to stop instead, once its handle is known.
+    """
+    attempt = claim.attempt
+    why = start_rights.refusals([attempt.workload]).get(attempt.workload_id)
+    if why is None:
+        return False
+    if _may_exist(attempt):
+        if stop(actor, attempt.workload, why):
+            start_rights.tell(attempt.workload, why)
+        return False
+    outcome.unauthorised(actor, claim, why)
+    return True
 
 
 def _launch(actor: Actor, claim: Claim, driver: Driver) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 from apps.billing import services as billing
 from apps.common.actor import Actor
 from apps.common.clock import db_now
-from apps.workloads import announce, nudge, states
+from apps.workloads import announce, nudge, start_rights, states
 from apps.workloads.choices import Desired, Fault, Reason, Status
 from apps.workloads.drivers.base import Exit, ExitReason, LaunchRefused, Observation, Phase
 from apps.workloads.hardware.eviction import ended_by_eviction
@@ -155,6 +155,13 @@ def never_started(actor: Actor, claim: Claim) -> None:
     workload = claim.attempt.workload
     why = Why(Reason(workload.reason or Reason.BY_PERSON), workload.reason_data)
     states.finish(actor, claim, Status.STOPPED, why, db_now(), exit_reason=ExitReason.STOPPED.value)
+    nudge.schedule()
+
+
+def unauthorised(actor: Actor, claim: Claim, why: Why) -> None:
+    """A right that it needs ended after it was placed: stopped, with nothing launched."""
+    if states.finish(actor, claim, Status.STOPPED, why, db_now(), exit_reason=ExitReason.STOPPED.value):
+        start_rights.tell(claim.attempt.workload, why)
     nudge.schedule()
 
 

@@ -139,11 +139,12 @@ def _look(known: Memory, now: datetime, simulated: bool) -> Look:
 
 def _write(actor: Actor, known: Memory, look: Look, plan: scheduler.Plan, now: datetime) -> tuple[int, int]:
     """The plan as rows: how many were placed, and how many new causes are left for the next pass."""
-    waits = plan.waits
     started = start(actor, plan)
-    promises.forget(started)
-    estimates.turned_out(started, now)
-    preempting.ask_to_leave(actor, plan.preempts, now)
+    waits = tuple(wait for wait in plan.waits if not started.is_ended(wait.task_id))
+    promises.forget(started.placed)
+    estimates.turned_out(started.placed, now)
+    wanted = [preempt for preempt in plan.preempts if not started.is_ended(preempt.for_task_id)]
+    preempting.ask_to_leave(actor, wanted, now)
     promises.keep(waits, look.view.promised, now)
     may_tell = has_history(look.view)
     if may_tell:
@@ -151,8 +152,8 @@ def _write(actor: Actor, known: Memory, look: Look, plan: scheduler.Plan, now: d
     refusal: dict[str, Any] = {"cause": Reason.ISOLATION.value, "params": {}, "funnel": []}
     known.sayings.write(actor, dict.fromkeys(look.refused, refusal))
     unsaid = known.sayings.say(actor, waits, {task.id: task for task in look.view.waiting}, may_tell)
-    known.forget(str(workload) for workload in started)
-    return len(started), unsaid
+    known.forget(str(workload) for workload in started.placed)
+    return len(started.placed), unsaid
 
 
 def _note(known: Memory, waits: tuple[scheduler.Wait, ...], now: datetime) -> None:

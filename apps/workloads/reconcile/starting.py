@@ -1,10 +1,13 @@
 """The plan's placements as rows: attempts and what they hold."""
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from uuid import UUID, uuid4
 
 import scheduler
 from apps.common.actor import Actor
-from apps.workloads import states
+from apps.workloads import nudge, start_rights, states
+from apps.workloads.choices import Status
 from apps.workloads.models import Attempt, Placement, Workload
 from apps.workloads.options import given, place_on
 
@@ -12,12 +15,40 @@ from apps.workloads.options import given, place_on
 MOST = 400
 
 
-def start(actor: Actor, plan: scheduler.Plan) -> list[UUID]:
-    """Write the placements; the workloads that were placed. One that was cancelled since it was read is dropped."""
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The workloads that were placed, and those that were ended instead because their owners may not run them."""
+
+    placed: list[UUID]
+    ended: frozenset[UUID]
+
+    def is_ended(self, task_id: str) -> bool:
+        return UUID(task_id) in self.ended
+
+
+def start(actor: Actor, plan: scheduler.Plan) -> Started:
+    """Write the placements. One that was cancelled since it was read is dropped.
+
+    Rights are asked anew for what is placed, and for what others would have to give way to.
+    """
     first = {place.task_id: place for place in reversed(plan.places)}
     chosen = [UUID(task) for task in dict.fromkeys(place.task_id for place in plan.places)][:MOST]
-    workloads = Workload.objects.in_bulk(chosen)
-    return [pk for pk in chosen if pk in workloads and _place(actor, workloads[pk], first[str(pk)])]
+    workloads = Workload.objects.in_bulk({*chosen, *(UUID(preempt.for_task_id) for preempt in plan.preempts)})
+    ended = _end_unauthorised(actor, workloads.values())
+    allowed = [pk for pk in chosen if pk in workloads and pk not in ended]
+    return Started([pk for pk in allowed if _place(actor, workloads[pk], first[str(pk)])], ended)
+
+
+def _end_unauthorised(actor: Actor, workloads: Iterable[Workload]) -> frozenset[UUID]:
+    """Stop what must not start. The room that was planned for it goes to others in the next pass."""
+    queued = {workload.pk: workload for workload in workloads if workload.status == Status.QUEUED}
+    refused = start_rights.refusals(queued.values())
+    for pk, why in refused.items():
+        if states.stop(actor, queued[pk], why):
+            start_rights.tell(queued[pk], why)
+    if refused:
+        nudge.schedule()
+    return frozenset(refused)
 
 
 def _place(actor: Actor, workload: Workload, place: scheduler.Place) -> bool:
