@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from django.conf import LazySettings
+from django.urls import reverse
 
 from apps.common.permissions import Permission as P
 from apps.common.scoping import acting
@@ -19,8 +20,10 @@ from apps.tenants.roles import permissions_of
 from apps.workloads import faults, start_rights
 from apps.workloads.choices import Reason, Status
 from apps.workloads.reconcile.schedule import run_pass
-from tests.builders import World, actor_of, make_member, platform, reload
+from tests.builders import World, actor_of, make_member, platform, reload, signed_in
 from tests.storage.test_mounts import make_version
+from tests.training.kit import submit as submit_run
+from tests.training.kit import text
 from tests.workloads.rights import assert_never_ran, mounting, submit, unshare
 from tests.workloads.rights import bob as bob
 from tests.workloads.rights import shared as shared
@@ -108,3 +111,15 @@ def test_a_dataset_that_is_not_shared_any_more_is_not_mounted(
     assert reload(kept).status == Status.PLACED
     assert_never_ran(lost, Reason.MOUNT_LOST)
     assert lost.reason_data["name"] == "digits"
+
+
+def test_its_pages_name_the_volume_that_was_taken_away(world: World, shared: Volume) -> None:
+    run = submit_run(world, mounts=(Chosen(RootKind.VOLUME, shared.pk, read_only=False),))
+    unshare(shared)
+    run_pass(platform())
+    client = signed_in(world.alice)
+    page = text(client.get(reverse("training:of_workload", args=[run.workload_id]), follow=True))
+    assert "Not started: its owner may not use its files any more" in page
+    assert "Its owner may not read the volume “corpus” any more." in page
+    assert "It never ran, so nothing was charged." in page
+    assert "Not started: its owner may not use its files any more" in text(client.get(reverse("training:list")))

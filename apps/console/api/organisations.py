@@ -85,6 +85,8 @@ class OrganisationStatusChange(ScopedView):
 
 
 class Freeze(OrganisationStatusChange):
+    """Its people may read and nothing else. What runs goes on; what is queued ends without a start."""
+
     to = OrganisationStatus.FROZEN
 
 

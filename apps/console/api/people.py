@@ -84,6 +84,8 @@ class PersonSwitch(ScopedView):
 
 
 class Disable(PersonSwitch):
+    """Sign-in, tokens and keys stop working. What the person runs goes on; what they have queued does not start."""
+
     active = False
 
 

@@ -61,6 +61,9 @@ class ShareView(ScopedView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, user_id: int, **kwargs: Any) -> Response:
-        """Take every right of a person away. Who it is shared with may do so for themselves."""
+        """Take every right of a person away. Who it is shared with may do so for themselves.
+
+        What runs keeps its mount until it ends; what is queued with it, or queued again, is not started any more.
+        """
         sharing.unshare(self.actor, self.thing(), user_id=user_id)
         return Response(status=status.HTTP_204_NO_CONTENT)
