@@ -105,7 +105,7 @@ class OrganisationMember(ScopedView):
         responses={204: None},
     )
     def delete(self, request: Request, user_id: int) -> Response:
-        """End a membership. What the person made stays; what runs goes on, unless `stop`; what is queued does not start."""
+        """End a membership. What they made stays; what runs goes on, unless `stop`; what is queued does not start."""
         stop = request.query_params.get("stop", "").lower() in ("1", "true", "yes")
         services.remove(self.actor, user_id=user_id, stop_running=stop)
         return Response(status=status.HTTP_204_NO_CONTENT)
