@@ -2,7 +2,7 @@
 PYTHON ?= python3
 LAUNCH = $(PYTHON) -m plstack.launch
 
-.PHONY: run stop status test quick properties processes contract chaos check format messages openapi locks bench
+.PHONY: run stop status test quick properties processes contract soak chaos check format messages openapi locks bench
 
 run:       ; @exec $(LAUNCH) run
 stop:      ; @$(LAUNCH) stop
@@ -14,6 +14,8 @@ quick:     ; @$(LAUNCH) test quick
 properties: ; @$(LAUNCH) test properties
 processes: ; @$(LAUNCH) test processes
 contract:  ; @$(LAUNCH) test contract
+# hours of the whole platform on a fast clock; a month of it: python -m benchmarks.soak
+soak:      ; @$(LAUNCH) test soak
 # kill -9 of every process of a running copy
 chaos:     ; @$(LAUNCH) test -m chaos tests/chaos
 # C names single checks: make check C="types layers"

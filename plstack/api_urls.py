@@ -3,7 +3,11 @@
 from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
+from apps.common.api_root import ApiRoot
+
 urlpatterns = [
+    path("", ApiRoot.as_view(), name="api"),
+    path("v1/", ApiRoot.as_view(), name="api-v1"),
     path("v1/", include("apps.envs.api_urls")),
     path("v1/", include("apps.training.api_urls")),
     path("v1/", include("apps.storage.api_urls")),

@@ -7,7 +7,6 @@ import django
 import structlog
 from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
-from channels.security.websocket import AllowedHostsOriginValidator
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "plstack.settings.dev")
 django.setup(set_prefix=False)
@@ -23,12 +22,20 @@ structlog.configure(
 # These need the app registry that the line above filled. The Celery application becomes the current one: without it,
 # the nudges that web processes send would look for a broker on localhost.
 import plstack.celery  # noqa: E402, F401
-from plstack.requests import RequestHandler  # noqa: E402
+from plstack.heartbeats import Beating  # noqa: E402
+from plstack.origins import OwnOriginOnly  # noqa: E402
+from plstack.requests import RequestHandler, SocketHandler  # noqa: E402
 from plstack.routing import websocket_urlpatterns  # noqa: E402
+from plstack.unavailable import Sockets  # noqa: E402
 
-application = ProtocolTypeRouter(
-    {
-        "http": RequestHandler(),
-        "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
-    }
+requests = RequestHandler()
+application = Beating(
+    "web",
+    ProtocolTypeRouter(
+        {
+            "http": requests,
+            "websocket": Sockets(OwnOriginOnly(SocketHandler(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))))),
+        }
+    ),
+    serves=requests.threads.serves,
 )

@@ -6,8 +6,12 @@ from celery import Celery
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "plstack.settings.dev")
 
-app = Celery("plstack")
+# By name: they need the models, and this module is imported before those are.
+app = Celery("plstack", task_cls="plstack.heartbeats:ProvenTask")
 app.config_from_object("django.conf:settings", namespace="CELERY")
+app.conf.beat_scheduler = "plstack.heartbeats:ProvenScheduler"
+app.conf.worker_consumer = "plstack.consumer:Consumer"
+app.steps["worker"].add("plstack.heartbeats:HeartStep")
 app.autodiscover_tasks()
 
 
@@ -33,6 +37,7 @@ app.conf.beat_schedule = {
     "environments-sweep": every(60, "envs.sweep", "default"),
     "arrears": every(30, "workloads.enforce_arrears", "default"),
     "release-data": every(3600, "console.release_data", "default"),
+    "replacements-told": every(10, "console.tell_replacements", "default"),
     "budgets": every(300, "billing.budgets", "default"),
     "caps": every(15, "workloads.enforce_caps", "default"),
     "exports": every(5, "billing.export", "default"),
@@ -41,13 +46,10 @@ app.conf.beat_schedule = {
     "webhooks": every(5, "notifications.send_webhooks", "default"),
     "notices-follow": every(30, "notifications.follow_log", "default"),
     "notices-sweep": every(3600, "notifications.sweep", "default"),
-    "measure": every(30, "storage.measure", "default"),
     "storage-meter": every(60, "storage.meter", "default"),
     "vouchers": every(300, "billing.vouchers", "default"),
     "check-books": every(86400, "billing.check_books", "default"),
     "what-if": every(5, "whatif.work", "default"),
-    "files": every(5, "storage.work", "default"),
-    "adopt": every(86400, "storage.adopt", "default"),
-    "clean": every(300, "storage.clean", "default"),
     "forget": every(3600, "common.forget", "default"),
+    "sign-ins": every(3600, "tenants.forget", "default"),
 }

@@ -8,5 +8,6 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "plstack.settings.dev")
 django.setup()
 
 from apps.workloads.gateway.application import Gateway  # noqa: E402  needs the app registry
+from plstack.heartbeats import Beating  # noqa: E402
 
-application = Gateway()
+application = Beating("gateway", Gateway(), has_lifespan=True)

@@ -9,7 +9,9 @@ Middleware and view are one call: as Django's handler runs them, a request chang
 under load each change waits for the interpreter's lock.
 """
 
-from collections.abc import Callable
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from threading import Lock
 from typing import Any
@@ -20,11 +22,17 @@ from django.db import close_old_connections
 from django.http import FileResponse, HttpRequest
 from django.http.response import HttpResponseBase
 
-from plstack.busy import busy
+from apps.common.heartbeats import Did, Movement
+from apps.common.streams import Stream
+from plstack.unavailable import busy
+
+log = logging.getLogger(__name__)
 
 # A quarter of the embedded server's slots: the gateway, the workers and the operator's shell need theirs.
 THREADS = 24
 MOST_WAITING = 400
+# Each look at a log or a right takes milliseconds; five hundred open pages ask for some forty rights a second.
+SOCKET_THREADS = 4
 
 
 class RequestThreads(Executor):
@@ -33,6 +41,7 @@ class RequestThreads(Executor):
     def __init__(self, threads: int) -> None:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="request")
         self._threads, self._unfinished, self._lock = threads, 0, Lock()
+        self._did, self._movement = Did(), Movement()
 
     @property
     def waiting(self) -> int:
@@ -46,9 +55,15 @@ class RequestThreads(Executor):
         future.add_done_callback(self._finished)  # cancelled ones, whose clients have gone, too
         return future
 
+    def serves(self) -> bool:
+        """Whether, since this was last asked, a call has ended, a thread was free, or one of the threads has run."""
+        moved = self._movement.of(thread.native_id or 0 for thread in self._pool._threads)
+        return self._did() or self._unfinished < self._threads or moved
+
     def _finished(self, _future: "Future[Any]") -> None:
         with self._lock:
             self._unfinished -= 1
+        self._did.done()
 
 
 def _with_usable_connections(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -76,6 +91,36 @@ class RequestHandler(ASGIHandler):
         if isinstance(response, FileResponse):
             response.block_size = self.chunk_size
         return response
+
+    async def send_response(self, response: HttpResponseBase, send: Any) -> None:
+        """A stream lasts as long as the right to it. Cut off, it stays incomplete: it must not look whole."""
+        if not isinstance(response, Stream) or response.grant is None:
+            await super().send_response(response, send)
+            return
+        sending = asyncio.create_task(super().send_response(response, send))
+        losing = asyncio.create_task(response.grant.lost())
+        try:
+            await asyncio.wait({sending, losing}, return_when=asyncio.FIRST_COMPLETED)
+            if sending.done():
+                sending.result()
+            else:
+                log.info("a download was cut off: %s", losing.result().code)
+        finally:
+            for task in (sending, losing):
+                task.cancel()
+            await asyncio.gather(sending, losing, return_exceptions=True)
+            await response.release()
+
+
+class SocketHandler:
+    """WebSockets' calls have a few threads of their own: Channels runs those of all connections in a single one."""
+
+    def __init__(self, application: Callable[..., Awaitable[None]], threads: int = SOCKET_THREADS) -> None:
+        self.application, self.threads = application, RequestThreads(threads)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        async with ThreadSensitiveContext(executor=self.threads):
+            await self.application(scope, receive, send)
 
 
 async def _turn_away(scope: Any, send: Any) -> None:

@@ -4,11 +4,13 @@ from django.conf import settings
 from django.urls import include, path
 
 from apps.common.styleguide import views as styleguide
-from apps.common.views import health, set_theme
+from apps.common.views import health, live, set_theme
 from apps.notifications.views.brand import picture
 from apps.tenants.views import connected, profile, security
 from apps.tenants.views.organisations import switch_organisation
 from plstack import api_urls
+
+handler500 = "plstack.unavailable.server_error"
 
 urlpatterns = [
     path("", include("apps.console.urls.portal")),
@@ -40,6 +42,7 @@ urlpatterns = [
     path("join/", include("apps.console.organisation.joining_urls")),
     path("theme/", set_theme, name="theme"),
     path("healthz", health, name="health"),
+    path("livez", live, name="live"),
     path("api/", include(api_urls)),
 ]
 

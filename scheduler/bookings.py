@@ -13,10 +13,12 @@ from scheduler.catalogue import Entry
 from scheduler.decisions import Cause, CauseCode, Wait
 from scheduler.demand import least_members
 from scheduler.explain import Pending
-from scheduler.roster import Member, Roster
+from scheduler.horizon import is_endless
+from scheduler.reservations import Reservation
+from scheduler.roster import Roster
 from scheduler.rules import Rules
 from scheduler.shares import Bundle, Claimed, asked_by, taken_by_all
-from scheduler.timeline import Future, Reservation
+from scheduler.timeline import Future
 from scheduler.types import Task
 
 
@@ -62,14 +64,18 @@ class Bookings:
         for task_id, nodes in first.items():
             reservation = self._reserve_on(task_id, nodes)
             if reservation is not None and reservation.start_p50 <= self.now:
-                self.future.add(reservation)
+                self.future.add(replace(reservation, emptied=True))
 
     def keep_promises(self, first: Collection[str]) -> None:
-        """Reserve again where earlier passes did, so that what was promised moves only when ends move."""
+        """Reserve again where earlier passes did, so that what was promised moves only when ends move.
+
+        A guess binds again once its task has waited so long that it may hold what is free.
+        """
         for task_id, nodes in list(self._promised.items())[: self.rules.reservations]:
             reservation = self._reserve_on(task_id, nodes) if task_id not in first else None
             if reservation is not None:
-                self.future.add(replace(reservation, promised=True))
+                guessed = reservation.guessed and not self._has_waited_long(reservation.task)
+                self.future.add(replace(reservation, promised=True, guessed=guessed))
 
     def _expect(self, reservation: Reservation) -> None:
         """From its turn on a reservation counts as held where turns are dealt.
@@ -88,11 +94,13 @@ class Bookings:
             self.accounts.expect(task, expected, -1)
 
     def _reserve_on(self, task_id: str, nodes: Sequence[str]) -> Reservation | None:
+        """None where it can start there no more: a machine that is gone, silent or closed keeps room for nobody."""
         entry = self.backlog.entry(task_id)
-        rows = sorted({self.cells.row_of[node] for node in nodes if node in self.cells.row_of})
-        if entry is None or entry.problem is not None or not rows:
+        if entry is None or entry.problem is not None:
             return None
-        return self.future.reserve(self.allocator.column(entry.demand).kind, entry.task, entry.least, rows)
+        kind = self.allocator.column(entry.demand).kind
+        rows = sorted({row for node in nodes if (row := self.cells.row_of.get(node)) is not None and kind.allowed[row]})
+        return self.future.reserve(kind, entry.task, entry.least, rows) if rows else None
 
     def still_promised(self) -> int:
         return sum(self.backlog.entry(task_id) is not None for task_id in self._promised)
@@ -119,14 +127,17 @@ class Bookings:
         return self.future.hold(kept)
 
     def _may_hold(self, task: Task) -> bool:
-        return self._holds > 0 and self.now - task.submitted_at > self.rules.hold_after_s
+        return self._holds > 0 and self._has_waited_long(task)
+
+    def _has_waited_long(self, task: Task) -> bool:
+        return self.now - task.submitted_at > self.rules.hold_after_s
 
     def _rows_to_hold(self, entry: Entry) -> Sequence[int]:
         """Where it held before, if nobody else holds there by now; else all rows on which nobody holds."""
-        before = {self.cells.row_of.get(node, -1) for node in self._promised.get(entry.task.id, ())}
-        if before and -1 not in before and not self.future.held[list(before)].any():
-            return sorted(before)
         allowed = self.allocator.column(entry.demand).kind.allowed
+        before = {self.cells.row_of.get(node, -1) for node in self._promised.get(entry.task.id, ())}
+        if before and -1 not in before and allowed[list(before)].all() and not self.future.held[list(before)].any():
+            return sorted(before)
         rows: list[int] = np.flatnonzero(allowed & ~self.future.held).tolist()
         return rows
 
@@ -166,11 +177,7 @@ class Bookings:
         """Whether nobody knows when those end who are where it is to start: no estimate, or past their p90."""
         kept = self.future.kept_for(promised.id)
         rows = {claim.row for claim in kept.claims} if kept is not None else ()
-        return any(self._endless(member) for row in rows for member in self.future.members_on(row))
-
-    def _endless(self, member: Member) -> bool:
-        p90 = member.task.estimate_p90_s
-        return p90 is None or self.now - member.started_at > p90
+        return any(is_endless(member, self.now) for row in rows for member in self.future.members_on(row))
 
     def _claimed(self, task: Task) -> Claimed:
         return self.accounts.shares.claim_on_promise(task.organisation, asked_by(task, least_members(task)))

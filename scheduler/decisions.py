@@ -106,6 +106,7 @@ class Wait:
     """The task does not start in this pass, and why. `position` counts from 1 in queue order.
 
     `reserved_nodes`: where room is kept for it; hand them back as `Snapshot.promised` and the promise is kept.
+    `guessed`: nobody knows when that room falls free, so until then others who fit may use what is free of it.
     """
 
     task_id: str
@@ -118,6 +119,7 @@ class Wait:
     holders: tuple[Holder, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
     reserved_nodes: tuple[str, ...] = ()
+    guessed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from scheduler.allocator import Allocator
 from scheduler.backlog import Backlog
 from scheduler.catalogue import Catalogue
 from scheduler.cells import Cells, Claim
-from scheduler.decisions import Cause, Plan
+from scheduler.decisions import Cause, Plan, Wait
 from scheduler.demand import demand_of
 from scheduler.funnel import Funnel
 from scheduler.mix import mix_of
@@ -16,6 +16,7 @@ from scheduler.roster import Roster, member_of
 from scheduler.rules import DEFAULT_RULES, Rules
 from scheduler.scorers import ByPotential
 from scheduler.shares import capacity
+from scheduler.standstill import standing_still
 from scheduler.types import Mix, Node, Queue, Running, Snapshot, Task
 from scheduler.validate import problem_with
 
@@ -99,6 +100,11 @@ class Engine:
             self.accounts.rollback()
             self.roster.rollback()
             self._tidy(waiting)
+
+    def standing_still(self, waiting: Sequence[Task], waits: Sequence[Wait], now: float) -> tuple[str, ...]:
+        """Tasks that a pass which placed nobody left waiting beside free room: see `standstill`."""
+        tasks = {task.id: task for task in waiting}
+        return standing_still(self.allocator, self.roster, waits, tasks, now)
 
     def _tidy(self, waiting: Sequence[Task]) -> None:
         """Forget tasks that wait no longer, now and then: asking costs as much as the queue is long."""

@@ -10,8 +10,9 @@ from scheduler.decisions import Cause, CauseCode, Wait
 from scheduler.funnel import Finding, Funnel
 from scheduler.gangs import fits_empty
 from scheduler.preempt import Preemptor
+from scheduler.reservations import Reservation
 from scheduler.rules import Rules
-from scheduler.timeline import Future, Reservation
+from scheduler.timeline import Future
 
 LACKING = {CauseCode.GANG, CauseCode.CPU, CauseCode.MEMORY, CauseCode.DEVICES, CauseCode.SLICES}
 UNCHANGEABLE = {CauseCode.BAD_REQUEST, CauseCode.QUOTA}
@@ -69,6 +70,7 @@ class Explainer:
             holders(entry.task, row, self.future, self.preemptor) if near and row is not None else (),
             alternatives(entry.demand, self.allocator) if other else (),
             self._nodes_of(kept) if kept is not None else (),
+            kept is not None and kept.guessed and not kept.holds,
         )
 
     def _nodes_of(self, kept: Reservation) -> tuple[str, ...]:

@@ -31,6 +31,12 @@ def ends_of(member: Member, now: float) -> tuple[float, float]:
     return (now, now) if member.leaving else ends(member.task, member.started_at, now)
 
 
+def is_endless(member: Member, now: float) -> bool:
+    """Whether nobody knows when it ends: it has no estimate, or is past its p90."""
+    p90 = member.task.estimate_p90_s
+    return not member.leaving and (p90 is None or now - member.started_at > p90)
+
+
 class Bounds:
     """Per card and row, when what is on it ends (p50): a cheap floor under the times worth trying."""
 

@@ -20,10 +20,10 @@ from scheduler.funnel import Finding
 from scheduler.gangs import GangPlacer
 from scheduler.order import Turns
 from scheduler.preempt import Preemptor
+from scheduler.reservations import Reservation
 from scheduler.roster import Roster, member_of
 from scheduler.rules import Rules
 from scheduler.shares import taken_by_all
-from scheduler.timeline import Reservation
 from scheduler.types import Task
 from scheduler.victims import Eviction
 
@@ -137,9 +137,32 @@ class Pass:
             rows, stopped = refusal
             forbidden = np.zeros(len(self.cells), np.bool_) if forbidden is None else forbidden
             forbidden[rows] = True
-        if stopped is not None and stopped.cause.code is CauseCode.BEHIND_RESERVATION and not task.preemptible:
+        if stopped is None or stopped.cause.code is not CauseCode.BEHIND_RESERVATION:
+            return None, stopped
+        if (claims := self._beside(entry, forbidden)) is not None:
+            return claims, None
+        if not task.preemptible:
             self._shut_out(key, -math.inf if self.future.all_held(forbidden) else end, stopped)
         return None, stopped
+
+    def _beside(self, entry: Entry, refused: Bools | None) -> list[Claim] | None:
+        """Committed claims next to what is kept for others; a gang looks where its own room is.
+
+        Two that were promised room on one node keep each other from it if each takes the place that suits it best.
+        """
+        task, kept = entry.task, self.future.kept_for(entry.task.id)
+        rows = np.flatnonzero(refused).tolist() if refused is not None and entry.least == 1 else []
+        if kept is not None:
+            rows = list(dict.fromkeys((*(claim.row for claim in kept.claims), *rows)))
+        claims = self.future.beside(task, entry.demand, rows, entry.least)
+        if len(claims) < entry.least:
+            return None
+        for claim in claims:
+            self.allocator.commit(claim)
+        if self._refusal(task, claims) is None:
+            return claims
+        self.allocator.undo(claims)
+        return None
 
     def _shut_key(self, entry: Entry) -> ShutKey:
         """Who meets the same reservations: promises give way to some, the others do not ask who comes."""
@@ -230,6 +253,7 @@ class Pass:
         notice = self.now + self.rules.notice_s
         run = task.estimate_p90_s if task.estimate_p90_s is not None else math.inf
         self.bookings.release(task)
-        kept = Reservation(task, eviction.claims, self.now, notice + self.rules.save_window_s, self.now + run)
+        start_p90, end = notice + self.rules.save_window_s, self.now + run
+        kept = Reservation(task, eviction.claims, self.now, start_p90, end, emptied=True)
         self.future.add(kept)
         return replace(kept, start_p50=notice)

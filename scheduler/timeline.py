@@ -2,14 +2,15 @@
 
 EASY backfill (Lifka, 1995) with up to `Rules.reservations` reservations. Ends come from p50 and p90 estimates. A lower
 task may use a reserved node only if it has ended (p90) by the reserved start (p50), or the reserved task still fits
-beside it, or the reserved task may take the place back.
+beside it, or the reserved task may take the place back. A start that is only guessed binds nobody: room would lie idle
+for as long as a task without an estimate happens to run. What starves by that holds its room after `hold_after_s`.
 """
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -17,34 +18,13 @@ import numpy as np
 from scheduler.cells import Bools, Cells, Claim, Ints
 from scheduler.columns import RequestClass
 from scheduler.demand import Demand, demand_of, least_members, serves
-from scheduler.horizon import Bounds, ends_of
+from scheduler.horizon import Bounds, ends_of, is_endless
 from scheduler.host import Host, host_of
+from scheduler.reservations import Reservation, comes, fill, leaves
 from scheduler.roster import Member, Roster
 from scheduler.types import Task
 
 MOST_ROWS = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Reservation:
-    """Room kept for a task from `start_p50` on. `promised`: by an earlier pass, ahead of the turns of this one.
-
-    `holds`: the task has waited so long that predictions count no more; what is free on its rows stays free for it.
-    """
-
-    task: Task
-    claims: tuple[Claim, ...]
-    start_p50: float
-    start_p90: float
-    end: float
-    promised: bool = False
-    holds: bool = False
-
-    def put_on(self, host: Host) -> None:
-        """Take what is reserved on the host's row."""
-        for claim in self.claims:
-            if claim.row == host.row:
-                host.take(claim)
 
 
 @dataclass(slots=True)
@@ -149,7 +129,17 @@ class Future:
             return None
         start, claims = best[0], tuple(claim for _, claim in best[1])
         run = task.estimate_p90_s if task.estimate_p90_s is not None else math.inf
-        return Reservation(task, claims, start, self._start_p90(kind.demand, claims, start), start + run)
+        start_p90 = self._start_p90(kind.demand, claims, start)
+        return Reservation(task, claims, start, start_p90, start + run, guessed=self._is_guess(claims, start))
+
+    def _is_guess(self, claims: Sequence[Claim], start: float) -> bool:
+        """Whether somebody must leave before this start of whom nobody knows when."""
+        if start <= self.now:
+            return False
+        rows = {claim.row for claim in claims}
+        leaving = (member for row in rows for member in self.members_on(row) if self.ends_of(member)[0] <= start)
+        ending = (reservation for row in rows for reservation in self.on_row(row) if reservation.end <= start)
+        return any(is_endless(member, self.now) for member in leaving) or any(r.guessed for r in ending)
 
     def _domains(self, kind: RequestClass, least: int) -> list[Ints]:
         rows: Ints = np.flatnonzero(kind.allowed)
@@ -182,25 +172,25 @@ class Future:
         floor = max([bound, self.now, *(r.start_p50 for r in self.on_row(row))])
         for at, change in self._events(row):
             if at > floor:
-                _fill(host, demand, most, floor, found)
+                fill(host, demand, most, floor, found)
             if len(found) >= most:
                 break
             change(host)
             floor = max(floor, at)
-        _fill(host, demand, most, floor, found)
+        fill(host, demand, most, floor, found)
         return found
 
     def _events(self, row: int, p90: bool = False) -> list[tuple[float, Callable[[Host], None]]]:
         """Members leaving, reserved tasks coming and leaving, in order of time."""
         events: list[tuple[float, int, Callable[[Host], None]]] = []
         for member in self.members_on(row):
-            events.append((self.ends_of(member)[p90], 0, _leaves(member.claim)))
+            events.append((self.ends_of(member)[p90], 0, leaves(member.claim)))
         for reservation in self._on_row.get(row, ()):
             for claim in reservation.claims:
                 if claim.row == row:
-                    events.append((reservation.start_p50, 1, _comes(claim)))
+                    events.append((reservation.start_p50, 1, comes(claim)))
                     if not math.isinf(reservation.end):
-                        events.append((reservation.end, 0, _leaves(claim)))
+                        events.append((reservation.end, 0, leaves(claim)))
         events.sort(key=lambda event: event[:2])
         return [(at, change) for at, _, change in events]
 
@@ -213,7 +203,7 @@ class Future:
             for at, change in self._events(row, p90=True):
                 change(host)
                 if at >= start:
-                    _fill(host, demand, wanted, at, found)
+                    fill(host, demand, wanted, at, found)
                 if len(found) >= wanted:
                     break
             latest = max(latest, found[-1][0] if found else start)
@@ -221,16 +211,38 @@ class Future:
 
     def allows(self, task: Task, claims: Sequence[Claim], row: int) -> bool:
         """Whether these claims of the task, already in the cells, leave the row's reservations their start."""
-        reservations = [r for r in self._on_row.get(row, ()) if r.task.id != task.id]
-        reservations = [r for r in reservations if not self.gives_way(r, task)]
+        binding = self.binding(task, row)
         end = self.now + task.estimate_p90_s if task.estimate_p90_s is not None else math.inf
         own = [claim for claim in claims if claim.row == row]
-        return all(self._leaves_room(r, own, end) for r in reservations)
+        return all(self._leaves_room(reservation, task, binding, own, end) for reservation in binding)
 
-    def _leaves_room(self, reservation: Reservation, own: Sequence[Claim], end: float) -> bool:
-        if reservation.holds:
-            return not self._uses_its_cards(reservation, own) and self._still_fits(reservation, own)
-        return end <= reservation.start_p50 or self._still_fits(reservation, own)
+    def binding(self, task: Task, row: int) -> Sequence[Reservation]:
+        """The row's reservations that the task must leave their start: not its own, and none that gives way to it."""
+        others = (reservation for reservation in self.on_row(row) if reservation.task.id != task.id)
+        return [reservation for reservation in others if not self.gives_way(reservation, task)]
+
+    def beside(self, task: Task, demand: Demand, rows: Iterable[int], most: int) -> list[Claim]:
+        """Up to `most` members on these rows as they are now, next to the room of others that could start there now.
+
+        What scores best may take the one card, partition or member too many that another needs; this leaves it.
+        """
+        found: list[tuple[float, Claim]] = []
+        for row in rows:
+            host = host_of(self.cells, row)
+            for reservation in self.binding(task, row):
+                if reservation.start_p50 <= self.now:
+                    reservation.put_on(host)
+            fill(host, demand, most, self.now, found)
+        return [claim for _, claim in found]
+
+    def _leaves_room(
+        self, reservation: Reservation, task: Task, binding: Sequence[Reservation], own: Sequence[Claim], end: float
+    ) -> bool:
+        kept = self.kept_for(task.id)
+        is_behind = kept is not None and kept.start_p50 <= reservation.start_p50  # it counts on that room being taken
+        if reservation.holds and not is_behind:
+            return not self._uses_its_cards(reservation, own) and self._still_fits(reservation, binding, own)
+        return end <= reservation.start_p50 or self._still_fits(reservation, binding, own)
 
     def _uses_its_cards(self, reservation: Reservation, own: Sequence[Claim]) -> bool:
         """Whether the claims sit on cards that the reserved task could use; without cards everything counts."""
@@ -241,8 +253,13 @@ class Future:
         return any(column is not None and serves(self.cells.cards[row][column], gpu) for row, column in places)
 
     def gives_way(self, reservation: Reservation, task: Task) -> bool:
-        """Whether the reservation does not bind the task: it can take the place back, or the task goes first anyway."""
-        taken_back = task.preemptible and self.takes_back(reservation.task, task)
+        """Whether the reservation does not bind the task: it can take the place back, or the task goes first anyway.
+
+        Nor does a guess, unless the reserved task has waited so long that it holds the room all the same.
+        """
+        if reservation.guessed and not reservation.holds:
+            return True
+        taken_back = task.preemptible and not reservation.emptied and self.takes_back(reservation.task, task)
         return taken_back or (reservation.promised and self._comes_first(task, reservation.task))
 
     def _comes_first(self, task: Task, promised: Task) -> bool:
@@ -255,32 +272,21 @@ class Future:
             return True
         return self.outranks(task, promised)
 
-    def _still_fits(self, reservation: Reservation, own: Sequence[Claim]) -> bool:
-        """Whether the reserved members fit at their start with `own` (part of the cells) still held."""
+    def _still_fits(self, reservation: Reservation, binding: Sequence[Reservation], own: Sequence[Claim]) -> bool:
+        """Whether the reserved members fit at their start beside the others that bind, with `own` still held.
+
+        `own` is part of the cells. The asking task's own reservation must not stand beside it: what it takes would
+        count twice, and tasks that were promised room on one node would refuse each other for ever.
+        """
         row, start = reservation.claims[0].row if not own else own[0].row, reservation.start_p50
         host = host_of(self.cells, row)
         for member in self.members_on(row):
             if self.ends_of(member)[0] <= start:
                 host.give_back(member.claim)
-        for other in self._on_row[row]:
+        for other in binding:
             if other is not reservation and other.start_p50 <= start < other.end:
                 other.put_on(host)
         wanted = sum(claim.row == row for claim in reservation.claims)
         found: list[tuple[float, Claim]] = []
-        _fill(host, demand_of(reservation.task), wanted, start, found)
+        fill(host, demand_of(reservation.task), wanted, start, found)
         return len(found) >= wanted
-
-
-def _leaves(claim: Claim) -> Callable[[Host], None]:
-    return lambda host: host.give_back(claim)
-
-
-def _comes(claim: Claim) -> Callable[[Host], None]:
-    return lambda host: host.take(claim)
-
-
-def _fill(host: Host, demand: Demand, most: int, at: float, found: list[tuple[float, Claim]]) -> None:
-    """Add members to the host while they fit, each noted with the time."""
-    while len(found) < most and (claim := host.fits(demand)) is not None:
-        host.take(claim)
-        found.append((at, claim))

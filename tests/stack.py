@@ -175,6 +175,15 @@ class Api:
         """Body of a GET of any path."""
         return self._open(Request(f"{self.stack.url}{path}"))[1]
 
+    def answer(self, path: str) -> tuple[int, str, str]:
+        """Status, Retry-After and content type of a GET of any path; OSError where nobody answers."""
+        request = Request(f"{self.stack.url}{path}", headers={"Referer": self.stack.url})
+        try:
+            with build_opener(HTTPCookieProcessor(self.jar)).open(request, timeout=30) as response:
+                return response.status, "", str(response.headers["Content-Type"])
+        except HTTPError as error:
+            return error.code, error.headers.get("Retry-After") or "", str(error.headers["Content-Type"])
+
     def patch(self, path: str, body: dict[str, Any]) -> Any:
         """As `post`."""
         return self._send("PATCH", path, body, {})

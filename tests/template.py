@@ -22,15 +22,20 @@ def prepare(keep: bool) -> None:
 
     With `keep`, a test database that is there already is left as it is.
     """
-    name, quoted = PREFIX + _digest(), connection.ops.quote_name
+    template, quoted = name(), connection.ops.quote_name
     with connection._nodb_cursor() as cursor:
         if keep and _exists(cursor, connection.settings_dict["TEST"]["NAME"]):
             return
         cursor.execute("SELECT pg_advisory_lock(%s)", [LOCK])  # ends with the connection
-        if not _exists(cursor, name):
-            _migrate(unfinished := f"{name}_unfinished")
-            cursor.execute(f"ALTER DATABASE {quoted(unfinished)} RENAME TO {quoted(name)}")
-    connection.settings_dict["TEST"]["TEMPLATE"] = name
+        if not _exists(cursor, template):
+            _migrate(unfinished := f"{template}_unfinished")
+            cursor.execute(f"ALTER DATABASE {quoted(unfinished)} RENAME TO {quoted(template)}")
+    connection.settings_dict["TEST"]["TEMPLATE"] = template
+
+
+def name() -> str:
+    """Of the template for the migrations as they are."""
+    return PREFIX + _digest()
 
 
 def _exists(cursor: Any, name: str) -> bool:

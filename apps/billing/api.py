@@ -5,7 +5,6 @@ from typing import Any
 from django.db.models import QuerySet
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import generics, serializers
-from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -184,7 +183,7 @@ class RechargeList(ScopedView, generics.ListAPIView[Transfer]):
 
     access = in_organisation(Permission.BILLING_VIEW)
     serializer_class = RechargeSerializer
-    pagination_class: type[CursorPagination] = NewestTransfer
+    pagination_class: type[CreatedCursor] = NewestTransfer
     queryset = Transfer.objects.none()
 
     def get_queryset(self) -> QuerySet[Transfer]:
@@ -197,7 +196,7 @@ class PackageList(ScopedView, generics.ListAPIView[Package]):
 
     access = OWN
     serializer_class = PackageSerializer
-    pagination_class: type[CursorPagination] = PackageOrder
+    pagination_class: type[CreatedCursor] = PackageOrder
     queryset = Package.objects.none()
 
     def get_serializer_context(self) -> dict[str, Any]:
@@ -226,7 +225,7 @@ class ChargeList(Consumption, generics.ListAPIView[Charge]):
     """Charges, newest first: one's own runs, or the organisation's for who looks after its money."""
 
     serializer_class = ChargeSerializer
-    pagination_class: type[CursorPagination] = NewestCharge
+    pagination_class: type[CreatedCursor] = NewestCharge
     queryset = Charge.objects.none()
 
     def get_queryset(self) -> QuerySet[Charge]:
@@ -248,7 +247,7 @@ class WorkloadList(Consumption, generics.ListAPIView[Any]):
     """One row for each run with charges in these days, the latest first."""
 
     serializer_class = WorkloadSerializer
-    pagination_class: type[CursorPagination] = NewestRun
+    pagination_class: type[CreatedCursor] = NewestRun
     queryset = Charge.objects.none()
 
     def get_queryset(self) -> QuerySet[Any]:

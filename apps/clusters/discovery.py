@@ -22,7 +22,8 @@ MIB = 1024 * 1024
 class Machine:
     """Capacity in milli-cores and MiB, and the load at this moment in per cent.
 
-    `limiters`: what there is to hold slices of NVIDIA cards to their memory.
+    `limiters`: what there is to hold slices of NVIDIA cards to their memory. `disk_files`: how many files the disk has
+    room for (inodes), 0 where it knows no such number.
     """
 
     name: str
@@ -36,6 +37,8 @@ class Machine:
     facts: dict[str, str] = field(default_factory=dict)
     cards: tuple[Card, ...] = ()
     limiters: tuple[str, ...] = ()
+    disk_files: int = 0
+    disk_files_free: int = 0
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Machine":
@@ -44,7 +47,10 @@ class Machine:
         cards = tuple(Card.from_json(card) for card in fields.pop("cards", ()))
         found = cls(**{**fields, "limiters": tuple(fields.get("limiters", ()))}, cards=cards)
         amounts = (found.cpu_milli, found.memory_mib, found.disk_mib, found.disk_free_mib, found.memory_used_mib)
+        files = (found.disk_files, found.disk_files_free)
         if not all(isinstance(amount, int) and 0 <= amount < 2**31 for amount in amounts):
+            raise ValueError("An amount makes no sense")
+        if not all(isinstance(amount, int) and 0 <= amount < 2**63 for amount in files):
             raise ValueError("An amount makes no sense")
         return found
 
@@ -52,7 +58,7 @@ class Machine:
 def look(folder: Path) -> Machine:
     """Measure this machine; `folder` names the disk that holds people's files."""
     memory, disk = psutil.virtual_memory(), psutil.disk_usage(str(folder))
-    ascend = huawei.look()
+    ascend, inodes = huawei.look(), os.statvfs(folder)
     return Machine(
         name=socket.gethostname()[:80] or "localhost",
         arch=platform.machine(),
@@ -65,6 +71,8 @@ def look(folder: Path) -> Machine:
         facts=_facts(ascend.trouble),
         cards=(*nvidia.cards(), *amd.cards(), *ascend.cards),
         limiters=tuple(name.value for name in limiters.present()),
+        disk_files=inodes.f_files,
+        disk_files_free=inodes.f_favail,
     )
 
 

@@ -106,6 +106,9 @@ class Node(models.Model):
     reserved_memory_mib = models.PositiveIntegerField(default=0)
     disk_mib = models.PositiveBigIntegerField(default=0)
     disk_free_mib = models.PositiveBigIntegerField(default=0)
+    # How many files the disk has room for (inodes), and for how many more; 0 in all: it knows no such number.
+    disk_files = models.PositiveBigIntegerField(default=0)
+    disk_files_free = models.PositiveBigIntegerField(default=0)
     facts = models.JSONField(default=dict)  # operating system, CPU model, driver versions: shown, never decided on
     labels = models.JSONField(default=dict)  # the operators' own notes, name to value
     last_seen_at = models.DateTimeField(db_default=Now())
@@ -113,6 +116,8 @@ class Node(models.Model):
     removed_at = models.DateTimeField(null=True)
     # Since when it is silent, once that has been told.
     silent_since = models.DateTimeField(null=True)
+    # Since when its disk is nearly full, once that has been told.
+    disk_low_since = models.DateTimeField(null=True)
     # Unbroken silence while the platform listened, as of `listened_at`; `workloads.hardware.silence` counts it.
     silent_for = models.DurationField(default=timedelta(0), db_default=timedelta(0))
     listened_at = models.DateTimeField(null=True)
@@ -152,12 +157,21 @@ class Node(models.Model):
         return self.name
 
     @property
+    def disk_used(self) -> float:
+        """The share of the disk's space or inodes that is taken, whichever is larger, in 0..1."""
+        return max(_taken(self.disk_free_mib, self.disk_mib), _taken(self.disk_files_free, self.disk_files))
+
+    @property
     def allocatable_cpu_milli(self) -> int:
         return max(0, self.cpu_milli - self.reserved_cpu_milli)
 
     @property
     def allocatable_memory_mib(self) -> int:
         return max(0, self.memory_mib - self.reserved_memory_mib)
+
+
+def _taken(free: int, total: int) -> float:
+    return 1 - free / total if total else 0.0
 
 
 class Accelerator(models.Model):

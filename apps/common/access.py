@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import wraps
-from typing import Any
+from typing import Any, Protocol
+from urllib.parse import urlsplit, urlunsplit
 
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -47,6 +48,19 @@ def on_platform(permission: Permission) -> Access:
     return Access(Realm.PLATFORM, permission)
 
 
+class Actors(Protocol):
+    """The actors of one person by realm, behind a request or a connection."""
+
+    def get(self, realm: Realm) -> Actor:
+        """Raises `Denied` where the person has no such actor."""
+
+    def admit(self, actor: Actor) -> None:
+        """Raises a `DomainError` where the actor's rights ask for more proof than there is."""
+
+    def again(self) -> "Actors":
+        """The same person read from the database once more; raises `SignedOut`."""
+
+
 View = Callable[..., HttpResponseBase]
 
 
@@ -62,7 +76,9 @@ def requires(access: Access) -> Callable[[View], View]:
                 return _sign_in_first(request)
             actor = actor_for(request, access)
             with acting(actor):
-                return _rendered(view(request, *args, **kwargs))
+                response = _rendered(view(request, *args, **kwargs))
+            bind_stream(request, access, response)
+            return response
 
         guarded.access = access  # type: ignore[attr-defined]
         return guarded
@@ -74,14 +90,20 @@ def actor_for(request: HttpRequest, access: Access) -> Actor:
     """The actor of `request` in the declared realm (built by `tenants.middleware`); raises `Denied`, `InPersonOnly`."""
     if _needs_a_session(request, access) and getattr(request, "api_token", None) is not None:
         raise InPersonOnly
-    actor: Actor = request.actors.get(access.realm)  # type: ignore[attr-defined]
+    actor = permitted(request.actors, access)  # type: ignore[attr-defined]
+    request.actor = actor  # type: ignore[attr-defined]
+    return actor
+
+
+def permitted(actors: Actors, access: Access) -> Actor:
+    """The actor in the declared realm, who holds the declared permission; raises a `DomainError`."""
+    actor = actors.get(access.realm)
     if access.permission is not None:
         actor.require(access.permission)
     if access.realm is Realm.PLATFORM and not actor.platform:
         raise Denied(Permission.PLATFORM_OVERVIEW)
     if access.realm in (Realm.ORGANISATION, Realm.PLATFORM):
-        request.actors.admit(actor)  # type: ignore[attr-defined]
-    request.actor = actor  # type: ignore[attr-defined]
+        actors.admit(actor)
     return actor
 
 
@@ -91,10 +113,29 @@ def _needs_a_session(request: HttpRequest, access: Access) -> bool:
 
 
 def _sign_in_first(request: HttpRequest) -> HttpResponseBase:
-    response = redirect_to_login(request.get_full_path())
-    if request.headers.get("HX-Request"):  # a fragment must not swallow the sign-in page
-        return HttpResponse(status=204, headers={"HX-Redirect": response.url})
-    return response
+    if not request.headers.get("HX-Request"):
+        return redirect_to_login(request.get_full_path())
+    # A fragment must not swallow the sign-in page, and whoever has signed in returns to the page, not to the fragment.
+    return HttpResponse(status=204, headers={"HX-Redirect": redirect_to_login(_page_of(request)).url})
+
+
+def _page_of(fragment: HttpRequest) -> str:
+    """Path and query of the page that asked for a fragment; the start page where it does not say."""
+    try:
+        page = urlsplit(fragment.headers.get("HX-Current-URL", ""))
+    except ValueError:
+        return "/"
+    return urlunsplit(("", "", page.path or "/", page.query, ""))
+
+
+def bind_stream(request: HttpRequest, access: Access, response: HttpResponseBase) -> None:
+    """Tie a streamed answer to the right that it was given for; `TypeError` for one that nobody could end."""
+    if not response.streaming:
+        return
+    bind = getattr(response, "bind", None)
+    if bind is None:
+        raise TypeError(f"{request.path} streams what is never checked again: return a Stream")
+    bind(request.actors, access)  # type: ignore[attr-defined]
 
 
 def _rendered(response: HttpResponseBase) -> HttpResponseBase:

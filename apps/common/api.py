@@ -12,8 +12,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView, set_rollback
 
-from apps.common import idempotency, queries
-from apps.common.access import Access, Realm, actor_for
+from apps.common import bodies, idempotency, queries
+from apps.common.access import Access, Realm, actor_for, bind_stream
 from apps.common.actor import Actor
 from apps.common.errors import DomainError
 from apps.common.scoping import acting
@@ -45,6 +45,8 @@ class ScopedView(APIView):
         return actor
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        if self.declared_access() is None and (request.method or "") not in self.allowed_methods:
+            raise exceptions.MethodNotAllowed(str(request.method))
         super().initial(request, *args, **kwargs)
         access = self.declared_access()
         if access is None or access.realm is Realm.PUBLIC:
@@ -54,8 +56,9 @@ class ScopedView(APIView):
         self._scope.enter_context(acting(actor))
         queries.check(self, request)
         key = idempotency.key_of(request._request) if request.method == "POST" else ""
-        if key:
-            asked = idempotency.asked(request._request, actor, key)
+        asked = idempotency.asked(request._request, actor, key) if key else None
+        bodies.check(self, request)
+        if asked is not None:
             self._once = self._scope.enter_context(idempotency.once(asked))
 
     def perform_authentication(self, request: Request) -> None:
@@ -85,6 +88,9 @@ class ScopedView(APIView):
         with ExitStack() as self._scope:
             response = super().dispatch(request, *args, **kwargs)
             self._remember(response)
+        access = self.declared_access()
+        if access is not None and access.realm is not Realm.PUBLIC:
+            bind_stream(request, access, response)
         allowance: Allowance | None = getattr(request, "allowance", None)
         for name, value in allowance.headers().items() if allowance else ():
             response.headers[name] = value
@@ -110,18 +116,19 @@ def problem_of(error: Exception) -> dict[str, Any] | None:
     """The body in the language of the moment; None for an error that is no answer."""
     if isinstance(error, DomainError):
         told = {name: [str(text)] for name, text in error.fields.items()}
-        return _body(error.status, error.code, str(error.message), str(error.hint), told)
+        return problem_body(error.status, error.code, str(error.message), str(error.hint), told)
     if isinstance(error, Http404):
-        return _body(HTTPStatus.NOT_FOUND, "not_found", _("This does not exist, or you cannot see it."))
+        return problem_body(HTTPStatus.NOT_FOUND, "not_found", _("This does not exist, or you cannot see it."))
     if isinstance(error, exceptions.ValidationError):
         fields: Any = error.detail if isinstance(error.detail, dict) else {"": error.detail}
-        return _body(HTTPStatus.BAD_REQUEST, "invalid", _("Some values cannot be accepted."), "", fields)
+        return problem_body(HTTPStatus.BAD_REQUEST, "invalid", _("Some values cannot be accepted."), "", fields)
     if isinstance(error, exceptions.APIException):
-        return _body(HTTPStatus(error.status_code), str(error.default_code), str(error.detail))
+        return problem_body(HTTPStatus(error.status_code), str(error.default_code), str(error.detail))
     return None
 
 
-def _body(status: HTTPStatus, code: str, detail: str, hint: str = "", fields: Any = None) -> dict[str, Any]:
+def problem_body(status: HTTPStatus, code: str, detail: str, hint: str = "", fields: Any = None) -> dict[str, Any]:
+    """As RFC 9457 has it; `fields` is what is wrong with each input."""
     return {
         "type": "about:blank",
         "title": status.phrase,

@@ -79,6 +79,16 @@ class Frozen(Denied):
         self.permission = permission
 
 
+class SignedOut(DomainError):
+    """The session or token that opened a connection has ended, or its account is disabled."""
+
+    code = "signed_out"
+    status = HTTPStatus.UNAUTHORIZED
+
+    def __init__(self) -> None:
+        super().__init__(_("You are signed out."), hint=_("Sign in again."))
+
+
 class InPersonOnly(DomainError):
     """What an API token may never do, whatever its permissions: change the account that it belongs to."""
 

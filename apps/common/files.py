@@ -1,22 +1,25 @@
 """Sending a file that a person made: always as a download, never as something that runs on our origin."""
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 from asgiref.sync import sync_to_async
-from django.http import StreamingHttpResponse
 from django.utils.http import content_disposition_header
+
+from apps.common.actor import Actor
+from apps.common.streams import Stream
 
 CHUNK = 256 * 1024
 
 
-def download(descriptor: int, name: str, *, inline_image: bool = False) -> StreamingHttpResponse:
+def download(descriptor: int, name: str, *, visible: Callable[[Actor], object], inline_image: bool = False) -> Stream:
     """Stream an open regular file and close it. Memory stays flat whatever its size.
 
+    `visible` raises once the actor may not see the file any more (see `Stream`).
     `inline_image` shows a raster picture in the page; everything else is an attachment.
     """
     kind = _IMAGES.get(name.rpartition(".")[2].lower()) if inline_image else None
-    response = StreamingHttpResponse(_chunks(descriptor), content_type=kind or "application/octet-stream")
+    response = Stream(_chunks(descriptor), visible=visible, content_type=kind or "application/octet-stream")
     response.headers["Content-Length"] = str(os.fstat(descriptor).st_size)
     response.headers["Content-Disposition"] = content_disposition_header(kind is None, name) or "attachment"
     response.headers["X-Content-Type-Options"] = "nosniff"

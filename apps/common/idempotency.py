@@ -74,10 +74,10 @@ class Asked:
 
 
 def key_of(request: HttpRequest) -> str:
-    """The request's key, empty for none; raises `Invalid` for one that is too long."""
+    """The request's key, empty for none; raises `Invalid` for one that is too long or cannot be printed."""
     key = request.headers.get(HEADER, "").strip()
-    if len(key) > MAX_KEY:
-        raise Invalid.field(HEADER, _("An Idempotency-Key has at most 64 characters."))
+    if len(key) > MAX_KEY or not key.isprintable():
+        raise Invalid.field(HEADER, _("An Idempotency-Key has at most 64 characters, all of them printable."))
     return key
 
 

@@ -24,7 +24,17 @@ def person_group(user_id: int) -> str:
     return f"user.{user_id}"
 
 
+def rights_group(user_id: int) -> str:
+    """Every connection of a person joins it by itself; what is sent there makes them ask for their rights again."""
+    return f"rights.{user_id}"
+
+
 PLATFORM_GROUP = "platform"
+
+
+def hurry_rights_on_commit(user_id: int) -> None:
+    """Let the person's open connections notice at once that their rights have changed; they would in seconds."""
+    publish_on_commit([rights_group(user_id)], {"type": "rights.changed"})
 
 
 def publish_on_commit(groups: list[str], message: dict[str, Any]) -> None:

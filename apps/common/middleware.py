@@ -1,16 +1,23 @@
 """Headers on every response, the person's language, domain errors as pages, and the way back from a form's address."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import chain
+from typing import TypeVar
+from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.core.exceptions import BadRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import Resolver404, resolve, reverse
 from django.utils.translation import get_supported_language_variant
+from django.utils.translation import gettext_lazy as _
 
-from apps.common.errors import DomainError, NotFound
+from apps.common import text
+from apps.common.errors import DomainError, Invalid, NotFound
 
 Handler = Callable[[HttpRequest], HttpResponse]
+View = TypeVar("View", bound=Callable[..., object])
 
 POLICY = "; ".join(
     [
@@ -68,12 +75,76 @@ class DomainErrors:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        if not isinstance(exception, DomainError):
+        return refusal(request, exception) if isinstance(exception, DomainError) else None
+
+
+def refusal(request: HttpRequest, error: DomainError) -> HttpResponse:
+    """A page in words, or the way to the page where it can be put right."""
+    if error.leads_to:
+        return _go_to(request, reverse(error.leads_to))
+    template = "errors/404.html" if isinstance(error, NotFound) else "errors/domain.html"
+    return render(request, template, {"error": error}, status=error.status)
+
+
+class PlainInput:
+    """What no row can hold and no page can show is refused before any view sees it: in addresses, queries and forms.
+
+    Bodies of the API are checked by `bodies`, field by field, those of other programs by the views that read them.
+    """
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if (request.content_params or {}).get("charset", "utf-8").lower() not in CHARSETS:
+            raise BadRequest("charset")
+        sent = chain([request.path_info], request.COOKIES.values(), *_pairs(request.GET))
+        if any(text.unstorable(each) for each in sent) or not _is_address(request.GET.get(RETURN, "")):
+            raise BadRequest("characters")
+        return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, view: object, args: object, kwargs: object) -> HttpResponse | None:
+        if request.method != "POST" or getattr(view, "csrf_exempt", False):
             return None
-        if exception.leads_to:
-            return _go_to(request, reverse(exception.leads_to))
-        template = "errors/404.html" if isinstance(exception, NotFound) else "errors/domain.html"
-        return render(request, template, {"error": exception}, status=exception.status)
+        if not _is_address(request.POST.get(RETURN, "")):
+            raise BadRequest(RETURN)
+        verbatim: frozenset[str] = getattr(view, "verbatim", frozenset())
+        for name, values in request.POST.lists():
+            check = text.unstorable if name in verbatim else text.problem
+            if problem := next((words for each in (name, *values) if (words := check(each))), ""):
+                return refusal(request, Invalid(problem, hint=_("Go back and remove it: it cannot be seen.")))
+        return None
+
+
+CHARSETS = {"utf-8", "utf8", "us-ascii"}
+RETURN = "next"
+
+
+def _is_address(wanted: str) -> bool:
+    """Libraries take `http://[` apart before they ask whether it is safe, and fail."""
+    try:
+        urlsplit(wanted)
+    except ValueError:
+        return False
+    return True
+
+
+def verbatim(*names: str) -> Callable[[View], View]:
+    """Marks a view whose form has fields of these names with programs in them, control characters and all."""
+
+    def decorate(view: View) -> View:
+        view.verbatim = frozenset(names)  # type: ignore[attr-defined]
+        return view
+
+    return decorate
+
+
+def is_api(request: HttpRequest) -> bool:
+    return request.path_info.startswith("/api/")
+
+
+def _pairs(query: QueryDict) -> Iterator[list[str]]:
+    return ([name, *values] for name, values in query.lists())
 
 
 class PageAbove:

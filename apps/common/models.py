@@ -40,3 +40,31 @@ class RequestCount(models.Model):
     who = models.CharField(primary_key=True, max_length=80)
     minute = models.BigIntegerField()
     count = models.PositiveIntegerField()
+
+
+class ProcessHeartbeat(models.Model):
+    """One process of the platform and the last proof that it did its work; written by itself (`heartbeats`)."""
+
+    kind = models.CharField(max_length=16)  # web, gateway, worker, scheduler, beat, ssh, supervisor ...
+    instance = models.CharField(max_length=120)  # which of several of its kind: the host, or the container
+    pid = models.PositiveIntegerField()
+    beats = models.PositiveBigIntegerField(default=1)  # whoever watches compares this, and no clocks
+    started_at = models.DateTimeField(db_default=Now())
+    beat_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["kind", "instance"], name="process_heartbeat_once")]
+
+
+class ProcessReplacement(models.Model):
+    """A process that was alive, proved nothing and was killed to be started anew."""
+
+    kind = models.CharField(max_length=16)
+    instance = models.CharField(max_length=120)
+    pid = models.PositiveIntegerField()
+    silent_s = models.FloatField()
+    at = models.DateTimeField(db_default=Now())
+    told_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["at"], name="process_replacement_age")]

@@ -7,21 +7,16 @@ moment later (DNS rebinding) gains nothing. Redirects are new addresses: follow 
 import socket
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import ip_address, ip_network
 from urllib.parse import SplitResult, urlsplit
 
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.errors import Invalid
+from apps.common.networks import Address, is_special
 
 PORTS = {"http": 80, "https": 443}
 LONGEST_NAME = 253
-# RFC 6052, 3056 and 4380: IPv6 addresses that a gateway turns into the IPv4 address they carry.
-NAT64 = ip_network("64:ff9b::/96")
-IPV4_COMPATIBLE = ip_network("::/96")
-SITE_LOCAL = ip_network("fec0::/10")
-
-Address = IPv4Address | IPv6Address
 Resolver = Callable[[str, int], Sequence[str]]
 
 
@@ -57,7 +52,7 @@ def resolve_public(
     if not trusted and port not in (frozenset(PORTS.values()) if ports is None else frozenset(ports)):
         raise Invalid(_("This port cannot be used."), hint=_("Use an address on port 80 or 443."))
     addresses = _resolve(host, port, resolver)
-    if not trusted and not all(is_public(one) or _in_networks(one, allowed) for one in addresses):
+    if not trusted and not all(_in_networks(one, allowed) for one in addresses if is_special(one)):
         raise Invalid(
             _("This address is not a public one."),
             hint=_("Private, local and reserved addresses cannot be used; an operator can allow single hosts."),
@@ -65,26 +60,9 @@ def resolve_public(
     return Pinned(str(addresses[0]), port, host)
 
 
-def is_public(address: Address) -> bool:
-    """Whether `address` is one of the open internet's: also what a gateway or the kernel would translate it to."""
-    if isinstance(address, IPv6Address):
-        inner = _carried(address)
-        if inner is not None:
-            return is_public(inner)
-        if address in SITE_LOCAL or address.scope_id is not None:
-            return False
-    return address.is_global and not (address.is_multicast or address.is_reserved or address.is_unspecified)
-
-
-def _carried(address: IPv6Address) -> IPv4Address | None:
-    """The IPv4 address inside a mapped, compatible, NAT64, 6to4 or Teredo address."""
-    if address.ipv4_mapped is not None:
-        return address.ipv4_mapped
-    if any(address in network for network in (NAT64, IPV4_COMPATIBLE) if isinstance(network, IPv6Network)):
-        return IPv4Address(int(address) & 0xFFFFFFFF)
-    if address.sixtofour is not None:
-        return address.sixtofour
-    return address.teredo[1] if address.teredo is not None else None
+def host_of(url: str) -> str:
+    """The host that an http(s) address names, in ASCII and lower case; raises Invalid for what is no such address."""
+    return _host(_split(url))
 
 
 def _split(url: str) -> SplitResult:

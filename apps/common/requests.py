@@ -1,6 +1,7 @@
 """Requests as views see them behind `requires`."""
 
 from django.http import HttpRequest
+from django.utils.http import url_has_allowed_host_and_scheme
 
 from apps.common.actor import Actor
 
@@ -14,3 +15,12 @@ class ActorRequest(HttpRequest):
 def address_of(request: HttpRequest) -> str | None:
     """The client's address; forwarded headers count only where the operator's proxy sets them."""
     return request.META.get("REMOTE_ADDR") or None
+
+
+LONGEST_RETURN = 2000
+
+
+def safe_return(request: HttpRequest, wanted: str) -> str:
+    """The address to go back to, where it is one of this site's; the first page for anything else."""
+    is_address = wanted.startswith(("/", "http://", "https://")) and len(wanted) <= LONGEST_RETURN
+    return wanted if is_address and url_has_allowed_host_and_scheme(wanted, {request.get_host()}) else "/"

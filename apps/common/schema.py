@@ -40,6 +40,11 @@ class Schema(AutoSchema):
         named = {parameter.name for parameter in own if isinstance(parameter, OpenApiParameter)}
         return [*own, KEY] if self.method == "POST" and KEY.name not in named else own
 
+    def _map_basic_serializer(self, serializer: Any, direction: Direction) -> Any:
+        """A body may hold no other fields than these, as `bodies` has it."""
+        described = super()._map_basic_serializer(serializer, direction)  # type: ignore[no-untyped-call]
+        return {**described, "additionalProperties": False} if direction == "request" else described
+
     def _get_response_bodies(self, direction: Direction = "response") -> Any:
         bodies = super()._get_response_bodies(direction)
         media = ["application/problem+json"]

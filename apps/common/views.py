@@ -1,12 +1,12 @@
 """Views that belong to no app: the theme, the health probe."""
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
-from django.utils.http import url_has_allowed_host_and_scheme
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.views.decorators.http import require_GET, require_POST
 
 from apps.common.access import PUBLIC, requires
+from apps.common.components import database_answers, redis_answers
 from apps.common.context import THEME_COOKIE, THEMES
+from apps.common.requests import safe_return
 
 YEAR_S = 365 * 24 * 3600
 
@@ -17,15 +17,24 @@ def set_theme(request: HttpRequest) -> HttpResponse:
     """Remember light, dark or the system's choice in a cookie, and go back to the page."""
     theme = request.POST.get("theme", "auto")
     back = request.POST.get("next") or request.headers.get("Referer") or "/"
-    if not url_has_allowed_host_and_scheme(back, {request.get_host()}):
-        back = "/"
-    response = redirect(back)
+    response = HttpResponseRedirect(safe_return(request, back))
     response.set_cookie(THEME_COOKIE, theme if theme in THEMES else "auto", max_age=YEAR_S, samesite="Lax")
     return response
 
 
 @requires(PUBLIC)
 @require_GET
-def health(request: HttpRequest) -> HttpResponse:
-    """200 while this process answers; says nothing else."""
+def live(request: HttpRequest) -> HttpResponse:
+    """Liveness: 200 while this process answers. Starting it anew would bring nothing else back."""
     return HttpResponse("ok\n", content_type="text/plain")
+
+
+@requires(PUBLIC)
+@require_GET
+def health(request: HttpRequest) -> HttpResponse:
+    """Readiness: 200, or 503 with the names of the components that cannot be reached from here, one a line."""
+    away = [name for name, answers in (("database", database_answers), ("redis", redis_answers)) if not answers()]
+    if not away:
+        return HttpResponse("ok\n", content_type="text/plain")
+    text = "".join(f"{name}: cannot be reached\n" for name in away)
+    return HttpResponse(text, status=503, content_type="text/plain", headers={"Retry-After": "2"})

@@ -5,12 +5,13 @@ from typing import Any
 
 from asgiref.sync import sync_to_async
 from django.db.models import QuerySet
-from django.http import StreamingHttpResponse
 from django.utils.http import content_disposition_header
 
 from apps.common.actor import Actor
+from apps.common.permissions import Permission
 from apps.common.scoping import acting
 from apps.common.spreadsheets import BOM, csv_line
+from apps.common.streams import Stream, while_holding
 
 PAGE = 2000
 
@@ -18,10 +19,20 @@ Row = Sequence[object]
 
 
 def csv_response(
-    actor: Actor, *, name: str, header: Row, rows: QuerySet[Any], render: Callable[[list[Any]], list[Row]]
-) -> StreamingHttpResponse:
-    """Stream `rows` newest first, by their primary key; `render` turns a page of objects into lines of cells."""
-    response = StreamingHttpResponse(_lines(actor, header, rows, render), content_type="text/csv; charset=utf-8")
+    actor: Actor,
+    *,
+    permission: Permission,
+    name: str,
+    header: Row,
+    rows: QuerySet[Any],
+    render: Callable[[list[Any]], list[Row]],
+) -> Stream:
+    """Stream `rows` newest first, by their primary key, to whoever holds `permission`, for as long as they hold it.
+
+    `render` turns a page of objects into lines of cells.
+    """
+    lines = _lines(actor, header, rows, render)
+    response = Stream(lines, visible=while_holding(actor, permission), content_type="text/csv; charset=utf-8")
     response.headers["Content-Disposition"] = content_disposition_header(True, name) or "attachment"
     response.headers["Cache-Control"] = "private, no-store"
     return response

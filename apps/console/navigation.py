@@ -89,6 +89,7 @@ CONSOLE = (
             Entry(_("Accelerators"), "", "console:accelerators", P.PLATFORM_NODES_VIEW),
             Entry(_("Queue and fairness"), "", "console:queue", P.PLATFORM_NODES_VIEW),
             Entry(_("What-if"), "", "whatif:list", P.PLATFORM_NODES_VIEW),
+            Entry(_("Processes"), "", "console:processes", P.PLATFORM_NODES_VIEW),
         ),
     ),
     Entry(

@@ -1,13 +1,19 @@
-"""The console's own loop."""
+"""The console's own loops."""
 
 from celery import shared_task
 
 from apps.common.actor import system_actor
 from apps.common.scoping import acting
-from apps.console.services import releasing
+from apps.console.services import processes, releasing
 
 
 @shared_task(name="console.release_data")
 def release_data() -> None:
     with acting(system_actor()) as actor:
         releasing.release_due(actor)
+
+
+@shared_task(name="console.tell_replacements")
+def tell_replacements() -> None:
+    with acting(system_actor()) as actor:
+        processes.tell_replacements(actor)

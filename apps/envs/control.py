@@ -3,12 +3,16 @@
 import http.client
 import json
 import socket
+import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
-from apps.workloads.drivers.base import Endpoint
+from apps.workloads.drivers.sockets import Endpoint, connected
 
+# For each step, and this many times as long for all of them: a program may answer a byte at a time.
 TIMEOUT_S = 4.0
+STEPS = 3
 MAX_ANSWER = 1 << 20
 
 
@@ -20,14 +24,10 @@ class _Connection(http.client.HTTPConnection):
     def __init__(self, endpoint: Endpoint, timeout: float) -> None:
         super().__init__("localhost", timeout=timeout)
         self.endpoint = endpoint
+        self.wire: socket.socket | None = None
 
     def connect(self) -> None:
-        if self.endpoint.socket_path is None:
-            self.sock = socket.create_connection((self.endpoint.host, self.endpoint.port or 0), self.timeout)
-            return
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(self.timeout)
-        self.sock.connect(self.endpoint.socket_path)
+        self.wire = self.sock = connected(self.endpoint, self.timeout)
 
 
 def ask(
@@ -35,6 +35,9 @@ def ask(
 ) -> tuple[int, Any]:
     """Status and JSON of one request; raises `Unreachable`."""
     connection = _Connection(endpoint, timeout)
+    cut = threading.Timer(STEPS * timeout, _cut, [connection])
+    cut.daemon = True
+    cut.start()
     try:
         body = json.dumps(content).encode() if content is not None else None
         connection.request(method, path, body, {"Content-Type": "application/json"} if body else {})
@@ -46,4 +49,12 @@ def ask(
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise Unreachable(str(error)) from error
     finally:
+        cut.cancel()
         connection.close()
+
+
+def _cut(connection: _Connection) -> None:
+    """Whoever waits for an answer reads its end now."""
+    with suppress(OSError):
+        if connection.wire is not None:  # `sock` is None already while the last bytes are awaited
+            connection.wire.shutdown(socket.SHUT_RDWR)

@@ -48,7 +48,7 @@ def spec_of(environment: Environment, package: Package, mounts: tuple[DataMount,
         argv=("python", f"{INSIDE}/supervise.py"),
         env=_variables(environment),
         mounts=(
-            DataMount(environment.home.relative_path, HOME, False),
+            DataMount(environment.home.relative_path, HOME, False, environment.home.size_mib),
             DataMount(published().name, INSIDE, True),
             *mounts,
         ),

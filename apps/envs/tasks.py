@@ -4,7 +4,7 @@ from celery import shared_task
 
 from apps.common.actor import system_actor
 from apps.common.scoping import acting
-from apps.envs.reconcile import idle, operations, stopping, yielding
+from apps.envs.reconcile import idle, stopping, yielding
 from apps.envs.services import binning, expiry
 
 
@@ -13,7 +13,6 @@ def advance() -> None:
     with acting(system_actor()) as actor:
         yielding.save_before_leaving(actor)
         stopping.save_before_stopping(actor)
-        operations.advance_due(actor)
 
 
 @shared_task(name="envs.watch")

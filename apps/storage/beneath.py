@@ -2,8 +2,12 @@
 
 Every step of a path is opened relative to the one before and follows no link, so nothing that a workload
 plants (a link, a swap while we look, a pipe) leads out of the folder or makes us wait.
+
+Reading goes through `open_regular`. New content goes through `replacing`: a file of its own that is renamed into place
+when it is whole, so that a name which a program has taken meanwhile is never opened at all.
 """
 
+import errno
 import os
 import re
 import stat
@@ -12,14 +16,29 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
+from uuid import uuid4
 
 from django.utils.translation import gettext_lazy as _
 
-from apps.common.errors import Invalid, NotFound
+from apps.common.errors import Conflict, Invalid, NotFound
 
 MAX_PATH = 1024
 MAX_NAME = 255
+# Programs may nest folders without end; each level costs an open on the way to it.
+MAX_DEPTH = 500
+HIDDEN = ".plstack-"  # files that are being written; renamed into place when whole
+SAFE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | SAFE
 DRIVE = re.compile(r"[A-Za-z]:")
+
+
+class TooDeep(Invalid):
+    """Folders nested deeper than `MAX_DEPTH`."""
+
+    code = "too_deep"
+
+    def __init__(self) -> None:
+        super().__init__(_("Folders are nested more than %(count)s deep.") % {"count": MAX_DEPTH})
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +72,14 @@ def folder_beneath(root: Path, path: str, *, create: bool = False) -> Iterator[i
 
 @contextmanager
 def folder_of_names(root: Path, names: Sequence[str], *, create: bool = False) -> Iterator[int]:
-    """As `folder_beneath`, for names that a walk met: they need not be ones that people may choose."""
+    """As `folder_beneath`, for names that a walk met: they need not be ones that people may choose.
+
+    Raises `NotFound`, `TooDeep`.
+    """
+    if len(names) > MAX_DEPTH:
+        raise TooDeep
     try:
-        descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
+        descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except FileNotFoundError as error:
         raise NotFound from error
     try:
@@ -72,7 +96,7 @@ def _enter(parent: int, name: str, create: bool) -> int:
         with suppress(FileExistsError):
             make_folder(parent, name)
     try:
-        child = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
+        child = os.open(name, FOLDER, dir_fd=parent)
     except OSError as error:
         raise NotFound from error
     os.close(parent)
@@ -103,28 +127,119 @@ def open_names(root: Path, names: Sequence[str]) -> int:
     *folders, name = names or ("",)
     with folder_of_names(root, folders) as parent:
         try:
-            descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=parent)
+            return open_regular(parent, name)
         except OSError as error:
             raise NotFound from error
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+
+
+def open_regular(parent: int, name: str, flags: int = os.O_RDONLY, mode: int = 0o600) -> int:
+    """A descriptor of a regular file in an open folder; with `flags` for writing, of one that has no other name.
+
+    Never waits and follows no link. `flags` must not hold O_TRUNC, which would empty a file before it is looked at.
+    Raises OSError: EINVAL for pipes, sockets, devices and folders, EMLINK for a file to be written that has more names.
+    """
+    if flags & os.O_TRUNC:
+        raise ValueError("a file is not emptied before it is known to be one")
+    descriptor = os.open(name, flags | SAFE, mode, dir_fd=parent)
+    status = os.fstat(descriptor)
+    code = 0 if stat.S_ISREG(status.st_mode) else errno.EINVAL
+    if not code and flags & os.O_ACCMODE != os.O_RDONLY and status.st_nlink > 1:
+        code = errno.EMLINK
+    if code:
         os.close(descriptor)
-        raise NotFound
+        raise OSError(code, os.strerror(code), name)
     return descriptor
 
 
-def create_file(root: Path, path: str) -> int:
-    """A write-only descriptor of a new or emptied regular file, its folders made on the way."""
+@contextmanager
+def writing(root: Path, path: str) -> Iterator[int]:
+    """As `replacing`, at a path below `root` whose folders are made on the way. Raises `Invalid`, `Conflict`."""
     *folders, name = parts_of(path) or ("",)
     if not name:
         raise Invalid.field("path", _("A file needs a name."))
-    with folder_beneath(root, "/".join(folders), create=True) as parent:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+    with folder_beneath(root, "/".join(folders), create=True) as parent, replacing(parent, name) as descriptor:
+        yield descriptor
+
+
+@contextmanager
+def replacing(parent: int, name: str, *, mode: int = 0o644, owner: int | None = None) -> Iterator[int]:
+    """A write-only descriptor of a new file that takes the place of `name` in an open folder once the block ends.
+
+    Readers meet the old file or the new one, never half of one; after an error nothing is left. It belongs to whom
+    the open folder `owner` belongs to (`parent` by default). Raises `Conflict` where `name` is no regular file.
+    """
+    _refuse_special(parent, name)
+    part = f"{HIDDEN}{uuid4().hex}"
+    descriptor = open_regular(parent, part, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    try:
+        yield descriptor
+        os.fchmod(descriptor, mode & 0o777)
+        give_open(descriptor, parent if owner is None else owner)
+        os.rename(part, name, src_dir_fd=parent, dst_dir_fd=parent)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(part, dir_fd=parent)
+        raise
+    finally:
+        os.close(descriptor)
+
+
+def _refuse_special(parent: int, name: str) -> None:
+    with suppress(FileNotFoundError):
+        if not stat.S_ISREG(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode):
+            raise Conflict(_("Something else of this name is there already."))
+
+
+def give_open(descriptor: int, folder: int) -> None:
+    """As `give_like`, for what is open: no swap of its name can come between."""
+    owner = os.fstat(folder)
+    if os.geteuid() == 0 and owner.st_uid != 0:
+        os.fchown(descriptor, owner.st_uid, owner.st_gid)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One entry that a walk met. `names` lead to its folder, which is open as `parent` until the next is asked for."""
+
+    parent: int
+    names: tuple[str, ...]
+    name: str
+    status: os.stat_result
+
+    @property
+    def is_folder(self) -> bool:
+        return stat.S_ISDIR(self.status.st_mode)
+
+    @property
+    def is_file(self) -> bool:
+        return stat.S_ISREG(self.status.st_mode)
+
+
+def walk(root: Path, names: tuple[str, ...] = ()) -> Iterator[Found]:
+    """Everything below a folder, links not followed, a folder before what is in it; what vanishes is left out.
+
+    One folder is open at a time and nothing recurses: neither depth nor width of a hostile tree exhausts descriptors or
+    the stack. Raises `NotFound` where the first folder is missing, `TooDeep`.
+    """
+    waiting = [names]
+    while waiting:
+        current = waiting.pop()
         try:
-            descriptor = os.open(name, flags, 0o644, dir_fd=parent)
-        except IsADirectoryError as error:
-            raise Invalid.field("path", _("A folder of this name exists already.")) from error
-        give_like(parent, name)
-        return descriptor
+            with folder_of_names(root, current) as parent:
+                for found in _entries(parent, current):
+                    if found.is_folder:
+                        waiting.append((*current, found.name))
+                    yield found
+        except NotFound:
+            if current == names:
+                raise
+
+
+def _entries(parent: int, names: tuple[str, ...]) -> Iterator[Found]:
+    with os.scandir(parent) as entries:
+        for entry in entries:
+            with suppress(FileNotFoundError):  # removed while we look
+                yield Found(parent, names, entry.name, os.stat(entry.name, dir_fd=parent, follow_symlinks=False))
 
 
 def items(root: Path, path: str = "") -> list[Item]:
@@ -132,9 +247,10 @@ def items(root: Path, path: str = "") -> list[Item]:
     found = []
     with folder_beneath(root, path) as parent:
         for name in os.listdir(parent):
-            status = os.stat(name, dir_fd=parent, follow_symlinks=False)
-            if stat.S_ISDIR(status.st_mode) or stat.S_ISREG(status.st_mode):
-                found.append(_item(path, name, status))
+            with suppress(FileNotFoundError):  # removed while we look
+                status = os.stat(name, dir_fd=parent, follow_symlinks=False)
+                if stat.S_ISDIR(status.st_mode) or stat.S_ISREG(status.st_mode):
+                    found.append(_item(path, name, status))
     return sorted(found, key=lambda item: (not item.is_folder, item.name.lower()))
 
 

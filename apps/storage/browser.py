@@ -62,6 +62,7 @@ class Files:
     columns: tuple[dict[str, Any], ...]
     writable: bool
     jobs: tuple[Job, ...] = ()
+    failed: tuple[Job, ...] = ()
     unfinished: tuple[Unfinished, ...] = ()
     empty_text: str | Promise = ""
 
@@ -116,6 +117,7 @@ def context(actor: Actor, root: Root, params: Mapping[str, str], *, empty_text: 
         columns=tuple(_column(url, path, search, order, name, label) for name, label in COLUMNS),
         writable=writable,
         jobs=tuple(jobs.of_subject(root.id)),
+        failed=tuple(jobs.failed_lately(root.id)),
         unfinished=_unfinished(actor, root) if writable else (),
         empty_text=empty_text,
     )

@@ -2,23 +2,23 @@
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from stat import S_IMODE, S_ISDIR, S_ISREG
 from typing import Any
-from uuid import UUID, uuid4
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from apps.common.actor import Actor
 from apps.common.errors import Invalid, NotFound
-from apps.storage import jobs, operations
-from apps.storage.beneath import folder_of_names, give_like, make_folder, open_names, parts_of
+from apps.storage import disk, jobs, operations
+from apps.storage.beneath import HIDDEN, folder_of_names, make_folder, open_names, parts_of, replacing
 from apps.storage.choices import Clash, JobKind
-from apps.storage.listing import HIDDEN
 from apps.storage.models import Job
 from apps.storage.rebuilding import copy_content
-from apps.storage.roots import Root, resolve, row_of
+from apps.storage.roots import Root, row_of
 from apps.storage.usage import Budget, guard
 
 Names = tuple[str, ...]
@@ -53,6 +53,7 @@ def start(
             "target": [target.kind, str(target.id)],
             "folder": "/".join(into),
             "placed": placed,
+            "clash": clash,
         },
     )
 
@@ -82,31 +83,70 @@ def _placed(parent: int, paths: Sequence[str], clash: Clash) -> dict[str, str]:
     return placed
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Way:
+    """Where from, where to, and what was counted for it. `target`: the tree itself, or a folder aside."""
+
     source: Root
-    target: Root
+    target: Path
     budget: Budget
     ticket: jobs.Ticket
+    size: int = 0
+    entries: int = 0
+
+    def take(self, size: int, entries: int) -> None:
+        self.budget.take(size, entries)
+        self.size += size
+        self.entries += entries
+
+    def tick(self) -> None:
+        self.ticket.tell(0, 0)
 
 
 def run(actor: Actor, ticket: jobs.Ticket) -> None:
     """Do the job as its owner, whose rights are asked again. Raises `DomainError`, `jobs.TakenAway`."""
     wanted: dict[str, Any] = ticket.job.parameters
     move = ticket.job.kind == JobKind.MOVE
-    source = _root(actor, wanted["source"], write=move)
-    target = _root(actor, wanted["target"], write=True)
-    into = parts_of(wanted["folder"])
+    source = ticket.root(actor, wanted["source"], write=move)
+    target = ticket.root(actor, wanted["target"], write=True)
+    into, placed = parts_of(wanted["folder"]), dict(wanted["placed"])
+    clash = Clash(wanted.get("clash", Clash.KEEP_BOTH))
     with guard(row_of(target)) as budget, operations.in_words():
-        way = _Way(source, target, budget, ticket)
-        for path, name in wanted["placed"].items():
-            _copy(way, parts_of(path), (*into, name))
+        if clash is Clash.REPLACE:
+            way = _Way(source, target.path, budget, ticket)
+            for path, name in placed.items():
+                _copy(way, parts_of(path), (*into, name))
+        else:
+            placed = _copy_aside(_Way(source, _aside(ticket), budget, ticket), target, into, placed, clash)
     if move:
-        operations.delete(source, list(wanted["placed"]))
+        operations.delete(source, list(placed))
 
 
-def _root(actor: Actor, address: list[str], *, write: bool) -> Root:
-    return resolve(actor, address[0], UUID(address[1]), write=write)
+def _aside(ticket: jobs.Ticket) -> Path:
+    return disk.staging(ticket.job.organisation_id, ticket.job.pk) / "new"
+
+
+def _copy_aside(way: _Way, target: Root, into: Names, placed: dict[str, str], clash: Clash) -> dict[str, str]:
+    """All of it aside, then each entry into the tree in one step; those of `placed` that stand there now.
+
+    From the mark `whole` on nothing is copied any more: what then is missing aside is in its place already.
+    """
+    whole = way.target.with_name("whole")
+    try:
+        if not whole.exists():
+            way.target.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for path, name in placed.items():
+                _copy(way, parts_of(path), (name,))
+            whole.touch()
+        with folder_of_names(target.path, into) as parent:
+            return {path: name for path, name in placed.items() if _appears(way.target / name, parent, clash)}
+    except BaseException:
+        way.budget.give(way.size, way.entries)
+        raise
+
+
+def _appears(made: Path, parent: int, clash: Clash) -> bool:
+    return not os.path.lexists(made) or operations.appear(made, parent, made.name, clash) is not None
 
 
 def _copy(way: _Way, origin: Names, place: Names) -> None:
@@ -129,11 +169,13 @@ def _copy(way: _Way, origin: Names, place: Names) -> None:
 
 
 def _ensure(way: _Way, names: Names) -> None:
-    with folder_of_names(way.target.path, names[:-1]) as parent:
-        try:
-            make_folder(parent, names[-1])
-        except FileExistsError:
+    with folder_of_names(way.target, names[:-1]) as parent:
+        if _status(parent, names[-1]) is not None:
             return
+        way.take(0, 1)
+        with suppress(FileExistsError):
+            make_folder(parent, names[-1])
+    way.tick()
 
 
 def _copy_file(way: _Way, origin: Names, place: Names) -> None:
@@ -143,11 +185,13 @@ def _copy_file(way: _Way, origin: Names, place: Names) -> None:
         return
     try:
         status = os.fstat(source)
-        with folder_of_names(way.target.path, place[:-1]) as parent:
+        with folder_of_names(way.target, place[:-1]) as parent:
             before = _status(parent, place[-1])
             if before is None or (before.st_size, before.st_mtime_ns) != (status.st_size, status.st_mtime_ns):
-                way.budget.take(status.st_size)
-                _write(source, status, parent, place[-1])
+                way.take(status.st_size, 0 if before is not None else 1)
+                with replacing(parent, place[-1], mode=S_IMODE(status.st_mode)) as target:
+                    copy_content(source, target, way.tick)
+                    os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
                 way.budget.give(before.st_size if before is not None else 0)
     finally:
         os.close(source)
@@ -159,19 +203,3 @@ def _status(parent: int, name: str) -> os.stat_result | None:
         return os.stat(name, dir_fd=parent, follow_symlinks=False)
     except FileNotFoundError:
         return None
-
-
-def _write(source: int, status: os.stat_result, parent: int, name: str) -> None:
-    part = f"{HIDDEN}{uuid4().hex}"
-    target = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=parent)
-    try:
-        copy_content(source, target)
-        os.fchmod(target, S_IMODE(status.st_mode) & 0o777)
-        os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
-        give_like(parent, part)
-        os.rename(part, name, src_dir_fd=parent, dst_dir_fd=parent)
-    except BaseException:
-        os.unlink(part, dir_fd=parent)
-        raise
-    finally:
-        os.close(target)

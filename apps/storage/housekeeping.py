@@ -5,7 +5,8 @@ from uuid import UUID
 
 from apps.common.clock import db_now
 from apps.storage import objects, trees, uploads
-from apps.storage.disk import data_root
+from apps.storage.choices import OPEN_JOBS
+from apps.storage.disk import data_root, discard
 from apps.storage.models import DatasetVersion, Job, Manifest
 
 # A capture touches its manifest with every batch; one that has not for so long is nobody's any more.
@@ -19,6 +20,7 @@ def sweep() -> None:
         trees.forget(manifest)
     uploads.sweep()
     _forget_jobs()
+    _clear_staging()
     while objects.collect():
         pass
 
@@ -31,6 +33,16 @@ def _forget_jobs() -> None:
     for manifest in Manifest.objects.filter(pk__in=begun).exclude(pk__in=made):
         trees.forget(manifest)
     old.delete()
+
+
+def _clear_staging() -> None:
+    """What jobs had put aside that were cancelled or ended without a chance to take it away."""
+    aside = list(data_root().glob("*/staging/*"))
+    alive = Job.objects.filter(status__in=OPEN_JOBS, pk__in=[path.name for path in aside])
+    kept = {str(pk) for pk in alive.values_list("pk", flat=True)}
+    for path in aside:
+        if path.name not in kept:
+            discard(path)
 
 
 def adopt() -> None:

@@ -1,51 +1,94 @@
-"""Work on files that outlives a request: begun by a person, done by a worker, as that person, seen in its row."""
+"""Work on files that outlives a request: begun by a person, done as that person by the files process."""
 
-import logging
 import time
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from celery import current_app
-from django.db import transaction
-from django.db.models import QuerySet
-from kombu.exceptions import KombuError
+from django.db.models import Count, QuerySet
+from django.utils.translation import gettext_lazy as _
 
-from apps.common.actor import Actor
-from apps.common.errors import NotFound
-from apps.storage import states
-from apps.storage.choices import OPEN_JOBS, JobKind, RootKind
+from apps.common.actor import Actor, Channel
+from apps.common.clock import db_now
+from apps.common.errors import Conflict, Denied, NotFound
+from apps.common.grants import RECHECK_S
+from apps.common.permissions import Permission
+from apps.common.scoping import acting
+from apps.storage import disk, states, turns
+from apps.storage.choices import OPEN_JOBS, JobKind, JobStatus, RootKind
 from apps.storage.models import Job
+from apps.storage.roots import Root, resolve
+from apps.tenants.actors import organisation_actor
+from apps.tenants.models import User
 
 TOLD_EVERY_S = 1.0
-log = logging.getLogger(__name__)
+MAX_OPEN = 100
+FAILURES_SHOWN = timedelta(hours=1)
 
 
 class TakenAway(Exception):
-    """The job was cancelled, or another worker has it now: stop without a word."""
+    """The job was cancelled, or another child has it now: stop without a word."""
 
 
 class Ticket:
-    """The worker's hold on a job: counts what is done, tells the row about once a second."""
+    """The child's hold on a job: counts what is done, tells the row about once a second that it got further.
+
+    Work that takes hours ends soon after the owner's right to one of its trees has ended.
+    """
 
     def __init__(self, job: Job) -> None:
         self.job = job
+        self._roots: list[tuple[list[str], bool]] = []
+        self._confirmed = time.monotonic()
         self.files = 0
         self.size = 0
         self._told = 0.0
 
     def tell(self, files: int, size: int) -> None:
-        """So much more is done. Raises `TakenAway` where the job is not ours any more."""
+        """So much more is done; zeros for the next piece of one large file.
+
+        Raises `TakenAway` where the job is not ours any more, `Unavailable` where the disk runs full: a tree may fill
+        more than it is said to hold; else as `root` does.
+        """
         self.files += files
         self.size += size
         if time.monotonic() - self._told > TOLD_EVERY_S:
             self._told = time.monotonic()
             if not states.beat(self.job, files=self.files, size=self.size):
                 raise TakenAway
+            disk.refuse_when_full()
+        if time.monotonic() - self._confirmed > RECHECK_S:
+            self._confirmed = time.monotonic()
+            self._confirm()
+
+    def root(self, actor: Actor, address: list[str], *, write: bool = False) -> Root:
+        """The tree of this kind and id, which is asked for again while the job runs. Raises `NotFound`, `Denied`."""
+        self._roots.append((address, write))
+        return resolve(actor, address[0], UUID(address[1]), write=write)
+
+    def _confirm(self) -> None:
+        actor = owner_of(self.job)
+        with acting(actor):
+            for address, write in self._roots:
+                resolve(actor, address[0], UUID(address[1]), write=write)
+
+    def forget(self) -> None:
+        """Begun anew: what an earlier try counted is gone."""
+        self.files = self.size = 0
+        self.close()
 
     def close(self) -> None:
         """The last figures."""
         states.beat(self.job, files=self.files, size=self.size)
+
+
+def owner_of(job: Job) -> Actor:
+    """Whoever began it, with the rights that they have now; raises `Denied` for who is no member any more."""
+    owner = User.objects.filter(pk=job.owner_id, is_active=True).first()
+    if owner is None:
+        raise Denied(Permission.STORAGE_USE)
+    return organisation_actor(owner, job.organisation_id, channel=Channel.TASK)
 
 
 def start(
@@ -58,7 +101,9 @@ def start(
     root_kind: RootKind | str = "",
     total_bytes: int = 0,
 ) -> Job:
-    """Queue work; a worker takes it within seconds, at once where the broker is up."""
+    """Queue work; it starts within a second or two where it is its organisation's turn. Raises `Conflict`."""
+    if Job.objects.filter(owner_id=actor.person(), status__in=OPEN_JOBS).count() >= MAX_OPEN:
+        raise Conflict(_("Too many of your jobs on files are waiting."), hint=_("Wait until some are done."))
     job: Job = Job.objects.create(
         organisation_id=actor.organisation(),
         owner_id=actor.person(),
@@ -69,22 +114,36 @@ def start(
         parameters=dict(parameters),
         total_bytes=total_bytes,
     )
-    transaction.on_commit(_nudge, robust=True)
     job.refresh_from_db()
     return job
-
-
-def _nudge() -> None:
-    """A nudge that is lost costs seconds: the periodic sweep finds the same row."""
-    try:
-        current_app.send_task("storage.work", queue="default", expires=5, retry=False)
-    except (KombuError, OSError, RuntimeError):
-        log.warning("nudge lost: storage.work")
 
 
 def of_subject(subject_id: UUID) -> QuerySet[Job]:
     """Open jobs about an object, oldest first, for those who may see the object."""
     return Job.objects.filter(subject_id=subject_id, status__in=OPEN_JOBS).order_by("created_at")
+
+
+def announce(job: Job, total_bytes: int) -> None:
+    """How much there is to do, once that is known."""
+    Job.objects.filter(pk=job.pk).update(total_bytes=total_bytes)
+
+
+def ahead_of(job: Job) -> int:
+    """Jobs of the same organisation that start before this one; 0 once it runs."""
+    if job.status != JobStatus.QUEUED:
+        return 0
+    waiting = Job.objects.filter(organisation_id=job.organisation_id, status=JobStatus.QUEUED)
+    own = waiting.filter(owner_id=job.owner_id, created_at__lt=job.created_at).count()
+    others = waiting.exclude(owner_id=job.owner_id).order_by().values("owner_id").annotate(count=Count("pk"))
+    running = Job.objects.filter(organisation_id=job.organisation_id, status=JobStatus.RUNNING).count()
+    return running + turns.ahead(own, others.values_list("count", flat=True))
+
+
+def failed_lately(subject_id: UUID) -> QuerySet[Job]:
+    """What failed about an object within the last hour, newest first: its page says why."""
+    since = db_now() - FAILURES_SHOWN
+    rows = Job.objects.filter(subject_id=subject_id, status=JobStatus.FAILED, ended_at__gt=since)
+    return rows.order_by("-ended_at")[:5]
 
 
 def recent(subject_id: UUID) -> Job | None:
@@ -102,5 +161,5 @@ def get(actor: Actor, job_id: UUID) -> Job:
 
 
 def cancel(actor: Actor, job: Job) -> None:
-    """What it has written so far stays, and can be deleted like any file."""
+    """What it had put aside is removed; what it replaced file by file stays as it is."""
     states.stop(job)

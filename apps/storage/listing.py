@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from apps.storage.beneath import folder_beneath, parts_of
+from apps.storage.beneath import HIDDEN, folder_beneath, parts_of
 
 PER_PAGE = 100
-HIDDEN = ".plstack-"  # files that are being written; renamed into place when whole
 Key = Callable[[os.DirEntry[str]], tuple[object, ...]]
 
 

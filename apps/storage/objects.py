@@ -9,6 +9,7 @@ import fcntl
 import hashlib
 import os
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,12 +18,14 @@ from uuid import UUID, uuid4
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
+from apps.storage.beneath import SAFE
 from apps.storage.disk import data_root
 from apps.storage.models import ManifestEntry, StoredObject
 
 CHUNK = 1 << 20
 FICLONE = 0x40049409  # linux/fs.h: share the blocks of another file, where the file system can
 STALE_S = 24 * 3600
+Tick = Callable[[], None]
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -44,14 +47,17 @@ def object_path(organisation_id: UUID, sha256: bytes) -> Path:
     return store_of(organisation_id) / digest[:2] / digest[2:]
 
 
-def stage(organisation_id: UUID, source: int) -> Staged:
-    """Copy an open file aside and hash exactly the bytes that were kept, even of a file that changes meanwhile."""
+def stage(organisation_id: UUID, source: int, tick: Tick | None = None) -> Staged:
+    """Copy an open file aside and hash exactly the bytes that were kept, even of a file that changes meanwhile.
+
+    `tick` is called for each piece; what it raises ends the copy, of which nothing is left.
+    """
     waiting = store_of(organisation_id) / "tmp"
     waiting.mkdir(parents=True, exist_ok=True)
     path = waiting / uuid4().hex
-    target = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o444)
+    target = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | SAFE, 0o444)
     try:
-        digest, size = _read_clone(source, target) or _read_copy(source, target)
+        digest, size = _read_clone(source, target, tick) or _read_copy(source, target, tick)
     except BaseException:
         path.unlink(missing_ok=True)
         raise
@@ -60,7 +66,7 @@ def stage(organisation_id: UUID, source: int) -> Staged:
     return Staged(digest, size, path)
 
 
-def _read_clone(source: int, target: int) -> tuple[bytes, int] | None:
+def _read_clone(source: int, target: int, tick: Tick | None) -> tuple[bytes, int] | None:
     """Share the source's blocks and hash those; None where the file system cannot."""
     try:
         fcntl.ioctl(target, FICLONE, source)
@@ -70,15 +76,19 @@ def _read_clone(source: int, target: int) -> tuple[bytes, int] | None:
     while chunk := os.pread(target, CHUNK, size):
         digest.update(chunk)
         size += len(chunk)
+        if tick is not None:
+            tick()
     return digest.digest(), size
 
 
-def _read_copy(source: int, target: int) -> tuple[bytes, int]:
+def _read_copy(source: int, target: int, tick: Tick | None) -> tuple[bytes, int]:
     digest, size = hashlib.sha256(), 0
     while chunk := os.pread(source, CHUNK, size):
         digest.update(chunk)
         write_all(target, chunk)
         size += len(chunk)
+        if tick is not None:
+            tick()
     return digest.digest(), size
 
 

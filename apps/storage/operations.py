@@ -3,21 +3,20 @@
 import ctypes
 import errno
 import os
-import shutil
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.errors import Conflict, Invalid, NotFound, Unavailable
 from apps.storage import disk
-from apps.storage.beneath import folder_beneath, folder_of_names, make_folder, parts_of
+from apps.storage.beneath import folder_beneath, folder_of_names, make_folder, parts_of, walk
 from apps.storage.choices import Clash
 from apps.storage.roots import Root, row_of
-from apps.storage.usage import guard, measure_open
+from apps.storage.usage import BRIEF_S, guard, measure
 
 RENAME_NOREPLACE = 1
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -55,8 +54,13 @@ def clean_entry(name: str) -> str:
 def create_folder(root: Root, path: str, name: str) -> str:
     """A new folder in the folder `path`; its path. `Conflict` where the name is taken."""
     cleaned = clean_entry(name)
-    with in_words(), folder_beneath(root.path, path) as parent:
-        make_folder(parent, cleaned)
+    with guard(row_of(root)) as budget, in_words(), folder_beneath(root.path, path) as parent:
+        budget.take(0, 1)
+        try:
+            make_folder(parent, cleaned)
+        except OSError:
+            budget.give(0, 1)
+            raise
     return "/".join((*parts_of(path), cleaned))
 
 
@@ -105,6 +109,24 @@ def put(source: int, name: str, target: int, wanted: str, clash: Clash) -> str |
     raise FileExistsError(wanted)
 
 
+def appear(aside: Path, target: int, wanted: str, clash: Clash) -> str | None:
+    """A tree or file of the platform's own, given to the open folder's owner and put into it as `clash` says."""
+    with folder_beneath(aside.parent, "") as source:
+        give_tree(aside, target)
+        return put(source, aside.name, target, wanted, clash)
+
+
+def give_tree(aside: Path, folder: int) -> None:
+    """Let what nobody else can reach yet belong to whom the open folder belongs to."""
+    owner = os.fstat(folder)
+    if os.geteuid() != 0 or owner.st_uid == 0:
+        return
+    os.chown(aside, owner.st_uid, owner.st_gid, follow_symlinks=False)
+    if aside.is_dir():
+        for found in walk(aside):
+            os.chown(found.name, owner.st_uid, owner.st_gid, dir_fd=found.parent, follow_symlinks=False)
+
+
 def candidates(name: str) -> Iterator[str]:
     """`data.csv`, `data (2).csv`, `data (3).csv` …"""
     yield name
@@ -133,34 +155,33 @@ def rename_new(source: int, name: str, target: int, wanted: str) -> None:
 
 
 def delete(root: Root, paths: Sequence[str]) -> int:
-    """Delete files and folders for good; how many entries were named and there. What they took is free at once."""
+    """Delete files and folders for good; how many entries were named and there.
+
+    What they took is free at once; of what is too large to be counted meanwhile, after the next measurement.
+    """
     count = 0
     with guard(row_of(root)) as budget:
         for path in paths:
             *folders, name = _names(path)
             with suppress(NotFound), in_words(), folder_of_names(root.path, folders) as parent:
-                budget.give(_remove(parent, name))
+                budget.give(*_remove(parent, name))
                 count += 1
     return count
 
 
-def _remove(parent: int, name: str) -> int:
-    """Moved aside in one step, so that nobody meets half of a folder; the bytes that were in it."""
+def _remove(parent: int, name: str) -> tuple[int, int]:
+    """Moved aside in one step, so that nobody meets half of a folder; the bytes and entries that were in it."""
     status = os.stat(name, dir_fd=parent, follow_symlinks=False)
     if not stat.S_ISDIR(status.st_mode):
         os.unlink(name, dir_fd=parent)
-        return min(status.st_size, status.st_blocks * 512) if stat.S_ISREG(status.st_mode) else 0
+        return min(status.st_size, status.st_blocks * 512) if stat.S_ISREG(status.st_mode) else 0, 1
     trash = disk.trash()
-    aside = trash / uuid4().hex
-    try:
-        os.rename(name, aside, src_dir_fd=parent)
-    except OSError as error:
-        if error.errno != errno.EXDEV:
-            raise
-        size = measure_open(parent, name)[1]
-        shutil.rmtree(name, dir_fd=parent)
-        return size
-    return measure_open(None, str(aside))[1]
+    aside = uuid4().hex
+    os.rename(name, trash / aside, src_dir_fd=parent)
+    with suppress(NotFound):  # it is being removed already
+        found = measure(trash, [aside], patience_s=BRIEF_S)
+        return (found.size, found.entries + 1) if found.complete else (0, 0)
+    return 0, 0
 
 
 def _names(path: str) -> tuple[str, ...]:

@@ -5,13 +5,13 @@ import fcntl
 import os
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from apps.common.errors import Conflict
-from apps.storage.beneath import folder_of_names
+from apps.storage.beneath import SAFE, folder_of_names, open_regular
 from apps.storage.models import EntryKind, Manifest, ManifestEntry
-from apps.storage.objects import FICLONE, object_path
-from apps.storage.usage import Budget
+from apps.storage.objects import FICLONE, Tick, object_path
 
 CHUNK = 8 << 20
 Progress = Callable[[int, int], None]
@@ -22,28 +22,27 @@ def materialise(
     target: Path,
     *,
     read_only: bool = False,
-    budget: Budget | None = None,
     progress: Progress | None = None,
 ) -> None:
     """Write the manifest's tree into `target`, a folder that nobody else can reach yet; it may hold part of it already.
 
     With `read_only`, files are links to the store's own (which no program may then be let write to); otherwise copies
-    with their mode and time of change. `budget` is asked before each copy. Raises `Conflict` for an unfinished
-    manifest, `QuotaExceeded`, OSError.
+    with their mode and time of change. Raises `Conflict` for an unfinished manifest, OSError.
     """
     if not manifest.complete:
         raise Conflict("the manifest is not complete")
     target.mkdir(parents=True, exist_ok=True)
+    tick = None if progress is None else partial(progress, 0, 0)
     for entry in ManifestEntry.objects.filter(manifest=manifest).order_by("path").iterator(chunk_size=2000):
         *folders, name = entry.path.split("/")
         # A walk through a folder that changes may have met a link and, later, a folder in its place: follow none.
         with folder_of_names(target, folders, create=True) as parent:
-            _make(entry, parent, name, read_only, budget)
+            _make(entry, parent, name, read_only, tick)
         if progress is not None:
             progress(1, entry.size)
 
 
-def _make(entry: ManifestEntry, parent: int, name: str, read_only: bool, budget: Budget | None) -> None:
+def _make(entry: ManifestEntry, parent: int, name: str, read_only: bool, tick: Tick | None) -> None:
     if entry.kind == EntryKind.FOLDER:
         with suppress(FileExistsError):
             os.mkdir(name, 0o755, dir_fd=parent)
@@ -51,7 +50,7 @@ def _make(entry: ManifestEntry, parent: int, name: str, read_only: bool, budget:
         with suppress(FileExistsError):
             os.symlink(entry.target, name, dir_fd=parent)
     elif not (read_only and _link(entry, parent, name)):
-        _copy(entry, parent, name, budget)
+        _copy(entry, parent, name, tick)
 
 
 def _link(entry: ManifestEntry, parent: int, name: str) -> bool:
@@ -73,14 +72,14 @@ def _content(entry: ManifestEntry) -> Path:
     return object_path(entry.organisation_id, bytes(entry.sha256 or b""))
 
 
-def _copy(entry: ManifestEntry, parent: int, name: str, budget: Budget | None) -> None:
-    if budget is not None:
-        budget.take(entry.size)
+def _copy(entry: ManifestEntry, parent: int, name: str, tick: Tick | None) -> None:
     part = f".{entry.pk}.part"
-    source = os.open(_content(entry), os.O_RDONLY)
-    target = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600, dir_fd=parent)
+    with suppress(FileNotFoundError):  # of a try that was killed
+        os.unlink(part, dir_fd=parent)
+    source = os.open(_content(entry), os.O_RDONLY | SAFE)
+    target = open_regular(parent, part, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
-        copy_content(source, target)
+        copy_content(source, target, tick)
         os.fchmod(target, entry.mode & 0o777)
         changed = int(entry.stamp.partition(":")[0] or 0)
         os.utime(target, ns=(changed, changed))
@@ -90,8 +89,11 @@ def _copy(entry: ManifestEntry, parent: int, name: str, budget: Budget | None) -
     os.rename(part, name, src_dir_fd=parent, dst_dir_fd=parent)
 
 
-def copy_content(source: int, target: int) -> None:
-    """All bytes of one open file into another, empty one: shared blocks where the disk can, else inside the kernel."""
+def copy_content(source: int, target: int, tick: Tick | None = None) -> None:
+    """All bytes of one open file into another, empty one: shared blocks where the disk can, else inside the kernel.
+
+    `tick` is called for each piece, and may raise to give up.
+    """
     try:
         fcntl.ioctl(target, FICLONE, source)
         return
@@ -99,3 +101,5 @@ def copy_content(source: int, target: int) -> None:
         left = os.fstat(source).st_size
     while left > 0 and (sent := os.sendfile(target, source, None, min(left, CHUNK))):
         left -= sent
+        if tick is not None:
+            tick()

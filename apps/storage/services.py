@@ -1,6 +1,5 @@
 """Making folders and putting files into them."""
 
-import os
 from pathlib import Path
 from uuid import UUID, uuid4
 
@@ -10,10 +9,14 @@ from django.utils.translation import gettext_lazy as _
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, Invalid, NotFound
 from apps.storage.archives import MAX_BYTES, MAX_FILES, extract_zip
-from apps.storage.beneath import create_file, items
+from apps.storage.beneath import items, writing
 from apps.storage.disk import data_root, discard, refuse_when_full
 from apps.storage.models import Folder, FolderKind
+from apps.storage.objects import write_all
 from apps.storage.usage import measure
+
+# Code's limit of 5,000 files leaves as many folders for them to lie in.
+ENTRIES = 2 * MAX_FILES
 
 
 def root_of(folder: Folder) -> Path:
@@ -51,19 +54,19 @@ def add_file(actor: Actor, *, folder: Folder, path: str, content: "File[bytes]")
     if path.lower().endswith(".zip"):
         extract_zip(content, root_of(folder))
     else:
-        with os.fdopen(create_file(root_of(folder), path), "wb") as target:
+        with writing(root_of(folder), path) as target:
             for chunk in content.chunks():
-                target.write(chunk)
-    count, size = measure(root_of(folder))
-    if count > MAX_FILES or size > MAX_BYTES:
+                write_all(target, chunk)
+    found = measure(root_of(folder), most=ENTRIES)
+    if found.entries > ENTRIES or found.size > MAX_BYTES or not found.complete:
         raise Invalid.field("file", _("Code may have 5,000 files and 512 MiB at most."))
 
 
 def write_text(actor: Actor, *, folder: Folder, path: str, text: str) -> None:
     """Write a text file, with Unix line ends: a shell would choke on what browsers send."""
     _writable(actor, folder)
-    with os.fdopen(create_file(root_of(folder), path), "w", encoding="utf-8", newline="\n") as target:
-        target.write(text.replace("\r\n", "\n"))
+    with writing(root_of(folder), path) as target:
+        write_all(target, text.replace("\r\n", "\n").encode())
 
 
 def seal(folder: Folder) -> None:

@@ -3,13 +3,11 @@
 import os
 import stat
 from dataclasses import dataclass
-from uuid import uuid4
 
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.errors import Conflict, Invalid
-from apps.storage.beneath import folder_of_names, give_like, open_names, parts_of
-from apps.storage.listing import HIDDEN
+from apps.storage.beneath import folder_of_names, open_names, parts_of, replacing
 from apps.storage.objects import write_all
 from apps.storage.operations import in_words
 from apps.storage.roots import Root, row_of
@@ -98,8 +96,9 @@ def write_text(root: Root, path: str, text: str, *, etag: str | None, encoding: 
         before = _current(parent, name)
         if (None if before is None else _etag(before)) != etag:
             raise _changed(etag)
-        budget.take(len(data))
-        _replace(parent, name, data, 0o644 if before is None else stat.S_IMODE(before.st_mode))
+        budget.take(len(data), 1 if before is None else 0)
+        with replacing(parent, name, mode=0o644 if before is None else stat.S_IMODE(before.st_mode)) as descriptor:
+            write_all(descriptor, data)
         budget.give(0 if before is None else before.st_size)
         return _etag(os.stat(name, dir_fd=parent, follow_symlinks=False))
 
@@ -133,18 +132,3 @@ def _changed(etag: str | None) -> Conflict:
         _("The file was changed by someone else meanwhile."),
         hint=_("Copy your text, open the file again and put your changes in."),
     )
-
-
-def _replace(parent: int, name: str, data: bytes, mode: int) -> None:
-    part = f"{HIDDEN}{uuid4().hex}"
-    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=parent)
-    try:
-        write_all(descriptor, data)
-        os.fchmod(descriptor, mode & 0o777)
-        give_like(parent, part)
-        os.rename(part, name, src_dir_fd=parent, dst_dir_fd=parent)
-    except BaseException:
-        os.unlink(part, dir_fd=parent)
-        raise
-    finally:
-        os.close(descriptor)

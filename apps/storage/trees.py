@@ -4,6 +4,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from django.db.models.functions import Now
 
 from apps.common.errors import NotFound
 from apps.storage import objects
-from apps.storage.beneath import folder_beneath, open_names, parts_of
+from apps.storage.beneath import open_names, parts_of, walk
 from apps.storage.models import EntryKind, Manifest, ManifestEntry
 
 BATCH_FILES = 256
@@ -63,10 +64,11 @@ def capture(
     manifest = unfinished or Manifest.objects.create(organisation_id=organisation_id)
     known = _known(manifest, base)
     seen: set[str] = set()
-    walk = _walk(root, path, links)
-    while batch := _batch(walk):
+    tick = None if progress is None else partial(progress, 0, 0)
+    met = _walk(root, path, links)
+    while batch := _batch(met):
         seen.update(entry.path for entry in batch)
-        _keep_batch(manifest, root, path, batch, known)
+        _keep_batch(manifest, root, path, batch, known, tick)
         if progress is not None:
             progress(len(batch), sum(entry.size for entry in batch))
     gone = set(known.rows) - seen
@@ -87,20 +89,18 @@ def _known(manifest: Manifest, base: Manifest | None) -> _Known:
 
 def _walk(root: Path, path: str, links: bool) -> Iterator[Seen]:
     """Every file, link and folder below; folders before what is in them."""
-    with folder_beneath(root, path) as top:
-        for here, folders, names, parent in os.fwalk(".", dir_fd=top, follow_symlinks=False):
-            inside = "" if here == "." else here.removeprefix("./") + "/"
-            for name in sorted((*folders, *names)):
-                entry = _seen(parent, inside + name, name, links)
-                if entry is not None:
-                    yield entry
+    above = parts_of(path)
+    for found in walk(root, above):
+        inside = "/".join((*found.names[len(above) :], found.name))
+        entry = _seen(found.parent, inside, found.name, found.status, links)
+        if entry is not None:
+            yield entry
 
 
-def _seen(parent: int, path: str, name: str, links: bool) -> Seen | None:
+def _seen(parent: int, path: str, name: str, found: os.stat_result, links: bool) -> Seen | None:
     """None for what vanished, for sockets and pipes, and for names that are no text."""
     try:
         path.encode()
-        found = os.stat(name, dir_fd=parent, follow_symlinks=False)
         mode, stamp = stat.S_IMODE(found.st_mode) & 0o777, _stamp(found)
         if stat.S_ISDIR(found.st_mode):
             return Seen(path, EntryKind.FOLDER, mode, 0, stamp)
@@ -119,10 +119,10 @@ def _stamp(found: os.stat_result) -> str:
     return f"{found.st_mtime_ns}:{found.st_ctime_ns}:{found.st_ino}:{found.st_size}"
 
 
-def _batch(walk: Iterator[Seen]) -> list[Seen]:
+def _batch(met: Iterator[Seen]) -> list[Seen]:
     batch: list[Seen] = []
     size = 0
-    for entry in islice(walk, BATCH_FILES):
+    for entry in islice(met, BATCH_FILES):
         batch.append(entry)
         size += entry.size
         if size >= BATCH_BYTES:
@@ -130,12 +130,14 @@ def _batch(walk: Iterator[Seen]) -> list[Seen]:
     return batch
 
 
-def _keep_batch(manifest: Manifest, root: Path, path: str, batch: list[Seen], known: _Known) -> None:
+def _keep_batch(
+    manifest: Manifest, root: Path, path: str, batch: list[Seen], known: _Known, tick: objects.Tick | None
+) -> None:
     """Read what is new, then write rows and references in one transaction. Again where the store lost a content."""
     todo = [entry for entry in batch if known.rows.get(entry.path) != entry.stamp]
     hashes = {entry.path: known.contents.get((entry.path, entry.stamp)) for entry in todo}
     while todo:
-        staged = _stage(manifest.organisation_id, root, path, todo, hashes)
+        staged = _stage(manifest.organisation_id, root, path, todo, hashes, tick)
         missing = _write(manifest, todo, hashes, staged)
         for entry in todo:
             if hashes.get(entry.path) in missing:
@@ -145,7 +147,12 @@ def _keep_batch(manifest: Manifest, root: Path, path: str, batch: list[Seen], kn
 
 
 def _stage(
-    organisation_id: UUID, root: Path, path: str, todo: list[Seen], hashes: dict[str, bytes | None]
+    organisation_id: UUID,
+    root: Path,
+    path: str,
+    todo: list[Seen],
+    hashes: dict[str, bytes | None],
+    tick: objects.Tick | None,
 ) -> dict[bytes, Path]:
     """Read the files whose content is not known; fills `hashes`. Files that vanished are taken out of `todo`."""
     staged: dict[bytes, Path] = {}
@@ -158,7 +165,7 @@ def _stage(
             todo.remove(entry)
             continue
         try:
-            found = objects.stage(organisation_id, source)
+            found = objects.stage(organisation_id, source, tick)
         finally:
             os.close(source)
         hashes[entry.path] = found.sha256

@@ -1,53 +1,57 @@
-"""A zip that lies in a tree, unpacked beside itself as a job."""
+"""A zip that lies in a tree, unpacked beside itself as a job: put together aside, then moved into the tree at once."""
 
 import os
 from typing import Any
-from uuid import UUID
 
 from django.utils.translation import gettext as _
 
 from apps.common.actor import Actor
-from apps.common.errors import Conflict
-from apps.storage import jobs, operations
+from apps.storage import disk, jobs, operations
 from apps.storage.archives import unpack
-from apps.storage.beneath import folder_beneath, make_folder, open_file, parts_of
-from apps.storage.choices import JobKind
+from apps.storage.beneath import folder_of_names, open_file, parts_of
+from apps.storage.choices import Clash, JobKind
 from apps.storage.models import Job
-from apps.storage.roots import Root, resolve, row_of
+from apps.storage.roots import Root, row_of
 from apps.storage.usage import guard
 
 
 def start(actor: Actor, root: Root, path: str) -> Job:
-    """Queue it: the files go into a new folder named after the zip. Raises `NotFound`, `Invalid`."""
+    """Queue it: the files go into a new folder named after the zip. Raises `NotFound`, `Invalid`, `Conflict`."""
     os.close(open_file(root.path, path))
-    *folders, name = parts_of(path)
-    stem = name[:-4] if name.lower().endswith(".zip") else name
-    with operations.in_words(), folder_beneath(root.path, "/".join(folders)) as parent:
-        taken = set(os.listdir(parent))
-        free = next(each for each in operations.candidates(stem or _("Unpacked")) if each not in taken)
-        make_folder(parent, free)
+    name = parts_of(path)[-1]
     return jobs.start(
         actor,
         kind=JobKind.UNPACK,
         title=_("Unpacking %(name)s") % {"name": name},
         subject_id=root.id,
         root_kind=root.kind,
-        parameters={"root": [root.kind, str(root.id)], "path": path, "folder": "/".join((*folders, free))},
+        parameters={"root": [root.kind, str(root.id)], "path": path},
     )
 
 
 def run(actor: Actor, ticket: jobs.Ticket) -> None:
-    """Do the job as its owner. Begun again after a kill, it writes the same files once more."""
+    """Do the job as its owner. Begun again after a kill, it begins from nothing."""
     wanted: dict[str, Any] = ticket.job.parameters
-    root = resolve(actor, wanted["root"][0], UUID(wanted["root"][1]), write=True)
+    root = ticket.root(actor, wanted["root"], write=True)
+    *folders, name = parts_of(wanted["path"])
+    stem = name[:-4] if name.lower().endswith(".zip") else name
+    aside = disk.staging(ticket.job.organisation_id, ticket.job.pk)
+    disk.discard(aside)
+    ticket.forget()
+    aside.mkdir(mode=0o700, parents=True)
     with guard(row_of(root)) as budget, operations.in_words():
+        admitted = [0, 0]
 
-        def take(count: int) -> None:
-            budget.take(count)
-            ticket.tell(0, count)
+        def admit(size: int, entries: int) -> None:
+            jobs.announce(ticket.job, size)
+            budget.take(size, entries + 1)
+            admitted[:] = size, entries + 1
 
         try:
             with os.fdopen(open_file(root.path, wanted["path"]), "rb") as source:
-                unpack(source, root.path, take, folder=wanted["folder"])
-        except IsADirectoryError as error:
-            raise Conflict(_("Two entries of the zip file have one name.")) from error
+                unpack(source, aside, admit, ticket.tell)
+            with folder_of_names(root.path, folders) as parent:
+                operations.appear(aside, parent, stem or _("Unpacked"), Clash.KEEP_BOTH)
+        except BaseException:
+            budget.give(*admitted)
+            raise

@@ -19,7 +19,7 @@ from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Invalid, NotFound
 from apps.storage import disk, drafts
-from apps.storage.beneath import folder_of_names, give_like, parts_of
+from apps.storage.beneath import FOLDER, folder_of_names, give_open, open_regular, parts_of
 from apps.storage.choices import Clash, FolderKind
 from apps.storage.models import Folder, Upload, Volume
 from apps.storage.objects import write_all
@@ -66,7 +66,7 @@ def begin(
     if mine.count() >= MAX_OPEN:
         raise Conflict(_("Too many files are being uploaded at once."), hint=_("Wait until some are done."))
     with transaction.atomic(), guard(_fitted(root)) as budget:
-        budget.take(size)
+        budget.take(size, 1)
         upload: Upload = Upload.objects.create(
             organisation_id=root.organisation_id,
             owner_id=actor.person(),
@@ -137,33 +137,37 @@ def finish(actor: Actor, upload: Upload) -> str | None:
     *folders, name = parts_of(upload.path)
     with guard(row_of(root)) as budget, in_words():
         with folder_of_names(root.path, folders, create=True) as target:
-            before = _size(target, name) if upload.clash == Clash.REPLACE else 0
+            before = _size(target, name) if upload.clash == Clash.REPLACE else None
             placed = _place(upload, target, name)
-        budget.give(before if placed else upload.size)
+        budget.give(*(upload.size, 1) if placed is None else (before or 0, 0 if before is None else 1))
         Upload.objects.filter(pk=upload.pk).delete()
     return "/".join((*folders, placed)) if placed else None
 
 
 def _place(upload: Upload, target: int, name: str) -> str | None:
     part = part_path(upload)
-    part.chmod(0o644)
-    source = os.open(part.parent, os.O_RDONLY | os.O_DIRECTORY)
+    source = os.open(part.parent, FOLDER)
     try:
+        descriptor = open_regular(source, part.name, os.O_WRONLY)
+        try:
+            os.fchmod(descriptor, 0o644)
+            give_open(descriptor, target)
+        finally:
+            os.close(descriptor)
         placed = put(source, part.name, target, name, Clash(upload.clash))
     finally:
         os.close(source)
     if placed is None:
         part.unlink()
-    else:
-        give_like(target, placed)
     return placed
 
 
-def _size(parent: int, name: str) -> int:
+def _size(parent: int, name: str) -> int | None:
+    """Bytes of what is there already; None where nothing is."""
     try:
         return os.stat(name, dir_fd=parent, follow_symlinks=False).st_size
     except FileNotFoundError:
-        return 0
+        return None
 
 
 def cancel(upload: Upload) -> None:
@@ -177,7 +181,7 @@ def cancel(upload: Upload) -> None:
             row = None
         if row is not None:
             with guard(row) as budget:
-                budget.give(upload.size)
+                budget.give(upload.size, 1)
     part_path(upload).unlink(missing_ok=True)
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from typing import Any
-from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet, Sum
@@ -17,7 +16,7 @@ from apps.storage.beneath import folder_beneath
 from apps.storage.choices import JobKind, RootKind
 from apps.storage.models import MIB, Dataset, DatasetVersion, EntryKind, Job, Manifest, ManifestEntry
 from apps.storage.rebuilding import materialise
-from apps.storage.roots import Root, resolve
+from apps.storage.roots import Root
 from apps.tenants import quotas
 from apps.tenants.choices import HolderKind, Resource
 
@@ -46,7 +45,7 @@ def run(actor: Actor, ticket: jobs.Ticket) -> None:
     """Do the job as its owner. Killed and begun again, it continues the manifest that it had begun."""
     dataset = datasets.get_writable(actor, ticket.job.subject_id)
     wanted: dict[str, Any] = ticket.job.parameters
-    source = resolve(actor, wanted["source"][0], UUID(wanted["source"][1]))
+    source = ticket.root(actor, wanted["source"])
     manifest = _manifest(ticket, wanted)
     if not manifest.complete:
         newest = datasets.versions(dataset).select_related("manifest").first()
@@ -63,7 +62,7 @@ def run(actor: Actor, ticket: jobs.Ticket) -> None:
     if not manifest.file_count:
         trees.forget(manifest)
         raise Invalid(_("There is no file in this folder."))
-    version = _finish(actor, dataset, manifest, ticket.job)
+    version = _finish(actor, dataset, manifest, ticket)
     if source.kind is RootKind.FOLDER and version.dataset.draft_id == source.id:
         drafts.clear(version.dataset)
 
@@ -79,16 +78,16 @@ def _manifest(ticket: jobs.Ticket, wanted: Mapping[str, Any]) -> Manifest:
     return manifest
 
 
-def _finish(actor: Actor, dataset: Dataset, manifest: Manifest, job: Job) -> DatasetVersion:
+def _finish(actor: Actor, dataset: Dataset, manifest: Manifest, ticket: jobs.Ticket) -> DatasetVersion:
     """The tree on the disk, then the row that makes it known, with its part of the quota. Once for one manifest."""
     known = DatasetVersion.objects.filter(manifest=manifest).select_related("dataset").first()
     if known is not None:
         return known
     # Named as the manifest is, so that a second try finds what the first one left.
     draft = DatasetVersion(pk=manifest.pk, organisation_id=dataset.organisation_id, dataset=dataset)
-    materialise(manifest, datasets.root_of(draft), read_only=True)
+    materialise(manifest, datasets.root_of(draft), read_only=True, progress=lambda _files, _bytes: ticket.tell(0, 0))
     try:
-        return _make_known(actor, dataset, manifest, job)
+        return _make_known(actor, dataset, manifest, ticket.job)
     except DomainError:
         disk.discard(datasets.root_of(draft))
         trees.forget(manifest)

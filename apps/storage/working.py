@@ -1,19 +1,22 @@
-"""The worker's side of jobs: one at a time in a process, so that copying never keeps the kernel's loops waiting."""
+"""What a job's child does, and what is left to do where it died: the runner's side is `runner`."""
 
 import logging
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from threading import Event, Lock, Thread
+from collections.abc import Callable
+from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import transaction
+from django.utils import translation
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
-from apps.common.actor import Actor, Channel, system_actor
+from apps.common.actor import Actor
 from apps.common.errors import DomainError
 from apps.common.scoping import acting
-from apps.storage import copying, jobs, states, unpacking, versions
+from apps.notifications.composing import language_of
+from apps.storage import copying, disk, jobs, states, unpacking, versions
+from apps.storage.children import BUSY, DONE
 from apps.storage.choices import JobKind, JobStatus
 from apps.storage.models import Job
-from apps.tenants.actors import organisation_actor
 
 _RUNNERS: dict[JobKind, Callable[[Actor, jobs.Ticket], None]] = {
     JobKind.COPY: copying.run,
@@ -21,31 +24,38 @@ _RUNNERS: dict[JobKind, Callable[[Actor, jobs.Ticket], None]] = {
     JobKind.UNPACK: unpacking.run,
     JobKind.VERSION: versions.run,
 }
-BEAT_S = 15.0
-_turn = Lock()
 log = logging.getLogger(__name__)
 
 
 def work() -> int:
-    """Do all jobs that are due; how many. Nothing while another thread of this process is at it."""
+    """Do every job that is due, the oldest first, in this process; how many. The platform forks a child for each."""
     count = 0
-    if not _turn.acquire(blocking=False):
-        return count
-    try:
-        while (job := states.claim()) is not None:
-            _do(job)
+    while (first := states.due().order_by("created_at").first()) is not None:
+        job = states.claim(first.pk)
+        if job is not None:
+            perform(job)
             count += 1
-    finally:
-        _turn.release()
     return count
 
 
+def perform(job: Job) -> int:
+    """Do a job that has been claimed, as the person who asked, with the rights that they have now.
+
+    Answers with the child's exit status: BUSY where an earlier child of the same job is still there.
+    """
+    with disk.turn(str(job.pk)) as ours:
+        if not ours:
+            return BUSY
+        with translation.override(language_of(job.owner)):
+            _do(job)
+    return DONE
+
+
 def _do(job: Job) -> None:
-    """As the person who asked, with the rights that they have now."""
     ticket = jobs.Ticket(job)
     try:
-        actor = organisation_actor(job.owner, job.organisation_id, channel=Channel.TASK)
-        with acting(actor), _heart(job):
+        actor = jobs.owner_of(job)
+        with acting(actor):
             _RUNNERS[JobKind(job.kind)](actor, ticket)
         ticket.close()
         states.finish(job, JobStatus.SUCCEEDED)
@@ -53,35 +63,34 @@ def _do(job: Job) -> None:
         return
     except DomainError as error:
         ticket.close()
-        _fail(job, error.sentences)
+        fail(job, error.sentences)
     except OSError as error:
         log.exception("job %s failed", job.pk)
-        _fail(job, error.strerror or "")
+        fail(job, error.strerror or "")
+    except MemoryError:
+        fail(job, _("It takes more memory than a job may have."))
+    disk.discard(disk.staging(job.organisation_id, job.pk))
 
 
-def _fail(job: Job, error: str) -> None:
-    with transaction.atomic():
-        if states.finish(job, JobStatus.FAILED, error=error) and job.kind == JobKind.VERSION:
-            versions.tell_failure(job, error)
+def fail(job: Job, error: str | Promise) -> bool:
+    """End it with a sentence for its owner; False where it is not ours any more."""
+    with translation.override(language_of(job.owner)), transaction.atomic():
+        if not states.finish(job, JobStatus.FAILED, error=str(error)):
+            return False
+        if job.kind == JobKind.VERSION:
+            versions.tell_failure(job, str(error))
+    return True
 
 
-@contextmanager
-def _heart(job: Job) -> Iterator[None]:
-    """Signs of life from a thread of its own: one huge file may keep the worker busy for minutes without news."""
-    done = Event()
+def abandoned(job: Job, *, tried: bool) -> None:
+    """Its child is gone and said nothing: another try, or the end of it in words. Call in the platform's scope."""
+    if job.tries >= states.MAX_TRIES and tried:
+        fail(job, _("It was begun %(count)s times and ended each time without an answer.") % {"count": job.tries})
+        clear(job.organisation_id, job.pk)
+    else:
+        states.requeue(job, tried=tried)
 
-    def beat() -> None:
-        try:
-            with acting(system_actor()):
-                while not done.wait(BEAT_S) and states.touch(job):
-                    connection.close()
-        finally:
-            connection.close()
 
-    thread = Thread(target=beat, name="storage-heart", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
+def clear(organisation_id: UUID, job_id: UUID) -> None:
+    """Take away what a job that has ended, and whose child is gone, had put aside."""
+    disk.discard(disk.staging(organisation_id, job_id))

@@ -2,19 +2,20 @@
 
 import os
 import zipfile
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from time import localtime
 
 from asgiref.sync import sync_to_async
-from django.http import StreamingHttpResponse
 from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 
+from apps.common.actor import Actor
 from apps.common.errors import NotFound
-from apps.storage.beneath import folder_of_names, open_names, parts_of
-from apps.storage.listing import HIDDEN, readable
+from apps.common.streams import Stream
+from apps.storage.beneath import HIDDEN, TooDeep, folder_of_names, open_names, parts_of
+from apps.storage.listing import readable
 
 CHUNK = 1 << 20
 FAST = 1  # of zlib's levels: the network waits for us, not we for it
@@ -83,7 +84,7 @@ class _Sink:
 def zip_of(root: Path, paths: Sequence[str]) -> Iterator[bytes]:
     """The chosen files and folders below `root` ("" for all of it), each under its own last name.
 
-    Links and special files are left out. What vanishes meanwhile is left out too.
+    Links, special files and folders nested too deep are left out. What vanishes meanwhile is left out too.
     """
     sink = _Sink()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=FAST) as archive:  # type: ignore[call-overload]
@@ -102,6 +103,8 @@ def _entries(root: Path, names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         try:
             with folder_of_names(root, current) as here:
                 found = [(name, os.stat(name, dir_fd=here, follow_symlinks=False)) for name in sorted(os.listdir(here))]
+        except TooDeep:
+            continue
         except (NotFound, FileNotFoundError):
             if current:
                 yield current
@@ -144,11 +147,11 @@ def _next(parts: Iterator[bytes]) -> bytes | None:
     return next(parts, None)
 
 
-def zip_response(root: Path, title: str, paths: Sequence[str]) -> StreamingHttpResponse:
-    """The download; named after what is in it. Raises `Invalid` for paths that lead out."""
+def zip_response(root: Path, title: str, paths: Sequence[str], *, visible: Callable[[Actor], object]) -> Stream:
+    """The download; named after what is in it. `visible`: as in `Stream`. Raises `Invalid` for paths that lead out."""
     names = [parts_of(path) for path in paths]
     name = names[0][-1] if len(names) == 1 and names[0] else title or _("Files")
-    response = StreamingHttpResponse(in_threads(zip_of(root, paths)), content_type="application/zip")
+    response = Stream(in_threads(zip_of(root, paths)), visible=visible, content_type="application/zip")
     response.headers["Content-Disposition"] = content_disposition_header(True, f"{name}.zip") or "attachment"
     response.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
     response.headers["Cache-Control"] = "private, no-store"

@@ -15,6 +15,7 @@ from apps.common.actor import Actor
 from apps.common.errors import Invalid
 from apps.common.requests import address_of
 from apps.tenants import registration, second_factor, sessions
+from apps.tenants import sign_in_limits as limits
 from apps.tenants.actors import personal_actor
 from apps.tenants.models import User
 
@@ -70,6 +71,17 @@ class AccountAdapter(DefaultAccountAdapter):
             registration.settle(email_address.user)
         return confirmed
 
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        """Raises ValidationError, in words that say when, while the next try has to wait."""
+        login = str(credentials.get("username") or credentials.get("email") or "")
+        self._try = begin_try(request, limits.account_of(login))
+
+    def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
+        user: User | None = super().authenticate(request, **credentials)
+        if user is not None:
+            limits.succeeded(self._try)
+        return user
+
     def get_client_ip(self, request: HttpRequest) -> str:
         """As everywhere else; behind a socket there is none, and limits then count together."""
         return address_of(request) or UNKNOWN_ADDRESS
@@ -81,6 +93,7 @@ class AccountAdapter(DefaultAccountAdapter):
         record(actor, action="user.password_changed", target=_target(user))
         here = self.request.session.session_key if self.request.user == user else None
         sessions.end_others(actor, keep=here)
+        limits.start_afresh(user, keep=limits.caller_of(self.request).device if here else "")
 
     def post_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse:
         """Whoever needs a second factor and has none is led to it before anything else."""
@@ -89,7 +102,8 @@ class AccountAdapter(DefaultAccountAdapter):
             registration.welcome(request, user)
         response: HttpResponse = super().post_login(request, user, **kwargs)
         if second_factor.is_required_of(user) and not second_factor.has_one(user.pk):
-            return redirect("account:security")
+            response = redirect("account:security")
+        limits.remember(request, response, user)
         return response
 
     def send_notification_mail(
@@ -104,6 +118,15 @@ class AccountAdapter(DefaultAccountAdapter):
             )
         except OSError as error:  # refused, unreachable, timed out: the change itself stands
             logger.warning("%s was not sent to user %s: %s", template_prefix, user.pk, error)
+
+
+def begin_try(request: HttpRequest, account: tuple[str, int | None]) -> limits.Try:
+    """As `sign_in_limits.begin`, for forms; the answer becomes a 429."""
+    try:
+        return limits.begin(limits.caller_of(request), account)
+    except limits.TooManyTries as error:
+        request.wait_s = error.wait_s  # type: ignore[attr-defined]
+        raise ValidationError(error.sentences, code=error.code) from error
 
 
 def _actor(request: HttpRequest | None, user: User) -> Actor:

@@ -12,6 +12,7 @@ from rest_framework.request import Request
 
 from apps.common.access import Realm
 from apps.common.actor import Actor
+from apps.common.errors import SignedOut
 from apps.common.requests import address_of
 from apps.tenants import second_factor, tokens
 from apps.tenants.models import ApiToken, User
@@ -43,6 +44,13 @@ class TokenActors:
     def admit(self, actor: Actor) -> None:
         """A token is the proof itself, but only of people who have what their role asks for."""
         second_factor.admit(actor)
+
+    def again(self) -> "TokenActors":
+        """The token as it is now, for a download that it began; raises `SignedOut`."""
+        try:
+            return TokenActors(tokens.find_again(self.token.pk), self.address)
+        except tokens.Refused as error:
+            raise SignedOut from error
 
 
 class BearerToken(BaseAuthentication):

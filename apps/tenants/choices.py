@@ -34,7 +34,7 @@ class Resource(models.TextChoices):
     MEMORY_MIB = "memory_mib", _("Memory")
     GPU_MILLI = "gpu_milli", _("GPU cards")
     RUNS = "runs", _("Runs at a time")
-    ENVIRONMENTS = "environments", _("Environments")
+    ENVIRONMENTS = "environments", _("Environments running at a time")
     STORAGE_MIB = "storage_mib", _("Storage")
     VOLUMES = "volumes", _("Volumes")
 

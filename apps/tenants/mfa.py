@@ -3,6 +3,7 @@
 import base64
 from typing import Any
 
+from allauth.core import context
 from allauth.mfa import app_settings
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
@@ -14,6 +15,8 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.common.sealing import place, seal, unseal
 from apps.tenants import second_factor
+from apps.tenants import sign_in_limits as limits
+from apps.tenants.adapter import begin_try
 from apps.tenants.models import User
 
 # The library's hook does not say whose secret it is, so the row is not part of the purpose.
@@ -64,11 +67,14 @@ class CodesWorkOnce(forms.Form):
     """Put before a form of the library's that checks a code."""
 
     authenticator: Authenticator
+    user: User
 
     def clean_code(self) -> str:
+        made = begin_try(context.request, limits.code_account_of(self.user))
         code: str = super().clean_code()  # type: ignore[misc]
         if self.authenticator.type == Authenticator.Type.TOTP and not use_once(self.authenticator, code):
             raise MFAAdapter().validation_error("incorrect_code")
+        limits.succeeded(made)
         return code
 
 

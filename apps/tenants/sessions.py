@@ -12,6 +12,7 @@ from apps.audit.services import Target, record
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import NotFound
+from apps.common.live import hurry_rights_on_commit
 from apps.common.requests import address_of
 from apps.tenants.models import User
 from apps.tenants.services.accounts import changeable
@@ -74,4 +75,5 @@ def _end(actor: Actor, user_id: int, label: str, sessions: Iterable[UserSession]
         if ended:
             target = Target("user", str(user_id), label)
             record(actor, action="user.sessions_ended", target=target, after={"sessions": ended})
+            hurry_rights_on_commit(user_id)
     return ended

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from apps.audit.services import Target, record
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, Invalid, NotFound
+from apps.common.text import clean_name
 from apps.tenants.models import SshKey, User
 from apps.tenants.ssh_format import parse
 
@@ -42,7 +43,7 @@ def note_use(user_id: int, fingerprint: str) -> None:
 def add(actor: Actor, *, name: str, public_key: str) -> SshKey:
     """Keep a public key for the actor; without a name it is called by its comment. Raises `Invalid`, `Conflict`."""
     parsed = parse(public_key)
-    called = (" ".join(name.split()) or parsed.comment or parsed.words)[:60]
+    called = (clean_name(name) or parsed.comment or parsed.words)[:60]
     if mine(actor).count() >= MAX_KEYS:
         raise Conflict(_("You have %(count)s keys already. Remove one first.") % {"count": MAX_KEYS})
     try:

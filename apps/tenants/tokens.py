@@ -17,6 +17,7 @@ from apps.common.actor import Actor, Channel
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Denied, Invalid, NotFound
 from apps.common.permissions import Permission
+from apps.common.text import clean_name
 from apps.tenants.actors import memberships, organisation_actor, personal_actor, platform_actor
 from apps.tenants.choices import OrganisationStatus
 from apps.tenants.models import ApiToken, User
@@ -84,7 +85,7 @@ def grantable(user: User, organisation_id: UUID | None) -> frozenset[Permission]
 def create(actor: Actor, *, draft: Draft) -> tuple[ApiToken, str]:
     """A token and its secret, which exists only in this answer. Raises `Invalid` beside the field, `Conflict`."""
     user = User.objects.get(pk=actor.person())
-    name = " ".join(draft.name.split())
+    name = clean_name(draft.name)
     if not 1 <= len(name) <= 60:
         raise Invalid.field("name", _("A name has 1 to 60 characters."))
     if not draft.permissions:
@@ -124,7 +125,16 @@ def revoke(actor: Actor, *, token_id: UUID) -> ApiToken:
 
 def find(secret: str) -> ApiToken:
     """The live token with this secret, its person and organisation loaded; raises `Refused`."""
-    found = ApiToken.objects.select_related("user", "organisation").filter(digest=digest_of(secret)).first()
+    return _live(digest=digest_of(secret))
+
+
+def find_again(token_id: UUID) -> ApiToken:
+    """A token that was found before, as it is now; raises `Refused`."""
+    return _live(pk=token_id)
+
+
+def _live(**which: object) -> ApiToken:
+    found: ApiToken | None = ApiToken.objects.select_related("user", "organisation").filter(**which).first()
     if found is None:
         raise Refused(Refusal.UNKNOWN)
     if found.revoked_at is not None:

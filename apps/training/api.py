@@ -182,7 +182,8 @@ class RunOutputFile(RunView):
     def get(self, request: Request, run_id: UUID) -> HttpResponseBase:
         """One file that the run wrote."""
         path = request.query_params.get("path", "")
-        return download(selectors.open_output(self.run(), path), path.rpartition("/")[2])
+        file = selectors.open_output(self.run(), path)
+        return download(file, path.rpartition("/")[2], visible=lambda actor: selectors.get(actor, run_id))
 
 
 class RunEvents(RunView):

@@ -7,6 +7,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apps.common.tag_serializers import TagsListField
+from apps.common.verbatim import VerbatimField
 from apps.registry.models import Image
 from apps.storage.choices import RootKind
 from apps.storage.choosing import Chosen
@@ -191,7 +192,7 @@ class SubmitSerializer(serializers.Serializer[Any]):
     package = serializers.IntegerField(min_value=1, max_value=2**31 - 1)
     entry = serializers.ChoiceField(choices=Entry.choices, default=Entry.PYTHON)
     script = serializers.CharField(max_length=200)
-    text = serializers.CharField(required=False, trim_whitespace=False, max_length=1 << 20)
+    text = VerbatimField(required=False, max_length=1 << 20)
     code = serializers.UUIDField(required=False)
     arguments = PairsField(required=False, max_length=100)
     environment = PairsField(required=False, max_length=100)

@@ -6,6 +6,7 @@ import shutil
 from dataclasses import dataclass, replace
 from uuid import UUID, uuid4
 
+from django.conf import settings
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
@@ -174,7 +175,7 @@ def spec_of(
 ) -> Spec:
     """The kernel's spec of a run on `package`; code is mounted read-only, only the output folder is written to."""
     mounts = [DataMount(code.relative_path, command.CODE, True)] if code else []
-    mounts += [DataMount(output.relative_path, command.OUTPUT, False)] if output else []
+    mounts += [DataMount(output.relative_path, command.OUTPUT, False, settings.RUN_OUTPUT_MIB)] if output else []
     return replace(
         resources_of(package),
         image=SpecImage(image.key, tuple(image.requirements)),

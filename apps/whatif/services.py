@@ -16,6 +16,7 @@ from apps.audit.services import Target, record
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, Invalid
 from apps.common.permissions import Permission as P
+from apps.common.text import clean_name
 from apps.whatif import selectors, states
 from apps.whatif.changes import Change
 from apps.whatif.choices import Hardware, ScenarioStatus, Source
@@ -43,7 +44,7 @@ class Wanted:
 def create(actor: Actor, wanted: Wanted) -> Scenario:
     """Queue a scenario; a worker takes it within seconds. Raises `Invalid` with the fields at fault, `Conflict`."""
     actor.require(P.PLATFORM_NODES_MANAGE)
-    name = " ".join(wanted.name.split())
+    name = clean_name(wanted.name)
     if not 1 <= len(name) <= 120:
         raise Invalid.field("name", _("Give a name of 1 to 120 characters."))
     size_of(wanted.ground, wanted.start, wanted.end)
@@ -105,7 +106,7 @@ def add_trace(actor: Actor, *, name: str, content: bytes) -> Trace:
     lines = traces.read(io.StringIO(text))
     with transaction.atomic():
         trace = Trace.objects.create(
-            name=" ".join(name.split())[:80] or _("Trace"),
+            name=clean_name(name)[:80] or _("Trace"),
             content=gzip.compress(_own_format(lines).encode(), mtime=0),
             tasks=len(lines),
             first_at=datetime.fromtimestamp(lines[0].arrival.task.submitted_at, UTC),

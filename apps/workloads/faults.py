@@ -116,6 +116,39 @@ def _out_of_memory(workload: Workload) -> Advice:
     )
 
 
+def _disk_limit(workload: Workload) -> Advice:
+    return Advice(
+        _("Failed: it held too much on disk"),
+        translated(workload.reason_data.get("detail") or ""),
+        verdict(workload),
+        (
+            _("Delete intermediate files as it goes, and keep only the newest checkpoints."),
+            _("Put large data on a volume: its size is its own."),
+        ),
+    )
+
+
+def _file_limit(workload: Workload) -> Advice:
+    return Advice(
+        _("Failed: it held too many files on disk"),
+        translated(workload.reason_data.get("detail") or ""),
+        verdict(workload),
+        (_("Pack many small files into few large ones, as archives or Parquet and HDF5 files do."),),
+    )
+
+
+def _disk_full(workload: Workload) -> Advice:
+    return Advice(
+        _("Failed: the machine's disk was full"),
+        translated(workload.reason_data.get("detail") or ""),
+        _("It was ended so that other work on the machine could go on. Its output so far is kept, its /tmp is not."),
+        (
+            _("Write less at a time: keep only the newest checkpoints, delete intermediate files."),
+            _("Ask the platform's administrators for more room if you need what it wrote."),
+        ),
+    )
+
+
 def _image_failed(workload: Workload) -> Advice:
     detail = workload.reason_data.get("detail") or ""
     lacking = detail.startswith("To build ")  # of `drivers.local.node.missing`
@@ -195,6 +228,9 @@ _ADVICE = {
     Reason.EXIT_CODE: _exit_code,
     Reason.SIGNAL: _signal,
     Reason.OUT_OF_MEMORY: _out_of_memory,
+    Reason.DISK_LIMIT: _disk_limit,
+    Reason.FILE_LIMIT: _file_limit,
+    Reason.DISK_FULL: _disk_full,
     Reason.IMAGE_FAILED: _image_failed,
     Reason.START_FAILED: _start_failed,
     Reason.LOST: _lost,

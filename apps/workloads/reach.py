@@ -8,7 +8,8 @@ from apps.common.actor import Actor
 from apps.common.errors import Conflict, NotFound, Unavailable
 from apps.workloads import selectors
 from apps.workloads.choices import Status
-from apps.workloads.drivers.base import CannotSee, Driver, DriverError, Endpoint, Handle
+from apps.workloads.drivers.base import CannotSee, Driver, DriverError, Handle
+from apps.workloads.drivers.sockets import Endpoint
 from apps.workloads.drivers.streams import ExecStream
 from apps.workloads.models import Attempt, Workload
 from apps.workloads.nodes import driver_named

@@ -40,11 +40,15 @@ class Port:
 
 @dataclass(frozen=True, slots=True)
 class DataMount:
-    """A folder of the platform's data, mounted at `target`. `source` is relative to the data root: homes move."""
+    """A folder of the platform's data, mounted at `target`. `source` is relative to the data root: homes move.
+
+    `limit_mib`: what may be in it while only this workload writes to it; None where it is limited by other means.
+    """
 
     source: str
     target: str
     read_only: bool = True
+    limit_mib: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

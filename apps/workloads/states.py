@@ -37,6 +37,10 @@ TRANSITIONS: Mapping[Status, frozenset[Status]] = {
 }
 
 
+# What leaves the queue without a start needs no room kept any more.
+_NOTHING_PROMISED: Mapping[str, Any] = {"promised_nodes": [], "promised_at": None}
+
+
 @dataclass(frozen=True, slots=True)
 class Why:
     """Reason of a change: a code, what its sentence needs, and whose matter it is."""
@@ -112,7 +116,7 @@ def stop(actor: Actor, workload: Workload, why: Why) -> bool:
     """→ stopping for what is on a node; → stopped at once for what still waits. False: it had ended already."""
     with transaction.atomic():
         Workload.objects.filter(pk=workload.pk).exclude(status__in=TERMINAL).update(desired=Desired.STOPPED)
-        if _move(actor, workload, S.STOPPED, why, sources={S.QUEUED}, ended_at=Now()):
+        if _move(actor, workload, S.STOPPED, why, sources={S.QUEUED}, ended_at=Now(), **_NOTHING_PROMISED):
             _let_go(workload)
             return True
         moved = _move(actor, workload, S.STOPPING, why, sources={S.PLACED, S.STARTING, S.RUNNING})
@@ -150,7 +154,7 @@ def requeue(actor: Actor, claim: Claim, why: Why, at: datetime, **result: Any) -
 def fail_waiting(actor: Actor, workload: Workload, why: Why) -> bool:
     """queued → failed: it can never start, whatever is freed."""
     with transaction.atomic():
-        moved = _move(actor, workload, S.FAILED, why, sources={S.QUEUED}, ended_at=Now())
+        moved = _move(actor, workload, S.FAILED, why, sources={S.QUEUED}, ended_at=Now(), **_NOTHING_PROMISED)
         if moved:
             _let_go(workload)
         return moved

@@ -53,6 +53,7 @@ def watch() -> None:
     with acting(system_actor()) as actor:
         drains.advance(actor)
         watching.watch(actor)
+        watching.watch_disks(actor)
         silence.listen(actor)
         lost.advance(actor)
         lost.receive_back(actor)

@@ -8,6 +8,8 @@ from collections.abc import Callable
 
 from django.utils.translation import gettext as _
 
+from apps.common.formatting import memory
+
 Sentence = tuple[re.Pattern[str], Callable[..., str]]
 
 
@@ -113,6 +115,33 @@ _SENTENCES: tuple[Sentence, ...] = (
         lambda: _("The platform may not switch or cut cards on that machine: it has to run as root there."),
     ),
     _sentence(r"There is no NVIDIA driver on this machine\.", lambda: _("There is no NVIDIA driver on that machine.")),
+    _sentence(
+        r"Its files in (\S+) take more than (\d+) MiB",
+        lambda place, limit: (
+            _("Its files in %(place)s take more than the %(limit)s that it may hold there.")
+            % {"place": place, "limit": memory(int(limit))}
+        ),
+    ),
+    _sentence(
+        r"It wrote a file larger than (\d+) MiB",
+        lambda limit: _("It wrote a file larger than the %(limit)s that it may hold.") % {"limit": memory(int(limit))},
+    ),
+    _sentence(
+        r"It holds more than (\d+) files and folders",
+        lambda count: _("It holds more than the %(count)s files and folders that it may.") % {"count": count},
+    ),
+    _sentence(
+        r"Its folders are nested more than (\d+) deep",
+        lambda count: _("Its folders are nested more than %(count)s deep.") % {"count": count},
+    ),
+    _sentence(
+        r"The disk of its machine was full; this run was using most of it",
+        lambda: _("The disk of its machine was full; this run was using most of it."),
+    ),
+    _sentence(
+        r"The disk of its machine had no room for further files; this run held most of them",
+        lambda: _("The disk of its machine had no room for further files; this run held most of them."),
+    ),
     _sentence(r"The workload is not running", lambda: _("It is not running any more.")),
     _sentence(r"It did not end in time and was killed", lambda: _("It did not end in time and was killed.")),
 )

@@ -11,20 +11,17 @@ from apps.workloads.drivers.local.driver import LocalDriver
 from apps.workloads.drivers.remote import frames
 from apps.workloads.drivers.remote.frames import Kind
 from apps.workloads.drivers.remote.relay import both_ways
+from apps.workloads.drivers.sockets import connected
 from apps.workloads.drivers.streams import ExecStream
 
+CONNECT_S = 5.0
 EXIT_WAIT_S = 5.0
 
 
 def connect(driver: LocalDriver, handle: Any, port: int) -> socket.socket:
     """A connection to what listens on the port. Raises DriverError, OSError."""
-    path = driver.endpoint(handle, port).socket_path or ""
-    here = socket.socket(socket.AF_UNIX)
-    try:
-        here.connect(path)
-    except OSError:
-        here.close()
-        raise
+    here = connected(driver.endpoint(handle, port), CONNECT_S)
+    here.settimeout(None)
     return here
 
 

@@ -1,4 +1,7 @@
-"""The account of the embedded servers: Postgres refuses to run as root, so root starts it as nobody."""
+"""The accounts of the embedded servers: started by root, each runs under a user id that nobody else has.
+
+Not as `nobody`: what runs under that name on a machine is many daemons, and each could enter the servers' folders.
+"""
 
 import hashlib
 import os
@@ -6,37 +9,88 @@ import pwd
 import stat
 import tempfile
 from dataclasses import dataclass
+from enum import IntEnum
+from functools import cache
 from pathlib import Path
 
 from plstack.launch.report import Trouble
 
-CANDIDATES = ("nobody", "daemon")
+# First ids of pairs that distributions, /etc/subuid and tenants leave alone; the second ones exist in containers too.
+RANGES = (range(70_000, 100_000, 2), range(60_706, 61_182, 2))
+# Under which earlier versions ran both servers, in this order; initdb may have to, in a container.
+FORMER = ("nobody", "daemon")
 # For the servers' data of a home under a folder like /root, which their account may not enter.
 OUTSIDE = Path("/var/lib/plstack")
 # A Unix socket's path holds 107 bytes; Postgres appends "/.s.PGSQL.5432.lock" to the folder's name.
 LONGEST_SOCKET_FOLDER = 107 - 20
 
 
+class Service(IntEnum):
+    """Which id of a home's pair."""
+
+    POSTGRES = 0
+    REDIS = 1
+
+
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Who runs the embedded servers; equal to the current user unless that is root."""
+    """Who runs an embedded server; equal to the current user unless that is root."""
 
     uid: int
     gid: int
 
 
-def server_account() -> Account:
-    """The current user, or for root an unprivileged system account. Raises Trouble where there is none."""
+def server_account(home: Path, service: Service) -> Account:
+    """The current user, or for root an id of the service's own, which follows from the home's path.
+
+    Raises Trouble where all of them are taken.
+    """
     if os.geteuid() != 0:
         return Account(os.geteuid(), os.getegid())
-    for name in CANDIDATES:
+    number = int(hashlib.sha256(os.fsencode(home)).hexdigest(), 16)
+    for pairs in RANGES:
+        for step in range(len(pairs)):
+            uid = pairs[(number + step) % len(pairs)]
+            if all(_is_free(uid + one) for one in Service):
+                return Account(uid + service, uid + service)
+    raise Trouble("no user id is free for the embedded servers: start as an ordinary user")
+
+
+def former_account() -> Account | None:
+    """Who ran the servers of earlier versions under root."""
+    for name in FORMER:
         try:
             entry = pwd.getpwnam(name)
         except KeyError:
             continue
         if entry.pw_uid != 0:
             return Account(entry.pw_uid, entry.pw_gid)
-    raise Trouble("Postgres does not run as root and there is no account 'nobody': start as an ordinary user")
+    return None
+
+
+def _is_free(uid: int) -> bool:
+    """Whether it exists here and belongs neither to an account of the machine nor to the containers of one."""
+    try:
+        pwd.getpwuid(uid)
+    except KeyError:
+        handed_out = [(int(first), int(count)) for _name, first, count in _table("/etc/subuid", ":")]
+        mapped = [(int(first), int(count)) for first, _outside, count in _table("/proc/self/uid_map")]
+        return _is_in(uid, mapped) and not _is_in(uid, handed_out)
+    return False
+
+
+def _is_in(uid: int, parts: list[tuple[int, int]]) -> bool:
+    return any(first <= uid < first + count for first, count in parts)
+
+
+@cache
+def _table(path: str, separator: str | None = None) -> list[list[str]]:
+    """The lines of three fields of a file that may not exist."""
+    try:
+        lines = Path(path).read_text().splitlines()
+    except OSError:
+        return []
+    return [fields for fields in (line.split(separator) for line in lines) if len(fields) == 3]
 
 
 def can_reach(path: Path, account: Account) -> bool:
@@ -71,15 +125,33 @@ def private_folder(path: Path, account: Account) -> Path:
         path.mkdir(mode=0o700, parents=True)
         os.chown(path, account.uid, account.gid)
     status = path.lstat()
+    if status.st_uid != account.uid and stat.S_ISDIR(status.st_mode) and _was_ours(status.st_uid):
+        give(path, account)
+        status = path.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != account.uid:
         raise Trouble(f"{path} does not belong to the account of the embedded servers: move it away")
     path.chmod(0o700)
     return path
 
 
-def socket_folder(base: Path, account: Account) -> Path:
+def _was_ours(uid: int) -> bool:
+    """Whether an embedded server of an earlier start, perhaps of an earlier version, ran under this id."""
+    former = former_account()
+    ours = any(uid in range(pairs.start, pairs.stop) for pairs in RANGES)
+    return os.geteuid() == 0 and (ours or (former is not None and uid == former.uid))
+
+
+def give(path: Path, account: Account) -> None:
+    """Let the account own the folder and everything below; nobody else may write there meanwhile."""
+    os.lchown(path, account.uid, account.gid)
+    for _, folders, files, parent in os.fwalk(path, follow_symlinks=False):
+        for name in [*folders, *files]:
+            os.chown(name, account.uid, account.gid, dir_fd=parent, follow_symlinks=False)
+
+
+def socket_folder(base: Path, name: str, account: Account) -> Path:
     """A private folder for sockets, in `base` or, where that path is too long for a socket, in a short one."""
-    folder = base / "sockets"
+    folder = base / name
     if len(os.fsencode(folder)) > LONGEST_SOCKET_FOLDER:
         runtime = (
             Path("/run") if os.geteuid() == 0 else Path(os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir())

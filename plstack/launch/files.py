@@ -23,9 +23,16 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def cap(log: Path, limit: int = LOG_LIMIT) -> None:
-    """Move a log that has grown past the limit to `<name>.1` and empty it; its writers append and go on undisturbed."""
+    """Move a log that has grown past the limit to `<name>.1` and empty it; its writers append and go on undisturbed.
+
+    On a disk without room for the copy it is emptied all the same.
+    """
     if log.exists() and log.stat().st_size > limit:
-        shutil.copyfile(log, log.with_name(log.name + ".1"))
+        older = log.with_name(log.name + ".1")
+        try:
+            shutil.copyfile(log, older)
+        except OSError:
+            older.unlink(missing_ok=True)
         os.truncate(log, 0)
 
 

@@ -11,8 +11,17 @@ from pathlib import Path
 from urllib.parse import quote
 
 from plstack.launch import credentials
-from plstack.launch.account import Account, can_reach, private_folder, server_account, server_home, socket_folder
+from plstack.launch.account import (
+    Account,
+    Service,
+    can_reach,
+    private_folder,
+    server_account,
+    server_home,
+    socket_folder,
+)
 from plstack.launch.files import tail
+from plstack.launch.initdb import initdb
 from plstack.launch.layout import Layout
 from plstack.launch.report import Trouble
 from plstack.launch.spawn import last_line, output_of, server
@@ -62,9 +71,10 @@ class Postgres:
 
     @classmethod
     def of(cls, layout: Layout, volatile: bool = False) -> "Postgres":
-        account = server_account()
+        account = server_account(layout.home, Service.POSTGRES)
         base = server_home(layout.home, account)
-        return cls(layout, account, base, _programs(layout, base, account), socket_folder(base, account), volatile)
+        sockets = socket_folder(base, "sockets", account)
+        return cls(layout, account, base, _programs(layout, base, account), sockets, volatile)
 
     @property
     def data(self) -> Path:
@@ -88,6 +98,7 @@ class Postgres:
             self._initialise()
         self._check_version()
         self._end_leftover()
+        private_folder(self.data, self.account)
 
     def start(self) -> None:
         """Start the server; it is ready when `await_ready` returns."""
@@ -124,12 +135,9 @@ class Postgres:
             file.write(credentials.get_or_create(self.layout.secrets, SUPERUSER) + "\n")
         argv = [self.programs / "bin/initdb", "-D", self.data, "-U", SUPERUSER, "--auth=scram-sha-256"]
         more = [f"--pwfile={password_file}", "--encoding=UTF8", "--lc-collate=C", f"--lc-ctype={_character_type()}"]
-        made = output_of(
-            [*argv, *more, "--no-instructions", "--no-sync"],
-            cwd=self.base,
-            account=self.account,
-            env=_plain_environment(),
-        )
+        argv += [*more, "--no-instructions", "--no-sync"]
+        folders = [self.data, self.sockets]
+        made = initdb(argv, self.account, folders, cwd=self.base, env=_plain_environment())
         password_file.unlink()
         if made.returncode:
             shutil.rmtree(self.data, ignore_errors=True)

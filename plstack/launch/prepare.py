@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,10 @@ from plstack.launch.environment import lock_file
 from plstack.launch.layout import Layout
 from plstack.launch.report import Step, Trouble
 from plstack.launch.spawn import last_line, output_of
+
+PASSWORD = "PLSTACK_ADMIN_PASSWORD"  # noqa: S105  the name of a variable
+# A process shows its environment for as long as it lives; these are needed for a moment, and by one of them.
+ONLY_TO_PREPARE = {"DATABASE_OWNER_URL", PASSWORD}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +47,7 @@ class Part:
 
 def process_environment(layout: Layout, services: Services) -> dict[str, str]:
     """What every process of the platform gets: the caller's environment and the copy's own addresses."""
-    env = {name: value for name, value in os.environ.items() if name != "DATABASE_OWNER_URL"}
+    env = {name: value for name, value in os.environ.items() if name not in ONLY_TO_PREPARE}
     return {
         **env,
         "DJANGO_SETTINGS_MODULE": env.get("DJANGO_SETTINGS_MODULE") or "plstack.settings.embedded",
@@ -51,6 +56,8 @@ def process_environment(layout: Layout, services: Services) -> dict[str, str]:
         "PLSTACK_PORT": str(layout.port),
         "PLSTACK_GATEWAY_PORT": str(layout.gateway_port),
         "PLSTACK_SSH_PORT": str(layout.ssh_port),
+        # Which of several copies on one database this one is.
+        "PLSTACK_INSTANCE": env.get("PLSTACK_INSTANCE") or f"{socket.gethostname()}:{layout.port}",
         "DATABASE_URL": services.database_url,
         "REDIS_URL": services.redis_url,
         # Linear algebra here is small; idle thread pools would cost memory in every process.
@@ -75,6 +82,8 @@ def prepare(layout: Layout, services: Services, parts: list[Part], step: Step) -
         if part.marker:
             keys.drop(part.marker)
     env = {**process_environment(layout, services), "DATABASE_OWNER_URL": services.database_owner_url}
+    if PASSWORD in os.environ:
+        env[PASSWORD] = os.environ[PASSWORD]
     argv = [layout.python, "-m", "plstack.launch.install", *(part.name for part in parts)]
     done = output_of(argv, cwd=layout.root, env=env)
     (layout.logs / "install.log").write_text(done.stdout)

@@ -25,7 +25,7 @@ def web() -> None:
         application,
         host=os.environ["PLSTACK_HOST"],
         port=int(os.environ["PLSTACK_PORT"]),
-        lifespan="off",
+        lifespan="on",
         proxy_headers=False,
         server_header=False,
         access_log=False,
@@ -59,6 +59,11 @@ def scheduler() -> None:
     _work("scheduler", ["scheduler"], pool="solo", concurrency=1)
 
 
+def files() -> None:
+    """Copies, archives and measuring of people's files. By name, as `ssh` is."""
+    importlib.import_module("plstack.files").main()
+
+
 def beat() -> None:
     schedule = Path(os.environ["PLSTACK_HOME"]) / "run" / "beat-schedule"
     celery_app.Beat(schedule=str(schedule), loglevel="INFO", quiet=True).run()
@@ -87,6 +92,6 @@ def _work(name: str, queues: list[str], pool: str, concurrency: int) -> None:
 
 
 PAGES: dict[str, Callable[[], None]] = {"web": web, "gateway": gateway}
-TASKS: dict[str, Callable[[], None]] = {"worker": worker, "scheduler": scheduler, "beat": beat}
+TASKS: dict[str, Callable[[], None]] = {"worker": worker, "scheduler": scheduler, "files": files, "beat": beat}
 if os.environ.get("PLSTACK_SSH_PORT") != "0":
     TASKS["ssh"] = ssh

@@ -13,11 +13,13 @@ from pathlib import Path
 from types import FrameType
 
 from plstack.launch import environment, frontend, preflight, prepare
+from plstack.launch.closing import close_home
 from plstack.launch.files import tail
 from plstack.launch.layout import Layout
 from plstack.launch.postgres import APP, OWNER, Postgres
 from plstack.launch.prepare import FirstAdmin, Services
 from plstack.launch.report import Reporter, Step, Trouble
+from plstack.launch.reserve import Reserve
 from plstack.launch.spawn import last_line
 from plstack.launch.supervisor import Server, Supervisor
 from plstack.launch.valkey import Valkey
@@ -110,6 +112,8 @@ class _Start:
             self.layout, prepare.process_environment(self.layout, services), self.servers, self.reporter.line
         )
         self.cleanup.callback(supervisor.stop, lambda: True)
+        if postgres:
+            supervisor.reserves.append(Reserve(postgres.base / "postgres-reserve", self.reporter.line))
         admin = self._prepare(services, supervisor, front_end, postgres, valkey)
         with self.reporter.step("Processes") as step:
             supervisor.await_loaded()
@@ -128,7 +132,7 @@ class _Start:
             if self.layout.ssh_port:
                 preflight.check_port(self.layout.host, self.layout.ssh_port, "PLSTACK_SSH_PORT")
             preflight.check_disk(self.layout.home, first=not environment.is_ready(self.layout, "quickstart"))
-            self.layout.logs.mkdir(mode=0o700, exist_ok=True)
+            close_home(self.layout.home)
             step.outcome = f"Python, {self.layout.home}, ports {self.layout.port} and {self.layout.gateway_port}"
 
     def _install(self) -> Background:
@@ -230,8 +234,10 @@ def _await_answer(supervisor: Supervisor) -> None:
 
 
 def _answers(address: str) -> bool:
+    # As the proxy would ask where the site is behind TLS; elsewhere this header is not believed.
+    page = urllib.request.Request(address + "/", headers={"X-Forwarded-Proto": "https"})  # noqa: S310  our own address
     try:
-        with urllib.request.urlopen(address + "/", timeout=5):  # noqa: S310  our own address
+        with urllib.request.urlopen(page, timeout=5):  # noqa: S310  our own address
             return True
     except urllib.error.HTTPError as error:
         return error.code < 500

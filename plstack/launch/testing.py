@@ -7,6 +7,7 @@ Which suite a test belongs to follows from where it is and what it does; tests/a
              examples (tests/searching.py), and the kill points: files called test_kill_*.py, in no other suite.
 - processes  folders whose tests start processes, servers and sandboxes of their own, and so wait for them: PROCESSES.
 - contract   every operation of the API as each role.
+- soak       hours of the whole platform on a clock that runs fast (benchmarks.soak), in a database of their own.
 - browser, chaos, kube: what carries these marks, with a browser, a running platform, a cluster.
 """
 
@@ -28,6 +29,7 @@ from plstack.launch.valkey import Valkey
 
 PROCESSES = ["tests/drivers", "tests/gateway", "tests/envs", "tests/launch"]
 CONTRACT = ["tests/contract"]
+SOAK = ["tests/soak"]
 ELSEWHERE = "not browser and not kube and not chaos"
 TWO = ["-n", "2", "-p", "no:schemathesis"]  # its plugin costs each process a second and finds nothing to do
 SUITES = {
@@ -35,7 +37,7 @@ SUITES = {
         *TWO,
         "-m",
         f"{ELSEWHERE} and not kills",
-        *(f"--ignore={path}" for path in (*PROCESSES, *CONTRACT)),
+        *(f"--ignore={path}" for path in (*PROCESSES, *CONTRACT, *SOAK)),
         "tests",
     ],
     "properties": [
@@ -47,6 +49,7 @@ SUITES = {
     ],
     "processes": [*TWO, "-m", ELSEWHERE, *PROCESSES],
     "contract": [*TWO, "-m", ELSEWHERE, *CONTRACT],
+    "soak": [*TWO, "-m", ELSEWHERE, *SOAK],
 }
 BROWSER = ["-m", "browser", "tests/browser"]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")

@@ -1,5 +1,6 @@
 """The embedded Redis (Valkey), on a private Unix socket: messages and live data, nothing that must last."""
 
+import hashlib
 import os
 import signal
 import socket
@@ -8,13 +9,26 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from plstack.launch.account import Account, can_reach, private_folder, server_account, server_home, socket_folder
+from plstack.launch import credentials
+from plstack.launch.account import (
+    Account,
+    Service,
+    can_reach,
+    private_folder,
+    server_account,
+    server_home,
+    socket_folder,
+)
 from plstack.launch.files import tail
 from plstack.launch.layout import Layout
 from plstack.launch.report import Trouble
 from plstack.launch.spawn import last_line, server
 
 START_SECONDS = 20.0
+# The processes may do everything with keys, messages and scripts, and nothing to the server or to all keys at once.
+APP, ADMIN = "default", "admin"
+APP_RIGHTS = "~* &* +@all -@admin -@dangerous +info"
+SECRETS = {APP: "redis", ADMIN: "redis_admin"}
 
 
 @dataclass(slots=True)
@@ -30,16 +44,25 @@ class Valkey:
 
     @classmethod
     def of(cls, layout: Layout) -> "Valkey":
-        account = server_account()
+        account = server_account(layout.home, Service.REDIS)
         base = server_home(layout.home, account)
         folder = private_folder(base / "redis", account)
-        return cls(
-            layout, account, folder, _program(layout, base, account), socket_folder(base, account) / "redis.sock"
-        )
+        socket_path = socket_folder(base, "redis", account) / "redis.sock"
+        (base / "sockets" / "redis.sock").unlink(missing_ok=True)  # where earlier versions had it
+        return cls(layout, account, folder, _program(layout, base, account), socket_path)
 
     @property
     def url(self) -> str:
-        return f"unix://{self.socket}"
+        """The address for the platform's processes, with their password."""
+        return f"unix://:{self._password(APP)}@{self.socket}"
+
+    @property
+    def admin_url(self) -> str:
+        """With the password of who may do everything, which no process of the platform gets."""
+        return f"unix://{ADMIN}:{self._password(ADMIN)}@{self.socket}"
+
+    def _password(self, user: str) -> str:
+        return credentials.get_or_create(self.layout.secrets, SECRETS[user])
 
     @property
     def log(self) -> Path:
@@ -48,21 +71,33 @@ class Valkey:
     def start(self) -> None:
         """Start the server, after asking one that an earlier supervisor left behind to end."""
         self._end_leftover()
+        argv: list[str | Path] = [self.program, self._write_configuration()]
+        self.process = server(argv, self.account, self.log, self.folder, on_parent_death=signal.SIGTERM)
+
+    def _write_configuration(self) -> Path:
+        """A file, because everybody on the machine may read the arguments of a program."""
         options = {
             "port": "0",
             "unixsocket": str(self.socket),
             "unixsocketperm": "700",
             "dir": str(self.folder),
-            "save": "",
+            "save": '""',
             "appendonly": "no",
             "maxmemory": "128mb",
             "maxmemory-policy": "noeviction",
             "databases": "1",
         }
-        argv: list[str | Path] = [self.program]
-        for name, value in options.items():
-            argv += [f"--{name}", value]
-        self.process = server(argv, self.account, self.log, self.folder, on_parent_death=signal.SIGTERM)
+        lines = [f"{name} {value}" for name, value in options.items()]
+        for user, rights in ((APP, APP_RIGHTS), (ADMIN, "~* &* +@all")):
+            digest = hashlib.sha256(self._password(user).encode()).hexdigest()
+            lines.append(f"user {user} on resetpass #{digest} resetkeys resetchannels {rights}")
+        path = self.folder / "valkey.conf"
+        path.unlink(missing_ok=True)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        os.fchown(descriptor, self.account.uid, self.account.gid)
+        with os.fdopen(descriptor, "w") as file:
+            file.write("\n".join(lines) + "\n")
+        return path
 
     def await_ready(self) -> None:
         """Wait for a PONG. Raises Trouble with the server's last words."""
@@ -82,10 +117,13 @@ class Valkey:
                 self.process.wait()
 
     def _ask(self, command: bytes) -> bytes:
+        """The answer to the command, as the administrator; empty where there is none."""
         try:
             with socket.socket(socket.AF_UNIX) as connection:
                 connection.settimeout(1)
                 connection.connect(str(self.socket))
+                connection.sendall(f"AUTH {ADMIN} {self._password(ADMIN)}\r\n".encode())
+                connection.recv(200)  # OK, or a refusal by the server of an earlier version, which asks for nothing
                 connection.sendall(command)
                 return connection.recv(200).strip()
         except OSError:

@@ -44,6 +44,7 @@ FOR_TASKS = (
     "celery.fixups.django",
     "celery.worker.consumer",
     "kombu.transport.redis",
+    "plstack.files",
     "plstack.ssh",
 )
 

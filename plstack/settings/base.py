@@ -6,11 +6,13 @@ from django.utils.translation import gettext_lazy as _
 
 from plstack.settings import env
 from plstack.settings.enums import ENUM_NAMES
+from plstack.settings.limits import *  # noqa: F403
 from plstack.settings.mail import *  # noqa: F403
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 PLSTACK_HOME = env.home(BASE_DIR)
 PLSTACK_PORT = env.port()
+PLSTACK_INSTANCE = env.instance()
 
 SECRET_KEY = env.secret_key(PLSTACK_HOME)
 # Empty: from the file that `apps.common.sealing` keeps under PLSTACK_HOME.
@@ -55,12 +57,14 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "apps.common.problems.ApiProblems",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "apps.common.middleware.SecurityHeaders",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "apps.common.middleware.PreferredLanguage",
     "django.middleware.locale.LocaleMiddleware",
+    "apps.common.middleware.PlainInput",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -71,6 +75,7 @@ MIDDLEWARE = [
     "apps.tenants.settings.RememberSettings",
     "apps.tenants.middleware.ActorMiddleware",
     "apps.tenants.middleware.SessionSeen",
+    "apps.tenants.middleware.TriesLimited",
     "apps.common.middleware.DomainErrors",
     "apps.common.middleware.PageAbove",
 ]
@@ -126,6 +131,7 @@ CELERY_TASK_DEFAULT_QUEUE = "default"
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # for as long as Redis is away
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "visibility_timeout": 300,
     "socket_timeout": 5,
@@ -139,6 +145,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
 }
 # A web request must not hang on a broker that is down: the sweep finds what a lost nudge would have said.
 CELERY_TASK_PUBLISH_RETRY = False
+
 
 # Services that people run have an origin of their own, below this domain and never on the portal's.
 PLSTACK_SSH_PORT = env.ssh_port(PLSTACK_PORT)
@@ -180,11 +187,12 @@ ACCOUNT_ADAPTER = "apps.tenants.adapter.AccountAdapter"
 ACCOUNT_SESSION_REMEMBER = None
 ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = False
 ACCOUNT_REAUTHENTICATION_REQUIRED = False
-ACCOUNT_RATE_LIMITS = {
-    "login": "60/m/ip",
-    "login_failed": "10/m/ip,5/300s/key",
-    "reset_password": "20/m/ip,5/m/key",
-    "reset_password_from_key": "20/m/ip",
+# Passwords and codes are limited by apps.tenants.sign_in_limits: a limit by address would lock an office out.
+ACCOUNT_RATE_LIMITS: dict[str, str | None] = {
+    "login": None,
+    "login_failed": None,
+    "reset_password": "60/m/ip,5/15m/key",
+    "reset_password_from_key": "60/m/ip",
     "change_password": "5/m/user",
     "confirm_email": "3/10m/key",
 }
@@ -246,7 +254,7 @@ REST_FRAMEWORK = {
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
     "DEFAULT_SCHEMA_CLASS": "apps.common.schema.Schema",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser", "rest_framework.parsers.MultiPartParser"],
+    "DEFAULT_PARSER_CLASSES": ["apps.common.parsers.JSONParser", "apps.common.parsers.MultiPartParser"],
     "EXCEPTION_HANDLER": "apps.common.api.problem_json",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
     "DEFAULT_THROTTLE_CLASSES": ["apps.common.throttling.RateLimit"],
@@ -280,8 +288,13 @@ BILLING_TIME_ZONE = "Asia/Shanghai"
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
+    "filters": {"away": {"()": "plstack.away.OneLine"}},
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": env.value("PLSTACK_LOG_LEVEL", "INFO")},
-    "loggers": {"django_structlog": {"level": "WARNING"}, "celery.beat": {"level": "WARNING"}},
+    "loggers": {
+        "django.request": {"filters": ["away"]},
+        "django_structlog": {"level": "WARNING"},
+        "celery.beat": {"level": "WARNING"},
+    },
 }

@@ -3,6 +3,7 @@
 import os
 import re
 import secrets
+import socket
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -33,10 +34,16 @@ def port(name: str = "PLSTACK_PORT", default: int = 8000) -> int:
     return int(text)
 
 
-def number(name: str, default: int) -> int:
+def instance() -> str:
+    """Which of several copies of a process this one is: its host or container, unless told otherwise."""
+    return value("PLSTACK_INSTANCE", socket.gethostname())
+
+
+def number(name: str, default: int, least: int = 0) -> int:
     text = value(name, str(default))
-    if not text.isdigit():
-        raise ImproperlyConfigured(f"{name} must be a whole number, not {text!r}.")
+    if not text.isdecimal() or int(text) < least:
+        at_least = f" of at least {least}" if least else ""
+        raise ImproperlyConfigured(f"{name} must be a whole number{at_least}, not {text!r}.")
     return int(text)
 
 
@@ -63,6 +70,12 @@ def gateway_origin(own_port: int) -> str:
 def on_loopback() -> bool:
     """Whether the site listens where only this machine can reach it."""
     return value("PLSTACK_HOST", "127.0.0.1") in {"127.0.0.1", "localhost", "::1"}
+
+
+def is_behind_tls() -> bool:
+    """Whether people reach the site by https alone."""
+    origins = names("PLSTACK_ORIGINS", "")
+    return bool(origins) and all(origin.lower().startswith("https://") for origin in origins)
 
 
 def secret_key(home_dir: Path) -> str:

@@ -10,4 +10,6 @@ EMAIL_HOST_PASSWORD = env.value("PLSTACK_SMTP_PASSWORD", "")
 EMAIL_USE_SSL = env.value("PLSTACK_SMTP_SECURITY", "starttls") == "tls"
 EMAIL_USE_TLS = env.value("PLSTACK_SMTP_SECURITY", "starttls") == "starttls"
 EMAIL_TIMEOUT = 10
-MAIL_WITHOUT_SETTINGS = f"django.core.mail.backends.{'smtp' if EMAIL_HOST else 'filebased'}.EmailBackend"
+MAIL_WITHOUT_SETTINGS = (
+    "django.core.mail.backends.smtp.EmailBackend" if EMAIL_HOST else "apps.notifications.gateways.mail.PrivateFiles"
+)

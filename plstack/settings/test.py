@@ -9,5 +9,5 @@ DATABASES["default"]["TEST"] = {"NAME": env.value("TEST_DB", "test_plstack")}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 ALLOWED_HOSTS = ["*"]
-ACCOUNT_RATE_LIMITS = {}
+ACCOUNT_RATE_LIMITS = {"login": None, "login_failed": None}
 API_REQUESTS_PER_MINUTE = dict.fromkeys(API_REQUESTS_PER_MINUTE, 1_000_000)  # noqa: F405

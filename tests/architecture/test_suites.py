@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from plstack.launch.testing import CONTRACT, PROCESSES, SUITES
+from plstack.launch.testing import CONTRACT, PROCESSES, SOAK, SUITES
 
 TESTS = Path(__file__).parents[1]
 SEARCHING = TESTS / "searching.py"
@@ -43,8 +43,8 @@ def marks_of(function: ast.FunctionDef) -> set[str]:
 
 def test_no_folder_falls_between_the_suites() -> None:
     left_out = {word.removeprefix("--ignore=") for word in SUITES["quick"] if word.startswith("--ignore=")}
-    assert left_out == {word for name in ("processes", "contract") for word in SUITES[name] if word in left_out}
-    assert {*PROCESSES, *CONTRACT} == left_out
+    assert left_out == {word for name in ("processes", "contract", "soak") for word in SUITES[name] if word in left_out}
+    assert {*PROCESSES, *CONTRACT, *SOAK} == left_out
     assert "tests" in SUITES["quick"]
     assert "tests" in SUITES["properties"]
 

@@ -148,6 +148,19 @@ def test_a_file_belongs_to_its_owner_and_to_the_place_it_was_asked_for_in(world:
         exports.cancel(staff, export_id=export.pk)
 
 
+def test_a_file_of_everybodys_rows_is_closed_to_who_may_see_only_their_own_now(world: World) -> None:
+    """It was made with the rights of then; the file of somebody who never had more stays open to them."""
+    with acting(platform()):
+        bob = Membership.objects.get(organisation=world.organisation, user__name="Bob").user
+        make_member(world.organisation, "carol", Role.ADMIN)
+    whole, own = made(world, ExportKind.CHARGES), made(world, ExportKind.CHARGES, user=bob)
+    with acting(platform()):
+        Membership.objects.filter(organisation=world.organisation).update(role=Role.MEMBER)
+    for address in (f"{PAGE}{whole.pk}/file/", f"{API}{whole.pk}/file/"):
+        assert signed_in(world.alice).get(address).status_code == 403
+    assert signed_in(bob).get(f"{PAGE}{own.pk}/file/").status_code == 200
+
+
 def test_a_file_is_gone_when_its_time_is_over(world: World) -> None:
     export = made(world, ExportKind.CHARGES)
     with acting(platform()):

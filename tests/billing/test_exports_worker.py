@@ -41,7 +41,7 @@ def test_another_worker_takes_up_what_a_killed_one_has_left(world: World) -> Non
         Export.objects.filter(pk=asked.pk).update(beat_at=db_now() - states.SILENT - timedelta(seconds=1))
         assert working.work() == 1
         assert not states.beat(killed, done=1, total=1)  # should it come back, it is not believed
-        assert not states.finish(killed, size=1, digest="0" * 64, rows=1, amount_fen=1)
+        assert not states.finish(killed, size=1, digest="0" * 64, rows=1, amount_fen=1, covers_all=True)
     export = fresh(asked)
     assert export.status == ExportStatus.READY
     assert len(content(signed_in(world.alice), export)) == export.size

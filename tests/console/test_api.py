@@ -152,6 +152,9 @@ def test_packages_are_made_changed_priced_and_withdrawn(finance: Client) -> None
     assert made.status_code == 201
     assert Decimal(made.json()["price"]["rate_fen_per_hour"]) == Decimal("12.5")
     path = f"packages/{made.json()['id']}/"
+    refused = send(finance, "PUT", path, {**body, "memory_mib": 1024})
+    assert list(refused.json()["fields"]) == ["rate_fen_per_hour"]  # a new price has an address of its own
+    del body["rate_fen_per_hour"]
     changed = send(finance, "PUT", path, {**body, "memory_mib": 1024})
     assert changed.json()["memory_mib"] == 1024
     assert send(finance, "POST", f"{path}prices/", {"rate_fen_per_hour": "13"}).json()["number"] == 2

@@ -3,13 +3,15 @@
 import hashlib
 import os
 import socket
+import tempfile
 import threading
 import time
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 
 import pytest
 
 from apps.workloads.drivers.base import DriverError, Handle
+from apps.workloads.drivers.sockets import connected
 from tests.drivers.kit import MIB, Kit, eventually
 
 SERVER = """
@@ -63,6 +65,27 @@ peer.sendall(b"mine")
 peer.close()
 time.sleep(60)
 """
+
+SWAPS_ITS_SOCKET = """
+import os, socket, sys, threading
+folder = os.environ["PLSTACK_PORTS"] + "/"
+own = socket.socket(socket.AF_UNIX)
+own.bind(folder + "own")
+own.listen(100)
+def serve():
+    while True:
+        peer, _ = own.accept()
+        peer.sendall(b"mine")
+        peer.close()
+threading.Thread(target=serve, daemon=True).start()
+print("ready")
+while True:
+    os.symlink(sys.argv[1], folder + "next")
+    os.rename(folder + "next", folder + "8129.sock")
+    os.link(folder + "own", folder + "next")
+    os.rename(folder + "next", folder + "8129.sock")
+"""
+SWAPPING_S = 1.5
 
 
 def reach(kit: Kit, handle: Handle, port: int) -> socket.socket:
@@ -175,3 +198,25 @@ class PortsContract:
         with closing(reach(kit, handle, 8124)) as connection:
             assert read_all(connection) == b"mine"
         kit.driver.stop(handle, 0)
+
+    def test_no_swap_of_a_socket_for_a_link_leads_to_a_socket_of_the_machine(self, kit: Kit) -> None:
+        with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as victim:
+            victim.bind(f"{folder}/victim.sock")
+            victim.listen(1000)
+            victim.setblocking(False)
+            handle = kit.launch(kit.python(SWAPS_ITS_SOCKET, f"{folder}/victim.sock"))
+            kit.wait_output(handle, "ready")
+            answers = self._connect_again_and_again(kit, handle)
+            kit.driver.stop(handle, 0)
+            assert b"mine" in answers
+            with pytest.raises(BlockingIOError):
+                victim.accept()
+
+    @staticmethod
+    def _connect_again_and_again(kit: Kit, handle: Handle) -> set[bytes]:
+        answers: set[bytes] = set()
+        deadline = time.monotonic() + SWAPPING_S
+        while time.monotonic() < deadline:
+            with suppress(DriverError, OSError), connected(kit.driver.endpoint(handle, 8129), 5) as connection:
+                answers.add(connection.recv(4))
+        return answers

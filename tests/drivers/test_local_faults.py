@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -204,48 +203,6 @@ class TestWhatIsGone:
         plain.wait(handle)
         plain.driver.forget(handle)
         assert not [path for path in (home / "runs").iterdir() if handle.ref in path.name]
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small file system needs root")
-class TestAFullDisk:
-    @pytest.fixture
-    def small(self, home: Path, tmp_path: Path, plain: Kit) -> Kit:
-        """A kit whose runs live on a disk of 1 MiB."""
-        plain.wait(plain.launch(plain.request("true")))
-        other = tmp_path / "small"
-        (other / "runs").mkdir(parents=True)
-        (other / "runtimes").symlink_to(home / "runtimes")
-        if subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(other / "runs")], check=False
-        ).returncode:
-            pytest.skip("mounting is not allowed here")
-        return Kit(LocalDriver(other, IsolationLevel.L0, False), plain.code, plain.output)
-
-    @pytest.fixture
-    def runs(self, small: Kit, tmp_path: Path) -> Iterator[Path]:
-        runs = tmp_path / "small" / "runs"
-        yield runs
-        for ref in small.driver.known():
-            processes.end_marked(MARKER, ref, 5)
-        subprocess.run(["umount", "-l", str(runs)], check=True)
-
-    def test_delays_the_workload_and_leaves_no_hole(self, small: Kit, runs: Path) -> None:
-        handle = small.launch(small.python("for n in range(60000): print(f'{n:063d}')", env={"PYTHONUNBUFFERED": ""}))
-        eventually(lambda: shutil.disk_usage(runs).free, lambda free: free < 8192)
-        time.sleep(1.5)
-        assert small.driver.observe(handle).phase is Phase.RUNNING
-        subprocess.run(["mount", "-o", "remount,size=16m", str(runs)], check=True)
-        assert small.wait_exit(handle).succeeded
-        assert small.text(handle).split() == [f"{n:063d}" for n in range(60000)]
-
-    def test_does_not_prevent_a_stop(self, small: Kit, runs: Path) -> None:
-        handle = small.launch(small.python("while True: print('x' * 63)"))
-        eventually(lambda: shutil.disk_usage(runs).free, lambda free: free < 8192)
-        small.driver.stop(handle, 1)
-        pids = eventually(lambda: processes.marked(MARKER, handle.ref), lambda pids: len(pids) == 1)
-        subprocess.run(["mount", "-o", "remount,size=16m", str(runs)], check=True)
-        assert pids
-        assert small.wait_exit(handle).reason is ExitReason.STOPPED
 
 
 def test_the_lock_is_taken_by_one_only(tmp_path: Path) -> None:

@@ -175,6 +175,17 @@ def test_shared_memory_is_no_way_around_the_limit(isolated: Kit) -> None:
     assert seen == {"some": "done", "more": "OSError"}
 
 
+def test_what_lies_in_shared_memory_counts_where_nothing_maps_it(isolated: Kit) -> None:
+    """Without control groups, where nobody but the shim counts: files there and the program together."""
+    fill = "open('/dev/shm/x', 'wb').write(b'x' * {} * 2**20)\nrest = b'x' * {} * 2**20\nimport time; time.sleep(2)"
+    ended, _ = isolated.run(isolated.python(fill.format(60, 90), memory_mib=128))
+    assert ended.reason is ExitReason.OOM
+    mapped = "from multiprocessing import shared_memory as m\ns = m.SharedMemory(create=True, size=80 * 2**20)\n"
+    mapped += "s.buf[:] = b'x' * s.size\nimport time; time.sleep(2); s.unlink()"
+    ended, text = isolated.run(isolated.python(mapped, memory_mib=200))
+    assert ended.succeeded, text
+
+
 def test_a_link_in_place_of_a_listening_socket_is_not_followed(isolated: Kit, home: Path) -> None:
     source = (
         "import os, time; os.symlink('/run/postgres.sock', os.environ['PLSTACK_PORTS'] + '/80.sock'); print('ready')"

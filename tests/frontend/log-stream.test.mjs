@@ -18,7 +18,7 @@ class FakeSocket {
     this.onmessage({ data: LOG.slice(from, to).buffer });
   }
   close() {
-    this.onclose?.();
+    this.onclose?.({ code: 1000 });
   }
 }
 
@@ -41,7 +41,7 @@ function watch(offset = 0) {
   });
   const socket = () => FakeSocket.opened.at(-1);
   const drop = () => {
-    socket().onclose();
+    socket().onclose({ code: 1006 });
     waiting.pop()();
   };
   return { stream, got, socket, drop };
@@ -92,4 +92,13 @@ test("a log that has ended is not asked for again", () => {
   socket().control({ offset: 7, complete: true });
   assert.equal(waiting.length, 0);
   assert.equal(FakeSocket.opened.length, 1);
+});
+
+test("a log whose right has ended is not asked for again, and says so", () => {
+  const { got, socket } = watch();
+  socket().onopen();
+  waiting.length = 0;
+  socket().onclose({ code: 4403 });
+  assert.equal(got.states.at(-1), "denied");
+  assert.equal(waiting.length, 0);
 });

@@ -97,6 +97,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def get_hang_up(self, query: dict[str, str]) -> None:
         self.close_connection = True
 
+    def get_silent(self, query: dict[str, str]) -> None:
+        print("asked in silence", flush=True)
+        time.sleep(60)
+
     def get_missing(self, query: dict[str, str]) -> None:
         self.reply(b"no such page", 404)
 

@@ -16,6 +16,8 @@ from apps.tenants.models import Membership, Organisation
 from apps.workloads.gateway import passes
 from apps.workloads.gateway.hosts import Address
 from apps.workloads.models import EntryCode, GatewaySession, Workload
+from tests.architecture import endings
+from tests.architecture.endings import Ending, Holder
 from tests.builders import World, make_member, make_organisation, make_staff, signed_in
 from tests.gateway.kit import COOKIE, Site, Visit, alice, code_of, enter, knock, submit_server
 
@@ -195,3 +197,15 @@ def test_while_the_database_is_away_the_page_says_so_and_looks_again(
     assert (answer.status, answer.header("refresh")) == (503, "3")
     assert b"PLStack cannot be asked now" in answer.body
     assert visitor.get("/.plstack/enter?code=x").status == 503
+
+
+@pytest.mark.parametrize("end", [*endings.OF_A_SESSION, endings.frozen])
+def test_every_end_of_the_right_closes_the_door(visitor: Visit, world: World, end: Ending) -> None:
+    """A code that is still unused opens nothing either."""
+    row = GatewaySession.objects.get()
+    portal = "http://localhost:8600"
+    code = passes.issue(world.actor, row.workload, row.port, portal_session=row.portal_session, portal=portal)
+    assert passes.admit(row.digest, visitor.address) is not None
+    end(Holder(world.alice, world.organisation, row.portal_session))
+    assert passes.admit(row.digest, visitor.address) is None
+    assert passes.exchange(code, visitor.address) is None

@@ -2,6 +2,8 @@
 
 import asyncio
 import http.server
+import logging
+import re
 import socket
 import threading
 import time
@@ -11,6 +13,8 @@ from pathlib import Path
 
 import pytest
 from django.conf import LazySettings
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 
 from apps.common.errors import Invalid
 from apps.workloads import nodes
@@ -22,6 +26,7 @@ from apps.workloads.gateway.proxy import Proxy, Refused, parse
 from apps.workloads.selectors import current_attempt, log_chunk
 from tests.builders import World
 from tests.gateway.kit import submit
+from tests.searching import examples
 from tests.stack import free_port
 from tests.workloads.loops import until
 
@@ -144,11 +149,59 @@ def test_addresses_that_are_not_for_workloads_are_refused_in_words(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    "head", [b"", b"hello", b"GET / HTTP/1.1", b"GET https://x/ HTTP/1.1", b"GET http://x/", b"A B HTTP/2"]
+    "head",
+    [
+        b"",
+        b"hello",
+        b"GET / HTTP/1.1",
+        b"GET https://x/ HTTP/1.1",
+        b"GET http://x/",
+        b"A B HTTP/2",
+        b"GET http://[/ HTTP/1.1",
+        b"GET http://]/ HTTP/1.1",
+        b"GET http://[::1/ HTTP/1.1",
+        b"GET http://[v1.x]:x/ HTTP/1.1",
+        b"GET http://x:99999/ HTTP/1.1",
+        b"GET http:///path HTTP/1.1",
+        b"GET http://x\n/ HTTP/1.1",
+        b"GET http://\xe9/ HTTP/1.1",
+        b"CONNECT [ HTTP/1.1",
+        b"CONNECT [/:443 HTTP/1.1",
+        b"CONNECT x:y HTTP/1.1",
+        b"CONNECT  HTTP/1.1",
+    ],
 )
 def test_what_is_no_proxy_request_is_refused(head: bytes) -> None:
     with pytest.raises(Refused):
         parse(head)
+
+
+WORD = st.binary(max_size=12) | st.sampled_from(
+    [b"GET", b"CONNECT", b"http://", b"http://[", b"]", b"[::1]", b"mirror.lab", b":", b"@", b"/", b"%00", b"HTTP/1.1"]
+)
+SPACE = st.sampled_from([b" ", b"", b"\r\n", b"\n", b"\0", b"\t"])
+SHAPED = st.builds(
+    lambda method, target, version, rest: method + b" " + b"".join(target) + b" " + version + b"\r\n" + rest,
+    st.sampled_from([b"GET", b"POST", b"CONNECT", b"X"]),
+    st.lists(WORD, max_size=6),
+    st.sampled_from([b"HTTP/1.1", b"HTTP/1.0", b"HTTP/9"]),
+    st.binary(max_size=40),
+)
+RAW = SHAPED | st.lists(st.tuples(WORD, SPACE), max_size=12).map(lambda pairs: b"".join(a + b for a, b in pairs))
+ANSWER = re.compile(rb"HTTP/1\.[01] \d{3} [ -~]+\r\n(?:[!-~]+: [ -~]*\r\n)*\r\n", re.DOTALL)
+
+
+@pytest.mark.hypothesis
+@given(asked=RAW)
+@example(asked=b"GET http://[/ HTTP/1.1")
+@example(asked=b"CONNECT [/ HTTP/1.1")
+@settings(max_examples=examples(400), suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_is_sent_gets_a_well_formed_answer_or_a_clean_end(
+    proxy: Running, caplog: pytest.LogCaptureFixture, asked: bytes
+) -> None:
+    answer = proxy.send(asked + b"\r\n\r\n")
+    assert answer == b"" or ANSWER.match(answer)
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING or record.exc_info] == []
 
 
 def test_endless_headers_are_cut_off(proxy: Running) -> None:

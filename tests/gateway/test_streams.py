@@ -132,6 +132,18 @@ def test_a_right_that_ends_cuts_a_stream(visit: Visit, lab: Workload, world: Wor
     connection.close()
 
 
+def test_a_right_that_ends_before_the_answer_is_told_in_words(visit: Visit, lab: Workload, world: World) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", visit.site.port, timeout=60)
+    wanted = {"Host": hosts.netloc(visit.address), "Accept": "text/html", **visit.headers()}
+    connection.request("GET", "/silent", headers=wanted)
+    assert log_says(lab, "asked in silence")
+    Membership.objects.filter(user=world.alice).delete()
+    response = connection.getresponse()
+    assert response.status == 401
+    assert b"PLStack" in response.read()
+    connection.close()
+
+
 def test_an_answer_that_breaks_off_does_not_look_whole(visit: Visit) -> None:
     connection, response = opened(visit, "/break")
     with pytest.raises((http.client.IncompleteRead, ConnectionError)):

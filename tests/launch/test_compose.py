@@ -11,9 +11,10 @@ from compose_spec.models import ComposeSpecification
 
 from plstack.launch.install import PARTS
 from plstack.launch.layout import ROOT
+from plstack.launch.vigil import MOST_LOOKS, POLL_SECONDS
 
 FILE = ROOT / "docker-compose.yml"
-PROCESSES = {"web", "gateway", "ssh", "worker", "scheduler", "beat", "migrate"}
+PROCESSES = {"web", "gateway", "ssh", "worker", "scheduler", "files", "beat", "migrate"}
 SERVERS = {"postgres", "redis"}
 
 
@@ -114,3 +115,19 @@ def test_nothing_listens_beyond_the_machine_by_itself(services: dict[str, Any]) 
     published = [port for service in services.values() for port in service.get("ports", [])]
     assert published
     assert all(port.startswith("127.0.0.1:") for port in published)
+
+
+@pytest.mark.parametrize("name", sorted(PROCESSES - {"migrate"}))
+def test_the_health_of_each_process_is_what_it_has_proved(services: dict[str, Any], name: str) -> None:
+    """A container that is only marked as unhealthy would stay so: the check itself ends what does nothing."""
+    check = services[name]["healthcheck"]
+    assert check["test"] == ["CMD", "python", "-m", "plstack.launch.watch", "healthy", name]
+    assert importlib.util.find_spec("plstack.launch.watch")
+    assert services[name]["restart"] == "unless-stopped"
+    assert int(check["timeout"].rstrip("s")) > (MOST_LOOKS + 2) * POLL_SECONDS
+
+
+def test_nobody_but_the_processes_can_use_redis(services: dict[str, Any]) -> None:
+    assert "requirepass" in str(services["redis"]["command"])
+    for name in PROCESSES:
+        assert services[name]["environment"]["REDIS_URL"].startswith("redis://:${REDIS_PASSWORD")

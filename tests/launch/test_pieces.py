@@ -10,9 +10,9 @@ import pytest
 
 from plstack.launch import account, credentials, files, keys
 from plstack.launch.account import Account
+from plstack.launch.backoff import Backoff
 from plstack.launch.layout import ROOT, Layout
 from plstack.launch.report import Trouble
-from plstack.launch.supervisor import Backoff
 from plstack.launch.testing import keeping_bytecode
 
 STRANGER = Account(uid=os.geteuid() + 54321, gid=os.getegid() + 54321)
@@ -82,10 +82,10 @@ def test_servers_of_a_closed_home_live_outside_it(monkeypatch: pytest.MonkeyPatc
 
 def test_a_home_with_a_long_path_gets_a_short_folder_for_sockets(home: Path) -> None:
     mine = Account(os.geteuid(), os.getegid())
-    assert account.socket_folder(home, mine) == home / "sockets"
+    assert account.socket_folder(home, "sockets", mine) == home / "sockets"
     deep = home / ("x" * 100)
     deep.mkdir()
-    folder = account.socket_folder(deep, mine)
+    folder = account.socket_folder(deep, "sockets", mine)
     try:
         assert len(os.fsencode(folder / ".s.PGSQL.5432.lock")) <= 107
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700

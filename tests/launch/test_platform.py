@@ -9,11 +9,13 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from plstack.launch.layout import ROOT
+from tests.launch.strangers import open_to_strangers
 
 PATIENCE = 120.0
 PASSWORD = re.compile(r"First administrator: (\S+)   password: (\S+)")
@@ -111,9 +113,11 @@ def copy(home: Path, shell: dict[str, str]) -> Iterator[Copy]:
 
 
 def test_a_first_start_ends_with_a_sign_in_page_and_a_password_and_stops_without_a_trace(copy: Copy) -> None:
+    copy.env["PLSTACK_ADMIN_PASSWORD"] = "correct-horse-9"
     assert len(PASSWORD.findall(copy.start())) == 1
     assert 'type="password"' in copy.sign_in_page()
     assert copy.gateway_says() == "ok\n"
+    check_closed(copy)
     assert copy.run("status") == (0, status_of(copy))
 
     code, refusal = copy.run("run")
@@ -127,6 +131,15 @@ def test_a_first_start_ends_with_a_sign_in_page_and_a_password_and_stops_without
     assert copy.run("status")[0] == 3
 
 
+def check_closed(copy: Copy) -> None:
+    """No other account of the machine may read or enter anything of a running copy, and no process shows a password."""
+    if os.geteuid() == 0:
+        assert open_to_strangers(copy.home) == []
+    for pid in copy.family()[1:]:
+        with suppress(FileNotFoundError):
+            assert b"correct-horse" not in Path(f"/proc/{pid}/environ").read_bytes(), pid
+
+
 def status_of(copy: Copy) -> str:
     lines = [f"  {name:<11}{pid}\n" for name, pid in copy.pids().items()]
     return f"PLStack is running: http://127.0.0.1:{copy.env['PLSTACK_PORT']}\n" + "".join(lines)
@@ -134,10 +147,10 @@ def status_of(copy: Copy) -> str:
 
 def test_whatever_is_killed_comes_back_by_itself(copy: Copy) -> None:
     copy.start()
-    eventually(lambda: len(copy.pids()) == 7)  # the page does not wait for the task workers
+    eventually(lambda: len(copy.pids()) == 8)  # the page does not wait for the task workers
     before = copy.pids()
     servers = [pid for pid in below(before["supervisor"]) if Path(f"/proc/{pid}/comm").read_text() == "postgres\n"]
-    for name in ("web", "gateway", "ssh", "worker", "scheduler", "beat"):
+    for name in ("web", "gateway", "ssh", "worker", "scheduler", "files", "beat"):
         os.kill(before[name], signal.SIGKILL)
     os.kill(servers[0], signal.SIGKILL)  # the postmaster: its own children follow it
     eventually(

@@ -126,7 +126,7 @@ def settings_file_mail(settings: LazySettings) -> None:
 
 
 def test_without_settings_the_environment_decides(system: Actor, settings_file_mail: None) -> None:
-    assert type(ChosenBackend().inner).__module__ == "django.core.mail.backends.filebased"
+    assert type(ChosenBackend().inner).__module__ == "apps.notifications.gateways.mail"
 
 
 def test_a_notice_goes_through_the_whole_house(

@@ -5,14 +5,12 @@ from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
-from channels.routing import URLRouter
-from channels.testing import WebsocketCommunicator
 
 from apps.common.scoping import acting
 from apps.notifications.services import notify_user
 from apps.tenants.models import Organisation, User
-from plstack.routing import websocket_urlpatterns
 from tests.builders import make_member, make_organisation, platform
+from tests.sockets import browser_of, opened
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -24,9 +22,7 @@ def people() -> tuple[Organisation, User, User]:
 
 
 async def connected(user: User, *groups: str) -> Any:
-    socket = WebsocketCommunicator(URLRouter(websocket_urlpatterns), "/ws/live/")
-    socket.scope["user"] = user
-    assert (await socket.connect())[0]
+    socket = await opened(await browser_of(user), "/ws/live/")
     await socket.send_json_to({"subscribe": list(groups)})
     await asyncio.sleep(0.3)
     return socket

@@ -49,6 +49,9 @@ PROPERTIES: dict[str, tuple[str, ...]] = {
     "Backfill never delays a reserved start under exact estimates": (
         "test_backfill.test_backfill_never_delays_a_reserved_start_when_estimates_are_exact",
     ),
+    "What fits now and delays nobody with a known start runs, and every task starts once arrivals stop": (
+        "test_liveness_machine.TestQueueing",
+    ),
     "A share is monotone in its weight": (
         "test_shares.test_a_share_is_monotone_in_weight",
         "test_deserved.test_more_weight_never_gets_fewer_cards",

@@ -170,8 +170,11 @@ def test_a_task_may_use_what_is_kept_for_it_after_others_of_its_kind_were_refuse
     assert [place.task_id for place in outcome.places] == ["second"]
 
 
-def test_what_fits_is_not_kept_from_one_below_its_share_for_one_above_it() -> None:
-    """Bob holds three of four cards without an end and was promised all four; Ann has nothing and wants one."""
+def test_what_fits_is_kept_for_a_known_start_alone() -> None:
+    """Bob holds three of four cards and was promised all four; Ann has nothing and wants one.
+
+    Where nobody knows when Bob's run ends, the free card would lie idle for as long.
+    """
     busy = running(job("busy", 3, None, organisation="bob"), "n0", range(3))
     wide = job("wide", 4, None, organisation="bob")
     small = job("small", 1, None, at=5.0, organisation="ann")
@@ -181,8 +184,8 @@ def test_what_fits_is_not_kept_from_one_below_its_share_for_one_above_it() -> No
     assert [place.task_id for place in plan(replace(later, running=(late,)), 10.0).places] == ["small"]
     on_time = replace(busy, task=job("busy", 3, 50.0, organisation="bob"))
     assert plan(replace(later, running=(on_time,)), 10.0).places == ()
-    large = replace(
-        small, id="large", gpu=GpuRequest(Mode.WHOLE, 3)
-    )  # with three cards it would be above its own share
-    one = replace(busy, slices=busy.slices[:1])
-    assert plan(replace(later, running=(one,), waiting=(wide, large)), 10.0).places == ()
+    large, one = replace(small, id="large", gpu=GpuRequest(Mode.WHOLE, 3)), replace(busy, slices=busy.slices[:1])
+    outcome = plan(replace(later, running=(one,), waiting=(wide, large)), 10.0)
+    assert [place.task_id for place in outcome.places] == ["large"]
+    held = plan(replace(later, running=(one,), waiting=(wide, large)), 7 * 3600.0)  # by then it holds what is free
+    assert held.places == ()

@@ -3,15 +3,18 @@
 import io
 import os
 import zipfile
+from typing import Any
 
 import pytest
 
 from apps.common.actor import Actor
+from apps.common.clock import db_now
 from apps.common.scoping import acting
 from apps.storage import copying, jobs, unpacking, usage
 from apps.storage.choices import JobStatus
-from apps.storage.models import MIB, Job
+from apps.storage.models import MIB, Job, Volume
 from apps.storage.roots import Root, row_of
+from apps.tenants.models import Membership, User
 from tests.builders import platform
 from tests.storage.kit import names, put, used, work
 
@@ -72,3 +75,33 @@ def test_a_zip_is_unpacked_beside_itself_within_the_limit(root: Root, alice: Act
     assert (good.status, bomb.status) == (JobStatus.SUCCEEDED, JobStatus.FAILED)
     assert (root.path / "sub" / "good" / "x" / "one.txt").read_text() == "1"
     assert used(root, alice) <= 11 * MIB
+
+
+@pytest.mark.parametrize("loss", ["membership", "account", "volume"])
+def test_a_copy_stops_in_the_middle_once_its_owners_right_has_ended(
+    root: Root, alice: Actor, monkeypatch: pytest.MonkeyPatch, loss: str
+) -> None:
+    monkeypatch.setattr(jobs, "RECHECK_S", 0.0)
+    for number in range(5):
+        put(root.path, f"many/{number}.txt")
+    with acting(alice):
+        job = copying.start(alice, root, ["many"], root, "sub")
+    copy, copied = copying._copy_file, []
+
+    def copy_and_lose(*arguments: Any) -> None:
+        copy(*arguments)
+        copied.append(arguments)
+        with acting(platform()):
+            if loss == "membership":
+                Membership.objects.filter(user_id=alice.user_id).delete()
+            elif loss == "account":
+                User.objects.filter(pk=alice.user_id).update(is_active=False)
+            else:
+                Volume.objects.filter(pk=root.id).update(deleted_at=db_now(), purge_at=db_now())
+
+    monkeypatch.setattr(copying, "_copy_file", copy_and_lose)
+    work()
+    with acting(platform()):
+        job.refresh_from_db()
+    assert (job.status, len(copied)) == (JobStatus.FAILED, 1)
+    assert job.error

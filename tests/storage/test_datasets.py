@@ -193,14 +193,15 @@ def test_a_cancelled_version_is_never_there(alice: Actor, dataset: Dataset, volu
         assert not datasets.versions(dataset).exists()
 
 
-def test_a_worker_that_was_too_slow_writes_nothing(alice: Actor, dataset: Dataset, volume: Volume) -> None:
+def test_a_child_that_was_too_slow_writes_nothing(alice: Actor, dataset: Dataset, volume: Volume) -> None:
     with acting(alice):
-        versions.start(alice, dataset, resolve(alice, RootKind.VOLUME, volume.pk))
+        job = versions.start(alice, dataset, resolve(alice, RootKind.VOLUME, volume.pk))
     with acting(platform()):
-        slow = states.claim()
+        slow = states.claim(job.pk)
         assert slow is not None
+        assert states.claim(job.pk) is None
         Job.objects.filter(pk=slow.pk).update(beat_at="2020-01-01T00:00Z")
-        assert states.claim() is not None
+        assert states.claim(job.pk) is not None
         assert not states.beat(slow, files=1, size=1)
         assert not states.finish(slow, JobStatus.SUCCEEDED)
 

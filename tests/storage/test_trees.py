@@ -71,9 +71,9 @@ def test_what_did_not_change_is_not_read_again(
     read: list[int] = []
     stage = objects.stage
 
-    def counted(organisation: UUID, source: int) -> objects.Staged:
+    def counted(organisation: UUID, source: int, tick: objects.Tick | None) -> objects.Staged:
         read.append(source)
-        return stage(organisation, source)
+        return stage(organisation, source, tick)
 
     with acting(platform()):
         first = trees.capture(organisation_id=organisation_id, root=tree)

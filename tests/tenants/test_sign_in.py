@@ -84,3 +84,17 @@ def test_after_signing_out_pages_ask_to_sign_in_again(alice: User) -> None:
     assert client.get("/training/").status_code == 200
     client.post("/accounts/logout/")
     assert client.get("/training/").headers["Location"].startswith("/accounts/login/")
+
+
+@pytest.mark.parametrize(
+    ("page", "lands_on"),
+    [
+        ("http://testserver/training/?tab=log", "/training/%3Ftab%3Dlog"),
+        ("", "/"),
+        ("http://[", "/"),
+        ("http://evil.example/x", "/x"),
+    ],
+)
+def test_who_signs_in_after_a_fragment_was_refused_returns_to_its_page(page: str, lands_on: str) -> None:
+    answer = Client().get("/training/", headers={"HX-Request": "true", "HX-Current-URL": page})
+    assert (answer.status_code, answer["HX-Redirect"]) == (204, f"/accounts/login/?next={lands_on}")

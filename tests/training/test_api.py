@@ -203,5 +203,5 @@ def test_the_list_pages_by_cursor(world: World, alice: Client) -> None:
     first = alice.get(f"{RUNS}?page_size=2").json()
     assert len(first["results"]) == 2
     assert len(alice.get(first["next"]).json()["results"]) == 1
-    assert alice.get(f"{RUNS}?cursor=nonsense").status_code == 404
+    assert alice.get(f"{RUNS}?cursor=nonsense").status_code == 400
     assert alice.get(f"{RUNS}?status=failed").json()["results"] == []

@@ -1,7 +1,8 @@
 """A machine with cards and packages on them, for tests of what waits and why."""
 
+from datetime import timedelta
 from decimal import Decimal
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from apps.billing import selectors as funds
 from apps.billing import services as billing
@@ -9,9 +10,10 @@ from apps.billing.choices import GpuMode
 from apps.billing.models import Package
 from apps.clusters.models import Accelerator, Node
 from apps.common.actor import Actor
+from apps.common.clock import db_now
 from apps.common.scoping import acting
 from apps.workloads import services as workloads
-from apps.workloads.choices import Kind
+from apps.workloads.choices import Kind, Status
 from apps.workloads.models import Workload
 from apps.workloads.offers.quoting import resources_of
 from apps.workloads.reconcile.schedule import run_pass
@@ -85,3 +87,13 @@ def scheduled(workload: Workload) -> Workload:
     with acting(platform()):
         run_pass(platform())
         return Workload.objects.select_related("owner", "package", "price_version", "organisation").get(pk=workload.pk)
+
+
+def some_have_ended(like: Workload) -> None:
+    """Enough runs of an hour, to learn from: copies of this one."""
+    now, template = db_now(), Workload.objects.get(pk=like.pk)
+    for number in range(12):
+        template.pk = UUID(int=number + 1)
+        template.submit_key, template.status = f"ended-{number}", Status.SUCCEEDED
+        template.started_at, template.ended_at = now - timedelta(minutes=90), now - timedelta(minutes=30)
+        template.save(force_insert=True)

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
-from uuid import UUID
 
 import pytest
 
@@ -18,6 +17,7 @@ from apps.workloads.queueing.estimates import Size
 from apps.workloads.reconcile.schedule import run_pass
 from benchmarks.crowd import Builder, Crowd
 from tests.builders import make_staff, platform, staff_actor
+from tests.workloads.cards import some_have_ended
 
 MINUTE = timedelta(minutes=1)
 
@@ -29,16 +29,10 @@ def crowd(db: None) -> Iterator[None]:
         yield
 
 
-def some_have_ended() -> None:
-    """Enough runs of an hour, to learn from."""
-    template = Workload.objects.filter(status=Status.RUNNING).order_by("pk").first()
-    assert template is not None
-    now = db_now()
-    for number in range(12):
-        template.pk = UUID(int=number + 1)
-        template.submit_key, template.status = f"ended-{number}", Status.SUCCEEDED
-        template.started_at, template.ended_at = now - 90 * MINUTE, now - 30 * MINUTE
-        template.save(force_insert=True)
+def running() -> Workload:
+    found = Workload.objects.filter(status=Status.RUNNING).order_by("pk").first()
+    assert found is not None
+    return found
 
 
 def free_everything() -> None:
@@ -62,7 +56,7 @@ def test_nothing_is_promised_or_scored_before_enough_is_known(crowd: None) -> No
 
 
 def test_the_first_estimate_of_a_stay_is_kept_and_scored_when_it_starts(crowd: None) -> None:
-    some_have_ended()
+    some_have_ended(running())
     run_pass(platform())
     kept = {row.workload_id: row for row in StartEstimate.objects.all()}
     assert kept

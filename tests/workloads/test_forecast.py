@@ -12,6 +12,7 @@ from apps.billing import selectors as funds
 from apps.common.clock import db_now
 from apps.common.scoping import acting
 from apps.workloads import services as workloads
+from apps.workloads.choices import Status
 from apps.workloads.explaining.asking import Forecast
 from apps.workloads.forecast import forecast, forecasts
 from apps.workloads.offers import quotecard
@@ -19,7 +20,7 @@ from apps.workloads.offers.capacity import room
 from apps.workloads.offers.picker import package_choices, roughly, starts_in
 from apps.workloads.offers.quoting import offer, resources_of
 from tests.builders import World, actor_of, make_member, make_organisation, platform, signed_in, top_up
-from tests.workloads.cards import make_gpu_node, make_gpu_package, scheduled, submit_on, world_of_cards
+from tests.workloads.cards import make_gpu_node, make_gpu_package, scheduled, some_have_ended, submit_on, world_of_cards
 
 
 @pytest.fixture
@@ -55,7 +56,7 @@ def test_what_is_kept_for_a_task_is_free_for_what_comes_instead_of_it(lab: World
     one, both = make_gpu_package(1), make_gpu_package(2)
     rivals = make_organisation()
     top_up(rivals, 1_000_000)
-    scheduled(submit_on(actor_of(make_member(rivals, "charlie"), rivals), one))
+    some_have_ended(scheduled(submit_on(actor_of(make_member(rivals, "charlie"), rivals), one)))
     waiting = scheduled(submit_on(lab.actor, both))
     assert waiting.explanation["reserved"]
     spec = resources_of(one)
@@ -65,6 +66,15 @@ def test_what_is_kept_for_a_task_is_free_for_what_comes_instead_of_it(lab: World
     assert from_outside.explanation["cause"] == "behind_reservation"
     with acting(lab.actor):
         assert forecasts(lab.actor, [spec], instead_of=waiting.pk)[0].starts_now
+
+
+def test_what_nobody_knows_the_end_of_keeps_nobody_waiting_beside_free_cards(lab: World) -> None:
+    one, both = make_gpu_package(1), make_gpu_package(2)
+    scheduled(submit_on(lab.actor, one))
+    waiting = scheduled(submit_on(lab.actor, both))
+    assert waiting.explanation["reserved"] == []  # nothing is kept, and nothing says that it is
+    assert waiting.promised_at is not None  # but its turn is remembered, for when it has waited long
+    assert scheduled(submit_on(lab.actor, one)).status == Status.PLACED
 
 
 def test_the_same_question_is_planned_once_until_something_happens(lab: World) -> None:

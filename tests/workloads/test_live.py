@@ -7,27 +7,24 @@ from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
-from channels.routing import URLRouter
 from channels.testing import WebsocketCommunicator
-from django.contrib.auth.models import AnonymousUser
 
 from apps.common.scoping import acting
 from apps.tenants.models import User
+from apps.tenants.sockets import Closing
 from apps.workloads.choices import TERMINAL
 from apps.workloads.models import Attempt, Event, Workload
 from apps.workloads.selectors import log_chunk
-from plstack.routing import websocket_urlpatterns
 from tests.builders import make_member, make_organisation, make_world, platform, submit_workload
+from tests.sockets import browser_of, closed_with, opened, socket_of
 from tests.workloads.loops import tick, until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LINES = 20_000
 
 
-def connect(path: str, user: User | AnonymousUser) -> WebsocketCommunicator:
-    communicator = WebsocketCommunicator(URLRouter(websocket_urlpatterns), path)
-    communicator.scope["user"] = user
-    return communicator
+async def connect(path: str, user: User | None) -> WebsocketCommunicator:
+    return await opened(await browser_of(user), path)
 
 
 @pytest.fixture
@@ -62,8 +59,7 @@ async def received(socket: WebsocketCommunicator, enough: Any, timeout: float = 
 async def test_changes_reach_the_page_and_a_reconnect_replays_what_was_missed(scene: Any) -> None:
     workload, alice, _stranger = scene
     group = f"workload.{workload.pk}"
-    socket = connect("/ws/live/", alice)
-    assert (await socket.connect())[0]
+    socket = await connect("/ws/live/", alice)
     await socket.send_json_to({"subscribe": [group], "last": 0})
     await asyncio.sleep(0.3)
     await sync_to_async(in_scope)(tick)
@@ -72,8 +68,7 @@ async def test_changes_reach_the_page_and_a_reconnect_replays_what_was_missed(sc
     seen = max(message["id"] for message in live if "id" in message)
 
     await sync_to_async(in_scope)(until, workload, ended)
-    again = connect("/ws/live/", alice)
-    await again.connect()
+    again = await connect("/ws/live/", alice)
     await again.send_json_to({"subscribe": [group], "last": seen})
     missed = await received(again, lambda got: any(m.get("status") == "succeeded" for m in got))
     await again.disconnect()
@@ -91,8 +86,7 @@ async def test_the_log_resumes_by_byte_without_hole_or_repeat(scene: Any) -> Non
     await sync_to_async(in_scope)(until, workload, ended)
     got, complete, cuts = b"", False, 0
     while not complete:
-        socket = connect(f"/ws/logs/{workload.pk}/?offset={len(got)}", alice)
-        assert (await socket.connect())[0]
+        socket = await connect(f"/ws/logs/{workload.pk}/?offset={len(got)}", alice)
         for _frame in range(2 + cuts % 2):  # hang up in the middle, over and over
             frame = await socket.receive_output(10)
             if frame.get("bytes"):
@@ -121,22 +115,84 @@ def read_all(attempt: Attempt) -> bytes:
 
 async def test_outsiders_get_neither_events_nor_logs(scene: Any) -> None:
     workload, _alice, stranger = scene
-    socket = connect("/ws/live/", stranger)
-    await socket.connect()
+    socket = await connect("/ws/live/", stranger)
     await socket.send_json_to({"subscribe": [f"workload.{workload.pk}", f"org.{workload.organisation_id}", "platform"]})
     refusals = [await socket.receive_json_from() for _ in range(3)]
     assert {message["code"] for message in refusals} == {"not_found"}
     await socket.disconnect()
-    for person in (stranger, AnonymousUser()):
-        assert not (await connect(f"/ws/logs/{workload.pk}/", person).connect())[0]
-    assert not (await connect("/ws/live/", AnonymousUser()).connect())[0]
+    assert await closed_with(await connect(f"/ws/logs/{workload.pk}/", stranger)) == Closing.NOT_FOUND
+    for path in (f"/ws/logs/{workload.pk}/", "/ws/live/", "/ws/live/?portal=console"):
+        assert await closed_with(await connect(path, None)) == Closing.SIGNED_OUT
+    assert await closed_with(await connect("/ws/live/?portal=console", stranger)) == Closing.DENIED
 
 
 async def test_nonsense_is_answered_and_closes_nothing(scene: Any) -> None:
     _workload, alice, _stranger = scene
-    socket = connect("/ws/live/", alice)
-    await socket.connect()
-    for nonsense in ("[]", "{}", '{"subscribe": 3}', '{"subscribe": ["workload.x"]}', '{"subscribe": [null]}'):
+    socket = await connect("/ws/live/", alice)
+    for nonsense in ("{}", '{"subscribe": 3}', '{"subscribe": ["workload.x"]}', '{"subscribe": [null]}'):
         await socket.send_to(text_data=nonsense)
         assert (await socket.receive_json_from())["kind"] == "error"
+    await socket.disconnect()
+
+
+@pytest.mark.parametrize(
+    ("frame", "code"),
+    [
+        ({"text": "{"}, Closing.NOT_JSON),
+        ({"text": "[" * 10_000}, Closing.NOT_JSON),
+        ({"text": "[]"}, Closing.NOT_TEXT),
+        ({"text": "3"}, Closing.NOT_TEXT),
+        ({"text": "null"}, Closing.NOT_TEXT),
+        ({"bytes": b"{}"}, Closing.NOT_TEXT),
+        ({"text": json.dumps({"subscribe": ["x" * 2_000_000]})}, Closing.TOO_LARGE),
+    ],
+)
+@pytest.mark.parametrize("path", ["/ws/live/", "log"])
+async def test_a_frame_that_no_page_sends_closes_the_connection_in_order(
+    scene: Any, path: str, frame: dict[str, Any], code: Closing
+) -> None:
+    workload, alice, _stranger = scene
+    socket = await connect(path.replace("log", f"/ws/logs/{workload.pk}/"), alice)
+    await socket.send_input({"type": "websocket.receive", **frame})
+    assert await closed_with(socket) == code
+    await socket.wait()
+
+
+@pytest.mark.parametrize("offset", ["9" * 5000, str(2**63), "-1", "1_0", "%EF%BC%91", "x"])
+async def test_an_offset_that_no_log_has_is_refused(scene: Any, offset: str) -> None:
+    workload, alice, _stranger = scene
+    assert await closed_with(await connect(f"/ws/logs/{workload.pk}/?offset={offset}", alice)) == Closing.BAD_ADDRESS
+
+
+async def test_the_last_offset_that_a_log_could_have_is_taken(scene: Any) -> None:
+    workload, alice, _stranger = scene
+    socket = await connect(f"/ws/logs/{workload.pk}/?offset={2**63 - 1}", alice)
+    assert (await socket.receive_json_from())["offset"] == 2**63 - 1
+    await socket.disconnect()
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        None,
+        "null",
+        "http://localhost",
+        "http://localhost:8601",
+        "https://localhost:8600",
+        "http://evil.example",
+        "http://apps.localhost:8601",
+        "http://127.0.0.1:8600",
+    ],
+)
+async def test_only_the_portals_own_pages_open_a_connection(scene: Any, origin: str | None) -> None:
+    _workload, alice, _stranger = scene
+    browser = await browser_of(alice)
+    assert not (await socket_of(browser, "/ws/live/", origin=origin).connect())[0]
+
+
+async def test_a_page_on_an_origin_that_the_operator_names_is_the_portals_own(scene: Any, settings: Any) -> None:
+    _workload, alice, _stranger = scene
+    settings.CSRF_TRUSTED_ORIGINS = ["https://lab.example"]
+    socket = socket_of(await browser_of(alice), "/ws/live/", origin="https://lab.example")
+    assert (await socket.connect())[0]
     await socket.disconnect()

@@ -1,5 +1,6 @@
 """The status machine: only legal edges, one winner for each, nothing written by a stale claimant."""
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from itertools import pairwise
 from uuid import uuid4
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from apps.billing.models import MeterSession
+from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.scoping import acting
 from apps.tenants.models import Quota
@@ -49,6 +51,16 @@ def claim(attempt: Attempt) -> Claim:
 def workload(world: World) -> Workload:
     with acting(world.actor):
         return submit_workload(world)
+
+
+@pytest.mark.parametrize("leave", [states.stop, states.fail_waiting])
+def test_whoever_leaves_the_queue_without_a_start_is_promised_nothing(
+    world: World, workload: Workload, leave: Callable[[Actor, Workload, Why], bool]
+) -> None:
+    Workload.objects.filter(pk=workload.pk).update(promised_nodes=[str(world.node.pk)], promised_at=db_now())
+    assert leave(platform(), workload, Why(Reason.BY_PERSON))
+    workload.refresh_from_db()
+    assert (workload.promised_nodes, workload.promised_at) == ([], None)
 
 
 def test_a_newer_claim_voids_the_older_one(world: World, workload: Workload) -> None:

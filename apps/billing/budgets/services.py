@@ -21,6 +21,7 @@ from apps.common.errors import Invalid, NotFound
 from apps.common.money import yuan
 from apps.common.permissions import Permission
 from apps.common.tags import parse
+from apps.common.text import clean_name
 from apps.notifications.services import notify_organisation, notify_user
 from apps.tenants.models import Department, Membership
 
@@ -145,7 +146,7 @@ def _forget_unpassed(budget: Budget) -> None:
 
 def _checked(actor: Actor, spec: BudgetSpec) -> dict[str, Any]:
     """The columns."""
-    name = " ".join(spec.name.split())
+    name = clean_name(spec.name)
     if not 1 <= len(name) <= 80:
         raise Invalid.field("name", _("Give it a name of up to 80 characters."))
     if not 0 < spec.limit_fen <= policy.TOP_UP_MAX_FEN:

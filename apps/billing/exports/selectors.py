@@ -29,8 +29,13 @@ def export(actor: Actor, export_id: UUID) -> Export:
 
 
 def ready(actor: Actor, export_id: UUID) -> Export:
-    """One whose file can be fetched now; `NotFound` otherwise."""
+    """One whose file can be fetched now; `NotFound` otherwise.
+
+    `Denied` for rows that the actor could see when it was made and cannot any more.
+    """
     found = export(actor, export_id)
+    if found.covers_all and not actor.platform:
+        actor.require(Permission.BILLING_VIEW)
     if found.status != ExportStatus.READY or found.expires_at is None or found.expires_at <= db_now():
         raise NotFound
     return found

@@ -4,16 +4,16 @@ from collections.abc import AsyncIterator
 from uuid import UUID
 
 from asgiref.sync import sync_to_async
-from django.http import StreamingHttpResponse
 from django.utils import timezone
 from django.utils.http import content_disposition_header
 
 from apps.billing.export_choices import ExportFormat
-from apps.billing.exports.selectors import piece
+from apps.billing.exports.selectors import piece, ready
 from apps.billing.exports.writers import MEDIA_TYPES
 from apps.billing.models import Export
 from apps.common.actor import Actor
 from apps.common.scoping import acting
+from apps.common.streams import Stream
 
 
 def name_of(export: Export) -> str:
@@ -23,9 +23,13 @@ def name_of(export: Export) -> str:
     return f"{stem}.{export.format}"
 
 
-def sent(actor: Actor, export: Export) -> StreamingHttpResponse:
+def sent(actor: Actor, export: Export) -> Stream:
     """The file of an export that `selectors.exports.ready` has let through, as a download."""
-    response = StreamingHttpResponse(_pieces(actor, export.pk), content_type=MEDIA_TYPES[ExportFormat(export.format)])
+    response = Stream(
+        _pieces(actor, export.pk),
+        visible=lambda now: ready(now, export.pk),
+        content_type=MEDIA_TYPES[ExportFormat(export.format)],
+    )
     response.headers["Content-Length"] = str(export.size)
     response.headers["Content-Disposition"] = content_disposition_header(True, name_of(export)) or "attachment"
     response.headers["X-Content-Type-Options"] = "nosniff"

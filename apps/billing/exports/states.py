@@ -57,7 +57,7 @@ def keep(export: Export, number: int, content: bytes) -> bool:
         return True
 
 
-def finish(export: Export, *, size: int, digest: str, rows: int, amount_fen: int | None) -> bool:
+def finish(export: Export, *, size: int, digest: str, rows: int, amount_fen: int | None, covers_all: bool) -> bool:
     """The file is whole and can be fetched, if it is still ours."""
     now = db_now()
     return bool(
@@ -65,6 +65,7 @@ def finish(export: Export, *, size: int, digest: str, rows: int, amount_fen: int
             status=ExportStatus.READY,
             size=size,
             digest=digest,
+            covers_all=covers_all,
             done_rows=rows,
             total_rows=rows,
             amount_fen=amount_fen,

@@ -21,6 +21,7 @@ from apps.billing.exports.writers import Sums, writer_of
 from apps.billing.models import Export
 from apps.common.actor import Actor, Channel
 from apps.common.errors import Denied
+from apps.common.permissions import Permission
 from apps.common.scoping import acting
 from apps.notifications.services import notify_staff, notify_user
 from apps.tenants.actors import organisation_actor, platform_actor
@@ -92,10 +93,13 @@ def _write(export: Export) -> None:
         path = Path(folder) / "file"
         with acting(_owner(export)) as actor, override(export.language):
             count, sums = _rows(export, actor, wanted, path)
+            covers_all = actor.platform or actor.may(Permission.BILLING_VIEW)
         digest = _kept(export, path)
         size, amount_fen = path.stat().st_size, sums.amount_fen()
     with transaction.atomic():  # as in `_failed`
-        if not states.finish(export, size=size, digest=digest, rows=count, amount_fen=amount_fen):
+        if not states.finish(
+            export, size=size, digest=digest, rows=count, amount_fen=amount_fen, covers_all=covers_all
+        ):
             raise TakenAway
         _tell(export, "export.ready")
 

@@ -15,6 +15,7 @@ from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Invalid
 from apps.common.permissions import Permission
+from apps.common.text import clean_name
 
 PERSON_NUMBER_MAX = 20
 MOST = 50
@@ -83,7 +84,7 @@ def remove_title(actor: Actor, *, title_id: UUID) -> None:
 
 def checked(spec: TitleSpec) -> TitleSpec:
     """The title as it is printed; raises `Invalid` with the field that is wrong."""
-    texts = {name: " ".join(str(value).split()) for name, value in asdict(spec).items() if name != "title_kind"}
+    texts = {name: clean_name(str(value), name) for name, value in asdict(spec).items() if name != "title_kind"}
     cleaned = TitleSpec(TitleKind(spec.title_kind), **{**texts, "tax_number": tidy(spec.tax_number)})
     if not 2 <= len(cleaned.title) <= 100:
         raise Invalid.field("title", _("Give the name as it is registered, 2 to 100 characters."))

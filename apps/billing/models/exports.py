@@ -28,6 +28,8 @@ class Export(TenantModel):
     language = models.CharField(max_length=10)
     wanted = models.CharField(max_length=64)
     status = models.CharField(max_length=10, choices=ExportStatus, default=ExportStatus.QUEUED)
+    # Whether its rows are more than the owner's own: then the right to see them all is asked for again to fetch it.
+    covers_all = models.BooleanField(default=True)
     done_rows = models.BigIntegerField(default=0)
     total_rows = models.BigIntegerField(null=True)
     amount_fen = models.BigIntegerField(null=True)

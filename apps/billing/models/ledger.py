@@ -62,6 +62,7 @@ class Transfer(TenantModel):
     `organisation` is the tenant among the two accounts (set by a trigger), null between platform accounts.
     """
 
+    is_new = False  # kept nowhere: whether the call that returned this object made the movement
     # Triggers hold what foreign keys would, without a lock at the commit. The organisation has no index of its own:
     # `transfer_of_organisation` begins with it.
     organisation = models.ForeignKey(

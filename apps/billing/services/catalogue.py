@@ -16,6 +16,7 @@ from apps.billing.services.unit_prices import follow, reprice
 from apps.common.actor import Actor
 from apps.common.errors import Invalid, Text
 from apps.common.permissions import Permission
+from apps.common.text import clean_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +88,9 @@ def activate_package(actor: Actor, *, package_id: int) -> None:
 def check_spec(spec: PackageSpec) -> None:
     """Raise Invalid with words beside each field that is wrong."""
     wrong: dict[str, Text] = {}
-    if not spec.name_en.strip():
+    if not clean_name(spec.name_en, "name_en"):
         wrong["name_en"] = _("Give it an English name.")
-    if not spec.name_zh.strip():
+    if not clean_name(spec.name_zh, "name_zh"):
         wrong["name_zh"] = _("Give it a Chinese name.")
     if spec.cpu_milli <= 0:
         wrong["cpu_milli"] = _("A package needs CPU.")

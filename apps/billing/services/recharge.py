@@ -16,19 +16,20 @@ from apps.common.clock import db_now
 from apps.common.errors import Invalid, NotFound
 from apps.common.money import yuan
 from apps.common.permissions import Permission
+from apps.common.text import check_visible
 from apps.tenants.models import Organisation
 
 REFERENCE_MAX = 80
 
 
 def top_up(actor: Actor, *, organisation_id: UUID, amount_fen: int, reference: str, note: str = "") -> Transfer:
-    """Credit an organisation's wallet with a payment received outside the platform.
+    """Credit an organisation's wallet with a payment received outside the platform; `is_new` tells the first call.
 
     `reference` names that payment (bank slip, contract); the same reference and amount again is the same top-up,
     with another amount it is a Conflict. Work may start again as soon as this has committed.
     """
     actor.require(Permission.PLATFORM_RECHARGE)
-    reference, note = reference.strip(), note.strip()
+    reference, note = check_visible(reference.strip(), "reference"), note.strip()
     check_payment(amount_fen, reference, note)
     organisation = find_organisation(organisation_id)
     with transaction.atomic():
@@ -53,6 +54,7 @@ def top_up(actor: Actor, *, organisation_id: UUID, amount_fen: int, reference: s
                 after={"amount_fen": amount_fen, "reference": reference, "note": note, "transfer": transfer.pk},
             )
             reassess(actor, organisation_id=organisation_id, now=db_now())
+        transfer.is_new = new
         return transfer
 
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from urllib.parse import urlencode
 
 from asgiref.sync import sync_to_async
-from django.http import HttpResponseBase, StreamingHttpResponse
+from django.http import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import get_language, override
@@ -22,6 +22,7 @@ from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.common.scoping import acting
 from apps.common.spreadsheets import BOM, csv_line
+from apps.common.streams import Stream, while_holding
 
 CHUNK = 2000
 # More rows than this keep a browser waiting for longer than it should.
@@ -39,8 +40,9 @@ def export(request: ActorRequest) -> HttpResponseBase:
         query = urlencode({"kind": wanted.kind, **wanted.filters(), "big": 1})
         return redirect(f"{reverse('billing:exports')}?{query}")
     name = f"charges-{asked.since:%Y%m%d}-{asked.until:%Y%m%d}.csv"
-    return StreamingHttpResponse(
+    return Stream(
         _stream(request.actor, wanted, get_language() or "en"),
+        visible=while_holding(request.actor, Permission.BILLING_VIEW),
         content_type=MEDIA_TYPES[wanted.format],
         headers={"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "private, no-store"},
     )

@@ -5,9 +5,8 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import messages
-from django.http import HttpResponse
-from django.shortcuts import redirect, render
-from django.utils.http import url_has_allowed_host_and_scheme
+from django.http import HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST
@@ -20,7 +19,7 @@ from apps.common.errors import DomainError, NotFound
 from apps.common.forms import show_error
 from apps.common.pages import REFUSED
 from apps.common.permissions import Permission
-from apps.common.requests import ActorRequest
+from apps.common.requests import ActorRequest, safe_return
 
 OWN = in_organisation(Permission.BILLING_VIEW_OWN)
 
@@ -48,7 +47,7 @@ def ask(request: ActorRequest, package_id: int) -> HttpResponse:
             show_error(form, error)
         else:
             messages.success(request, _("Your request was sent. You are told as soon as somebody decides."))
-            return redirect(_back(request))
+            return HttpResponseRedirect(_back(request))
     return _answer(request, package, form)
 
 
@@ -60,8 +59,7 @@ def _answer(request: ActorRequest, package: Package, form: ReasonForm) -> HttpRe
 
 
 def _back(request: ActorRequest) -> str:
-    wanted = request.POST.get("next") or request.GET.get("next") or "/"
-    return wanted if url_has_allowed_host_and_scheme(wanted, {request.get_host()}) else "/"
+    return safe_return(request, request.POST.get("next") or request.GET.get("next") or "/")
 
 
 @requires(OWN)
@@ -69,4 +67,4 @@ def _back(request: ActorRequest) -> str:
 def withdraw(request: ActorRequest, request_id: UUID) -> HttpResponse:
     review.withdraw_request(request.actor, request_id=request_id)
     messages.success(request, _("Your request was taken back."))
-    return redirect(_back(request))
+    return HttpResponseRedirect(_back(request))

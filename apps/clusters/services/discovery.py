@@ -66,6 +66,8 @@ def measured(machine: Machine, isolation: str, isolation_reason: str) -> dict[st
         "reserved_memory_mib": min(RESERVE_MAX_MIB, max(RESERVE_MIN_MIB, machine.memory_mib // 10)),
         "disk_mib": machine.disk_mib,
         "disk_free_mib": machine.disk_free_mib,
+        "disk_files": machine.disk_files,
+        "disk_files_free": machine.disk_files_free,
         "facts": machine.facts,
         "last_seen_at": Now(),
     }

@@ -22,6 +22,7 @@ from apps.common.clock import db_now
 from apps.common.errors import Conflict, Denied, Invalid, NotFound
 from apps.common.permissions import Permission
 from apps.common.sealing import place, seal, unseal
+from apps.common.text import clean_name
 
 DRIVER = "remote"
 VALID = timedelta(hours=1)
@@ -120,7 +121,7 @@ def _joined(asked: Joining, cluster: LogicalCluster) -> Node:
         "address": asked.address,
         "certificate": asked.certificate,
     }
-    name = asked.name.strip()[:80] or asked.machine.name
+    name = clean_name(asked.name)[:80] or asked.machine.name
     known: Node | None = Node.objects.select_for_update().filter(machine_id=asked.machine_id, driver=DRIVER).first()
     if known is not None:
         Node.objects.filter(pk=known.pk).update(**columns)

@@ -13,6 +13,7 @@ from apps.clusters.models import LogicalCluster, Node, Zone
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, Invalid, NotFound
 from apps.common.permissions import Permission
+from apps.common.text import clean_name
 
 NAME_MAX = 60
 T = TypeVar("T")
@@ -111,7 +112,7 @@ def _locked_cluster(cluster_id: UUID) -> LogicalCluster:
 
 
 def _clean(name: str) -> str:
-    cleaned = " ".join(name.split())
+    cleaned = clean_name(name)
     if not cleaned:
         raise Invalid.field("name", _("Give it a name."))
     if len(cleaned) > NAME_MAX:

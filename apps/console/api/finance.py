@@ -95,12 +95,11 @@ class Recharges(ScopedView, generics.ListAPIView[Transfer]):
         given = RechargeIn(data=request.data)
         given.is_valid(raise_exception=True)
         data = given.validated_data
-        earlier = reads.recorded(self.actor, organisation_id=data["organisation_id"], reference=data["reference"])
         with fields_named(amount="amount_fen"):
             made = recharge_review.recharge(self.actor, **data)
         if isinstance(made, RechargeRequest):
             return Response(RechargeRequestOut(made).data, status=status.HTTP_202_ACCEPTED)
-        code = status.HTTP_200_OK if earlier else status.HTTP_201_CREATED
+        code = status.HTTP_201_CREATED if made.is_new else status.HTTP_200_OK
         return Response(RechargeOut(reads.receipt(self.actor, made.pk).transfer).data, status=code)
 
 

@@ -70,6 +70,13 @@ class NodeOut(serializers.Serializer[Any]):
     memory_held_mib = serializers.IntegerField(source="held.memory_mib", read_only=True)
     disk_mib = serializers.IntegerField(source="node.disk_mib", read_only=True)
     disk_free_mib = serializers.IntegerField(source="node.disk_free_mib", read_only=True)
+    disk_files = serializers.IntegerField(
+        source="node.disk_files", read_only=True, help_text="How many files the disk has room for (inodes); 0: unknown."
+    )
+    disk_files_free = serializers.IntegerField(source="node.disk_files_free", read_only=True)
+    disk_low_since = serializers.DateTimeField(
+        source="node.disk_low_since", read_only=True, allow_null=True, help_text="Since when it is nearly full."
+    )
     runs = serializers.IntegerField(source="held.runs", read_only=True)
     accelerators = AcceleratorOut(source="node.accelerators", many=True, read_only=True)
     last_seen_at = serializers.DateTimeField(source="node.last_seen_at", read_only=True)

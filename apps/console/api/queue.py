@@ -25,7 +25,7 @@ from apps.console.selectors import queue_rows as reads
 from apps.console.selectors.queue_board import board
 from apps.console.selectors.queue_focus import Focus, models, passed
 from apps.workloads.models import Preemption, SchedulerEpoch, Workload
-from apps.workloads.queueing import estimates
+from apps.workloads.queueing import estimates, standstill
 
 VIEW = on_platform(P.PLATFORM_NODES_VIEW)
 WORK = on_platform(P.PLATFORM_WORKLOADS_VIEW)
@@ -59,6 +59,7 @@ class Queue(Focused):
         lines = pieces.lines(focus, board(focus.simulated, at))
         found = {
             "last_pass": SchedulerEpoch.objects.filter(pk=1).first(),
+            "standstill": standstill.shown(focus.simulated),
             "waiting": demand.summed(demand.asked(focus, at)),
             "waits": demand.waits(focus),
             "cards": pieces.totals(lines),

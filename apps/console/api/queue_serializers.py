@@ -10,6 +10,7 @@ from apps.console.selectors.queue_demand import Demand
 from apps.console.selectors.queue_fragments import Spot, Totals
 from apps.workloads.choices import PreemptionOutcome, PreemptionWhy
 from apps.workloads.queueing.estimates import Score, Scorecard
+from apps.workloads.queueing.standstill import Standstill
 
 
 class FocusIn(serializers.Serializer[Any]):
@@ -45,8 +46,16 @@ class TotalsOut(serializers.Serializer[Totals]):
     offline_cards = serializers.IntegerField()
 
 
+class StandstillOut(serializers.Serializer[Standstill]):
+    """Work that has waited beside free room for longer than a minute: a fault of the scheduler."""
+
+    workloads = serializers.ListField(child=serializers.UUIDField(), source="tasks")
+    since = serializers.DateTimeField()
+
+
 class SummaryOut(serializers.Serializer[Any]):
     last_pass = PassOut(allow_null=True)
+    standstill = StandstillOut(allow_null=True)
     waiting = DemandOut()
     waits = WaitsOut()
     cards = TotalsOut()

@@ -89,6 +89,7 @@ def nodes(focus: Focus) -> list[UUID]:
 def promises(focus: Focus) -> list[Workload]:
     """What waits with room kept for it, the oldest promise first."""
     rows = waiting(focus).filter(promised_at__isnull=False).select_related("organisation")
+    rows = rows.exclude(explanation__reserved=[])  # its turn is remembered, but nobody knows when there is room
     return list(rows.order_by("promised_at", "pk"))
 
 

@@ -39,7 +39,14 @@ def export(request: StaffRequest) -> HttpResponseBase:
         _("Object id"), _("Object"), _("Organisation id"), _("Organisation"), _("Before"), _("After"),
     ]  # fmt: skip
     name = f"audit-{timezone.localtime():%Y%m%d-%H%M}.csv"
-    return csv_response(request.actor, name=name, header=header, rows=filtered.qs, render=_lines)
+    return csv_response(
+        request.actor,
+        permission=P.PLATFORM_AUDIT_VIEW,
+        name=name,
+        header=header,
+        rows=filtered.qs,
+        render=_lines,
+    )
 
 
 def _lines(found: list[Entry]) -> list[Row]:

@@ -7,12 +7,14 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from apps.clusters.discovery import MIB
 from apps.clusters.models import Node
 from apps.common.actor import Actor
 from apps.common.formatting import memory
 from apps.common.permissions import Permission as P
 from apps.common.templatetags.pl import when
 from apps.console.words import core_words
+from apps.workloads.drivers.local.disk_floor import floor_bytes
 from apps.workloads.models import Attempt, Workload
 
 Row = dict[str, Any]
@@ -25,6 +27,7 @@ def node_facts(node: Node) -> list[Row]:
         {"label": _("CPU"), "value": core_words(node.cpu_milli), "sub": _kept_cpu(node)},
         {"label": _("Memory"), "value": memory(node.memory_mib), "sub": _kept_memory(node)},
         {"label": _("Disk"), "value": memory(node.disk_mib), "sub": _free(node)},
+        *_files(node),
         {"label": _("Architecture"), "value": node.arch},
         {"label": _("Driver"), "value": node.driver},
         *told,
@@ -44,7 +47,21 @@ def _kept_memory(node: Node) -> str:
 
 
 def _free(node: Node) -> str:
-    return _("%(free)s free") % {"free": memory(node.disk_free_mib)}
+    free = _("%(free)s free") % {"free": memory(node.disk_free_mib)}
+    if node.cluster.zone.simulated:
+        return free
+    floor = _("runs that fill it are ended below %(floor)s") % {
+        "floor": memory(floor_bytes(node.disk_mib * MIB) // MIB)
+    }
+    return f"{free} · {floor}"
+
+
+def _files(node: Node) -> list[Row]:
+    low = [{"label": _("Disk nearly full since"), "value": when(node.disk_low_since)}] if node.disk_low_since else []
+    if not node.disk_files:
+        return low
+    free = _("%(free)s free") % {"free": f"{node.disk_files_free:,}"}
+    return [*low, {"label": _("Files on disk (inodes)"), "value": f"{node.disk_files:,}", "sub": free}]
 
 
 def isolation_words(node: Node) -> dict[str, str]:

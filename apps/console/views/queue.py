@@ -28,6 +28,7 @@ from apps.console.selectors.queue_focus import Focus, Passed, memory_for_all, pa
 from apps.console.tables.queue import QueueTable
 from apps.console.views.queue_frame import Axis, focus_of, frame, is_small, query_of, words_of
 from apps.console.views.queue_head import strip
+from apps.workloads.queueing import standstill
 
 VIEW = on_platform(P.PLATFORM_NODES_VIEW)
 ORGANISATIONS, NODES, WORKLOADS = 20, 5, 25
@@ -84,7 +85,11 @@ def _part(request: StaffRequest, look: Look, name: str, *, filled: bool, small: 
 
 
 def _head(request: StaffRequest, look: Look) -> Context:
-    return {"strip": strip(look.focus, look.at), "passed": look.at}
+    return {
+        "strip": strip(look.focus, look.at),
+        "passed": look.at,
+        "standstill": standstill.shown(look.focus.simulated),
+    }
 
 
 def _fairness(request: StaffRequest, look: Look) -> Context:

@@ -157,7 +157,6 @@ def create(request: StaffRequest) -> HttpResponse:
         return refused(request, NEW, {"form": form})
     data = form.cleaned_data
     organisation = data["organisation"]
-    earlier = reads.recorded(request.actor, organisation_id=organisation.pk, reference=data["reference"])
     try:
         with transaction.atomic():
             made = recharge_review.recharge(
@@ -183,7 +182,7 @@ def create(request: StaffRequest) -> HttpResponse:
         return refused(request, NEW, {"form": form})
     if isinstance(made, RechargeRequest):
         return done(request, _("Asked for: a second person has to approve it."), "console:recharge_request", made.pk)
-    if earlier is not None:
+    if not made.is_new:
         messages.info(request, _("This payment was recorded already. Nothing was added."))
         return redirect("console:recharge", made.pk)
     words = _("%(amount)s was credited to %(name)s.") % {"amount": yuan(made.amount_fen), "name": organisation.name}

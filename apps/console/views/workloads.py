@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from uuid import UUID
 
 from asgiref.sync import sync_to_async
-from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
@@ -15,6 +15,7 @@ from apps.common.access import on_platform, requires
 from apps.common.errors import Conflict
 from apps.common.pages import done, paged, say_refusal
 from apps.common.permissions import Permission as P
+from apps.common.streams import Stream
 from apps.console.filters.workloads import WorkloadFilter
 from apps.console.requests import StaffRequest
 from apps.console.selectors import overview
@@ -88,7 +89,11 @@ def log(request: StaffRequest, workload_id: UUID) -> HttpResponseBase:
     """The whole log of the newest attempt, as a download."""
     workload = kernel.get(request.actor, workload_id)
     attempt = kernel.current_attempt(workload)
-    response = StreamingHttpResponse(_log(attempt), content_type="text/plain; charset=utf-8")
+    response = Stream(
+        _log(attempt),
+        visible=lambda actor: kernel.get(actor, workload_id),
+        content_type="text/plain; charset=utf-8",
+    )
     response.headers["Content-Disposition"] = content_disposition_header(True, f"{workload.name}.log") or "attachment"
     response.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
     return response

@@ -4,10 +4,12 @@ import logging
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
+from django.utils.translation import gettext_lazy as _
 
 from apps.common.actor import Actor, Channel
 from apps.common.clock import db_now
-from apps.common.errors import DomainError
+from apps.common.errors import Conflict, DomainError
 from apps.common.scoping import acting
 from apps.envs import idleness, states
 from apps.envs.choices import SnapshotKind, Step, StepStatus
@@ -35,10 +37,23 @@ _KINDS = {
 }
 
 
+def due() -> QuerySet[Operation]:
+    """Operations that wait for their next step, the longest waiting first. Call in the platform's scope."""
+    rows: QuerySet[Operation] = Operation.objects.filter(status=StepStatus.WAITING, due_at__lte=db_now())
+    return rows.order_by("due_at")
+
+
 def advance_due(actor: Actor) -> int:
-    """Carry every due operation one step further; how many."""
-    due = Operation.objects.filter(status=StepStatus.WAITING, due_at__lte=db_now()).order_by("due_at")
-    return sum(advance(actor, pk) for pk in due.values_list("pk", flat=True)[:AT_ONCE])
+    """Carry every due operation one step further in this process; how many. The platform forks a child for each."""
+    return sum(advance(actor, pk) for pk in due().values_list("pk", flat=True)[:AT_ONCE])
+
+
+def took_too_long(actor: Actor, operation_id: UUID) -> None:
+    """The process that carried it out was killed at its deadline: counts as a failed try."""
+    operation = Operation.objects.select_related("environment").filter(pk=operation_id).first()
+    if operation is not None and operation.status == StepStatus.WAITING:
+        _failed(actor, operation, Conflict(_("Saving or restoring the files took too long.")))
+        tell_pages(operation.environment)
 
 
 def advance(actor: Actor, operation_id: UUID) -> bool:

@@ -16,14 +16,14 @@ from apps.envs.ssh.bans import Bans
 from apps.envs.ssh.guests import Guest
 from apps.envs.ssh.hostkey import host_key
 from apps.envs.ssh.sftp import Files
-from apps.envs.ssh.workers import in_thread
+from apps.envs.ssh.workers import in_checking_thread, in_thread
 from apps.workloads import activity
 from apps.workloads.activity import Recorder
 from apps.workloads.choices import Source
 
 log = logging.getLogger(__name__)
 
-CHECK_AGAIN_S = 30.0
+CHECK_AGAIN_S = 10.0
 RECORD_S = 3.0
 LOGIN_S = 30
 KEEPALIVE_S = 30
@@ -60,8 +60,12 @@ class House:
         while True:
             await asyncio.sleep(CHECK_AGAIN_S)
             for door in list(self.doors):
-                with suppress(DatabaseError):
+                try:
                     await door.check()
+                except DatabaseError:
+                    log.warning("the database cannot say who may stay")
+                except Exception:  # one connection's trouble must not let all others stay for ever
+                    log.exception("a connection could not be checked")
 
 
 class Door(asyncssh.SSHServer):
@@ -105,8 +109,11 @@ class Door(asyncssh.SSHServer):
         self.guest = None
         try:
             self.guest = await in_thread(guests.admit, username, key.get_fingerprint(), self.address)
-        except DatabaseError:
-            log.exception("the front door cannot ask the database")
+        except DatabaseError as error:
+            self.tried = False  # nobody is banned for it
+            log.warning("the front door cannot ask the database: %s", str(error).partition("\n")[0])
+            self.connection.disconnect(asyncssh.DISC_SERVICE_NOT_AVAILABLE, "Try again in a few seconds")
+            return False
         if self.guest is None:
             self.rejected += 1
             if self.rejected >= MAX_KEYS:
@@ -121,7 +128,7 @@ class Door(asyncssh.SSHServer):
                 await in_thread(guests.signed_in, self.guest)
 
     async def check(self) -> None:
-        if self.is_in and self.guest is not None and not await in_thread(guests.is_welcome, self.guest):
+        if self.is_in and self.guest is not None and not await in_checking_thread(guests.is_welcome, self.guest):
             self.connection.disconnect(asyncssh.DISC_BY_APPLICATION, "You may not be here any more")
 
     def connection_requested(self, dest_host: str, dest_port: int, orig_host: str, orig_port: int) -> Any:

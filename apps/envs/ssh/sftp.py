@@ -3,7 +3,6 @@
 import errno
 import os
 import stat
-import time
 from collections.abc import AsyncIterator, Callable
 from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
 
@@ -11,14 +10,13 @@ import asyncssh
 from asyncssh import SFTPAttrs, SFTPName
 from asyncssh.constants import FILEXFER_TYPE_DIRECTORY, FXF_APPEND, FXF_CREAT, FXF_EXCL, FXF_READ, FXF_TRUNC, FXF_WRITE
 
-from apps.common.scoping import acting
-from apps.envs.ssh import guests, writing
+from apps.envs.ssh import writing
+from apps.envs.ssh.current import CurrentNamespace
 from apps.envs.ssh.guests import Guest
 from apps.envs.ssh.namespace import (
     Namespace,
     Spot,
     is_shown,
-    namespace_of,
     open_folder,
     opened_parent,
     require_writable,
@@ -27,7 +25,6 @@ from apps.envs.ssh.namespace import (
 from apps.envs.ssh.workers import in_thread, on_disk
 from apps.envs.ssh.writing import Account, OpenFile
 
-FRESH_S = 30.0
 CHUNK = 500
 FILE_MODE = 0o644
 _OPEN_FLAGS = {FXF_APPEND: os.O_APPEND, FXF_CREAT: os.O_CREAT, FXF_TRUNC: os.O_TRUNC, FXF_EXCL: os.O_EXCL}
@@ -36,41 +33,45 @@ T = TypeVar("T")
 
 
 class Files(asyncssh.SFTPServer):
-    """One SFTP or scp session. What may be seen is read again every half minute."""
+    """One SFTP or scp session. What may be seen is read again every few seconds, for files that are open as well."""
 
     def __init__(self, channel: Any, guest: Guest) -> None:
         super().__init__(channel)
-        self.guest = guest
-        self._space: Namespace | None = None
-        self._read_at = 0.0
+        self._current = CurrentNamespace(guest)
         self._accounts: dict[Any, Account] = {}
         self._said: set[str] = set()
 
     # Paths
 
     async def _namespace(self) -> Namespace:
-        now = time.monotonic()
-        if self._space is None or now - self._read_at > FRESH_S:
-            self._space = await in_thread(self._load)
-            self._read_at = now
-        return self._space
+        return await self._current.get()
 
-    def _load(self) -> Namespace:
-        actor = guests.actor_of(self.guest)
-        with acting(actor):
-            return namespace_of(self.guest, actor)
+    async def _open_still(self, file_obj: object) -> OpenFile:
+        """A file that the guest may still read, and write where it is open for that; else PermissionError."""
+        file = _file(file_obj)
+        if not await self._current.allows(file.root_id, write=file.account is not None):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return file
 
     async def _at(self, path: bytes, call: "Callable[Concatenate[Spot, P], T]", *args: P.args, **kwargs: P.kwargs) -> T:
         """`call` on the entry itself, links before it resolved."""
         space = await self._namespace()
-        return await in_thread(lambda: call(_inside(space, space.resolved(_text(path), last=False)), *args, **kwargs))
+        return await self._done(lambda: call(_inside(space, space.resolved(_text(path), last=False)), *args, **kwargs))
 
     async def _behind(
         self, path: bytes, call: "Callable[Concatenate[Spot, P], T]", *args: P.args, **kwargs: P.kwargs
     ) -> T:
         """`call` on what the path leads to, a link at its end resolved too."""
         space = await self._namespace()
-        return await in_thread(lambda: call(_inside(space, space.resolved(_text(path))), *args, **kwargs))
+        return await self._done(lambda: call(_inside(space, space.resolved(_text(path))), *args, **kwargs))
+
+    async def _done(self, act: Callable[[], T]) -> T:
+        """In a thread; that nothing more fits in is said in words."""
+        try:
+            return await in_thread(act)
+        except writing.Full as error:
+            self._say(error.text)
+            raise asyncssh.SFTPQuotaExceeded(error.text) from error
 
     def _account(self, spot: Spot) -> Account:
         return self._accounts.setdefault(spot.place.root.id, Account(spot.place.root))
@@ -132,14 +133,11 @@ class Files(asyncssh.SFTPServer):
         await on_disk(_file(file_obj).close)
 
     async def read(self, file_obj: object, offset: int, size: int) -> bytes:
-        return await on_disk(_file(file_obj).read, offset, size)
+        return await on_disk((await self._open_still(file_obj)).read, offset, size)
 
     async def write(self, file_obj: object, offset: int, data: bytes) -> int:
-        try:
-            return await in_thread(_file(file_obj).write, offset, data)
-        except writing.Full as error:
-            self._say(error.text)
-            raise asyncssh.SFTPQuotaExceeded(error.text) from error
+        still = await self._open_still(file_obj)
+        return await self._done(lambda: still.write(offset, data))
 
     def _say(self, text: str) -> None:
         """Beside the protocol, whose third version knows no words for it: people's clients show it on the terminal."""
@@ -148,13 +146,13 @@ class Files(asyncssh.SFTPServer):
             self.channel.write_stderr(text.encode() + b"\r\n")
 
     async def fstat(self, file_obj: object) -> SFTPAttrs:
-        return _attributes(os.fstat(_file(file_obj).descriptor))
+        return _attributes(os.fstat((await self._open_still(file_obj)).descriptor))
 
     async def fsync(self, file_obj: object) -> None:
         await on_disk(os.fsync, _file(file_obj).descriptor)
 
     async def fsetstat(self, file_obj: object, attrs: SFTPAttrs) -> None:
-        file = _file(file_obj)
+        file = await self._open_still(file_obj)
         if file.account is None:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         await in_thread(_set, file, attrs)
@@ -170,7 +168,7 @@ class Files(asyncssh.SFTPServer):
         require_writable(spot)
         status = status_of(spot)
         if stat.S_ISDIR(status.st_mode):
-            file = OpenFile(open_folder(spot), None)
+            file = OpenFile(open_folder(spot), spot.place.root.id, None)
         elif stat.S_ISREG(status.st_mode):
             file = writing.open_file(spot, os.O_WRONLY, 0, self._account(spot))
         else:
@@ -186,10 +184,10 @@ class Files(asyncssh.SFTPServer):
         await self._at(path, lambda spot: writing.remove(spot, self._account(spot)))
 
     async def mkdir(self, path: bytes, attrs: SFTPAttrs) -> None:
-        await self._at(path, writing.create_folder)
+        await self._at(path, lambda spot: writing.create_folder(spot, self._account(spot)))
 
     async def rmdir(self, path: bytes) -> None:
-        await self._at(path, writing.remove_folder)
+        await self._at(path, lambda spot: writing.remove_folder(spot, self._account(spot)))
 
     async def rename(self, oldpath: bytes, newpath: bytes) -> None:
         await self._rename(oldpath, newpath, replace=False)
@@ -207,7 +205,7 @@ class Files(asyncssh.SFTPServer):
         await in_thread(rename)
 
     async def symlink(self, oldpath: bytes, newpath: bytes) -> None:
-        await self._at(newpath, writing.link, _text(oldpath))
+        await self._at(newpath, lambda spot: writing.link(spot, _text(oldpath), self._account(spot)))
 
     async def exit(self) -> None:
         for account in self._accounts.values():

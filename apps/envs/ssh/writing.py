@@ -4,13 +4,16 @@ import errno
 import os
 import stat
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from uuid import UUID
 
 from apps.common.actor import system_actor
 from apps.common.errors import QuotaExceeded, Unavailable
 from apps.common.scoping import acting
 from apps.envs.ssh.namespace import Spot, opened_parent, require_writable
-from apps.storage.beneath import give_like, make_folder
+from apps.storage.beneath import give_like, give_open, make_folder, open_regular
 from apps.storage.operations import rename_new
 from apps.storage.roots import Root, row_of
 from apps.storage.usage import Budget, guard
@@ -34,20 +37,20 @@ class Account:
     lock: threading.Lock = field(default_factory=threading.Lock)
     budget: Budget | None = None
 
-    def take(self, count: int) -> None:
+    def take(self, count: int, entries: int = 0) -> None:
         """Raises `Full`."""
         with self.lock, acting(system_actor()):
             self.budget = self.budget or guard(row_of(self.root))
             try:
-                self.budget.take(count)
+                self.budget.take(count, entries)
             except (QuotaExceeded, Unavailable) as error:
                 raise Full(str(error.message)) from error
 
-    def give(self, count: int) -> None:
+    def give(self, count: int, entries: int = 0) -> None:
         """Freed at once, for whoever else writes there."""
-        if count > 0:
+        if count > 0 or entries > 0:
             with acting(system_actor()), guard(row_of(self.root)) as budget:
-                budget.give(count)
+                budget.give(max(0, count), entries)
 
     def settle(self) -> None:
         """Gives back what was reserved ahead and not written."""
@@ -59,9 +62,13 @@ class Account:
 
 @dataclass(slots=True)
 class OpenFile:
-    """`account` None: open for reading only. `append`: each write goes to the end, wherever the client says."""
+    """`root_id`: the tree that it was opened in. `account` None: open for reading only.
+
+    `append`: each write goes to the end, wherever the client says.
+    """
 
     descriptor: int
+    root_id: UUID
     account: Account | None
     append: bool = False
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -108,13 +115,11 @@ def open_file(spot: Spot, flags: int, mode: int, account: Account) -> OpenFile:
     append, empty = bool(flags & os.O_APPEND), bool(flags & os.O_TRUNC)
     flags &= ~(os.O_APPEND | os.O_TRUNC)
     with opened_parent(spot) as (parent, name):
-        descriptor, made = _open(parent, name, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, mode)
+        descriptor, made = _open(parent, name, flags, mode & PERMISSIONS, account)
         if made:
-            give_like(parent, name)
-    file = OpenFile(descriptor, account if writes else None, append)
+            give_open(descriptor, parent)
+    file = OpenFile(descriptor, spot.place.root.id, account if writes else None, append)
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EACCES, "Not a regular file")
         if empty and writes and not made:
             file.resize(0)
     except OSError:
@@ -123,16 +128,36 @@ def open_file(spot: Spot, flags: int, mode: int, account: Account) -> OpenFile:
     return file
 
 
-def _open(parent: int, name: str, flags: int, mode: int) -> tuple[int, bool]:
-    """The descriptor, and whether the file was made: only then is it given to the tenant's user id."""
-    if not flags & os.O_CREAT:
-        return os.open(name, flags, dir_fd=parent), False
+def _open(parent: int, name: str, flags: int, mode: int, account: Account) -> tuple[int, bool]:
+    """The descriptor, and whether the file was made: only then is it counted and given to the tenant's user id."""
+    if flags & os.O_CREAT and not _exists(parent, name):
+        account.take(0, 1)
+        try:
+            return open_regular(parent, name, flags | os.O_EXCL, mode), True
+        except OSError as error:
+            account.give(0, 1)
+            if flags & os.O_EXCL or not isinstance(error, FileExistsError):
+                raise
+    if flags & os.O_CREAT and flags & os.O_EXCL:
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), name)
     try:
-        return os.open(name, flags | os.O_EXCL, mode & PERMISSIONS, dir_fd=parent), True
-    except FileExistsError:
-        if flags & os.O_EXCL:
-            raise
-        return os.open(name, flags & ~os.O_CREAT, dir_fd=parent), False
+        return open_regular(parent, name, flags & ~os.O_CREAT), False
+    except OSError as error:
+        raise _REFUSED.get(error.errno or 0, error) from error
+
+
+_REFUSED = {
+    errno.EINVAL: OSError(errno.EACCES, "Not a regular file"),
+    errno.EMLINK: OSError(errno.EACCES, "The file has several names (hard links): remove it first, then write it anew"),
+}
+
+
+def _exists(parent: int, name: str) -> bool:
+    try:
+        os.stat(name, dir_fd=parent, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def remove(spot: Spot, account: Account) -> None:
@@ -141,21 +166,34 @@ def remove(spot: Spot, account: Account) -> None:
     with opened_parent(spot) as (parent, name):
         status = os.stat(name, dir_fd=parent, follow_symlinks=False)
         os.unlink(name, dir_fd=parent)
-    if stat.S_ISREG(status.st_mode) and status.st_nlink == 1:
-        account.give(min(status.st_size, status.st_blocks * 512))
+    counted = stat.S_ISREG(status.st_mode) and status.st_nlink == 1
+    account.give(min(status.st_size, status.st_blocks * 512) if counted else 0, 1)
 
 
-def create_folder(spot: Spot) -> None:
+def create_folder(spot: Spot, account: Account) -> None:
+    """Raises OSError, `Full`."""
     require_writable(spot)
-    with opened_parent(spot) as (parent, name):
+    with _counted(account), opened_parent(spot) as (parent, name):
         make_folder(parent, name)
 
 
-def remove_folder(spot: Spot) -> None:
+@contextmanager
+def _counted(account: Account) -> Iterator[None]:
+    """One more entry, unless it is not made."""
+    account.take(0, 1)
+    try:
+        yield
+    except OSError:
+        account.give(0, 1)
+        raise
+
+
+def remove_folder(spot: Spot, account: Account) -> None:
     """An empty one. Raises OSError."""
     require_writable(spot)
     with opened_parent(spot) as (parent, name):
         os.rmdir(name, dir_fd=parent)
+    account.give(0, 1)
 
 
 def rename(old: Spot, new: Spot, account: Account, *, replace: bool) -> None:
@@ -183,10 +221,10 @@ def _size(parent: int, name: str) -> int:
     return min(status.st_size, status.st_blocks * 512) if counted else 0
 
 
-def link(spot: Spot, text: str) -> None:
+def link(spot: Spot, text: str, account: Account) -> None:
     """A symbolic link; nothing of the platform ever follows it."""
     require_writable(spot)
-    with opened_parent(spot) as (parent, name):
+    with _counted(account), opened_parent(spot) as (parent, name):
         os.symlink(text, name, dir_fd=parent)
         give_like(parent, name)
 

@@ -1,5 +1,6 @@
 """Mail: by the server that the settings name, else by the one that the installation's environment names."""
 
+import os
 import smtplib
 from email.mime.image import MIMEImage
 from email.utils import formataddr, make_msgid
@@ -8,6 +9,7 @@ from typing import Any
 from django.conf import settings as installation
 from django.core.mail import EmailMultiAlternatives, get_connection
 from django.core.mail.backends.base import BaseEmailBackend
+from django.core.mail.backends.filebased import EmailBackend as FileBackend
 from django.core.mail.backends.smtp import EmailBackend as SmtpBackend
 
 from apps.notifications.gateways.base import Message, Outcome, Result, Unreachable, said
@@ -60,6 +62,15 @@ class ChosenBackend(BaseEmailBackend):
             if message.from_email == installation.DEFAULT_FROM_EMAIL:
                 message.from_email = sender(self.chosen)
         return int(self.inner.send_messages(email_messages) or 0)
+
+
+class PrivateFiles(FileBackend):
+    """Mail where there is no server for it: one file a connection, which no other account may read."""
+
+    def open(self) -> bool | None:
+        name = self._get_filename()  # type: ignore[attr-defined]
+        os.close(os.open(name, os.O_WRONLY | os.O_CREAT, 0o600))
+        return super().open()
 
 
 class MailGateway:

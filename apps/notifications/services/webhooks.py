@@ -15,6 +15,7 @@ from apps.common.clock import db_now
 from apps.common.errors import Conflict, DomainError, Invalid, NotFound, Text
 from apps.common.outgoing import resolve_public
 from apps.common.permissions import Permission
+from apps.common.text import clean_name
 from apps.notifications.choices import DeliveryState
 from apps.notifications.kinds import HOOKED
 from apps.notifications.models import Webhook, WebhookDelivery
@@ -168,7 +169,7 @@ def _locked(webhook_id: UUID) -> Webhook:
 
 
 def _clean(spec: HookSpec) -> HookSpec:
-    name = " ".join(spec.name.split())
+    name = clean_name(spec.name)
     known = {kind.name for kind in HOOKED} | {EVERY_KIND}
     errors: dict[str, Text] = {}
     if not 1 <= len(name) <= 60:

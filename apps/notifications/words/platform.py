@@ -1,4 +1,7 @@
-"""Words for the platform's staff. Data: `node_id`, `name`, `since` (ISO 8601), `workloads`, `by`; `organisation_id`."""
+"""Words for the platform's staff.
+
+Data: `node_id`, `name`, `since` (ISO 8601), `workloads`, `by`, `free_mib`; `organisation_id`.
+"""
 
 from collections.abc import Mapping
 
@@ -6,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from apps.common.badges import Tone
-from apps.common.formatting import sentences
+from apps.common.formatting import memory, sentences
 from apps.notifications.words.base import Data, Speaker, Words, link, moment_in, name_in, number_in
 
 NODE = "console:node"
@@ -40,6 +43,33 @@ def _back(data: Data) -> Words:
     return Words(title, text, Tone.RUN, "server", action=_("Open"), **link(data, NODE, "node_id"))
 
 
+def _replaced(data: Data) -> Words:
+    """Data: `kind` and `instance` of the process, `silent_s`, `at` (ISO 8601)."""
+    title = _("The process %(name)s was replaced") % {"name": name_in(data, "kind")}
+    text = _(
+        "On %(instance)s it lived and did nothing for %(seconds)s s, until %(at)s. Running work was not touched. "
+        "Look at its log if this happens again."
+    ) % {
+        "instance": name_in(data, "instance"),
+        "seconds": int(number_in(data, "silent_s")),
+        "at": moment_in(data, "at"),
+    }
+    return Words(title, text, Tone.WARN, "refresh-alert", "console:processes", _("Open"))
+
+
+def _disk_low(data: Data) -> Words:
+    title = _("The disk of %(name)s is nearly full") % {"name": name_in(data, "name")}
+    text = _("%(free)s are free. Nothing new is taken before there is more, and runs that fill it up are ended.")
+    text %= {"free": memory(int(number_in(data, "free_mib")))}
+    return Words(title, text, Tone.FAIL, "database", action=_("Open"), **link(data, NODE, "node_id"))
+
+
+def _disk_ok(data: Data) -> Words:
+    title = _("The disk of %(name)s has room again") % {"name": name_in(data, "name")}
+    text = _("%(free)s are free.") % {"free": memory(int(number_in(data, "free_mib")))}
+    return Words(title, text, Tone.RUN, "database", action=_("Open"), **link(data, NODE, "node_id"))
+
+
 def _lost(data: Data) -> Words:
     title = _("The node %(name)s is lost") % {"name": name_in(data, "name")}
     by = str(data.get("by") or "")
@@ -69,6 +99,19 @@ def _returned(data: Data) -> Words:
     return Words(title, text, Tone.RUN, "server", action=_("Open"), **link(data, NODE, "node_id"))
 
 
+def _standstill(data: Data) -> Words:
+    """Data: `workloads`, `since` (ISO 8601), `world` ("real" or "simulated")."""
+    count = int(number_in(data, "workloads"))
+    text = ngettext(
+        "%(count)s workload has waited beside free room since %(since)s. What was promised to others has been "
+        "forgotten so that the queue goes on. Please report this: it is a fault of the scheduler.",
+        "%(count)s workloads have waited beside free room since %(since)s. What was promised to them and others has "
+        "been forgotten so that the queue goes on. Please report this: it is a fault of the scheduler.",
+        count,
+    ) % {"count": count, "since": moment_in(data, "since")}
+    return Words(_("The queue stood still"), text, Tone.FAIL, "player-pause", "console:queue", _("Open"))
+
+
 def _registered(data: Data) -> Words:
     title = _("%(name)s has registered") % {"name": name_in(data, "name")}
     text = _("A new organisation, made by %(by)s.") % {"by": name_in(data, "by")}
@@ -82,8 +125,12 @@ def _test(data: Data) -> Words:
 
 KINDS: Mapping[str, Speaker] = {
     "node.draining": _draining,
+    "node.disk_low": _disk_low,
+    "node.disk_ok": _disk_ok,
     "node.down": _down,
     "node.back": _back,
+    "process.replaced": _replaced,
+    "queue.standstill": _standstill,
     "node.lost": _lost,
     "node.returned": _returned,
     "organisation.registered": _registered,

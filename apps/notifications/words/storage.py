@@ -1,4 +1,7 @@
-"""Words about stored data. Data: `id`, `used`, `limit` (bytes), or `volume_id`, `dataset_id`; `name`, `number`."""
+"""Words about stored data.
+
+Data: `id`, `used`, `limit` (bytes), `files`, `most_files`, or `volume_id`, `dataset_id`; `name`, `number`.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -32,6 +35,9 @@ def _home_full(data: Data) -> Words:
 
 
 def _amounts(data: Data) -> str:
+    if number_in(data, "files") > number_in(data, "most_files"):
+        counts = {"used": int(number_in(data, "files")), "limit": int(number_in(data, "most_files"))}
+        return _("%(used)s files and folders are in it; %(limit)s fit in.") % counts
     used, most = file_size(int(number_in(data, "used"))), file_size(int(number_in(data, "limit")))
     return _("%(used)s are in use of %(limit)s.") % {"used": used, "limit": most}
 

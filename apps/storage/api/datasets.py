@@ -6,7 +6,6 @@ from uuid import UUID
 from django.db.models import QuerySet
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import generics, status
-from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -24,13 +23,12 @@ from apps.storage.roots import of_folder, resolve
 CHANGES = ("added", "changed", "removed")
 
 
-class ByPath(CursorPagination):
+class ByPath(CreatedCursor):
     """Files of a version, by path."""
 
     ordering = "path"
     page_size = 100
     max_page_size = 1000
-    page_size_query_param = "page_size"
 
 
 class DatasetList(ScopedView, generics.ListCreateAPIView[Dataset]):

@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.common.access import Access
+from apps.common.actor import Actor
 from apps.common.api import ScopedView
 from apps.common.errors import Invalid
 from apps.common.files import download
@@ -39,6 +40,10 @@ class FilesView(ScopedView):
 
     def root(self, *, write: bool = False) -> Root:
         return resolve(self.actor, self.kwargs["kind"], self.kwargs["root_id"], write=write)
+
+    def _root_for(self, actor: Actor) -> Root:
+        """The same tree, while its files are being sent."""
+        return resolve(actor, self.kwargs["kind"], self.kwargs["root_id"])
 
     def asked(self, serializer: type[Any]) -> dict[str, Any]:
         found = serializer(data=self.request.data)
@@ -176,7 +181,7 @@ class FileContent(FilesView):
     def get(self, request: Request, kind: str, root_id: UUID) -> HttpResponseBase:
         """One file."""
         path = self.path()
-        return download(open_file(self.root().path, path), path.rpartition("/")[2])
+        return download(open_file(self.root().path, path), path.rpartition("/")[2], visible=self._root_for)
 
 
 class FileZip(FilesView):
@@ -185,7 +190,7 @@ class FileZip(FilesView):
         """Files and folders as a zip that is made while it is sent."""
         paths = request.query_params.getlist("path") or [""]
         root = self.root()
-        return zip_response(root.path, root.title, paths)
+        return zip_response(root.path, root.title, paths, visible=self._root_for)
 
 
 class FileJobs(FilesView):

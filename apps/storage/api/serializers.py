@@ -4,6 +4,8 @@ from typing import Any
 
 from rest_framework import serializers
 
+from apps.common.verbatim import VerbatimField
+from apps.storage import jobs
 from apps.storage.choices import Clash, JobKind, JobStatus, Right, RootKind
 from apps.storage.models import Dataset, DatasetVersion, Job, ManifestEntry, Volume
 
@@ -11,10 +13,14 @@ NAME = 60
 
 
 class VolumeSerializer(serializers.ModelSerializer[Volume]):
-    """`code` is its name for SFTP. `over_limit`: mounted read-only until files are deleted or it is made larger."""
+    """`code` is its name for SFTP. `over_limit`: mounted read-only until files are deleted or it is made larger.
+
+    `file_count` counts files and folders; `limit_files` of them fit in.
+    """
 
     owner = serializers.CharField(source="owner.username")
     over_limit = serializers.BooleanField(source="is_over")
+    limit_files = serializers.IntegerField()
 
     class Meta:
         model = Volume
@@ -27,6 +33,7 @@ class VolumeSerializer(serializers.ModelSerializer[Volume]):
             "size_mib",
             "used_bytes",
             "file_count",
+            "limit_files",
             "measured_at",
             "over_limit",
             "created_at",
@@ -163,7 +170,7 @@ class CountSerializer(serializers.Serializer[Any]):
 class TextSerializer(serializers.Serializer[Any]):
     """`etag` names the content that was read; null for a file that must not exist yet."""
 
-    text = serializers.CharField(allow_blank=True, trim_whitespace=False, max_length=1 << 20)
+    text = VerbatimField(allow_blank=True, max_length=1 << 20)
     encoding = serializers.CharField(max_length=12, default="utf-8")
     etag = serializers.CharField(max_length=100, allow_null=True)
 
@@ -187,6 +194,9 @@ class UploadSerializer(serializers.Serializer[Any]):
 
 
 class JobSerializer(serializers.ModelSerializer[Job]):
+    """`ahead`: jobs of the organisation that start before one that waits. `error`: why it failed, in words."""
+
+    ahead = serializers.SerializerMethodField()
     kind = serializers.ChoiceField(choices=JobKind.choices)
     status = serializers.ChoiceField(choices=JobStatus.choices)
 
@@ -196,6 +206,7 @@ class JobSerializer(serializers.ModelSerializer[Job]):
             "id",
             "kind",
             "status",
+            "ahead",
             "title",
             "done_files",
             "done_bytes",
@@ -204,3 +215,6 @@ class JobSerializer(serializers.ModelSerializer[Job]):
             "created_at",
             "ended_at",
         )
+
+    def get_ahead(self, job: Job) -> int:
+        return jobs.ahead_of(job)

@@ -10,11 +10,14 @@ from apps.storage.choices import FolderKind
 from apps.tenants.models import Organisation, User
 
 MIB = 1 << 20
+# Files and folders that fit in: as many as a disk of that size usually has inodes for, with one for every 8 KiB.
+MIB_FILES = 128
+LEAST_FILES = 200_000
 
 
 class Limited(TenantModel):
-    """A tree of files with a limit. `used_bytes` counts what the platform writes as it is written, and what programs
-    write at the next measurement."""
+    """A tree of files with a limit. `used_bytes` and `file_count` (files and folders) count what the platform writes as
+    it is written, and what programs write at the next measurement."""
 
     size_mib = models.PositiveIntegerField(null=True)  # None: no limit of its own
     used_bytes = models.BigIntegerField(default=0)
@@ -33,8 +36,17 @@ class Limited(TenantModel):
         return None if self.size_mib is None else self.size_mib * MIB
 
     @property
-    def is_over(self) -> bool:
+    def limit_files(self) -> int:
+        """Files and folders that may be in it, also where its bytes have no limit."""
+        return max(LEAST_FILES, (self.size_mib or 0) * MIB_FILES)
+
+    @property
+    def is_over_size(self) -> bool:
         return self.limit_bytes is not None and self.used_bytes > self.limit_bytes
+
+    @property
+    def is_over(self) -> bool:
+        return self.is_over_size or self.file_count > self.limit_files
 
 
 class Folder(Limited):

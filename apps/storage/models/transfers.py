@@ -54,8 +54,13 @@ class Job(TenantModel):
     done_files = models.PositiveIntegerField(default=0)
     error = models.TextField(blank=True)
     fence = models.PositiveIntegerField(default=0)
+    # How often it was begun; a child process that dies without a word is tried again a few times.
+    tries = models.PositiveSmallIntegerField(default=0)
     created_at = models.DateTimeField(db_default=Now())
+    started_at = models.DateTimeField(null=True)
+    # The runner's sign that the child lives, and the child's own that it got further.
     beat_at = models.DateTimeField(null=True)
+    progress_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
 
     class Meta:

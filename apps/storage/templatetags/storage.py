@@ -8,7 +8,8 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from apps.common.actor import Actor
-from apps.storage.models import Dataset, Volume
+from apps.storage import jobs
+from apps.storage.models import Dataset, Job, Volume
 from apps.storage.sharing import may_manage
 
 register = template.Library()
@@ -18,6 +19,12 @@ register = template.Library()
 def at_json(path: str) -> str:
     """The value of `hx-vals` that names a folder; the template escapes it."""
     return json.dumps({"at": path})
+
+
+@register.simple_tag
+def jobs_ahead(job: Job) -> int:
+    """How many jobs of its organisation start before a job that waits."""
+    return jobs.ahead_of(job)
 
 
 @register.simple_tag

@@ -128,7 +128,11 @@ _ACTS: dict[str, Act] = {
 @require_POST
 def cancel_job(request: ActorRequest, job_id: UUID) -> HttpResponse:
     jobs.cancel(request.actor, jobs.get(request.actor, job_id))
-    return carried_out(_("Cancelled; what was written so far is still there."), tone="stop", **{"pl:jobs": ""})
+    return carried_out(
+        _("Cancelled. What it had replaced already stays replaced; the rest is as it was."),
+        tone="stop",
+        **{"pl:jobs": ""},
+    )
 
 
 @requires(USE)

@@ -76,6 +76,8 @@ def _ids(texts: list[str]) -> list[UUID]:
 def _words(job: Job) -> dict[str, str]:
     if job.status == JobStatus.FAILED:
         return {"text": f"{job.title}: {job.error}", "tone": "fail"}
+    if job.status == JobStatus.STOPPED:
+        return {"text": _("%(title)s: cancelled.") % {"title": job.title}, "tone": "stop"}
     return {"text": _("%(title)s: done.") % {"title": job.title}, "tone": "run"}
 
 
@@ -86,7 +88,8 @@ def raw(request: ActorRequest, kind: str, root_id: UUID) -> HttpResponseBase:
     path = request.GET.get("path", "")
     name = path.rpartition("/")[2]
     descriptor = open_file(resolve(request.actor, kind, root_id).path, path)
-    return send(descriptor, name, inline_image="show" in request.GET and is_picture(name))
+    show = "show" in request.GET and is_picture(name)
+    return send(descriptor, name, visible=lambda actor: resolve(actor, kind, root_id), inline_image=show)
 
 
 @requires(VIEW)
@@ -94,4 +97,5 @@ def raw(request: ActorRequest, kind: str, root_id: UUID) -> HttpResponseBase:
 def packed(request: ActorRequest, kind: str, root_id: UUID) -> HttpResponseBase:
     """What `?path=` names, repeatedly, as one zip; everything without one."""
     root = resolve(request.actor, kind, root_id)
-    return zip_response(root.path, root.title, request.GET.getlist("path") or [""])
+    paths = request.GET.getlist("path") or [""]
+    return zip_response(root.path, root.title, paths, visible=lambda actor: resolve(actor, kind, root_id))

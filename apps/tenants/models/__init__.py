@@ -6,6 +6,7 @@ from apps.tenants.models.people import Membership, PlatformAssignment, User
 from apps.tenants.models.quotas import Holding, Quota
 from apps.tenants.models.roles import DefinedPlatformRole, OrganisationRole
 from apps.tenants.models.settings import PlatformSetting
+from apps.tenants.models.sign_ins import KnownDevice, SignInFailures
 
 __all__ = [
     "ApiToken",
@@ -14,12 +15,14 @@ __all__ = [
     "Guarantee",
     "Holding",
     "Invitation",
+    "KnownDevice",
     "Membership",
     "Organisation",
     "OrganisationRole",
     "PlatformAssignment",
     "PlatformSetting",
     "Quota",
+    "SignInFailures",
     "SshKey",
     "User",
 ]

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from apps.audit.services import Target, record
 from apps.common.actor import Actor
 from apps.common.errors import Invalid, NotFound
+from apps.common.text import clean_name
 from apps.tenants.emails import forget_others
 from apps.tenants.models import Membership, User
 
@@ -30,7 +31,7 @@ def update_profile(actor: Actor, *, name: str, email: str, language: str) -> Use
     with transaction.atomic():
         user = User.objects.select_for_update().get(pk=actor.person())
         before = {"name": user.name, "email": user.email, "language": user.language}
-        user.name, user.email, user.language = name.strip()[:80], email.strip().lower(), language
+        user.name, user.email, user.language = clean_name(name)[:80], email.strip().lower(), language
         if user.email:
             try:
                 validate_email(user.email)

@@ -8,7 +8,9 @@ from django.utils.translation import gettext_lazy as _
 from apps.audit.services import Target, record
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, NotFound
+from apps.common.live import hurry_rights_on_commit
 from apps.common.permissions import Permission
+from apps.tenants import sign_in_limits as limits
 from apps.tenants.actors import platform_permissions
 from apps.tenants.choices import PlatformRole
 from apps.tenants.models import PlatformAssignment, User
@@ -28,6 +30,7 @@ def set_active(actor: Actor, *, user_id: int, active: bool) -> User:
         user.is_active = active
         user.save(update_fields=["is_active"])
         _log(actor, user, "enabled" if active else "disabled")
+        hurry_rights_on_commit(user.pk)
     return user
 
 
@@ -37,8 +40,10 @@ def reset_password(actor: Actor, *, user_id: int) -> str:
         user = changeable(actor, user_id)
         password = secrets.token_urlsafe(12)
         user.set_password(password)
+        limits.start_afresh(user)
         user.save(update_fields=["password"])
         _log(actor, user, "password_reset")
+        hurry_rights_on_commit(user.pk)
     return password
 
 

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from apps.audit.services import Target, record
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, Invalid, NotFound
+from apps.common.text import clean_name
 from apps.tenants import quotas, tree
 from apps.tenants.authority import department_in, organisation_for
 from apps.tenants.models import Department, Membership, Quota
@@ -98,7 +99,7 @@ def _locked(organisation_id: UUID, department_id: UUID) -> Department:
 
 
 def _name(name: str) -> str:
-    cleaned = " ".join(name.split())
+    cleaned = clean_name(name)
     if not 1 <= len(cleaned) <= NAME_MAX:
         raise Invalid.field("name", _("A name has 1 to 80 characters."))
     return cleaned

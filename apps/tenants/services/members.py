@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from apps.audit.services import Target, record
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, Invalid, NotFound
+from apps.common.live import hurry_rights_on_commit
 from apps.tenants import quotas, tree
 from apps.tenants.authority import department_in, organisation_for, own_role_in, require_above, require_grantable
 from apps.tenants.choices import Role
@@ -91,6 +92,7 @@ def change_member(actor: Actor, *, user_id: int, place: Place, organisation_id: 
         after = _words(member)
         if after != before:
             _log(actor, member, "changed", before, after)
+            hurry_rights_on_commit(user_id)
     return member
 
 
@@ -127,6 +129,7 @@ def _leave(actor: Actor, member: Membership, verb: str) -> None:
         current_organisation=None
     )
     member.delete()
+    hurry_rights_on_commit(member.user_id)
 
 
 def _locked(organisation_id: UUID, user_id: int) -> Membership:

@@ -11,6 +11,7 @@ from apps.audit.services import Target, record
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, Invalid, NotFound
 from apps.common.permissions import Permission
+from apps.common.text import clean_name
 from apps.tenants.choices import OrganisationStatus
 from apps.tenants.models import Organisation
 
@@ -18,7 +19,7 @@ from apps.tenants.models import Organisation
 def create_organisation(actor: Actor, *, name: str, slug: str = "") -> Organisation:
     """An active organisation; raises `Invalid` for a name or short name that is taken or empty."""
     actor.require(Permission.PLATFORM_TENANTS_MANAGE)
-    cleaned = " ".join(name.split())
+    cleaned = clean_name(name)
     if not 1 <= len(cleaned) <= 80:
         raise Invalid.field("name", _("A name has 1 to 80 characters."))
     short = slugify(slug or cleaned)[:40] or f"org-{secrets.token_hex(4)}"

@@ -13,6 +13,7 @@ from apps.audit.services import Target, record
 from apps.common.actor import Actor
 from apps.common.errors import Invalid
 from apps.common.permissions import Permission
+from apps.common.text import clean_name
 from apps.tenants.models import User
 
 
@@ -32,7 +33,7 @@ def create_user(actor: Actor, *, person: Person) -> tuple[User, str | None]:
         actor.require(Permission.PLATFORM_TENANTS_MANAGE)
     generated = secrets.token_urlsafe(12) if person.password is None else None
     password = person.password or generated or ""
-    user = User(username=person.username.strip(), email=person.email.strip().lower(), name=person.name.strip())
+    user = User(username=person.username.strip(), email=person.email.strip().lower(), name=clean_name(person.name))
     _validate_person(user, password)
     user.set_password(password)
     try:

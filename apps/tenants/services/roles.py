@@ -10,6 +10,7 @@ from apps.audit.services import Target, record
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, Invalid, NotFound
 from apps.common.permissions import Permission
+from apps.common.text import clean_name
 from apps.tenants import quotas
 from apps.tenants.authority import organisation_for
 from apps.tenants.models import Invitation, Membership, OrganisationRole
@@ -91,7 +92,7 @@ def _locked(organisation_id: UUID, role_id: UUID) -> OrganisationRole:
 
 
 def _name(name: str) -> str:
-    cleaned = " ".join(name.split())
+    cleaned = clean_name(name)
     if not 1 <= len(cleaned) <= NAME_MAX:
         raise Invalid.field("name", _("A name has 1 to 60 characters."))
     return cleaned

@@ -9,7 +9,9 @@ from django.utils.translation import gettext_lazy as _
 from apps.audit.services import Target, record
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, Invalid, NotFound
+from apps.common.live import hurry_rights_on_commit
 from apps.common.permissions import Permission
+from apps.common.text import clean_name
 from apps.tenants.choices import PlatformRole
 from apps.tenants.models import DefinedPlatformRole, PlatformAssignment, User
 from apps.tenants.roles import PLATFORM_PERMISSIONS, PLATFORM_ROLES, platform_names
@@ -53,6 +55,7 @@ def withdraw_platform_role(actor: Actor, *, assignment_id: int) -> None:
         role = PlatformRole(found.role) if found.role else None
         _log(actor, found.user, "withdrawn", before={"role": _name_of(role, found.defined)})
         found.delete()
+        hurry_rights_on_commit(found.user_id)
 
 
 def define_platform_role(
@@ -104,7 +107,7 @@ def _defined(role_id: UUID) -> DefinedPlatformRole:
 
 
 def _name(name: str) -> str:
-    cleaned = " ".join(name.split())
+    cleaned = clean_name(name)
     if not 1 <= len(cleaned) <= NAME_MAX:
         raise Invalid.field("name", _("A name has 1 to 60 characters."))
     return cleaned

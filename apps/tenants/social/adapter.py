@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from apps.audit.services import Target, record
 from apps.common.errors import Invalid
 from apps.common.requests import address_of
+from apps.common.text import visible
 from apps.tenants import registration, settings
 from apps.tenants.actors import personal_actor
 from apps.tenants.models import User
@@ -78,7 +79,7 @@ class SocialAdapter(DefaultSocialAccountAdapter):
 
     def populate_user(self, request: HttpRequest, sociallogin: SocialLogin, data: dict[str, Any]) -> User:
         user: User = super().populate_user(request, sociallogin, data)
-        user.name = " ".join(str(data.get("name") or "").split())[:80]
+        user.name = " ".join(visible(str(data.get("name") or "")).split())[:80]
         return user
 
     def save_user(self, request: HttpRequest, sociallogin: SocialLogin, form: Any = None) -> User:

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from asgiref.sync import sync_to_async
-from django.http import HttpResponseBase, StreamingHttpResponse
+from django.http import HttpResponseBase
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_GET
 
@@ -13,6 +13,7 @@ from apps.common.access import in_organisation, requires
 from apps.common.files import download, is_picture
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
+from apps.common.streams import Stream
 from apps.training import selectors
 from apps.training.models import Run
 from apps.workloads import selectors as workloads
@@ -50,7 +51,8 @@ def output(request: ActorRequest, run_id: UUID) -> HttpResponseBase:
     path = request.GET.get("path", "")
     name = path.rpartition("/")[2]
     show = "show" in request.GET and is_picture(name)
-    return download(selectors.open_output(run, path), name, inline_image=show)
+    file = selectors.open_output(run, path)
+    return download(file, name, visible=lambda actor: selectors.get(actor, run_id), inline_image=show)
 
 
 @requires(VIEW)
@@ -61,7 +63,11 @@ def log(request: ActorRequest, run_id: UUID) -> HttpResponseBase:
     number = request.GET.get("attempt", "")
     attempts = workloads.attempts(run.workload)
     chosen = [a for a in attempts if str(a.number) == number] or attempts[:1]
-    response = StreamingHttpResponse(_log(chosen[0] if chosen else None), content_type="text/plain; charset=utf-8")
+    response = Stream(
+        _log(chosen[0] if chosen else None),
+        visible=lambda actor: selectors.get(actor, run_id),
+        content_type="text/plain; charset=utf-8",
+    )
     response.headers["Content-Disposition"] = content_disposition_header(True, f"{run.name}-v{run.version}.log") or ""
     response.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
     return response

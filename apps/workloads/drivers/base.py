@@ -6,11 +6,13 @@ the attempt's id, so every call may be repeated, by anyone, at any time. A drive
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 from uuid import UUID
 
+from apps.workloads.drivers.disk import DiskLimits
+from apps.workloads.drivers.sockets import Endpoint
 from apps.workloads.drivers.streams import ExecStream
 
 
@@ -64,12 +66,14 @@ class DeviceGrant:
 class Mount:
     """`source`: absolute path on the host; `target`: absolute path that the workload sees.
 
-    A read-only source must be readable by any user: workloads may run under a user id of their tenant's.
+    A read-only source must be readable by any user: workloads may run under a user id of their tenant's. `limit_mib`:
+    how much may be in a tree that only this attempt writes; None for one that is limited by other means.
     """
 
     source: str
     target: str
     read_only: bool
+    limit_mib: int | None = None
 
 
 class RuntimeKind(StrEnum):
@@ -117,6 +121,7 @@ class LaunchRequest:
     ports: tuple[int, ...] = ()
     tools: tuple[RuntimeImage, ...] = ()
     egress: bool = False
+    disk: DiskLimits = field(default_factory=DiskLimits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,12 +157,15 @@ class Phase(StrEnum):
 
 
 class ExitReason(StrEnum):
-    """Why an attempt ended; the first four happened after the workload's own process had started."""
+    """Why an attempt ended; the first seven happened after the workload's own process had started. See also `disk`."""
 
     EXITED = "exited"
     SIGNALLED = "signalled"
     OOM = "oom"
     STOPPED = "stopped"
+    DISK_LIMIT = "disk_limit"
+    FILE_LIMIT = "file_limit"
+    DISK_FULL = "disk_full"
     IMAGE_FAILED = "image_failed"
     MOUNT_FAILED = "mount_failed"
     START_FAILED = "start_failed"
@@ -239,15 +247,6 @@ class LogChunk:
     offset: int
     next_offset: int
     complete: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """Where the gateway reaches a port of the workload: a Unix socket path, or host and port."""
-
-    socket_path: str | None = None
-    host: str | None = None
-    port: int | None = None
 
 
 class IsolationLevel(StrEnum):

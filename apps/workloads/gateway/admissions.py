@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from apps.workloads.drivers.base import Endpoint
+from apps.workloads.drivers.sockets import Endpoint
 from apps.workloads.gateway.hosts import Address
 from apps.workloads.gateway.passes import Visitor
 from apps.workloads.gateway.targets import State, Target
@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 FRESH_S = 5.0
 # What does not listen yet is looked at again sooner.
 WAITING_FRESH_S = 1.0
-RECHECK_S = 30.0
+RECHECK_S = 12.0
 # The database may be away for a while without open connections being cut; nobody new gets in meanwhile.
 BLIND_S = 300.0
 

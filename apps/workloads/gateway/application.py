@@ -145,13 +145,19 @@ class Gateway:
         except relay.NotListening:
             self.admissions.forget(admission.key)
             return Page.STARTING
+        except relay.Revoked:
+            return Page.ENTER
         except relay.BadAnswer as error:
             self.admissions.forget(admission.key)
             return Page.SILENT if error.status == HTTPStatus.GATEWAY_TIMEOUT else Page.BROKEN
         return None
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
-        admission = await self._admit_socket(scope)
+        try:
+            admission = await self._admit_socket(scope)
+        except DatabaseTrouble:
+            await send({"type": "websocket.close", "code": sockets.UNREACHABLE})
+            return
         if admission is None:
             await send({"type": "websocket.close", "code": REFUSED})
             return
@@ -175,10 +181,7 @@ class Gateway:
         address = hosts.parse(headers.get(scope["headers"], b"host") or "")
         if address is None or headers.get(scope["headers"], b"origin") != hosts.origin(address):
             return None
-        try:
-            return await self._admit(scope, address)
-        except DatabaseTrouble:
-            return None
+        return await self._admit(scope, address)
 
     async def _admit(self, scope: Scope, address: Address) -> Admission | None:
         for token in headers.tokens(scope["headers"]):

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.errors import Invalid
-from apps.common.outgoing import PORTS, Pinned, Resolver, resolve_public, system_resolver
+from apps.common.outgoing import PORTS, Pinned, Resolver, host_of, resolve_public, system_resolver
 from apps.workloads.drivers.local import packages
 
 OFF, PUBLIC = "off", "public"
@@ -27,8 +27,7 @@ class Policy:
 
     def pin(self, url: str) -> Pinned:
         """The address for an http(s) address that a program asked for; raises `Invalid` in words. May block."""
-        host = (urlsplit(url).hostname or "").removesuffix(".").lower()
-        if self.listed is not None and not self._is_listed(host):
+        if self.listed is not None and not self._is_listed(host_of(url)):
             raise Invalid(_("This host is not on the list of those that may be reached from here."))
         return resolve_public(url, self.allow, resolver=self.resolver)
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
-from django.contrib.sessions.models import Session
 from django.db import transaction
 from django_scopes import scopes_disabled
 
@@ -18,7 +17,9 @@ from apps.common.clock import db_now
 from apps.common.errors import Denied, DomainError
 from apps.common.permissions import Permission
 from apps.common.scoping import acting
+from apps.tenants import second_factor
 from apps.tenants.actors import organisation_actor
+from apps.tenants.session_actors import signed_in_user
 from apps.workloads.gateway.hosts import Address
 from apps.workloads.models import EntryCode, GatewaySession, Workload
 from apps.workloads.permissions import may_enter
@@ -96,7 +97,7 @@ def exchange(code: str, address: Address) -> str | None:
 def admit(token_digest: str, address: Address) -> Visitor | None:
     """Who stands behind a cookie on this host, as of now; renews the session. None: nobody who may enter."""
     with scopes_disabled():
-        row = GatewaySession.objects.select_related("user").filter(pk=token_digest, expires_at__gt=db_now()).first()
+        row = GatewaySession.objects.filter(pk=token_digest, expires_at__gt=db_now()).first()
         visitor = None if row is None else _visitor(row, address)
         if row is not None and visitor is not None:
             _renew(row)
@@ -118,23 +119,20 @@ def _renew(row: GatewaySession) -> None:
 
 def _visitor(row: EntryCode | GatewaySession, address: Address) -> Visitor | None:
     """The row's person, if they are still signed in to the portal and may still enter, and this is the row's host."""
-    if row.workload_id != address.workload_id or not _is_signed_in(row.portal_session):
+    if row.workload_id != address.workload_id:
         return None
-    workload = Workload.objects.get(pk=row.workload_id)
     try:
-        if port_named(workload, address.port).name != row.port or not row.user.is_active:
+        user = signed_in_user(row.user_id, row.portal_session)
+        workload = Workload.objects.get(pk=row.workload_id)
+        if port_named(workload, address.port).name != row.port:
             return None
-        actor = organisation_actor(row.user, UUID(str(row.organisation_id)))
+        actor = organisation_actor(user, UUID(str(row.organisation_id)))
+        second_factor.admit(actor)
         with acting(actor):
             may_enter(actor, workload)
-    except DomainError:
+    except (DomainError, Workload.DoesNotExist):
         return None
-    return Visitor(actor, row.user.language, row.portal, workload, row.port)
-
-
-def _is_signed_in(session_key: str) -> bool:
-    """Signing out of the portal, or ending its session from elsewhere, ends what was opened from it."""
-    return Session.objects.filter(session_key=session_key, expire_date__gt=db_now()).exists()
+    return Visitor(actor, user.language, row.portal, workload, row.port)
 
 
 def session_of(request_session_key: str | None) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Coroutine, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from apps.common.errors import Invalid
 from apps.common.outgoing import Pinned
@@ -40,6 +40,10 @@ class Refused(Exception):
         self.status, self.words = status, words
 
 
+def _not_an_address() -> Refused:
+    return Refused("400 Bad Request", "This is a proxy: ask it for a whole address, http://host/path.")
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """What the program asked for. `first` is what goes to the target before the rest; empty for a tunnel."""
@@ -62,15 +66,27 @@ def parse(head: bytes) -> Request:
     if not version.startswith("HTTP/1."):
         raise Refused("400 Bad Request", "This is a proxy for HTTP.")
     if method == "CONNECT":
-        return Request(f"https://{target}/")
-    url = urlsplit(target)
+        return Request(_checked(f"https://{target}/").geturl())
+    url = _checked(target)
     if url.scheme != "http":
-        raise Refused("400 Bad Request", "This is a proxy: ask it for a whole address, http://host/path.")
+        raise _not_an_address()
     path = target.removeprefix(f"{url.scheme}://{url.netloc}") or "/"
     kept = [entry for entry in fields if entry and entry.partition(":")[0].strip().lower() not in DROPPED]
     # One request for each connection: a second one could be meant for another host.
     lines = [f"{method} {path if path.startswith('/') else '/' + path} HTTP/1.1", f"Host: {url.netloc}", *kept]
     return Request(target, "\r\n".join([*lines, "Connection: close", "", ""]).encode("latin-1"))
+
+
+def _checked(target: str) -> SplitResult:
+    """The parts of an address; raises Refused for one that is none, or that parsers read in more than one way."""
+    try:
+        url = urlsplit(target)
+        url.port  # noqa: B018  parsed, and refused, only now
+    except ValueError:
+        raise _not_an_address() from None
+    if not url.netloc or not all("!" <= sign <= "~" for sign in target):
+        raise _not_an_address()
+    return url
 
 
 @dataclass(slots=True)

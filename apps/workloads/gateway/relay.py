@@ -6,7 +6,7 @@ from typing import Any
 
 import httpcore
 
-from apps.workloads.drivers.base import Endpoint
+from apps.workloads.drivers.sockets import Endpoint
 from apps.workloads.gateway import headers, upstream
 from apps.workloads.gateway.headers import Headers
 from apps.workloads.gateway.hosts import Address
@@ -27,6 +27,10 @@ class BadAnswer(Exception):
     def __init__(self, status: int) -> None:
         super().__init__(status)
         self.status = status
+
+
+class Revoked(Exception):
+    """The person may no longer enter; the browser has not been answered."""
 
 
 class _Gone(Exception):
@@ -74,11 +78,16 @@ async def relay(
 ) -> None:
     """Pass the request on and the answer back, until either side leaves or the person may no longer enter.
 
-    Raises NotListening or BadAnswer while the browser can still be told in words. An answer that breaks off later is
-    left incomplete, which the server turns into a broken connection: it must not look whole.
+    Raises NotListening, BadAnswer or Revoked while the browser can still be told in words. An answer that breaks off
+    later is left incomplete, which the server turns into a broken connection: it must not look whole.
     """
-    body = Body(receive)
-    exchange = asyncio.create_task(_exchange(pool, endpoint, address, scope, body, send))
+    body, told = Body(receive), asyncio.Event()
+
+    async def tell(message: Message) -> None:
+        told.set()
+        await send(message)
+
+    exchange = asyncio.create_task(_exchange(pool, endpoint, address, scope, body, tell))
     gone = asyncio.create_task(body.gone())
     try:
         await asyncio.wait({exchange, gone, revoked}, return_when=asyncio.FIRST_COMPLETED)
@@ -88,6 +97,8 @@ async def relay(
         for task in (exchange, gone):
             task.cancel()
         await asyncio.gather(exchange, gone, return_exceptions=True)
+    if revoked.done() and not told.is_set():
+        raise Revoked
 
 
 async def _exchange(

@@ -8,7 +8,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
 from websockets.typing import Subprotocol
 
-from apps.workloads.drivers.base import Endpoint
+from apps.workloads.drivers.sockets import Endpoint
 from apps.workloads.gateway import headers, hosts, upstream
 from apps.workloads.gateway.hosts import Address
 from apps.workloads.gateway.relay import Receive, Scope, Send, target_of

@@ -7,7 +7,7 @@ from apps.common.errors import Conflict, Unavailable
 from apps.common.scoping import acting
 from apps.workloads import reach
 from apps.workloads.choices import TERMINAL, Status
-from apps.workloads.drivers.base import Endpoint
+from apps.workloads.drivers.sockets import Endpoint
 from apps.workloads.gateway.passes import Visitor
 
 

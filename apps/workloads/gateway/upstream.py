@@ -2,34 +2,17 @@
 
 import os
 import socket
-import stat
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 
 import httpcore
 
-from apps.workloads.drivers.base import Endpoint
+from apps.workloads.drivers.sockets import Endpoint, connected, pinned
 
 CONNECT_S = 5.0
 # How long either side may be silent in the middle of a request, a cell that computes included.
 SILENCE_S = 600.0
 TIMEOUTS = {"connect": CONNECT_S, "pool": CONNECT_S, "read": SILENCE_S, "write": SILENCE_S}
 UNIX = "unix-"
-
-
-@contextmanager
-def pinned(path: str) -> Iterator[str]:
-    """A name for the socket at `path` that stays its name: no link that the workload puts there is followed.
-
-    Raises OSError for anything else. The name is short, where the path may be longer than a socket's may be.
-    """
-    descriptor = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        if not stat.S_ISSOCK(os.fstat(descriptor).st_mode):
-            raise ConnectionRefusedError(path)
-        yield f"/proc/self/fd/{descriptor}"
-    finally:
-        os.close(descriptor)
 
 
 def authority(endpoint: Endpoint) -> tuple[bytes, int]:
@@ -72,14 +55,4 @@ def pool() -> httpcore.AsyncConnectionPool:
 
 def connected_socket(endpoint: Endpoint) -> socket.socket:
     """A connected socket for a WebSocket; blocks for at most CONNECT_S. Raises OSError."""
-    if endpoint.socket_path is None:
-        return socket.create_connection((endpoint.host or "", endpoint.port or 80), CONNECT_S)
-    connection = socket.socket(socket.AF_UNIX)
-    try:
-        connection.settimeout(CONNECT_S)
-        with pinned(endpoint.socket_path) as path:
-            connection.connect(path)
-    except OSError:
-        connection.close()
-        raise
-    return connection
+    return connected(endpoint, CONNECT_S)

@@ -1,4 +1,4 @@
-"""Telling the platform's staff of machines that have gone silent, and of those that are heard again."""
+"""Telling the platform's staff of machines that have gone silent or whose disk is nearly full, and of the end of it."""
 
 from datetime import datetime
 
@@ -25,6 +25,35 @@ def watch(actor: Actor) -> int:
     for node in real.filter(silent_since__isnull=False, last_seen_at__gte=now - UNSEEN_AFTER):
         _mark(node, "node.back", None)
     return silent.count()
+
+
+# A disk of which as much is taken is nearly full, and has room again only well below.
+DISK_LOW, DISK_OK = 0.9, 0.85
+
+
+def watch_disks(actor: Actor) -> int:
+    """Tell of each disk that is nearly full once, and once when it has room again; how many are nearly full."""
+    actor.require(Permission.PLATFORM_NODES_MANAGE)
+    found = 0
+    for node in Node.objects.exclude(cluster__zone__simulated=True):
+        is_low = node.disk_used >= (DISK_LOW if node.disk_low_since is None else DISK_OK)
+        found += is_low
+        if is_low != (node.disk_low_since is not None):
+            _tell_of_disk(node, db_now() if is_low else None)
+    return found
+
+
+def _tell_of_disk(node: Node, since: datetime | None) -> None:
+    kind, at = ("node.disk_low", since) if since else ("node.disk_ok", node.disk_low_since)
+    with transaction.atomic():
+        if not Node.objects.filter(pk=node.pk, disk_low_since=node.disk_low_since).update(disk_low_since=since):
+            return
+        notify_platform(
+            permission=Permission.PLATFORM_NODES_MANAGE,
+            kind=kind,
+            data={"node_id": str(node.pk), "name": node.name, "free_mib": node.disk_free_mib},
+            dedup=f"{kind}:{node.pk}:{at.timestamp() if at else 0}",
+        )
 
 
 def _mark(node: Node, kind: str, since: datetime | None) -> None:

@@ -259,3 +259,5 @@ class SchedulerEpoch(models.Model):
     waiting = models.PositiveIntegerField(default=0)
     # The typical mix of tasks, learned with decay, as the scheduler's `LearnedMix` writes it.
     mix = models.JSONField(default=dict)
+    # By world, tasks that passes left waiting beside free room, since when: see `queueing.standstill`.
+    standing = models.JSONField(default=dict)

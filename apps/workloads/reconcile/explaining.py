@@ -48,7 +48,7 @@ def explanation_of(wait: scheduler.Wait, organisation: str, *, known: bool, kin:
     """Cause and its numbers, funnel, position, nearest miss, estimate, holders, alternatives, reserved nodes.
 
     `organisation` owns the task. The estimate is left out until enough runs have ended to learn from: a guess would
-    be taken for a promise.
+    be taken for a promise. So would room that is kept on a guess: others use it meanwhile, and nothing says it is kept.
     """
     hidden = _OTHERS if known else _OTHERS | _ESTIMATES
     return {
@@ -62,7 +62,7 @@ def explanation_of(wait: scheduler.Wait, organisation: str, *, known: bool, kin:
         "start_p90": wait.start_p90 if known else None,
         "holders": holders_of(wait.holders, organisation),
         "alternatives": [_alternative(other) for other in wait.alternatives],
-        "reserved": list(wait.reserved_nodes),
+        "reserved": [] if wait.guessed else list(wait.reserved_nodes),
     }
 
 

@@ -11,7 +11,18 @@ from apps.workloads.reconcile.snapshot import SILENCE
 # Measurements say nothing about what may be placed; what is added to the tables later counts until it is named here.
 CARD_MEASURES = frozenset({"last_seen_at", "utilisation_pct", "memory_used_mib", "temperature_c", "power_w"})
 NODE_MEASURES = frozenset(
-    {"last_seen_at", "disk_mib", "disk_free_mib", "facts", "silent_since", "created_at", "isolation_reason"}
+    {
+        "last_seen_at",
+        "disk_mib",
+        "disk_free_mib",
+        "disk_files",
+        "disk_files_free",
+        "disk_low_since",
+        "facts",
+        "silent_since",
+        "created_at",
+        "isolation_reason",
+    }
     | {"address", "certificate", "sealed_secret", "joins", "machine_id"}
     | {"silent_for", "listened_at", "lost_by", "switched_off"}
 )

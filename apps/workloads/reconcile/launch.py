@@ -1,6 +1,9 @@
 """From an attempt's rows to the driver's request."""
 
+from django.conf import settings
+
 from apps.workloads.drivers.base import DeviceGrant, LaunchRequest, Mount, RuntimeImage, RuntimeKind
+from apps.workloads.drivers.disk import DiskLimits
 from apps.workloads.models import Attempt, Placement
 from apps.workloads.nodes import data_root
 from apps.workloads.spec import DataMount, Image
@@ -30,6 +33,7 @@ def launch_request(attempt: Attempt) -> LaunchRequest:
         ports=tuple(port.number for port in spec.ports),
         tools=tuple(_runtime(tool) for tool in spec.tools),
         egress=spec.egress,
+        disk=DiskLimits(settings.RUN_SCRATCH_MIB, settings.RUN_FILES, settings.RUN_LOG_MIB),
     )
 
 
@@ -38,7 +42,7 @@ def _runtime(image: Image) -> RuntimeImage:
 
 
 def _mount(mount: DataMount) -> Mount:
-    return Mount(source=str(data_root() / mount.source), target=mount.target, read_only=mount.read_only)
+    return Mount(str(data_root() / mount.source), mount.target, mount.read_only, mount.limit_mib)
 
 
 def _cards(attempt: Attempt) -> list[Placement]:

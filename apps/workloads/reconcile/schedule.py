@@ -14,7 +14,7 @@ from apps.common.clock import db_now
 from apps.workloads import nudge
 from apps.workloads.choices import Reason
 from apps.workloads.models import SchedulerEpoch
-from apps.workloads.queueing import estimates, mix, policy, preempting, promises, usage
+from apps.workloads.queueing import estimates, mix, policy, preempting, promises, standstill, usage
 from apps.workloads.queueing.lock import try_to_schedule
 from apps.workloads.reconcile import kept, memory, snapshot
 from apps.workloads.reconcile.explaining import has_history
@@ -68,12 +68,14 @@ def passed_over(actor: Actor) -> Passed | None:
         known.line.read(policy.rules().min_runtime_s)
         known.tidy()
         passed = Passed(read_s=monotonic() - began)
-        mixes = {}
+        mixes, standing = {}, {}
         for simulated in known.line.worlds():
-            look, done = _pass(actor, known, now, simulated)
+            name = snapshot.world_name(simulated)
+            look, done, still = _pass(actor, known, now, simulated)
             passed += done
-            mixes[snapshot.world_name(simulated)] = mix.as_json(look.learned)
-        epoch = _count(began, passed.waiting, mixes)
+            mixes[name] = mix.as_json(look.learned)
+            standing[name] = _watched(look, still, now, simulated)
+        epoch = _count(began, passed.waiting, mixes, standing)
     memory.put_back(known, epoch)
     _nudge(passed)
     return passed
@@ -86,17 +88,28 @@ def _nudge(passed: Passed) -> None:
         nudge.schedule()
 
 
-def _pass(actor: Actor, known: Memory, now: datetime, simulated: bool) -> tuple[Look, Passed]:
-    """One world's decisions, written."""
+def _pass(actor: Actor, known: Memory, now: datetime, simulated: bool) -> tuple[Look, Passed, tuple[str, ...]]:
+    """One world's decisions, written; with the tasks that a pass which moved nothing left beside free room."""
     began = monotonic()
     look = _look(known, now, simulated)
     read = monotonic()
     waiting = [task for task in look.view.waiting if task.id not in look.refused]
     plan = look.engine.plan(waiting, now.timestamp(), look.view.queues, look.view.holds, look.rules, look.view.promised)
     planned = monotonic()
+    at_rest = not plan.places and not plan.preempts
+    still = look.engine.standing_still(waiting, plan.waits, now.timestamp()) if at_rest else ()
     placed, unsaid = _write(actor, known, look, plan, now)
     left = len(plan.waits) + len(look.refused)
-    return look, Passed(placed, left, unsaid, read - began, planned - read, monotonic() - planned)
+    return look, Passed(placed, left, unsaid, read - began, planned - read, monotonic() - planned), still
+
+
+def _watched(look: Look, still: tuple[str, ...], now: datetime, simulated: bool) -> dict[str, str]:
+    """Since when they stand; after a while what was promised in this world is forgotten, and operators are told."""
+    since = standstill.followed(standstill.standing(simulated), still, now)
+    found = standstill.found(since, now)
+    if found is not None:
+        standstill.set_going(found, [task.id for task in look.view.waiting], simulated)
+    return since
 
 
 def _look(known: Memory, now: datetime, simulated: bool) -> Look:
@@ -159,11 +172,11 @@ def _note(known: Memory, waits: tuple[scheduler.Wait, ...], now: datetime) -> No
     estimates.note(stays)
 
 
-def _count(began: float, waiting: int, mixes: dict[str, Any]) -> Epoch:
+def _count(began: float, waiting: int, mixes: dict[str, Any], standing: dict[str, Any]) -> Epoch:
     epoch, _made = SchedulerEpoch.objects.select_for_update().get_or_create(pk=1)
     epoch.number += 1
     epoch.at = db_now()
     epoch.milliseconds, epoch.waiting = int((monotonic() - began) * 1000), waiting
-    epoch.mix = {**epoch.mix, **mixes}
+    epoch.mix, epoch.standing = {**epoch.mix, **mixes}, standing
     epoch.save()
     return epoch.number, epoch.at

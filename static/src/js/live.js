@@ -5,6 +5,7 @@
 //   from the server  {"id": 813, "group": "workload.…", "kind": "…", "data": {…}}
 //                    {"reset": true}   the gap is too old to be replayed: everything refreshes
 import htmx from "htmx.org";
+import { Ending, sayEnded } from "./ended.js";
 import { backoff, each, socketUrl, words } from "./dom.js";
 
 const SETTLE_MS = 250;
@@ -12,6 +13,7 @@ const BUSY_MS = 1500;
 const members = new Map(); // group → elements
 const waiting = new WeakMap();
 const seen = new Set();
+const ending = new Ending();
 let socket = null,
   tries = 0,
   last = 0,
@@ -74,10 +76,13 @@ function connect() {
   socket.onopen = () => {
     tries = 0;
     document.documentElement.removeAttribute("data-offline");
+    ending.opened();
     ask();
   };
   socket.onmessage = event => receive(JSON.parse(event.data));
-  socket.onclose = () => {
+  socket.onclose = ({ code }) => {
+    const ended = ending.of(code);
+    if (ended) return sayEnded(ended);
     if (tries > 1) document.documentElement.setAttribute("data-offline", "");
     setTimeout(connect, backoff(tries++));
   };

@@ -5,6 +5,7 @@
 // `offset` says where the next binary byte belongs: behind ours means that the server repeats (dropped here), ahead of
 // ours means that bytes are gone (reported as a gap). `complete` means that the log has ended at `offset`.
 import { backoff, socketUrl } from "./dom.js";
+import { Ending } from "./ended.js";
 
 export class LogStream {
   #path;
@@ -12,8 +13,9 @@ export class LogStream {
   #tries = 0;
   #drop = 0;
   #closed = false;
+  #ending = new Ending();
 
-  /** listener: {bytes(Uint8Array), gap(count), state("live" | "lost" | "complete"), alive() → bool} */
+  /** listener: {bytes(Uint8Array), gap(count), state("live" | "lost" | "complete" | "denied" | "signed-out"), alive() → bool} */
   constructor(path, offset, listener) {
     this.#path = path;
     this.offset = offset;
@@ -30,12 +32,15 @@ export class LogStream {
     this.#socket.binaryType = "arraybuffer";
     this.#socket.onopen = () => {
       this.#tries = 0;
+      this.#ending.opened();
       this.listener.state("live");
     };
     this.#socket.onmessage = ({ data }) =>
       typeof data === "string" ? this.#control(JSON.parse(data)) : this.#bytes(new Uint8Array(data));
-    this.#socket.onclose = () => {
+    this.#socket.onclose = ({ code }) => {
       if (this.#closed) return;
+      const ended = this.#ending.of(code);
+      if (ended) return this.listener.state(ended);
       this.listener.state("lost");
       setTimeout(() => this.#connect(), backoff(this.#tries++));
     };

@@ -67,7 +67,13 @@ class LogPane {
     this.state = state;
     this.root.dataset.state = state;
     const data = this.root.dataset;
-    const text = { live: data.wordLive, lost: data.wordLost, complete: data.wordComplete }[state];
+    const text = {
+      live: data.wordLive,
+      lost: data.wordLost,
+      complete: data.wordComplete,
+      denied: data.wordDenied,
+      "signed-out": data.wordSignedOut,
+    }[state];
     this.status.textContent = fill(text, { bytes: (this.stream?.offset ?? 0).toLocaleString("en-US") });
     if (state === "complete" && !this.lines.childElementCount && !this.#queue)
       this.lines.dataset.empty = data.wordEmpty;

@@ -1,6 +1,7 @@
 """Who comes in, who does not, and who is shown out."""
 
 import asyncio
+import socket
 import subprocess
 import time
 
@@ -15,6 +16,7 @@ from apps.tenants.choices import OrganisationStatus, Role
 from apps.tenants.models import Membership, Organisation, SshKey
 from tests.builders import World, make_member, make_organisation
 from tests.envs.ssh.kit import Client, Desk
+from tests.stack import free_port
 
 
 def signed_in(within_s: float = 10.0) -> Entry:
@@ -72,7 +74,7 @@ def test_a_frozen_organisation_is_closed(alice: Client, stopped: Environment, wo
     assert alice.sftp(stopped.code, "ls").code == 255
 
 
-@pytest.mark.parametrize("loss", ["key", "membership", "account"])
+@pytest.mark.parametrize("loss", ["key", "membership", "account", "role", "organisation", "environment"])
 def test_who_loses_the_right_is_shown_out(
     alice: Client, running: Environment, world: World, desk: Desk, loss: str
 ) -> None:
@@ -83,19 +85,83 @@ def test_who_loses_the_right_is_shown_out(
     (door,) = desk.house.doors
     check(desk)
     assert client.poll() is None
-    if loss == "key":
-        SshKey.objects.all().delete()
-    elif loss == "membership":
-        Membership.objects.filter(user=world.alice).delete()
-    else:
-        type(world.alice).objects.filter(pk=world.alice.pk).update(is_active=False)
+    lose(loss, world, running)
     check(desk)
     assert client.wait(20) == 255
     assert door.is_in
 
 
+def lose(loss: str, world: World, environment: Environment) -> None:
+    if loss == "key":
+        SshKey.objects.all().delete()
+    elif loss == "membership":
+        Membership.objects.filter(user=world.alice).delete()
+    elif loss == "account":
+        type(world.alice).objects.filter(pk=world.alice.pk).update(is_active=False)
+    elif loss == "role":
+        Membership.objects.filter(user=world.alice).update(role=Role.FINANCE)
+    elif loss == "organisation":
+        Organisation.objects.filter(pk=world.organisation.pk).update(status=OrganisationStatus.FROZEN)
+    else:
+        Environment.objects.filter(pk=environment.pk).update(
+            deleted_at="2026-01-01T00:00Z", purge_at="2027-01-01T00:00Z"
+        )
+
+
+def test_a_change_of_role_that_keeps_the_right_disturbs_nobody(
+    alice: Client, running: Environment, world: World, desk: Desk
+) -> None:
+    argv = ["ssh", *alice.options(), f"{running.code}@127.0.0.1", "echo in; read line; echo $line"]
+    client = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert client.stdout is not None
+    assert client.stdout.readline() == b"in\n"
+    Membership.objects.filter(user=world.alice).update(role=Role.ADMIN)
+    check(desk)
+    assert client.communicate(b"still here\n", timeout=20)[0] == b"still here\n"
+
+
+@pytest.mark.parametrize("kind", ["transfer", "forward", "idle shell"])
+def test_whatever_is_under_way_is_cut(alice: Client, running: Environment, world: World, desk: Desk, kind: str) -> None:
+    """In the middle of a transfer that never ends, of a forwarded connection, of a shell in which nobody types."""
+    there, tty = f"{running.code}@127.0.0.1", ("-tt",) if kind == "idle shell" else ()
+    port = free_port()
+    if kind == "forward":
+        argv = ["ssh", *alice.options(), "-N", "-L", f"{port}:localhost:8080", there]
+    else:
+        command = {"transfer": ["cat /dev/zero"], "idle shell": []}[kind]
+        argv = ["ssh", *alice.options(), *tty, there, *command]
+    client = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert client.stdout is not None
+    if kind == "forward":
+        connection = forwarded(port)
+    else:
+        assert client.stdout.read(1)  # and no more: the client's buffers are full from now on
+    Membership.objects.filter(user=world.alice).delete()
+    check(desk)
+    if kind == "transfer":
+        while client.stdout.read(1 << 20):
+            pass
+    if kind == "forward":
+        assert connection.recv(1) == b""
+    assert client.wait(20) == 255
+
+
+def forwarded(port: int) -> socket.socket:
+    """A connection through the tunnel, which the other end has taken."""
+    end = time.monotonic() + 20
+    while True:
+        try:
+            connection = socket.create_connection(("127.0.0.1", port), 20)
+        except ConnectionRefusedError:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        else:
+            connection.sendall(b"GET / HTTP/1.0\r\n")
+            return connection
+
+
 def check(desk: Desk) -> None:
-    """What the door does by itself every half minute."""
+    """What the door does by itself every ten seconds."""
     (door,) = desk.house.doors
     asyncio.run_coroutine_threadsafe(door.check(), desk.house.loops[0].get_loop()).result(20)
 

@@ -1,17 +1,23 @@
 """Files over SFTP and scp: whole, inside their limits, and nowhere else."""
 
+import asyncio
 import hashlib
 import os
+from collections.abc import Callable
 from pathlib import Path
 
+import asyncssh
 import pytest
+from django.db import connection as database
 
 from apps.common.scoping import acting
 from apps.envs.models import Environment
-from apps.storage import volumes
+from apps.envs.ssh import current
+from apps.storage import sharing, volumes
+from apps.storage.choices import Right
 from apps.storage.models import Folder, Volume
 from apps.storage.services import root_of
-from tests.builders import World
+from tests.builders import World, actor_of, make_member
 from tests.drivers.kit import MIB
 from tests.envs.ssh.kit import Client, Desk, home_of
 
@@ -127,6 +133,55 @@ def test_mounted_volumes_are_found_where_they_are_inside(
     assert alice.sftp(stopped.code, "put a /volumes/fixed/a").code != 0
     assert alice.sftp(stopped.code, "rm /volumes/fixed/given").code != 0
     assert (volumes.root_of(theirs) / "given").exists()
+
+
+@pytest.mark.parametrize("how", ["unshared", "made read-only"])
+def test_a_file_that_is_open_closes_with_the_share_that_it_was_opened_by(
+    alice: Client, stopped: Environment, world: World, desk: Desk, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The session goes on: it is about Alice's own environment, in which Bob's volume is mounted."""
+    monkeypatch.setattr(current, "FRESH_S", 0.0)
+    bob = actor_of(make_member(world.organisation, "bob"), world.organisation)
+    with acting(bob):
+        volume = volumes.create(bob, name="shared", size_mib=5)
+        sharing.share(bob, volume, user_id=world.alice.pk, right=Right.WRITE)
+    Environment.objects.filter(pk=stopped.pk).update(mounts=[row(volume, False)])
+    (volumes.root_of(volume) / "paper").write_text("draft")
+
+    def end() -> None:
+        with acting(bob):
+            sharing.unshare(bob, volume, user_id=world.alice.pk)
+            if how == "made read-only":
+                sharing.share(bob, volume, user_id=world.alice.pk, right=Right.READ)
+        database.close()  # this thread's own
+
+    assert asyncio.run(uses_around(alice, stopped.code, end)) == (
+        ["denied", "denied"] if how == "unshared" else ["done", "denied"]
+    )
+    assert (volumes.root_of(volume) / "paper").read_text() == "draft of Alice's"
+
+
+async def uses_around(client: Client, code: str, end: Callable[[], None]) -> list[str]:
+    """Whether reading, and writing, files that were opened before `end` is done or denied after it."""
+    options = {"port": client.port, "client_keys": [str(client.key)], "known_hosts": None, "config": None}
+    told = []
+    async with (
+        asyncssh.connect("127.0.0.1", username=code, **options) as connection,
+        connection.start_sftp_client() as files,
+    ):
+        read = await files.open("/volumes/shared/paper", "rb", block_size=0)
+        write = await files.open("/volumes/shared/paper", "ab", block_size=0)
+        assert await read.read(3) == b"dra"
+        await write.write(b" of Alice's")
+        await asyncio.to_thread(end)
+        for act in (lambda: read.read(3, 0), lambda: write.write(b"!")):
+            try:
+                await act()
+                told.append("done")
+            except asyncssh.SFTPPermissionDenied:
+                told.append("denied")
+        assert ".." in await files.listdir("/")
+    return told
 
 
 def row(volume: Volume, read_only: bool) -> dict[str, object]:

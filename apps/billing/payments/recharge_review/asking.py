@@ -18,6 +18,7 @@ from apps.common.actor import Actor
 from apps.common.errors import Conflict, Invalid, NotFound
 from apps.common.money import yuan
 from apps.common.permissions import Permission
+from apps.common.text import check_visible
 from apps.notifications.services import notify_platform
 from apps.tenants import settings
 
@@ -36,10 +37,11 @@ def recharge(
 ) -> Transfer | RechargeRequest:
     """Record a payment: credited at once, or asked for where it needs a second person.
 
-    The same reference and amount again is the same recharge or request; another amount is a `Conflict`.
+    The same reference and amount again is the same recharge or request; another amount is a `Conflict`. Of calls at
+    the same time one gets a recharge that `is_new`.
     """
     actor.require(Permission.PLATFORM_RECHARGE)
-    reference, note = reference.strip(), note.strip()
+    reference, note = check_visible(reference.strip(), "reference"), note.strip()
     check_payment(amount_fen, reference, note)
     credited: Transfer | None = Transfer.objects.filter(idem=_key(organisation_id, reference)).first()
     pending = _pending(organisation_id, reference)

@@ -16,6 +16,8 @@ def check(request: LaunchRequest) -> None:
         raise LaunchRefused("no_command", "There is no command to run")
     if request.cpu_milli < 1 or request.memory_mib < MIN_MEMORY_MIB:
         raise LaunchRefused("bad_resources", f"It needs some processor time and at least {MIN_MEMORY_MIB} MiB")
+    if min(request.disk.scratch_mib, request.disk.files, request.disk.log_mib) < 1:
+        raise LaunchRefused("bad_resources", "It needs some room on disk")
     _check_text([*request.argv, *request.env.values(), request.workdir])
     for name in request.env:
         if not _NAME.fullmatch(name):

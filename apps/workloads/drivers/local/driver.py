@@ -13,7 +13,6 @@ from uuid import UUID, uuid4
 from apps.workloads.drivers.base import (
     CannotSee,
     DriverError,
-    Endpoint,
     Exit,
     ExitReason,
     Handle,
@@ -27,12 +26,23 @@ from apps.workloads.drivers.base import (
     Usage,
 )
 from apps.workloads.drivers.capabilities import Notice
-from apps.workloads.drivers.local import accounts, cgroups, execution, nvml, processes, shim, stopping, yielding
+from apps.workloads.drivers.local import (
+    accounts,
+    cgroups,
+    disk_floor,
+    execution,
+    nvml,
+    processes,
+    shim,
+    stopping,
+    yielding,
+)
 from apps.workloads.drivers.local.cards import Cards, GpuSampler
 from apps.workloads.drivers.local.checks import check
+from apps.workloads.drivers.local.environment import shim_environment
 from apps.workloads.drivers.local.fencing import is_up as is_fenced
 from apps.workloads.drivers.local.isolation import Machine
-from apps.workloads.drivers.local.linux import is_locked
+from apps.workloads.drivers.local.linux import is_locked, remove_tree
 from apps.workloads.drivers.local.metrics import read_metrics
 from apps.workloads.drivers.local.records import (
     MARKER,
@@ -42,12 +52,12 @@ from apps.workloads.drivers.local.records import (
     decode_spec,
     encode_spec,
 )
+from apps.workloads.drivers.sockets import Endpoint
 from apps.workloads.drivers.streams import ExecStream
 
 NAME = "local"
 START_TIMEOUT_S = 30.0
 END_TIMEOUT_S = 3.0
-_SHIM_VARIABLES = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
 
 
 class LocalDriver:
@@ -159,7 +169,7 @@ class LocalDriver:
                 raise DriverError("The attempt has not ended")
             trash = self._runs / f".trash-{handle.ref}-{uuid4().hex}"
             run.path.rename(trash)
-            shutil.rmtree(trash, ignore_errors=True)
+            remove_tree(trash)
 
     def known(self) -> list[str]:
         """`ref` of every attempt that has a run directory here, also of those that no row remembers."""
@@ -206,7 +216,7 @@ class LocalDriver:
         argv = [sys.executable, "-I", "-S", "-c", shim.BOOT, str(shim.PROJECT), str(run.path)]
         try:
             done = subprocess.run(
-                argv, stdin=subprocess.DEVNULL, capture_output=True, cwd="/", env=_shim_environment(run),
+                argv, stdin=subprocess.DEVNULL, capture_output=True, cwd="/", env=shim_environment(run),
                 start_new_session=True, timeout=START_TIMEOUT_S, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired as error:
@@ -251,6 +261,7 @@ class LocalDriver:
             raise CannotSee("Its processes are still ending")
         if group is not None:
             group.remove()
+        disk_floor.vacate(self._runs, ref)
         return replace(last, phase=Phase.LOST, progress=None, exit=Exit(None, None, ExitReason.LOST, detail))
 
 
@@ -261,16 +272,6 @@ def _now_or_later() -> Iterator[None]:
         yield
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CannotSee(f"{type(error).__name__}: {error}") from error
-
-
-def _shim_environment(run: RunDirectory) -> dict[str, str]:
-    """None of the platform's secrets: only what the installer of runtimes needs."""
-    wanted = {
-        name: value
-        for name, value in os.environ.items()
-        if name in _SHIM_VARIABLES or name.startswith("PIP_") or name.lower().endswith("_proxy")
-    }
-    return wanted | {MARKER: run.path.name}
 
 
 def _is_uuid(text: str) -> bool:

@@ -3,6 +3,7 @@
 A request names mount targets. On L1 they exist; on L0 there is no mount namespace, so each is replaced by its source.
 """
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ NOTICE_FILE = "notice.json"
 NOTICE, CHECKPOINTS = "PLSTACK_NOTICE", "PLSTACK_CHECKPOINTS"
 EGRESS_SOCKET = "egress.sock"
 EGRESS_PORT = 3128
+_SHIM_VARIABLES = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,3 +131,13 @@ def variable_name(target: str) -> str:
 def tool_variable(name: str) -> str:
     """Where the tool `code-server` is told to the workload: PLSTACK_TOOL_CODE_SERVER."""
     return "PLSTACK_TOOL_" + re.sub(r"\W", "_", name, flags=re.ASCII).upper()
+
+
+def shim_environment(run: RunDirectory) -> dict[str, str]:
+    """None of the platform's secrets: only what the installer of runtimes needs."""
+    wanted = {
+        name: value
+        for name, value in os.environ.items()
+        if name in _SHIM_VARIABLES or name.startswith("PIP_") or name.lower().endswith("_proxy")
+    }
+    return wanted | {MARKER: run.path.name}

@@ -1,9 +1,9 @@
 """The first process of a workload: starts it under its own user id, reaps, serves terminals into it, relays its ports.
 
-On L1 it is process 1 of the sandbox, so it uses nothing but the standard library, this file, `gates` and `relay`. It is
-started as `python -I -S -c BOOT <folder of the packages> <channel fd> <exec fd>`. Over the channel it is sent the
-command (see `environment.Command`) as one JSON line. It answers `{"started": true}` or `{"failed": text}`, then
-`{"status": wait status}`. The end of the channel (the shim ends it, or died) ends everything here.
+On L1 it is process 1 of the sandbox, so it uses nothing but the standard library, this file, `gates`, `privileges` and
+`relay`. It is started as `python -I -S -c BOOT <folder of the packages> <channel fd> <exec fd>`. Over the channel it is
+sent the command (see `environment.Command`) as one JSON line. It answers `{"started": true}` or `{"failed": text}`,
+then `{"status": wait status}`. The end of the channel (the shim ends it, or died) ends everything here.
 
 On the exec socket, each connection sends one JSON line with its descriptors (a terminal, or input, output, error) and
 is answered in the same way; further lines `{"signal": number}` signal it, and its end ends what it started.
@@ -20,6 +20,7 @@ import termios
 from contextlib import suppress
 from typing import Any
 
+from apps.workloads.drivers.local import privileges
 from apps.workloads.drivers.local.gates import Door, Gate, Watch, WayOut
 
 BOOT = "import sys; sys.path.append(sys.argv[1]); from apps.workloads.drivers.local import init; init.main()"
@@ -34,6 +35,8 @@ def main() -> None:
     for inherited in (channel, listener):
         inherited.set_inheritable(False)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if os.getpid() == 1:
+        privileges.give_up()
     command = json.loads(channel.makefile("r", encoding="utf-8").readline())
     Init(channel, listener, command).run()
 

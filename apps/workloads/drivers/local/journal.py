@@ -9,12 +9,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict
 
 from apps.workloads.drivers.base import Exit, Observation, Phase, Progress, StepTime, Usage
-from apps.workloads.drivers.local.linux import write_atomic
+from apps.workloads.drivers.local.linux import reserve, write_atomic, write_reserved
 from apps.workloads.drivers.local.records import RunDirectory, encode_observation
 
 HEARTBEAT_S = 1.0
 RETRY_S = 0.5
-LOG_LIMIT_BYTES = 4 * 1024**3
+LOG_LIMIT_BYTES = 1024**3
+RECORD_BYTES = 32 * 1024
+MIB = 1024 * 1024
 FULL_DISK = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -22,8 +24,11 @@ class Journal:
     """Keeper of a run directory's state. All durations are CLOCK_MONOTONIC: no wall clock, no negative seconds."""
 
     def __init__(self, run: RunDirectory, clock: Callable[[], float] = time.monotonic) -> None:
+        """Raises OSError where the disk has no room for an exit record: what cannot end cannot begin."""
+        reserve(run.exit_room, RECORD_BYTES)
         self.run = run
         self.clock = clock
+        self.log_limit = LOG_LIMIT_BYTES
         self.phase = Phase.IMAGE
         self.steps: list[StepTime] = []
         self.progress: Progress | None = None
@@ -86,12 +91,15 @@ class Journal:
 
     def append(self, data: bytes) -> None:
         """Adds the workload's output to the log. On a full disk it waits, and so does the workload: no hole."""
-        room = LOG_LIMIT_BYTES - self._log_bytes
+        room = self.log_limit - self._log_bytes
         if room <= 0:
             return
         self._write(data[:room])
         if len(data) >= room:
-            self._write(b"\n[plstack] The log has reached its limit of 4 GiB; further output is dropped.\n")
+            limit = self.log_limit // MIB
+            self._write(
+                f"\n[plstack] The log has reached its limit of {limit} MiB; further output is dropped.\n".encode()
+            )
 
     def _write(self, data: bytes) -> None:
         view = memoryview(data)
@@ -120,12 +128,12 @@ class Journal:
             return "\n".join(file.read().decode(errors="replace").splitlines()[-lines:])
 
     def finish(self, ended: Exit) -> None:
-        """Writes the exit record, however long the disk takes to have room for it."""
+        """Writes the exit record in the room kept for it; should that fail, for as long as it takes."""
         self.end_running()
         record = encode_observation(self._observation(Phase.EXITED, ended))
         while True:
             try:
-                write_atomic(self.run.exit, record)
+                write_reserved(self.run.exit_room, self.run.exit, record)
             except OSError:
                 time.sleep(RETRY_S)
             else:

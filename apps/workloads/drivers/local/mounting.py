@@ -44,6 +44,8 @@ def prepare(spec: RunSpec, run: RunDirectory) -> None:
             _give_all(spec, own, spec.uid)
     except OSError as error:
         raise MountFailed(f"The workload's folders could not be prepared: {error.strerror}") from error
+    except RecursionError as error:  # of `os.fwalk`, one call for each level
+        raise MountFailed("Folders in what should be mounted are nested too deep") from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,19 +64,32 @@ def memory_bytes(pids: Iterable[int]) -> int:
     return total
 
 
-def proportional_bytes(pids: Iterable[int]) -> int:
-    """Proportional set sizes added up: exact for a whole tree, but slow. 0 for what may not be read."""
-    return sum(_proportional(pid) for pid in pids)
+def proportional_bytes(pids: Iterable[int], shared_bytes: int = 0) -> int:
+    """Proportional set sizes added up: exact for a whole tree, but slow. 0 for what may not be read.
+
+    `shared_bytes`: what files in memory take, mapped by a process or not; what of it is mapped counts once.
+    """
+    sizes = [_proportional(pid) for pid in pids]
+    return sum(size for size, _ in sizes) + max(0, shared_bytes - sum(shared for _, shared in sizes))
 
 
-def _proportional(pid: int) -> int:
+def _proportional(pid: int) -> tuple[int, int]:
+    """All of it, and what of it is shared memory."""
     try:
-        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
-                return int(line.split()[1]) * 1024
+        lines = [line.split() for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()]
     except OSError:
-        pass
-    return 0
+        return 0, 0
+    found = {line[0]: int(line[1]) * 1024 for line in lines if line[0] in ("Pss:", "Pss_Shmem:")}
+    return found.get("Pss:", 0), found.get("Pss_Shmem:", 0)
+
+
+def shared_memory_bytes(pid: int) -> int:
+    """What lies in the /dev/shm that the process sees; 0 where that may not be read."""
+    try:
+        seen = os.statvfs(f"/proc/{pid}/root/dev/shm")
+    except OSError:
+        return 0
+    return (seen.f_blocks - seen.f_bfree) * seen.f_frsize
 
 
 def cpu_seconds(pids: Iterable[int]) -> float:

@@ -22,6 +22,7 @@ from apps.workloads.drivers.base import (
     StepTime,
     Usage,
 )
+from apps.workloads.drivers.disk import DiskLimits
 
 MARKER = "PLSTACK_ATTEMPT"
 """Environment variable that every process of an attempt carries, so that none can be overlooked."""
@@ -50,6 +51,11 @@ class RunDirectory:
     def exit(self) -> Path:
         """Written last, when no process is left and the log is whole."""
         return self.path / "exit.json"
+
+    @property
+    def exit_room(self) -> Path:
+        """Becomes the exit record: its blocks are there from the launch on, so that a full disk hides no end."""
+        return self.path / "exit.room"
 
     @property
     def log(self) -> Path:
@@ -137,6 +143,7 @@ def _decode_request(fields: dict[str, Any]) -> LaunchRequest:
     for key in ("attempt_id", "workload_id", "tenant_id"):
         fields[key] = UUID(fields[key])
     fields["image"] = _decode_image(fields["image"])
+    fields["disk"] = DiskLimits(**fields.get("disk", {}))
     fields["tools"] = tuple(_decode_image(tool) for tool in fields.get("tools", ()))
     fields["ports"] = tuple(fields.get("ports", ()))
     fields["argv"] = tuple(fields["argv"])

@@ -14,18 +14,30 @@ from functools import lru_cache
 from pathlib import Path
 
 from apps.workloads.drivers.base import CannotSee, Mount
-from apps.workloads.drivers.local import gates, init, relay, seccomp
+from apps.workloads.drivers.local import gates, init, privileges, relay, seccomp
 from apps.workloads.drivers.local.environment import SANDBOX_PORTS, SANDBOX_TMP, is_inside
 from apps.workloads.drivers.local.runtime import BASE_PREFIX, BASE_PYTHON
 
 PROJECT = Path(init.__file__).resolve().parents[4]
 LIBRARY_INSIDE = "/run/plstack/lib"
-_FIRST_PROCESS = [Path(str(module.__file__)).resolve() for module in (init, gates, relay)]
+_FIRST_PROCESS = [Path(str(module.__file__)).resolve() for module in (init, gates, privileges, relay)]
 INIT_INSIDE = f"{LIBRARY_INSIDE}/{_FIRST_PROCESS[0].relative_to(PROJECT)}"
 PROBE_TIMEOUT_S = 20
+_PROBE = (
+    "import sys; sys.path.append(sys.argv[1]); from apps.workloads.drivers.local import privileges; "
+    "privileges.give_up(); print('inside')"
+)
 RESERVED = ("bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "proc", "run", "sbin", "sys", "usr")
 _ETC = ("alternatives", "ca-certificates", "fonts", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime",
         "mime.types", "OpenCL", "pki", "ssl", "vulkan")  # fmt: skip
+# What tells of the machine's kernel, memory layout, hardware and keys, and of nothing that a program needs: libraries
+# read cpuinfo, meminfo, stat, vmstat, loadavg, uptime, diskstats, filesystems, devices, driver/nvidia and sys.
+_HIDDEN_FILES = ("buddyinfo", "bootconfig", "cmdline", "config.gz", "consoles", "crypto", "dma", "execdomains", "fb",
+                 "interrupts", "iomem", "ioports", "kallsyms", "kcore", "key-users", "keys", "kmsg", "kpagecgroup",
+                 "kpagecount", "kpageflags", "latency_stats", "locks", "mdstat", "mtrr", "pagetypeinfo",
+                 "sched_debug", "schedstat", "slabinfo", "softirqs", "swaps", "sysrq-trigger", "timer_list",
+                 "timer_stats", "vmallocinfo", "zoneinfo")  # fmt: skip
+_HIDDEN_FOLDERS = ("acpi", "asound", "dynamic_debug", "fs", "irq", "scsi", "tty")
 _ETC_NETWORK = ("gai.conf", "host.conf", "nsswitch.conf", "protocols", "resolv.conf", "services")
 
 
@@ -49,6 +61,7 @@ def arguments(view: View, seccomp_filter: int | None) -> list[str]:
         *_system(view.shared_memory_mib),
         *_own(view),
         *_first_process(),
+        *_closed(),
         *(("--seccomp", str(seccomp_filter)) if seccomp_filter is not None else ()),
         *("--chdir", "/", "--"),
     ]
@@ -71,7 +84,8 @@ def _namespaces(network: bool) -> Iterable[str]:
         yield "--unshare-net"
     yield from ("--cap-drop", "ALL")
     if os.geteuid() == 0:
-        for capability in ("CAP_SETUID", "CAP_SETGID", "CAP_KILL"):
+        # The last is for giving up all others for good, itself included: bubblewrap leaves root's bounding set full.
+        for capability in ("CAP_SETUID", "CAP_SETGID", "CAP_KILL", "CAP_SETPCAP"):
             yield from ("--cap-add", capability)
     else:
         yield "--unshare-user"
@@ -95,6 +109,21 @@ def _system(shared_memory_mib: int) -> Iterable[str]:
             yield from ("--ro-bind", str(directory), str(directory))
     for name in _ETC:
         yield from ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
+
+
+def _closed() -> Iterable[str]:
+    """Hides what /proc tells of the machine, and closes the folders that only hold mounts to further files.
+
+    Those are in memory without a size of their own; where the sandbox has but one user id, it owns them.
+    """
+    for name in _HIDDEN_FILES:
+        if os.path.exists(f"/proc/{name}"):
+            yield from ("--dev-bind", "/dev/null", f"/proc/{name}")
+    for name in _HIDDEN_FOLDERS:
+        if os.path.isdir(f"/proc/{name}"):
+            yield from ("--size", "4096") if _supports("--size") else ()
+            yield from ("--tmpfs", f"/proc/{name}", "--remount-ro", f"/proc/{name}")
+    yield from ("--remount-ro", "/dev", "--remount-ro", "/")
 
 
 def _own(view: View) -> Iterable[str]:
@@ -161,7 +190,7 @@ def obstacle() -> str:
     seccomp_filter = seccomp.open_filter()
     inherited = () if seccomp_filter is None else (seccomp_filter,)
     try:
-        program = [str(BASE_PYTHON), "-I", "-S", "-c", "print('inside')"]
+        program = [str(BASE_PYTHON), "-I", "-S", "-c", _PROBE, LIBRARY_INSIDE]
         code, text = _output([*arguments(View(), seccomp_filter), *program], inherited)
     finally:
         for descriptor in inherited:

@@ -5,7 +5,6 @@ lives, and goes through the phases once. A run directory that has a state was be
 """
 
 import os
-import shutil
 import signal
 import socket
 import sys
@@ -15,9 +14,10 @@ from pathlib import Path
 
 from apps.workloads.drivers.base import Exit, ExitReason, IsolationLevel, Phase, RuntimeImage
 from apps.workloads.drivers.local import cgroups, fencing, runtime, stopping
+from apps.workloads.drivers.local.disk_watch import DiskWatch
 from apps.workloads.drivers.local.environment import command
 from apps.workloads.drivers.local.journal import Journal
-from apps.workloads.drivers.local.linux import PR_SET_CHILD_SUBREAPER, prctl, try_lock
+from apps.workloads.drivers.local.linux import PR_SET_CHILD_SUBREAPER, prctl, remove_tree, try_lock
 from apps.workloads.drivers.local.mounting import MountFailed, launch_command, prepare
 from apps.workloads.drivers.local.records import RunDirectory, RunSpec, decode_spec
 from apps.workloads.drivers.local.stopping import StopFile
@@ -26,6 +26,7 @@ from apps.workloads.drivers.local.supervise import Supervisor
 BOOT = "import sys; sys.path.append(sys.argv[1]); from apps.workloads.drivers.local import shim; shim.main(sys.argv[2])"
 PROJECT = Path(__file__).resolve().parents[4]
 LOCK_WAIT_S = 5.0
+MIB = 1024 * 1024
 
 
 class Stopped(Exception):
@@ -87,9 +88,11 @@ class Shim:
     spec: RunSpec
     journal: Journal
     group: cgroups.Group | None = None
+    disk: DiskWatch | None = None
 
     def run(self) -> None:
         stop = StopFile(self.run_directory.stop)
+        self.journal.log_limit = self.spec.request.disk.log_mib * MIB
         self.journal.give_up = stop.is_asked
         ref, data = str(self.spec.request.attempt_id), Path(self.spec.data)
         if self.spec.data:
@@ -97,10 +100,13 @@ class Shim:
         ended = self._guarded(stop)
         if self.group is not None:
             self.group.remove()
+        run = self.run_directory
+        for directory in (run.temporary, run.scratch, run.ports):
+            remove_tree(directory)  # before the record: on a full disk, others wait for that room
+        run.exec_socket.unlink(missing_ok=True)
         self.journal.finish(ended)
-        for directory in (self.run_directory.temporary, self.run_directory.ports):
-            shutil.rmtree(directory, ignore_errors=True)
-        self.run_directory.exec_socket.unlink(missing_ok=True)
+        if self.disk is not None:
+            self.disk.leave()
         if self.spec.data and not fencing.is_up(data, ref):
             fencing.remove(data, ref)
 
@@ -115,6 +121,9 @@ class Shim:
         except MountFailed as error:
             self.journal.note(str(error))
             return Exit(None, None, ExitReason.MOUNT_FAILED, str(error))
+        except OSError as error:  # a full disk, mostly, while the runtime is built
+            reason = ExitReason.IMAGE_FAILED if self.journal.phase is Phase.IMAGE else ExitReason.START_FAILED
+            return Exit(None, None, reason, f"{error.strerror}")
 
     def _phases(self, stop: StopFile) -> Exit:
         request = self.spec.request
@@ -129,6 +138,7 @@ class Shim:
             launch = launch_command(self.spec, self.run_directory, [path, *tools.values()])
         self._tick(stop)
         supervisor = Supervisor(self.spec, self.journal, stop, self.group)
+        self.disk = supervisor.disk
         ended = supervisor.run(launch, command(self.spec, self.run_directory, path, tools), listener)
         if ended.reason is ExitReason.START_FAILED:
             self.journal.note(f"The workload could not be started: {ended.detail}")

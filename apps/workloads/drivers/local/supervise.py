@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from apps.workloads.drivers.base import Exit, ExitReason, IsolationLevel, Usage
 from apps.workloads.drivers.local import processes
 from apps.workloads.drivers.local.cgroups import Group
+from apps.workloads.drivers.local.disk_watch import GRACE_S, Breach, DiskWatch, largest_file
 from apps.workloads.drivers.local.environment import Command
 from apps.workloads.drivers.local.journal import Journal
 from apps.workloads.drivers.local.linux import PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, prctl
@@ -41,6 +42,7 @@ class Outcome:
     status: int | None = None
     out_of_memory: bool = False
     stopped: bool = False
+    breach: Breach | None = None
 
 
 class Supervisor:
@@ -57,6 +59,9 @@ class Supervisor:
         self._killed = False
         self._sampled_at = 0.0
         self._cpu_before = 0.0
+        self._breach_due = 0.0
+        self.disk = DiskWatch(spec, journal.run, self._members)
+        journal.give_up = self._must_give_up
 
     def run(self, launch: Launch, command: Command, listener: socket.socket) -> Exit:
         """Runs `command` under the first process that `launch` starts."""
@@ -98,6 +103,8 @@ class Supervisor:
         # On L0 whatever the workload leaves behind becomes a child of its first process, which ends it.
         prctl(PR_SET_CHILD_SUBREAPER, 1)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if (largest := largest_file(self.spec)) is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest))
         if self.group is not None:
             self.group.join()
 
@@ -151,6 +158,7 @@ class Supervisor:
     def _tick(self, process: "Process") -> None:
         self._obey_stop()
         self._watch_memory()
+        self._watch_disk()
         self._sample()
         self.journal.beat()
 
@@ -175,11 +183,31 @@ class Supervisor:
         if self.group is not None or not self.outcome.started or self.outcome.status is not None:
             return
         members = self._members()
-        if processes.memory_bytes(members) <= self._memory_limit:
+        own_files = self.spec.level is IsolationLevel.L1 and members
+        shared = processes.shared_memory_bytes(members[0]) if own_files else 0
+        if processes.memory_bytes(members) + shared <= self._memory_limit:
             return
-        if (processes.proportional_bytes(members) or self._memory_limit + 1) > self._memory_limit:
+        if (processes.proportional_bytes(members, shared) or self._memory_limit + 1) > self._memory_limit:
             self.outcome.out_of_memory = True
             self._killed = True
+
+    def _watch_disk(self) -> None:
+        """Above its limits it may save what it has, for a moment; with the disk full it may not."""
+        if not self.outcome.started or self.outcome.status is not None:
+            return
+        found, now = self.disk.turn(), time.monotonic()
+        if found is not None and (self.outcome.breach is None or found.urgent):
+            if self.outcome.breach is None:
+                processes.send(self._members(), signal.SIGTERM)
+            self._breach_due = now if found.urgent else now + GRACE_S
+            self.outcome.breach = found
+        if self.outcome.breach is not None and now >= self._breach_due:
+            self._killed = True
+
+    def _must_give_up(self) -> bool:
+        """Asked while output waits for room on a full disk, and everything else with it."""
+        self._watch_disk()
+        return self._killed or self.stop.is_asked()
 
     def _sample(self) -> None:
         ran_for = self.journal.clock() - (self.journal.running_since or self.journal.clock())
@@ -228,6 +256,10 @@ class Supervisor:
         number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
         if outcome.stopped:
             return Exit(code, number, ExitReason.STOPPED, "It did not end in time and was killed" * self._killed)
+        if outcome.breach is not None:
+            return Exit(code, number, outcome.breach.reason, outcome.breach.detail)
+        if number == signal.SIGXFSZ and (largest := largest_file(self.spec)) is not None:
+            return Exit(code, number, ExitReason.DISK_LIMIT, f"It wrote a file larger than {largest // MIB} MiB")
         if outcome.out_of_memory or (kills and code != 0):
             return Exit(code, number, ExitReason.OOM, self._memory_detail())
         reason = ExitReason.EXITED if code is not None else ExitReason.SIGNALLED

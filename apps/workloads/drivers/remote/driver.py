@@ -10,7 +10,6 @@ from uuid import UUID
 
 from apps.workloads.drivers.base import (
     CannotSee,
-    Endpoint,
     Handle,
     Isolation,
     LaunchRequest,
@@ -23,6 +22,7 @@ from apps.workloads.drivers.remote import client, codec
 from apps.workloads.drivers.remote.client import Peer
 from apps.workloads.drivers.remote.execution import RemoteExec
 from apps.workloads.drivers.remote.forwarding import Forwards
+from apps.workloads.drivers.sockets import Endpoint
 from apps.workloads.drivers.streams import ExecStream
 
 NAME = "remote"

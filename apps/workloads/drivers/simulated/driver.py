@@ -11,7 +11,6 @@ from dataclasses import replace
 from apps.workloads.drivers.base import (
     CannotSee,
     DriverError,
-    Endpoint,
     Exit,
     ExitReason,
     Handle,
@@ -29,6 +28,7 @@ from apps.workloads.drivers.local.checks import check
 from apps.workloads.drivers.local.driver import LocalDriver
 from apps.workloads.drivers.simulated import figures, stubs
 from apps.workloads.drivers.simulated.grants import Grant, Grants, boot, now_s
+from apps.workloads.drivers.sockets import Endpoint
 from apps.workloads.drivers.streams import ExecStream
 
 NAME = "simulated"
@@ -50,13 +50,16 @@ class SimulatedDriver:
         grants: Grants,
         processes: int = PROCESSES,
         is_off: Callable[[str], bool] = lambda node: False,
+        clock: Callable[[], float] = now_s,
     ) -> None:
         """`is_off`: whether the node of this name was switched off. It answers nobody then; what runs there goes on,
-        as behind a cable that was cut."""
+        as behind a cable that was cut. `clock`: seconds by which stubs take their time; the machine's own, unless
+        somebody simulates time as well."""
         self._local = local
         self._is_off = is_off
         self._grants = grants
         self._processes = processes
+        self._clock = clock
 
     def isolation(self) -> Isolation:
         return self._local.isolation()
@@ -89,8 +92,8 @@ class SimulatedDriver:
             raise
 
     def _grant(self, request: LaunchRequest) -> Grant:
-        is_stub = self._grants.processes() >= self._processes
-        return Grant(request.devices, _stub_seconds(request.env) if is_stub else 0.0, now_s(), boot())
+        is_stub = self._processes <= 0 or self._grants.processes() >= self._processes
+        return Grant(request.devices, _stub_seconds(request.env) if is_stub else 0.0, self._clock(), boot())
 
     def observe(self, handle: Handle) -> Observation:
         self._reach(handle.node)
@@ -111,7 +114,7 @@ class SimulatedDriver:
         if grant.boot != boot():
             lost = Exit(None, None, ExitReason.LOST, "The machine was started anew")
             return Observation(Phase.LOST, exit=lost)
-        return stubs.observe(grant, now_s() - grant.began_s, self._stopped_s(ref, grant))
+        return stubs.observe(grant, self._clock() - grant.began_s, self._stopped_s(ref, grant))
 
     def _stopped_s(self, ref: str, grant: Grant) -> float | None:
         """Seconds after its launch at which a stop was asked for first."""
@@ -128,7 +131,7 @@ class SimulatedDriver:
             if grant is not None and not grant.stub_s:
                 self._local.stop(handle, grace_s)
             elif grant is not None and not mark.exists():
-                mark.write_text(repr(now_s()))
+                mark.write_text(repr(self._clock()))
 
     def tell(self, handle: Handle, notice: Notice | None) -> None:
         """A stub has nobody to tell."""

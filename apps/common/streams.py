@@ -1,0 +1,50 @@
+"""Answers that are sent while they are read: each breaks off soon after the right to read it has ended."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+
+from django.http import StreamingHttpResponse
+
+from apps.common.access import Access, Actors
+from apps.common.actor import Actor
+from apps.common.grants import Grant
+from apps.common.permissions import Permission
+
+
+class Stream(StreamingHttpResponse):
+    """`visible` looks up what is sent, for the actor of that moment; it raises a `DomainError` once that is over.
+
+    The only streaming answer there is: `requires` and `ScopedView` refuse any other.
+    """
+
+    def __init__(
+        self,
+        parts: AsyncIterator[bytes] | AsyncIterator[str],
+        *,
+        visible: Callable[[Actor], object],
+        content_type: str,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(parts, content_type=content_type, headers=dict(headers or {}))
+        self.parts = parts
+        self.visible = visible
+        self.grant: Grant | None = None
+
+    def bind(self, actors: Actors, access: Access) -> None:
+        """Called by the route's guard: whom to ask whether the stream may go on."""
+        self.grant = Grant(actors, access, self.visible)
+
+    async def release(self) -> None:
+        """Close what the parts are read from, which Django leaves to the garbage collector when a stream breaks off."""
+        if isinstance(self.parts, AsyncGenerator):
+            await self.parts.aclose()
+
+
+def while_holding(actor: Actor, *permissions: Permission) -> Callable[[Actor], object]:
+    """`visible` for rows that no single object stands for: all of these that `actor` holds have to be held still."""
+    needed = [permission for permission in permissions if actor.may(permission)]
+
+    def visible(now: Actor) -> None:
+        for permission in needed:
+            now.require(permission)
+
+    return visible

@@ -1,0 +1,49 @@
+"""What a guest may see, read again every few seconds while a session lasts: a share that has ended ends here too."""
+
+import asyncio
+import time
+from uuid import UUID
+
+from django.db import Error as DatabaseError
+
+from apps.common.grants import BLIND_S
+from apps.common.scoping import acting
+from apps.envs.ssh import guests
+from apps.envs.ssh.guests import Guest
+from apps.envs.ssh.namespace import Namespace, namespace_of
+from apps.envs.ssh.workers import in_thread
+
+FRESH_S = 10.0
+
+
+class CurrentNamespace:
+    """Of one SFTP or scp session, for the requests that it has under way at once."""
+
+    def __init__(self, guest: Guest) -> None:
+        self._guest = guest
+        self._known: Namespace | None = None
+        self._read_at = 0.0
+        self._reading = asyncio.Lock()
+
+    async def get(self) -> Namespace:
+        """Raises a `DomainError` where nothing may be seen any more."""
+        async with self._reading:
+            now = time.monotonic()
+            if self._known is not None and now - self._read_at <= FRESH_S:
+                return self._known
+            try:
+                self._known, self._read_at = await in_thread(self._load), now
+            except DatabaseError:
+                if self._known is None or now - self._read_at > BLIND_S:
+                    raise
+            return self._known
+
+    async def allows(self, root_id: UUID, *, write: bool) -> bool:
+        """Whether a file that was opened in this tree may still be used."""
+        roots = [place.root for place in (await self.get()).places if place.root.id == root_id]
+        return any(root.writable or not write for root in roots)
+
+    def _load(self) -> Namespace:
+        actor = guests.actor_of(self._guest)
+        with acting(actor):
+            return namespace_of(self._guest, actor)

@@ -1,0 +1,58 @@
+"""What the files process does by itself: measuring, emptying bins and trash, finding what was forgotten."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from uuid import UUID, uuid5
+
+from apps.common.actor import system_actor
+from apps.storage import datasets, disk, housekeeping, usage, volumes
+from apps.storage.runner import Chore
+from apps.storage.turns import Piece
+
+_NOBODY = UUID(int=0)
+
+
+def _measuring() -> Iterator[Piece]:
+    """One piece per organisation: a tree of ten million files keeps only its own organisation's others waiting."""
+    for organisation_id in usage.due_organisations():
+        yield Piece(organisation_id, organisation_id, organisation_id)
+
+
+def _measure(organisation_id: UUID) -> None:
+    usage.measure_due(organisation_id)
+
+
+def _clean(_piece: UUID) -> None:
+    actor = system_actor()
+    volumes.purge_due(actor)
+    datasets.purge_due(actor)
+    housekeeping.sweep()
+
+
+def _empty_trash(_piece: UUID) -> None:
+    disk.empty_trash()
+
+
+def _adopt(_piece: UUID) -> None:
+    housekeeping.adopt()
+
+
+def _always(name: str) -> list[Piece]:
+    return [Piece(uuid5(_NOBODY, name), _NOBODY, _NOBODY)]
+
+
+def _trash_is_full(name: str) -> list[Piece]:
+    return _always(name) if any(disk.trash().iterdir()) else []
+
+
+def _chore(name: str, every_s: float, deadline_s: float, run: Callable[[UUID], None]) -> Chore:
+    due = _trash_is_full if name == "trash" else _always
+    return Chore(name, every_s, deadline_s, partial(due, name), run, slots=1)
+
+
+CHORES: tuple[Chore, ...] = (
+    Chore("measure", 5, usage.PATIENCE_S + usage.SLICE_S + 60, _measuring, _measure, slots=4),
+    _chore("clean", 300, 1800, _clean),
+    _chore("trash", 60, 1800, _empty_trash),
+    _chore("adopt", 86400, 6 * 3600, _adopt),
+)

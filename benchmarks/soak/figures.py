@@ -1,0 +1,61 @@
+"""The result of a soak, for people and for `--json`."""
+
+import resource
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Count
+
+from apps.billing.models import Charge
+from apps.common.scoping import acting
+from apps.workloads.models import Attempt, Preemption, Workload
+from benchmarks.soak.world import platform
+
+if TYPE_CHECKING:
+    from benchmarks.soak.people import Crowd
+    from benchmarks.soak.run import Soak
+
+
+def figures(soak: "Soak", crowd: "Crowd") -> dict[str, Any]:
+    """Counts of what happened, how long people waited, and what did not hold."""
+    with acting(platform()):
+        waits = _waits_s()
+        return {
+            "seed": soak.plan.seed,
+            "hours": soak.plan.hours,
+            "reached_h": soak.reached_h,
+            "people": soak.plan.people,
+            "organisations": soak.plan.organisations,
+            "acts": dict(sorted(crowd.done.items())),
+            "refused": dict(sorted(crowd.refused.items())),
+            "workloads": Workload.objects.count(),
+            "started": Attempt.objects.filter(started_at__isnull=False).count(),
+            "ended": _ended(),
+            "preemptions": dict(Preemption.objects.values_list("outcome").annotate(n=Count("pk")).order_by("outcome")),
+            "node_deaths": soak.machines.deaths,
+            "charges": Charge.objects.count(),
+            "wait_p50_s": _quantile(waits, 0.5),
+            "wait_p95_s": _quantile(waits, 0.95),
+            "longest_wait_s": round(waits[-1]) if waits else 0,
+            "passes": soak.loops.passes,
+            "checks": soak.checks,
+            "drained_h": soak.drained_h,
+            "counted": dict(sorted(soak.seen.counted.items())),
+            "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+            "violations": [asdict(one) for one in soak.violations],
+        }
+
+
+def _ended() -> dict[str, int]:
+    rows = Workload.objects.filter(ended_at__isnull=False).values_list("status", "reason")
+    return {f"{s} {r}".strip(): n for s, r, n in rows.annotate(n=Count("pk")).order_by("status", "reason")}
+
+
+def _waits_s() -> list[float]:
+    """From submission to the first placement."""
+    rows = Attempt.objects.filter(number=1).values_list("placed_at", "workload__created_at")
+    return sorted((placed - made).total_seconds() for placed, made in rows)
+
+
+def _quantile(values: list[float], share: float) -> int:
+    return round(values[min(len(values) - 1, int(share * len(values)))]) if values else 0

@@ -1,0 +1,203 @@
+"""The evidence of work, and the row that it renews."""
+
+import asyncio
+import os
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.conf import LazySettings
+from django.db import OperationalError
+from django.db.models.functions import Now
+
+from apps.common import heartbeats
+from apps.common.heartbeats import Did, Heart, Loop, Movement, Tasks
+from apps.common.models import ProcessHeartbeat
+
+
+@pytest.mark.django_db
+def test_each_proof_renews_the_row_of_this_process_alone(settings: LazySettings) -> None:
+    settings.PLSTACK_INSTANCE = "here"
+    ProcessHeartbeat.objects.create(kind="worker", instance="there", pid=1)
+    ProcessHeartbeat.objects.create(kind="worker", instance="here", pid=1, beats=50)  # of the one before
+    heart = Heart("worker", Did())
+    heart._write()
+    first = ProcessHeartbeat.objects.get(kind="worker", instance="here")
+    heart._write()
+    second = ProcessHeartbeat.objects.get(kind="worker", instance="here")
+    assert (first.pid, first.beats, second.beats) == (os.getpid(), 1, 2)
+    assert second.beat_at >= first.beat_at
+    assert ProcessHeartbeat.objects.get(instance="there").beats == 1
+
+
+@pytest.mark.django_db
+def test_a_row_that_was_taken_away_is_written_again() -> None:
+    heart = Heart("web", Did())
+    heart._write()
+    ProcessHeartbeat.objects.all().delete()
+    heart._write()
+    assert ProcessHeartbeat.objects.get().kind == "web"
+
+
+def test_a_database_that_is_away_does_not_end_the_heart(monkeypatch: pytest.MonkeyPatch) -> None:
+    def away() -> None:
+        raise OperationalError("connection refused")
+
+    monkeypatch.setattr("apps.common.heartbeats.close_old_connections", away)
+    monkeypatch.setattr("apps.common.heartbeats.connection.close", lambda: None)
+    Heart("web", Did()).beat()
+
+
+@pytest.mark.django_db
+def test_a_loop_that_turns_often_writes_every_two_seconds() -> None:
+    heart = Heart("files")
+    for _ in range(5):
+        heart.beat_if_due()
+    assert ProcessHeartbeat.objects.get().beats == 1
+    heart._beaten_at -= heartbeats.INTERVAL_S
+    heart.beat_if_due()
+    assert ProcessHeartbeat.objects.get().beats == 2
+
+
+def test_evidence_is_used_up() -> None:
+    did = Did()
+    assert not did()
+    did.done()
+    assert did()
+    assert not did()
+
+
+def test_a_loop_that_turns_proves_itself_and_one_that_is_blocked_does_not() -> None:
+    loop, told = Loop(), list[bool]()
+
+    async def turn() -> None:
+        turning = asyncio.create_task(loop.turn_forever())
+        await asyncio.sleep(0.01)
+        told.append(loop())
+        time.sleep(1.2)
+        told.append(loop())
+        turning.cancel()
+
+    asyncio.run(turn())
+    assert told == [True, False]
+
+
+def test_a_loop_that_turns_for_nobody_is_no_proof() -> None:
+    loop = Loop(serves=lambda: False)
+    loop.done()
+    assert not loop()
+
+
+def test_a_worker_proves_itself_when_each_of_its_queues_was_served() -> None:
+    tasks = Tasks()
+    tasks.expect(["reconcile", "default"], threads=4)
+    for _ in range(2):
+        with tasks.running("reconcile"):
+            pass
+        assert not tasks()
+        with tasks.running("default"):
+            pass
+        assert tasks()
+        assert not tasks()
+
+
+class Pool:
+    """Tasks in threads of their own."""
+
+    def __init__(self, threads: int) -> None:
+        self.tasks = Tasks()
+        self.tasks.expect(["reconcile", "default"], threads)
+        self.end = threading.Event()
+        self.executor = ThreadPoolExecutor(threads)
+
+    def occupy(self, how: "threading.Event | Path | None" = None) -> None:
+        begun = threading.Event()
+
+        def work() -> None:
+            with self.tasks.running("default"):
+                begun.set()
+                if isinstance(how, Path):
+                    how.open("wb").close()  # a pipe that nobody reads
+                while how is None and not self.end.is_set():
+                    time.sleep(0.01)
+
+        self.executor.submit(work)
+        assert begun.wait(5)
+        time.sleep(0.05)
+
+
+@pytest.fixture
+def pipe(tmp_path: Path) -> Iterator[Path]:
+    os.mkfifo(tmp_path / "pipe")
+    yield tmp_path / "pipe"
+    os.close(os.open(tmp_path / "pipe", os.O_RDWR | os.O_NONBLOCK))
+
+
+def release(pipe: Path, pool: Pool) -> None:
+    pool.end.set()
+    descriptor = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+    pool.executor.shutdown()
+    os.close(descriptor)
+
+
+def test_a_pool_whose_threads_are_all_stuck_proves_nothing(pipe: Path) -> None:
+    pool = Pool(2)
+    pool.occupy(pipe)
+    pool.occupy(pipe)
+    pool.tasks()
+    time.sleep(0.1)
+    assert not pool.tasks()
+    release(pipe, pool)
+
+
+def test_a_pool_that_is_full_of_long_work_is_left_alone(pipe: Path) -> None:
+    pool = Pool(2)
+    pool.occupy(pipe)
+    pool.occupy()
+    for _ in range(3):
+        time.sleep(0.1)
+        assert pool.tasks()
+    release(pipe, pool)
+
+
+def test_long_work_excuses_nobody_who_has_a_free_thread(pipe: Path) -> None:
+    """Then messages could be taken, and are not: the consumer is dead."""
+    pool = Pool(2)
+    pool.occupy()
+    time.sleep(0.1)
+    assert not pool.tasks()
+    release(pipe, pool)
+
+
+def test_what_has_run_for_ever_is_not_believed(pipe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = Pool(1)
+    monkeypatch.setattr(Tasks, "LONGEST_S", 0.05)
+    pool.occupy()
+    time.sleep(0.1)
+    assert not pool.tasks()
+    release(pipe, pool)
+
+
+def test_a_thread_that_sleeps_does_not_move() -> None:
+    awake, end = Movement(), threading.Event()
+    thread = threading.Thread(target=end.wait)
+    thread.start()
+    time.sleep(0.05)
+    awake.of([thread.native_id or 0])
+    time.sleep(0.05)
+    assert not awake.of([thread.native_id or 0])
+    end.set()
+    thread.join()
+
+
+@pytest.mark.django_db
+def test_rows_of_containers_that_were_replaced_long_ago_are_forgotten() -> None:
+    for kind, instance, hours in (("web", "new", 0), ("web", "old", 2), ("ssh", "only", 2)):
+        row = ProcessHeartbeat.objects.create(kind=kind, instance=instance, pid=1)
+        ProcessHeartbeat.objects.filter(pk=row.pk).update(beat_at=Now() - timedelta(hours=hours))
+    heartbeats.forget_old()
+    assert set(ProcessHeartbeat.objects.values_list("instance", flat=True)) == {"new", "only"}
