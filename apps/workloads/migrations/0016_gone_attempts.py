@@ -8,7 +8,7 @@ class Migration(migrations.Migration):
     dependencies = [
         ('clusters', '0005_lost_nodes'),
         ('tenants', '0005_guarantees'),
-        ('workloads', '0014_lost_attempts'),
+        ('workloads', '0015_standing'),
     ]
 
     operations = [
