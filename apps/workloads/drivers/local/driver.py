@@ -31,7 +31,7 @@ from apps.workloads.drivers.local import accounts, cgroups, execution, nvml, pro
 from apps.workloads.drivers.local.cards import Cards, GpuSampler
 from apps.workloads.drivers.local.checks import check
 from apps.workloads.drivers.local.isolation import Machine
-from apps.workloads.drivers.local.linux import is_locked
+from apps.workloads.drivers.local.linux import is_locked, remove_tree
 from apps.workloads.drivers.local.metrics import read_metrics
 from apps.workloads.drivers.local.records import (
     MARKER,
@@ -153,7 +153,7 @@ class LocalDriver:
                 raise DriverError("The attempt has not ended")
             trash = self._runs / f".trash-{handle.ref}-{uuid4().hex}"
             run.path.rename(trash)
-            shutil.rmtree(trash, ignore_errors=True)
+            remove_tree(trash)
 
     def known(self) -> list[str]:
         """`ref` of every attempt that has a run directory here, also of those that no row remembers."""

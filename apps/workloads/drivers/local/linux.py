@@ -4,7 +4,9 @@ import ctypes
 import errno
 import fcntl
 import os
+from contextlib import suppress
 from pathlib import Path
+from uuid import uuid4
 
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
@@ -64,3 +66,48 @@ def is_locked(path: Path) -> bool:
     finally:
         os.close(descriptor)
     return False
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a folder in which a workload has written, as far as possible; follows no link.
+
+    `shutil.rmtree` recurses, and a program can nest folders deeper than any stack. Here folders are moved up to the top
+    one and emptied there in their turn.
+    """
+    with suppress(OSError):
+        top = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            waiting = os.listdir(top)
+            while waiting:
+                with suppress(OSError):
+                    waiting.extend(_remove_entry(top, waiting.pop()))
+        finally:
+            os.close(top)
+        os.rmdir(path)
+
+
+def _remove_entry(top: int, name: str) -> list[str]:
+    """Names under which the folders that were in this one stand in the top one now."""
+    try:
+        folder = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=top)
+    except NotADirectoryError:
+        os.unlink(name, dir_fd=top)
+        return []
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+        os.unlink(name, dir_fd=top)
+        return []
+    moved = []
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    moved.append(uuid4().hex)
+                    os.rename(entry.name, moved[-1], src_dir_fd=folder, dst_dir_fd=top)
+                else:
+                    os.unlink(entry.name, dir_fd=folder)
+    finally:
+        os.close(folder)
+    os.rmdir(name, dir_fd=top)
+    return moved
