@@ -34,8 +34,7 @@ while True:
     except OSError:
         time.sleep(.1)
 """
-NAMED = 'open(tempfile.gettempdir() + "/large", "wb", buffering=0)'
-FILLS_UNSEEN = FILLS_TMP.replace(NAMED, "tempfile.TemporaryFile(buffering=0)")
+FILLS_UNSEEN = FILLS_TMP.replace('open(tempfile.gettempdir() + "/large", "wb", ', "tempfile.TemporaryFile(")
 FILLS_OUTPUT = FILLS_TMP.replace("tempfile.gettempdir()", "'/workspace/output'")
 FILLS_INODES = """
 import os, tempfile, time
