@@ -108,10 +108,9 @@ class PlainInput:
             return None
         if not _is_address(request.POST.get(RETURN, "")):
             raise BadRequest(RETURN)
-        verbatim: frozenset[str] = getattr(view, "verbatim", frozenset())
+        beside_fields: frozenset[str] = getattr(view, "beside_fields", frozenset())
         for name, values in request.POST.lists():
-            check = text.unstorable if name in verbatim else text.problem
-            if problem := next((words for each in (name, *values) if (words := check(each))), ""):
+            if name not in beside_fields and (problem := next(filter(None, map(text.problem, (name, *values))), "")):
                 return refusal(request, Invalid(problem, hint=_("Go back and remove it: it cannot be seen.")))
         return None
 
@@ -129,11 +128,14 @@ def _is_address(wanted: str) -> bool:
     return True
 
 
-def verbatim(*names: str) -> Callable[[View], View]:
-    """Marks a view whose form has fields of these names with programs in them, control characters and all."""
+def says_beside(*names: str) -> Callable[[View], View]:
+    """Marks a view whose form has fields of these names in which programs stand, control characters and all.
+
+    It keeps what was typed, and says beside each field what cannot be kept of it.
+    """
 
     def decorate(view: View) -> View:
-        view.verbatim = frozenset(names)  # type: ignore[attr-defined]
+        view.beside_fields = frozenset(names)  # type: ignore[attr-defined]
         return view
 
     return decorate

@@ -33,6 +33,7 @@ def main() -> int:
         stride=timedelta(minutes=asked.stride),
         stop_at_first=asked.stop_at_first,
         small=asked.small,
+        bustle=asked.bustle,
         within=timedelta(minutes=asked.within) if asked.within else None,
     )
     with scratch_database(f"plstack_soak_{os.getpid()}", asked.template) as clock, prepared(plan, clock) as soak:
@@ -54,6 +55,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--people", type=int, default=40)
     parser.add_argument("--organisations", type=int, default=5)
     parser.add_argument("--stride", type=int, default=15, help="minutes between two turns of all loops")
+    parser.add_argument("--bustle", type=float, default=1.0, help="how many times as often as usual people act")
     parser.add_argument("--small", action="store_true", help="one machine of two cores, one organisation")
     parser.add_argument("--within", type=int, help="give up after so many minutes on the wall")
     parser.add_argument("--stop-at-first", action="store_true", help="end with the first violation")

@@ -104,9 +104,10 @@ def scratch_database(name: str, template: str | None = None) -> Iterator[Clock]:
             yield clock
     finally:
         connection.close()
+        connection.settings_dict["OPTIONS"].pop("options", None)  # as the owner
+        _drop(name)
         connection.settings_dict.clear()
         connection.settings_dict.update(own)
-        _drop(name)
 
 
 def install() -> None:

@@ -118,7 +118,7 @@ class _Start:
         with self.reporter.step("Processes") as step:
             supervisor.await_loaded()
             _await_answer(supervisor)
-            step.outcome = "web, gateway, worker, scheduler, beat" + (", ssh" if self.layout.ssh_port else "")
+            step.outcome = "web, gateway, worker, scheduler, files, beat" + (", ssh" if self.layout.ssh_port else "")
         self._welcome(admin)
         return supervisor
 

@@ -135,7 +135,6 @@ def test_the_queue_is_searched_by_workload_and_organisation(
         ("vis", ["vision"]),
         (other.organisation.name, ["speech"]),
         ("nothing such", []),
-        ("\x00vis", ["vision"]),
     ):
         found = shown(ops, "waiting", q=words)
         assert [row.record.workload.name for row in found["table"].rows] == names

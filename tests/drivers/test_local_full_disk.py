@@ -20,6 +20,7 @@ from apps.workloads.drivers.local.disk_watch import NO_FILES, NO_SPACE
 from apps.workloads.drivers.local.driver import LocalDriver
 from apps.workloads.drivers.local.records import MARKER
 from tests.drivers.kit import Kit, eventually
+from tests.searching import examples
 
 MIB = 1024 * 1024
 # Each takes what it can and goes on when there is no more, as a program does that catches its errors.
@@ -33,8 +34,7 @@ while True:
     except OSError:
         time.sleep(.1)
 """
-NAMED = 'open(tempfile.gettempdir() + "/large", "wb", buffering=0)'
-FILLS_UNSEEN = FILLS_TMP.replace(NAMED, "tempfile.TemporaryFile(buffering=0)")
+FILLS_UNSEEN = FILLS_TMP.replace('open(tempfile.gettempdir() + "/large", "wb", ', "tempfile.TemporaryFile(")
 FILLS_OUTPUT = FILLS_TMP.replace("tempfile.gettempdir()", "'/workspace/output'")
 FILLS_INODES = """
 import os, tempfile, time
@@ -209,7 +209,7 @@ def test_a_file_beyond_all_limits_cannot_even_be_begun(isolated: Kit) -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 40_000), st.sampled_from("fshl")), max_size=25))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_what_is_counted_is_what_the_file_system_counts(plan: list[tuple[int, int, str]]) -> None:
     """Files, sparse files, hard links and symbolic links, some levels deep, against du(1)."""
     with tempfile.TemporaryDirectory() as root:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from apps.common.errors import Invalid
 from apps.storage import archives
 from apps.storage.archives import extract_zip
+from tests.searching import examples
 
 
 def zipped(*members: tuple[str | zipfile.ZipInfo, bytes]) -> io.BytesIO:
@@ -184,7 +185,7 @@ def test_lies_of_zip64_are_said_in_words(root: Path, field: int) -> None:
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(300))
 def test_no_damage_gets_anything_but_words(data: st.DataObject) -> None:
     content = bytearray(zipped(("a.txt", b"hello" * 50), ("sub/b.txt", b"x" * 3000)).getvalue())
     for _change in range(data.draw(st.integers(1, 6))):

@@ -129,12 +129,13 @@ def test_outputs_are_browsed_and_downloaded_as_files(world: World, alice: Client
     assert bob.get(f"{url('output', run)}?path=page.html").status_code == 404
 
 
-@pytest.mark.parametrize("path", ["../code", "/etc", "missing", "link", "%00", "model/../../x"])
+@pytest.mark.parametrize("path", ["../code", "/etc", "missing", "link", "model/../../x"])
 def test_no_path_leads_out_of_the_outputs(world: World, alice: Client, path: str) -> None:
     run = submit(world)
     (storage.root_of(run.output) / "link").symlink_to("/etc/passwd")
     assert alice.get(f"{url('detail', run)}?tab=output&path={path}").status_code == 200
     assert alice.get(f"{url('output', run)}?path={path}").status_code in (400, 404)
+    assert alice.get(f"{url('detail', run)}?tab=output&path=%00").status_code == 400
 
 
 def test_charts_answer_points_and_nothing_for_unknown_ones(world: World, alice: Client) -> None:

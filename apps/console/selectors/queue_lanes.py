@@ -89,7 +89,8 @@ def nodes(focus: Focus) -> list[UUID]:
 def promises(focus: Focus) -> list[Workload]:
     """What waits with room kept for it, the oldest promise first."""
     rows = waiting(focus).filter(promised_at__isnull=False).select_related("organisation")
-    rows = rows.exclude(explanation__reserved=[])  # its turn is remembered, but nobody knows when there is room
+    # Where nobody knows when there is room, a turn is remembered and nothing is kept.
+    rows = rows.exclude(explanation__has_key="reserved", explanation__reserved=[])
     return list(rows.order_by("promised_at", "pk"))
 
 

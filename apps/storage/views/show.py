@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 from apps.common.access import requires
 from apps.common.errors import Conflict, Denied, DomainError, Invalid
 from apps.common.files import is_picture
-from apps.common.middleware import verbatim
+from apps.common.middleware import says_beside
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.storage import browser, notebooks, texts
@@ -24,7 +24,7 @@ PAGE = "storage/files/show.html"
 _CODE = {"py": "python", "ipynb": "json", "json": "json", "sh": "shell", "bash": "shell"}
 
 
-@verbatim("text")
+@says_beside("text")
 @requires(VIEW)
 @require_http_methods(["GET", "POST"])
 def show(request: ActorRequest, kind: str, root_id: UUID) -> HttpResponse:

@@ -17,7 +17,7 @@ from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
 from apps.common.errors import DomainError, Invalid
 from apps.common.forms import show_error
-from apps.common.middleware import verbatim
+from apps.common.middleware import says_beside
 from apps.common.pages import REFUSED
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
@@ -44,7 +44,7 @@ SUBMIT = in_organisation(Permission.TRAINING_SUBMIT)
 EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "digits.py"
 
 
-@verbatim("text")
+@says_beside("text", "arguments_value", "environment_value")
 @requires(SUBMIT)
 @require_http_methods(["GET", "POST"])
 def new(request: ActorRequest) -> HttpResponse:
@@ -146,7 +146,7 @@ def _errors(form: RunForm) -> list[dict[str, str]]:
     ]
 
 
-@verbatim("text")
+@says_beside("text", "arguments_value", "environment_value")
 @requires(SUBMIT)
 @require_POST
 def quote(request: ActorRequest) -> HttpResponse:

@@ -167,6 +167,7 @@ class Attempt(TenantModel):
                 name="attempt_given_up",
                 condition=models.Q(given_up_at__isnull=False, gone_at__isnull=True),
             ),
+            models.Index(fields=["gone_at"], name="attempt_gone", condition=models.Q(gone_at__isnull=False)),
             models.Index(
                 fields=["ended_at"],
                 name="attempt_uncredited",
