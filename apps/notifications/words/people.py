@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import gettext_lazy
 
 from apps.common.badges import Tone
 from apps.common.formatting import sentences
@@ -37,10 +37,10 @@ def _role_changed(data: Data) -> Words:
 
 
 _RIGHTS_LOST: Mapping[str, str | Promise] = {
-    "membership": _lazy("They do not belong to the organisation any more."),
-    "account": _lazy("Their account is disabled."),
-    "role": _lazy("Their role does not allow this kind of work any more."),
-    "frozen": _lazy("The organisation is frozen."),
+    "membership": gettext_lazy("They do not belong to the organisation any more."),
+    "account": gettext_lazy("Their account is disabled."),
+    "role": gettext_lazy("Their role does not allow this kind of work any more."),
+    "frozen": gettext_lazy("The organisation is frozen."),
 }
 
 
