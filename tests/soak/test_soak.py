@@ -12,7 +12,7 @@ from apps.tenants import quotas
 from apps.workloads import states
 from apps.workloads.choices import Status
 from apps.workloads.models import Workload
-from apps.workloads.queueing import estimates
+from apps.workloads.queueing import estimates, standstill
 from apps.workloads.reconcile import outcome, saying
 from benchmarks.soak.run import Plan
 from benchmarks.soak.world import platform
@@ -96,6 +96,12 @@ class Mutants:
         patch.setattr(Future, "beside", lambda *_what: [])
 
     @staticmethod
+    def block_each_other_unwatched(patch: pytest.MonkeyPatch) -> None:
+        """The same, and nobody sets the queue going again."""
+        Mutants.block_each_other(patch)
+        patch.setattr(standstill, "set_going", lambda *_what: None)
+
+    @staticmethod
     def never_score(patch: pytest.MonkeyPatch) -> None:
         patch.setattr(estimates, "turned_out", lambda workloads, at: None)
 
@@ -107,7 +113,8 @@ class Mutants:
         (Mutants.bill_ahead, "slices_tile_what_ran"),
         (Mutants.keep_money, "holds_belong_to_what_lives"),
         (Mutants.misinform, "explanation_is_true"),
-        (Mutants.block_each_other, "nobody_waits_beside_room"),
+        (Mutants.block_each_other, "no_loop_fails"),  # the watchdog ends it within the hour, and logs that it had to
+        (Mutants.block_each_other_unwatched, "nobody_waits_beside_room"),
         (Mutants.never_score, "estimates_are_scored"),
     ],
 )
