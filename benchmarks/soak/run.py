@@ -42,6 +42,7 @@ SETTINGS = {
     "EMAIL_BACKEND": "django.core.mail.backends.dummy.EmailBackend",
     "CHANNEL_LAYERS": {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}},
 }
+RECEIVED_WITHIN = timedelta(minutes=2)
 # Once nobody arrives any more, nothing on any machine for so long means that the queue stands still.
 STILL = timedelta(hours=2)
 
@@ -93,6 +94,7 @@ class Soak:
     drained_h: float | None = None
     _coming: list[tuple[datetime, int, Callable[[], None]]] = field(default_factory=list)
     _numbers: Iterator[int] = field(default_factory=count)
+    _received_at: datetime = START
     _known: set[tuple[str, str]] = field(default_factory=set)
     _cpu: float = field(default_factory=time.process_time)
     _wall: float = field(default_factory=time.perf_counter)
@@ -188,6 +190,10 @@ class Soak:
         with acting(platform()) as actor:
             self.machines.come_back(actor, name, rebooted=rebooted)
         self.loops.wake()
+        # It takes work again once what it still ran is proved gone, after a minute; the platform looks all the time.
+        for turn in range(1, RECEIVED_WITHIN // LISTEN_EVERY + 1):
+            self.at(self.clock.now() + turn * LISTEN_EVERY, self.loops.listen)
+        self._received_at = self.clock.now() + RECEIVED_WITHIN
 
     def _drain_one(self, crowd: Crowd, world: World) -> None:
         crowd.drain_a_node()
@@ -247,7 +253,10 @@ class Soak:
         self.loops.settle()
 
     def check(self) -> None:
-        """Everything that has to hold, after a pass at rest."""
+        """Everything that has to hold, after a pass at rest; a little later while a machine is being received back."""
+        if self.clock.now() < self._received_at:
+            self.at(self._received_at, self.check)
+            return
         self.checks += 1
         if self.loops.rest():
             self.report("passes_come_to_rest", "passes go on placing work at one moment")
