@@ -19,7 +19,8 @@ from typing import Any  # noqa: E402
 
 import benchmarks.soak  # noqa: E402
 from benchmarks.soak.clock import scratch_database  # noqa: E402
-from benchmarks.soak.run import Plan, prepared  # noqa: E402
+from benchmarks.soak.plan import Plan  # noqa: E402
+from benchmarks.soak.run import prepared  # noqa: E402
 
 
 def main() -> int:

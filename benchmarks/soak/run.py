@@ -33,6 +33,7 @@ from benchmarks.soak.look import Memory, look_now
 from benchmarks.soak.loops import LISTEN_EVERY, Loops, running_loops
 from benchmarks.soak.machines import Machines, simulated_machines
 from benchmarks.soak.people import Crowd
+from benchmarks.soak.plan import Plan, Violation
 from benchmarks.soak.room import SILENCE
 from benchmarks.soak.world import World, make_small_world, make_world, platform
 
@@ -45,37 +46,6 @@ SETTINGS = {
 RECEIVED_WITHIN = timedelta(minutes=2)
 # Once nobody arrives any more, nothing on any machine for so long means that the queue stands still.
 STILL = timedelta(hours=2)
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What to run. `stride`: how often all loops run; `small`: one machine of two cores instead of the zone.
-
-    `longest`: what no run takes longer than, so that the queue can run empty soon after. `bustle`: how many times as
-    often as usual people act. `within`: give up after so long on the wall; the result says how far it came.
-    """
-
-    hours: int = 24
-    seed: int = 1
-    people: int = 40
-    organisations: int = 5
-    stride: timedelta = timedelta(minutes=15)
-    stop_at_first: bool = False
-    small: bool = False
-    deaths_a_day: float = 2.0
-    longest: timedelta = timedelta(hours=10)
-    bustle: float = 1.0
-    within: timedelta | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Violation:
-    """`after_cpu_s`: of this process, since the start."""
-
-    at: str
-    invariant: str
-    text: str
-    after_cpu_s: float
 
 
 @dataclass(slots=True)

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from benchmarks.soak.clock import scratch_database
-from benchmarks.soak.run import Plan, Soak, prepared
+from benchmarks.soak.plan import Plan
+from benchmarks.soak.run import Soak, prepared
 from tests import template
 
 Soaking = Callable[[Plan], Soak]

@@ -14,7 +14,7 @@ from apps.workloads.choices import Status
 from apps.workloads.models import Workload
 from apps.workloads.queueing import estimates, standstill
 from apps.workloads.reconcile import outcome, saying
-from benchmarks.soak.run import Plan
+from benchmarks.soak.plan import Plan
 from benchmarks.soak.world import platform
 from scheduler.timeline import Future
 from scheduler.types import Task
