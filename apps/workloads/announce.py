@@ -94,6 +94,10 @@ def event(actor: Actor, workload: Workload, kind: str, data: dict[str, Any]) -> 
     publish_on_commit(groups, _message(row))
 
 
+# What `events` reads of a workload.
+EVENT_COLUMNS = ("id", "organisation_id", "attempt_number", "status", "reason")
+
+
 def events(actor: Actor, kind: str, data: Mapping[Workload, dict[str, Any]]) -> None:
     """The same for many workloads in one statement."""
     rows = Event.objects.bulk_create(

@@ -10,12 +10,14 @@ from apps.workloads.choices import BY_RULE, NOT_STARTED, Reason, Status
 from apps.workloads.explaining.names import NAMELESS
 from apps.workloads.faults import why_stopped
 from apps.workloads.models import Event
-from apps.workloads.queueing.words import credited, gave_way
+from apps.workloads.queueing import promises
+from apps.workloads.queueing.words import credited, gave_way, room_kept
 from apps.workloads.waiting import explain
 
 _KINDS = {
     "waiting": "hourglass",
     "preemption": "arrow-back-up",
+    "promise": "bookmark",
     "saving": "device-floppy",
     "given": "cpu",
     "credit": "arrow-back-up",
@@ -38,6 +40,8 @@ def event_title(event: Event) -> str:
         return _("Waits: %(why)s") % {"why": _cause(event)}
     if event.kind == "preemption":
         return gave_way(event.data)
+    if event.kind == promises.EVENT:
+        return room_kept(event.data)
     if event.kind == crediting.EVENT:
         return credited(event.data)
     if event.kind == options.EVENT:

@@ -15,13 +15,11 @@ from benchmarks.soak.room import Machine, machines_now
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a waiting workload was told: why, and between when it should start."""
+    """When and in which stay a waiting workload was told of nodes on which room is kept for it."""
 
     at: datetime
-    cause: str
-    p50: float | None
-    p90: float | None
-    nodes: tuple[str, ...]
+    attempt: int
+    nodes: frozenset[str]
 
 
 @dataclass(slots=True)

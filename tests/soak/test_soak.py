@@ -1,6 +1,7 @@
 """Hours of the whole platform in which everything holds, and broken rules that a soak finds."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -12,7 +13,7 @@ from apps.tenants import quotas
 from apps.workloads import states
 from apps.workloads.choices import Status
 from apps.workloads.models import Workload
-from apps.workloads.queueing import estimates, standstill
+from apps.workloads.queueing import estimates, promises, standstill
 from apps.workloads.reconcile import outcome, saying
 from benchmarks.soak.plan import Plan
 from benchmarks.soak.world import platform
@@ -102,6 +103,13 @@ class Mutants:
         patch.setattr(standstill, "set_going", lambda *_what: None)
 
     @staticmethod
+    def keep_no_room(patch: pytest.MonkeyPatch) -> None:
+        """People are told of room that is kept for them, and it is not."""
+        explain = saying.explanation_of
+        patch.setattr(saying, "explanation_of", lambda wait, *a, **k: explain(replace(wait, guessed=False), *a, **k))
+        patch.setattr(promises, "keep", lambda *_what: None)
+
+    @staticmethod
     def never_score(patch: pytest.MonkeyPatch) -> None:
         patch.setattr(estimates, "turned_out", lambda workloads, at: None)
 
@@ -115,6 +123,7 @@ class Mutants:
         (Mutants.misinform, "explanation_is_true"),
         (Mutants.block_each_other, "no_loop_fails"),  # the watchdog ends it within the hour, and logs that it had to
         (Mutants.block_each_other_unwatched, "nobody_waits_beside_room"),
+        (Mutants.keep_no_room, "a_promise_is_kept_or_its_breach_told"),
         (Mutants.never_score, "estimates_are_scored"),
     ],
 )
@@ -145,3 +154,24 @@ def test_runs_on_a_new_installation_follow_each_other(soaking: Soaking) -> None:
         ended = Workload.objects.filter(pk__in=[first.pk, *(each.pk for each in waiting)], status=Status.SUCCEEDED)
         assert ended.count() == 4
     assert soak.violations == []
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_a_promise_that_is_given_up_is_found_unless_it_was_told(
+    soaking: Soaking, monkeypatch: pytest.MonkeyPatch, told: bool
+) -> None:
+    explain, guessed = saying.explanation_of, False
+    monkeypatch.setattr(saying, "explanation_of", lambda w, *a, **k: explain(replace(w, guessed=guessed), *a, **k))
+    if not told:
+        monkeypatch.setattr(saying.promises, "tell", lambda *_what: None)
+    soak = soaking(Plan(small=True, people=2, deaths_a_day=0))
+    crowd = soak.crowd()
+    soak.repeat_loops()
+    for _run in range(4):
+        crowd.submit(crowd.world.people[0], 10 * 3600)
+    for guessed in (False, True):  # noqa: B007  read by the explanation above
+        soak.until(soak.clock.now() + timedelta(minutes=20))
+        soak.check()
+    assert {violation.invariant for violation in soak.violations} == (
+        set() if told else {"a_promise_is_kept_or_its_breach_told"}
+    )

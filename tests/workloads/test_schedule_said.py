@@ -1,17 +1,21 @@
 """Why work waits is written in bulk: the head at once, the rest in turn, nothing twice and nothing never."""
 
 from collections.abc import Iterator
+from uuid import uuid4
 
 import pytest
 
 import scheduler
+from apps.clusters.models import Node
 from apps.common.scoping import acting
 from apps.workloads.choices import Status
 from apps.workloads.models import Event, Workload
+from apps.workloads.queueing import promises
 from apps.workloads.reconcile import saying, starting
 from apps.workloads.reconcile.explaining import explanation_of
 from apps.workloads.reconcile.saying import Sayings, digest_of
 from apps.workloads.reconcile.schedule import passed_over, run_pass
+from apps.workloads.timeline import event_title
 from benchmarks.crowd import Builder, Crowd
 from tests.builders import platform
 
@@ -120,3 +124,43 @@ def test_a_start_that_is_not_known_is_told_nowhere(known: bool, told: dict[str, 
     said = explanation_of(scheduler.Wait("w", cause, (), 1, start_p50=90.0), "o", known=known)
     assert said["params"] == told
     assert said["start_p50"] == (90.0 if known else None)
+
+
+def test_room_that_is_kept_moved_or_given_up_is_told_where_it_was_promised(crowd: None) -> None:
+    sayings, one = Sayings(), queued()[0]
+    here, there = Node.objects.order_by("name")[:2]
+
+    def said(*nodes: Node, guessed: bool = False) -> None:
+        kept = tuple(str(node.pk) for node in nodes)
+        wait = scheduler.Wait(
+            str(one.pk), scheduler.Cause(scheduler.CauseCode.CPU), (), 1, reserved_nodes=kept, guessed=guessed
+        )
+        sayings.say(platform(), [wait], tasks(), known=True)
+
+    said(here, guessed=True)
+    assert not Event.objects.filter(workload=one, kind=promises.EVENT).exists(), "a guess is no promise"
+    for nodes in [(here,), (here,), (here, there), (there, here), (there,), ()]:
+        said(*nodes)
+    said(here)
+    said(here, guessed=True)
+    events = Event.objects.filter(workload=one, kind=promises.EVENT).order_by("pk")
+    both = [here.name, there.name]
+    assert [(sorted(event.data["was"]), sorted(event.data["now"])) for event in events] == [
+        ([], [here.name]),
+        ([here.name], both),
+        (both, [there.name]),
+        ([there.name], []),
+        ([], [here.name]),
+        ([here.name], []),
+    ]
+    assert [event_title(event) for event in events][-2:] == [
+        f"Room is kept for it on {here.name}, from when enough is freed",
+        f"Room is no longer kept for it on {here.name}",
+    ]
+
+
+def test_a_promise_on_a_machine_that_was_removed_is_told_without_its_name(crowd: None) -> None:
+    one = queued()[0]
+    promises.tell(platform(), {str(one.pk): ([str(uuid4())], [])})
+    event = Event.objects.get(workload=one, kind=promises.EVENT)
+    assert event_title(event) == "Room is no longer kept for it on a machine that was removed"

@@ -1,15 +1,21 @@
 """What the queue keeps between passes: room that was promised, and nodes that were emptied for somebody."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db.models import F, OuterRef, Subquery
 
 import scheduler
+from apps.clusters.models import Node
+from apps.common.actor import Actor
+from apps.workloads import announce
 from apps.workloads.choices import PreemptionOutcome, Status
 from apps.workloads.models import Preemption, Workload
+
+EVENT = "promise"
+"""The kind of the event. Data: `was` and `now`, names of the machines where room was, and is, kept for a workload."""
 
 # For so long what was emptied for a task is kept for it; then it is anybody's again.
 HOLD = timedelta(minutes=10)
@@ -42,6 +48,22 @@ def keep(waits: Iterable[scheduler.Wait], before: Nodes, now: datetime) -> None:
             rows.update(promised_nodes=list(nodes), promised_at=now + timedelta(microseconds=place))
         elif before[task] != nodes:
             rows.update(promised_nodes=list(nodes))
+
+
+def tell(actor: Actor, changes: Mapping[str, tuple[Sequence[str], Sequence[str]]]) -> None:
+    """An event for each task that had been told of other nodes than now: room kept, moved, or kept no more."""
+    news = {task: nodes for task, nodes in changes.items() if set(nodes[0]) != set(nodes[1])}
+    if not news:
+        return
+    names = Node.objects.in_bulk({UUID(node) for pair in news.values() for nodes in pair for node in nodes})
+    workloads = Workload.objects.filter(pk__in=list(news)).only(*announce.EVENT_COLUMNS)
+    told = {workload: [_named(nodes, names) for nodes in news[str(workload.pk)]] for workload in workloads}
+    announce.events(actor, EVENT, {workload: {"was": was, "now": now} for workload, (was, now) in told.items()})
+
+
+def _named(nodes: Sequence[str], names: Mapping[UUID, Node]) -> list[str]:
+    """Nodes that were removed meanwhile have no name left."""
+    return [names[UUID(node)].name for node in nodes if UUID(node) in names]
 
 
 def forget(workloads: Iterable[UUID]) -> None:

@@ -27,6 +27,17 @@ def gave_way(data: Mapping[str, Any]) -> str:
     }
 
 
+def room_kept(data: Mapping[str, Any]) -> str:
+    """One event of a promise (`promises.EVENT`): room is kept on a machine, on another one, or no more."""
+    was, now = (", ".join(map(str, data.get(key) or [])) for key in ("was", "now"))
+    words = {"node": now or was or _("a machine that was removed"), "before": was or _("a machine that was removed")}
+    if not now:
+        return _("Room is no longer kept for it on %(node)s") % words
+    if not data.get("was"):
+        return _("Room is kept for it on %(node)s, from when enough is freed") % words
+    return _("Room is kept for it on %(node)s now, no longer on %(before)s") % words
+
+
 def for_whom(why: str, priority: int | None = None) -> str:
     """`for a task of your organisation with priority 5`, `for another organisation's guarantee`."""
     if why == PreemptionWhy.GUARANTEE:

@@ -16,6 +16,7 @@ from apps.common.actor import Actor
 from apps.workloads import announce
 from apps.workloads.choices import Status
 from apps.workloads.models import Workload
+from apps.workloads.queueing import promises
 from apps.workloads.reconcile.explaining import explanation_of, kin_of
 
 Json = dict[str, Any]
@@ -24,12 +25,12 @@ Json = dict[str, Any]
 HEAD, CHANGED, WINDOW = 200, 1000, 500
 # Times within a minute of each other are the same answer.
 MINUTE = 60.0
-EVENT_COLUMNS = ("id", "organisation_id", "attempt_number", "status", "reason")
 
 _WRITE = """
 UPDATE workloads_workload AS workload SET explanation = said.explanation, explained_at = statement_timestamp()
-FROM unnest(%s::uuid[], %s::jsonb[]) AS said(id, explanation)
-WHERE workload.id = said.id AND workload.status = %s RETURNING workload.id
+FROM unnest(%s::uuid[], %s::jsonb[]) AS said(id, explanation), workloads_workload AS before
+WHERE workload.id = said.id AND workload.status = %s AND before.id = workload.id
+RETURNING workload.id, coalesce(before.explanation->'reserved', '[]')
 """
 
 
@@ -70,12 +71,13 @@ class Sayings:
         return self._said.get(task, (None, None))[0]
 
     def write(self, actor: Actor, explanations: Mapping[str, Json]) -> None:
-        """Keep the newest explanations; an event only where the dominant cause itself changed."""
+        """Keep the newest explanations; an event where the dominant cause changed, and where the room that was kept."""
         marks = {task: (said["cause"], digest_of(said)) for task, said in explanations.items()}
         fresh = {task: said for task, said in explanations.items() if self._said.get(task) != marks[task]}
-        written = _write(fresh)
-        _tell(actor, {task: fresh[task] for task in written if self._cause(task) != fresh[task]["cause"]})
-        self._said |= {task: marks[task] for task in written}
+        kept = _write(fresh)
+        _tell(actor, {task: fresh[task] for task in kept if self._cause(task) != fresh[task]["cause"]})
+        promises.tell(actor, {task: (before, fresh[task].get("reserved") or []) for task, before in kept.items()})
+        self._said |= {task: marks[task] for task in kept}
 
     def __len__(self) -> int:
         return len(self._said)
@@ -101,18 +103,18 @@ def _frozen(value: Any) -> Any:
     return round(value / MINUTE) if isinstance(value, float) else value
 
 
-def _write(explanations: Mapping[str, Json]) -> list[str]:
-    """Those that still waited."""
+def _write(explanations: Mapping[str, Json]) -> dict[str, list[str]]:
+    """Those that still waited, with the nodes where they had been told that room is kept."""
     if not explanations:
-        return []
+        return {}
     ids = [UUID(task) for task in explanations]
     texts = [json.dumps(explanation) for explanation in explanations.values()]
     with connection.cursor() as cursor:
         cursor.execute(_WRITE, [ids, texts, Status.QUEUED])
-        return [str(row[0]) for row in cursor.fetchall()]
+        return {str(task): json.loads(reserved) for task, reserved in cursor.fetchall()}
 
 
 def _tell(actor: Actor, news: Mapping[str, Json]) -> None:
-    workloads = Workload.objects.filter(pk__in=list(news)).only(*EVENT_COLUMNS)
+    workloads = Workload.objects.filter(pk__in=list(news)).only(*announce.EVENT_COLUMNS)
     said = {workload: news[str(workload.pk)] for workload in workloads}
     announce.events(actor, "waiting", {w: {"cause": why["cause"], "params": why["params"]} for w, why in said.items()})

@@ -13,6 +13,7 @@ INVARIANTS: tuple[Invariant, ...] = (
     queue.never_means_never,
     queue.nobody_below_guarantee_starves,
     promises.no_promise_lies_in_the_past,
+    promises.a_promise_is_kept_or_its_breach_told,
     promises.estimates_are_scored,
     promises.promised_machines_can_keep_it,
     life.statuses_move_as_declared,

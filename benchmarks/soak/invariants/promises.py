@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 from apps.workloads.choices import Status
 from apps.workloads.models import Event, StartEstimate, Workload
-from benchmarks.soak.look import Look, Said, cause_of
+from apps.workloads.queueing import promises
+from benchmarks.soak.look import Look, Said
 
 # What is shown is rounded to minutes, and written by the next pass.
 SLACK = timedelta(minutes=2)
@@ -18,30 +19,36 @@ def no_promise_lies_in_the_past(look: Look) -> Iterator[str]:
         if p90 is not None and datetime.fromtimestamp(p90, UTC) < look.now - SLACK:
             told = datetime.fromtimestamp(p90, UTC)
             yield f"{look.who(workload)} is still shown a start by {told:%m-%d %H:%M} (p90)"
-    _count(look)
+
+
+def a_promise_is_kept_or_its_breach_told(look: Look) -> Iterator[str]:
+    """Room that somebody was told of is there still or has an event of its loss; what is shown is what is kept."""
+    still = {workload.pk: workload for workload in look.waiting}
+    for pk, said in look.memory.said.items():
+        waits = still.get(pk)
+        if not said.nodes:
+            continue
+        if waits is None or waits.attempt_number != said.attempt:
+            look.memory.counted["promises_ended"] += 1
+        elif _shown(waits) == said.nodes:
+            look.memory.counted["promises_kept_on"] += 1
+        else:
+            look.memory.counted["promises_moved" if _shown(waits) else "promises_dropped"] += 1
+            if not Event.objects.filter(workload_id=pk, kind=promises.EVENT, at__gt=said.at).exists():
+                yield f"{look.who(waits)} lost its room on {', '.join(sorted(said.nodes))} and was not told"
+    for workload in look.waiting:
+        if lacking := _shown(workload) - set(workload.promised_nodes):
+            yield f"{look.who(workload)} is told of room on {', '.join(sorted(lacking))}, which is not kept"
     look.memory.said = {workload.pk: _said(look, workload) for workload in look.waiting}
 
 
 def _said(look: Look, workload: Workload) -> Said:
-    explanation, nodes = workload.explanation, tuple(workload.promised_nodes)
-    return Said(look.now, cause_of(workload), explanation.get("start_p50"), explanation.get("start_p90"), nodes)
+    return Said(look.now, workload.attempt_number, _shown(workload))
 
 
-def _count(look: Look) -> None:
-    """How promises of room fared since the last look: kept by a start there or for longer, moved, or dropped."""
-    still = {workload.pk: workload for workload in look.waiting}
-    for pk, said in look.memory.said.items():
-        if not said.nodes:
-            continue
-        waits = still.get(pk)
-        if waits is None:
-            look.memory.counted["promises_ended"] += 1
-        elif tuple(waits.promised_nodes) == said.nodes:
-            look.memory.counted["promises_kept_on"] += 1
-        else:
-            look.memory.counted["promises_moved" if waits.promised_nodes else "promises_dropped"] += 1
-            told = Event.objects.filter(workload_id=pk, at__gt=said.at).exists() or cause_of(waits) != said.cause
-            look.memory.counted["promises_changed_untold"] += not told
+def _shown(workload: Workload) -> frozenset[str]:
+    """Nodes on which its page says that room is kept for it."""
+    return frozenset(workload.explanation.get("reserved") or ())
 
 
 def estimates_are_scored(look: Look) -> Iterator[str]:
