@@ -14,8 +14,9 @@ from apps.billing.models import Package
 from apps.billing.services import PackageSpec
 from apps.billing.services.voucher_terms import VoucherSpec
 from apps.billing.services.vouchers import issue_voucher
+from apps.clusters.discovery import look
 from apps.clusters.models import Accelerator, Node
-from apps.clusters.services import discover_local
+from apps.clusters.services import discover_local, measured
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.registry.platform_images import ensure_platform_images
@@ -35,15 +36,9 @@ FIRST_VOUCHER_VALID = timedelta(days=3650)
 def ensure(actor: Actor, *, username: str = ADMIN, password: str | None = None) -> str | None:
     """Make what is missing; the admin's password the first time, None ever after."""
     ensure_platform_images()
-    isolation = local_driver().isolation()
-    node = discover_local(
-        actor,
-        folder=Path(settings.PLSTACK_HOME),
-        isolation=isolation.level.value,
-        isolation_reason=isolation.reason,
-    )
+    node, cards = _discovered(actor) if settings.PLSTACK_LOCAL_NODE else _measured()
     if not Package.objects.exists():
-        for spec, rate in _packages(node):
+        for spec, rate in _packages(node, cards):
             billing.create_package(actor, spec=spec, rate_fen_per_hour=rate)
     if User.objects.exists():
         return None
@@ -55,6 +50,25 @@ def ensure(actor: Actor, *, username: str = ADMIN, password: str | None = None) 
     organisation = _organisation(actor, user)
     _grant(actor, organisation)
     return chosen
+
+
+def _discovered(actor: Actor) -> tuple[Node, list[Accelerator]]:
+    """This machine as a node, and its cards that work."""
+    isolation = local_driver().isolation()
+    node = discover_local(
+        actor,
+        folder=Path(settings.PLSTACK_HOME),
+        isolation=isolation.level.value,
+        isolation_reason=isolation.reason,
+    )
+    return node, list(Accelerator.objects.filter(node=node, healthy=True))
+
+
+def _measured() -> tuple[Node, list[Accelerator]]:
+    """The same without rows of it: it takes no work itself, but the machine that joins beside it is like it."""
+    machine = look(Path(settings.PLSTACK_HOME))
+    cards = [Accelerator(model=card.model[:60], memory_mib=card.memory_mib) for card in machine.cards if card.healthy]
+    return Node(**measured(machine, "", "")), cards
 
 
 def _grant(actor: Actor, organisation: Organisation) -> None:
@@ -75,14 +89,13 @@ def _organisation(actor: Actor, user: User) -> Organisation:
     return organisation
 
 
-def _packages(node: Node) -> list[tuple[PackageSpec, Decimal]]:
+def _packages(node: Node, cards: list[Accelerator]) -> list[tuple[PackageSpec, Decimal]]:
     """Packages that this machine can run: a small and a large slice of its CPU, and each model of card it has."""
     cpu, memory = node.allocatable_cpu_milli, node.allocatable_memory_mib
     packages = [
         (_cpu_package("small", "小", min(1000, cpu), min(2048, memory // 2), 10), Decimal(48)),
         (_cpu_package("large", "大", cpu, memory * 3 // 4, 20), Decimal(48 * max(1, cpu // 1000))),
     ]
-    cards = list(Accelerator.objects.filter(node=node, healthy=True))
     for sort, model in enumerate(sorted({card.model for card in cards}), 30):
         alike = [card for card in cards if card.model == model]
         packages.append((_card_package(model, len(cards), node, alike[0].memory_mib, sort), Decimal(1980)))

@@ -61,6 +61,9 @@ def watch() -> None:
 
 @shared_task(name="workloads.discover")
 def discover() -> None:
+    """See what the platform's own machine has; nothing where it takes no work."""
+    if not settings.PLSTACK_LOCAL_NODE:
+        return
     isolation = local_driver().isolation()
     local_driver().sweep_partitions()
     with acting(system_actor()) as actor:

@@ -6,6 +6,7 @@ import logging
 import ssl
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from apps.workloads.drivers.base import Handle
 from apps.workloads.drivers.local.driver import LocalDriver
 from plstack.agent import platform
 from plstack.agent.calls import Calls
-from plstack.agent.identity import Identity, Unfit, load, machine_id, read_marker, save
+from plstack.agent.identity import Identity, Unfit, has_joined, load, machine_id, read_marker, save
 from plstack.agent.server import Server
 
 log = logging.getLogger("plstack.agent")
@@ -22,11 +23,11 @@ PORT = 8765
 
 
 def main(words: list[str] | None = None) -> int:
-    arguments = _parser().parse_args(words)
+    arguments = parser().parse_args(words)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     try:
         if arguments.command == "join":
-            _join(arguments)
+            _join_again(arguments) if arguments.once and has_joined(arguments.home.resolve()) else _join(arguments)
         if arguments.command == "run" or arguments.run:
             _run(arguments.home.resolve())
     except Unfit as error:
@@ -37,12 +38,18 @@ def main(words: list[str] | None = None) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="plstack.agent", description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True)
+def parser() -> argparse.ArgumentParser:
+    whole = argparse.ArgumentParser(prog="plstack.agent", description=__doc__)
+    commands = whole.add_subparsers(dest="command", required=True)
     join = commands.add_parser("join", help="add this machine with a token from the console, then serve")
     join.add_argument("--server", required=True, help="the platform's address, as a browser opens it")
-    join.add_argument("--token", required=True)
+    join.add_argument(
+        "--via", default="", help="reach the platform at this address instead, past the proxy in front of --server"
+    )
+    token = join.add_mutually_exclusive_group(required=True)
+    token.add_argument("--token")
+    token.add_argument("--token-file", type=Path, help="a file with nothing but the token in it")
+    join.add_argument("--once", action="store_true", help="spend no token where this machine has joined already")
     join.add_argument("--data", type=Path, help="where the platform's data folder is mounted (default: HOME/data)")
     join.add_argument("--name", default="", help="the node's name (default: the host's)")
     join.add_argument("--host", default="0.0.0.0", help="the address to listen on")  # noqa: S104 - requests are signed
@@ -56,7 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     run = commands.add_parser("run", help="serve, after a join")
     for command in (join, run):
         command.add_argument("--home", type=Path, default=Path("/var/lib/plstack-agent"))
-    return parser
+    return whole
 
 
 def _join(arguments: argparse.Namespace) -> None:
@@ -65,8 +72,9 @@ def _join(arguments: argparse.Namespace) -> None:
     driver = LocalDriver(home)
     answer = platform.join(
         arguments.server,
+        arguments.via,
         {
-            "token": arguments.token,
+            "token": arguments.token or _token_in(arguments.token_file),
             "name": arguments.name,
             "machine_id": machine_id(home),
             "marker": read_marker(data),
@@ -87,9 +95,23 @@ def _join(arguments: argparse.Namespace) -> None:
         port=arguments.port,
         certificate=str(arguments.certificate or ""),
         key=str(arguments.key or ""),
+        via=arguments.via,
     )
     save(home, identity)
     log.info("joined %s as %s", arguments.server, identity.name)
+
+
+def _join_again(arguments: argparse.Namespace) -> None:
+    """It is known already; only the way to the platform may be another one since."""
+    home: Path = arguments.home.resolve()
+    save(home, replace(load(home), server=arguments.server, via=arguments.via))
+
+
+def _token_in(file: Path) -> str:
+    try:
+        return file.read_text().strip()
+    except OSError as error:
+        raise Unfit(f"{file} holds no token: {error.strerror}") from error
 
 
 def _fingerprint(certificate: Path | None) -> str:

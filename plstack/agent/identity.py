@@ -17,7 +17,10 @@ class Unfit(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """`platform_data`: where the platform has the folder that is `data` here. `secret` in hexadecimal."""
+    """`platform_data`: where the platform has the folder that is `data` here. `secret` in hexadecimal.
+
+    `via`: an address at which the platform is reached in place of `server`; "" for none.
+    """
 
     server: str
     node_id: str
@@ -29,6 +32,7 @@ class Identity:
     port: int
     certificate: str = ""
     key: str = ""
+    via: str = ""
 
 
 def save(home: Path, identity: Identity) -> None:
@@ -46,6 +50,10 @@ def load(home: Path) -> Identity:
         return Identity(**json.loads((home / FILE).read_text()))
     except (OSError, ValueError, TypeError) as error:
         raise Unfit(f"{home / FILE} cannot be read: join first, with a token from the console.") from error
+
+
+def has_joined(home: Path) -> bool:
+    return (home / FILE).exists()
 
 
 def machine_id(home: Path) -> str:

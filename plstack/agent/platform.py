@@ -7,6 +7,7 @@ import urllib.request
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from apps.clusters.discovery import look
 from apps.workloads.drivers.base import DriverError, Handle
@@ -22,9 +23,9 @@ class Refused(Unfit):
     """The platform does not know this machine (any more), or does not want it."""
 
 
-def join(server: str, payload: dict[str, Any]) -> dict[str, Any]:
+def join(server: str, via: str, payload: dict[str, Any]) -> dict[str, Any]:
     """Raises Refused with the platform's words, Unfit when it cannot be reached."""
-    return _post(server, JOIN, json.dumps(payload).encode(), {})
+    return _post(server, via, JOIN, json.dumps(payload).encode(), {})
 
 
 def beat(identity: Identity, home: Path, driver: LocalDriver) -> dict[str, Any]:
@@ -32,7 +33,7 @@ def beat(identity: Identity, home: Path, driver: LocalDriver) -> dict[str, Any]:
     body = json.dumps({**described(Path(identity.data), driver), "refs": living(driver)}).encode()
     secret = bytes.fromhex(identity.secret)
     headers = signing.request_headers(secret, identity.node_id, "POST", BEAT, body)
-    return _post(identity.server, BEAT, body, headers)
+    return _post(identity.server, identity.via, BEAT, body, headers)
 
 
 def described(data: Path, driver: LocalDriver) -> dict[str, Any]:
@@ -58,9 +59,14 @@ def living(driver: LocalDriver) -> list[str]:
     return found
 
 
-def _post(server: str, path: str, body: bytes, headers: dict[str, str]) -> dict[str, Any]:
+def _post(server: str, via: str, path: str, body: bytes, headers: dict[str, str]) -> dict[str, Any]:
+    """To `server`, or to `via` as the proxy in front of it would: the same host and scheme, told by headers."""
+    told = {"Content-Type": "application/json"}
+    if via:
+        scheme, host, *_rest = urlsplit(server)
+        told |= {"Host": host, "X-Forwarded-Proto": scheme}
     request = urllib.request.Request(  # noqa: S310 - the operator's own address, http or https
-        server.rstrip("/") + path, data=body, headers={**headers, "Content-Type": "application/json"}, method="POST"
+        (via or server).rstrip("/") + path, data=body, headers={**headers, **told}, method="POST"
     )
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT_S) as response:  # noqa: S310
@@ -69,7 +75,7 @@ def _post(server: str, path: str, body: bytes, headers: dict[str, str]) -> dict[
     except urllib.error.HTTPError as error:
         raise Refused(_words(error)) from error
     except (OSError, ValueError, http.client.HTTPException) as error:
-        raise Unfit(f"{server} does not answer: {error}") from error
+        raise Unfit(f"{via or server} does not answer: {error}") from error
 
 
 def _words(error: urllib.error.HTTPError) -> str:

@@ -8,6 +8,7 @@ from plstack.settings import env
 from plstack.settings.enums import ENUM_NAMES
 from plstack.settings.limits import *  # noqa: F403
 from plstack.settings.mail import *  # noqa: F403
+from plstack.settings.nodes import *  # noqa: F403
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 PLSTACK_HOME = env.home(BASE_DIR)
@@ -279,10 +280,6 @@ SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
 
-# What a fresh installation gives away and how far a wallet may go; the console's settings will own these.
-PLSTACK_ALLOW_SHARED_L0 = env.flag("PLSTACK_ALLOW_SHARED_L0")
-# How many runs on simulated hardware may be processes of this machine at a time; further ones only take their time.
-PLSTACK_SIMULATED_PROCESSES = env.number("PLSTACK_SIMULATED_PROCESSES", 4)
 BILLING_TIME_ZONE = "Asia/Shanghai"
 
 LOGGING = {

@@ -15,8 +15,8 @@ def value(name: str, default: str) -> str:
     return os.environ.get(name) or default
 
 
-def flag(name: str) -> bool:
-    return value(name, "").lower() in {"1", "true", "yes", "on"}
+def flag(name: str, *, default: bool = False) -> bool:
+    return value(name, "on" if default else "").lower() in {"1", "true", "yes", "on"}
 
 
 def names(name: str, default: str) -> list[str]:

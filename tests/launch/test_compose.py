@@ -3,12 +3,14 @@
 import importlib
 import importlib.util
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from compose_spec.models import ComposeSpecification
 
+from plstack.agent import cli
 from plstack.launch.install import PARTS
 from plstack.launch.layout import ROOT
 from plstack.launch.vigil import MOST_LOOKS, POLL_SECONDS
@@ -35,7 +37,7 @@ def test_the_specification_is_really_checked() -> None:
 
 
 def test_there_is_a_service_for_each_process_and_server(services: dict[str, Any]) -> None:
-    assert set(services) == PROCESSES | SERVERS
+    assert set(services) == PROCESSES | SERVERS | {"node"}
 
 
 @pytest.mark.parametrize("name", sorted(PROCESSES))
@@ -78,7 +80,10 @@ def test_every_queue_that_is_used_has_a_worker(services: dict[str, Any]) -> None
 
 
 def test_migrations_prepare_parts_that_exist(services: dict[str, Any]) -> None:
-    python, flag, module, *parts = services["migrate"]["command"]
+    _shell, _flag, line = services["migrate"]["command"]
+    first, second = line.split(" && ")
+    assert second.split()[:3] == ["python", "manage.py", "join_token"]
+    python, flag, module, *parts = first.split()
     assert (python, flag, module) == ("python", "-m", "plstack.launch.install")
     assert set(parts) <= set(PARTS)
 
@@ -131,3 +136,30 @@ def test_nobody_but_the_processes_can_use_redis(services: dict[str, Any]) -> Non
     assert "requirepass" in str(services["redis"]["command"])
     for name in PROCESSES:
         assert services[name]["environment"]["REDIS_URL"].startswith("redis://:${REDIS_PASSWORD")
+
+
+def test_people_s_runs_outlive_an_upgrade_of_the_platform(services: dict[str, Any]) -> None:
+    """They belong to `node`: an image of its own, no wait for what is recreated, no other place to run."""
+    node = services["node"]
+    assert node["image"] not in {services[name]["image"] for name in PROCESSES}
+    assert {services[name]["environment"]["PLSTACK_LOCAL_NODE"] for name in PROCESSES} == {"off"}
+    assert set(node["depends_on"]) == set(services["worker"]["depends_on"])
+    assert all(what["condition"] != "service_healthy" or name == "redis" for name, what in node["depends_on"].items())
+    assert node["volumes"] == services["worker"]["volumes"]
+
+
+def test_the_node_knows_nothing_of_the_platform_but_its_token(services: dict[str, Any]) -> None:
+    assert set(services["node"]["environment"]) == {"PLSTACK_HOME"}
+
+
+def test_the_node_s_command_is_one_that_the_agent_takes(services: dict[str, Any]) -> None:
+    python, flag, module, *words = services["node"]["command"]
+    assert (python, flag, module) == ("python", "-m", "plstack.agent")
+    asked = cli.parser().parse_args(words)
+    home = Path(services["web"]["environment"]["PLSTACK_HOME"])
+    assert asked.once
+    assert asked.data == home / "data"
+    assert str(asked.token_file) in services["migrate"]["command"][-1]
+    assert asked.home == asked.token_file.parent == home / "node"
+    assert asked.via == "http://web:8000"
+    assert asked.address == f"http://node:{cli.PORT}"

@@ -1,4 +1,4 @@
-from apps.clusters.services.discovery import discover_local, measured, write_cards, write_sample
+from apps.clusters.services.discovery import discover_local, first_cluster, measured, write_cards, write_sample
 from apps.clusters.services.joining import Joining, beat, join, make_token, revoke_tokens, secret_of
 from apps.clusters.services.nodes import cordon, locked_node, set_labels, target
 from apps.clusters.services.simulation import add_simulated_zone, offer_packages, set_billed
@@ -22,6 +22,7 @@ __all__ = [
     "delete_cluster",
     "delete_zone",
     "discover_local",
+    "first_cluster",
     "join",
     "locked_node",
     "locked_zone",

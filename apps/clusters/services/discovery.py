@@ -76,12 +76,13 @@ def measured(machine: Machine, isolation: str, isolation_reason: str) -> dict[st
 def _upsert_node(machine: Machine, isolation: str, isolation_reason: str) -> Node:
     columns = measured(machine, isolation, isolation_reason)
     if not Node.objects.filter(driver="local").exists():
-        columns |= {"cluster": _first_cluster(), "name": machine.name}
+        columns |= {"cluster": first_cluster(), "name": machine.name}
     node, _made = Node.objects.update_or_create(driver="local", defaults=columns)
     return node
 
 
-def _first_cluster() -> LogicalCluster:
+def first_cluster() -> LogicalCluster:
+    """The cluster that every installation begins with, made when it is missing."""
     zone, _made = Zone.objects.get_or_create(name="local")
     cluster, _made = LogicalCluster.objects.get_or_create(zone=zone, name="default")
     return cluster

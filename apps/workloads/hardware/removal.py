@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
@@ -33,7 +34,7 @@ def remove_node(actor: Actor, *, node_id: UUID, declare_lost: bool = False) -> N
         lost.declare(actor, node_id=node_id)
     with transaction.atomic():
         node = locked_node(actor, node_id)
-        if node.driver == "local":
+        if node.driver == "local" and settings.PLSTACK_LOCAL_NODE:
             raise Conflict(_("This machine runs the platform itself, so it stays."))
         if node.status not in CLOSED and node.lost_at is None:
             raise Conflict(_("The node still takes work."), hint=_way_out(node))
