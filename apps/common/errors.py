@@ -67,6 +67,18 @@ class Denied(DomainError):
         self.permission = permission
 
 
+class NoMember(Denied):
+    """The person works in no organisation, or not in the one that is asked for."""
+
+    def __init__(self, permission: str) -> None:
+        DomainError.__init__(
+            self,
+            _("You are no member of an organisation here, or not any more."),
+            hint=_("Ask its administrator for an invitation."),
+        )
+        self.permission = permission
+
+
 class Frozen(Denied):
     """What the actor's role allows and their organisation, being frozen, does not."""
 

@@ -5,7 +5,7 @@ from uuid import UUID
 from django_scopes import scopes_disabled
 
 from apps.common.actor import Actor, Channel
-from apps.common.errors import Denied
+from apps.common.errors import Denied, NoMember
 from apps.common.permissions import Permission
 from apps.tenants.choices import OrganisationStatus, PlatformRole
 from apps.tenants.models import Membership, PlatformAssignment, User
@@ -32,13 +32,13 @@ def current_membership(user: User) -> Membership | None:
 def organisation_actor(
     user: User, organisation_id: UUID | None = None, *, channel: Channel = Channel.WEB, address: str | None = None
 ) -> Actor:
-    """The person acting in one organisation (their current one by default); `Denied` where they are no member."""
+    """The person acting in one organisation (their current one by default); `NoMember` where they are none."""
     if organisation_id is None:
         membership = current_membership(user)
     else:
         membership = next((m for m in memberships(user) if m.organisation_id == organisation_id), None)
     if membership is None:
-        raise Denied(Permission.ORGANISATION_VIEW)
+        raise NoMember(Permission.ORGANISATION_VIEW)
     granted = permissions = permissions_of(membership)
     if membership.organisation.status != OrganisationStatus.ACTIVE:
         permissions = frozenset(p for p in granted if ".view" in p)

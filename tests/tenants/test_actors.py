@@ -10,7 +10,16 @@ from apps.tenants import services
 from apps.tenants.actors import current_membership, organisation_actor, personal_actor, platform_actor
 from apps.tenants.choices import OrganisationStatus, PlatformRole, Role
 from apps.tenants.models import Membership, Organisation, Quota, User
-from tests.builders import actor_of, make_member, make_organisation, make_staff, make_user, platform, staff_actor
+from tests.builders import (
+    actor_of,
+    make_member,
+    make_organisation,
+    make_staff,
+    make_user,
+    platform,
+    signed_in,
+    staff_actor,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -134,3 +143,12 @@ def test_a_disabled_member_of_the_staff_has_no_rights() -> None:
     User.objects.filter(pk=staff.pk).update(is_active=False)
     with pytest.raises(Denied):
         platform_actor(staff)
+
+
+def test_who_is_in_no_organisation_reads_that_and_not_that_their_role_is_too_small() -> None:
+    with acting(platform()):
+        outsider = make_user("outsider")
+    page = signed_in(outsider).get("/training/", headers={"accept-language": "en"})
+    assert page.status_code == 403
+    assert "You are no member of an organisation here" in page.content.decode()
+    assert "role" not in page.context["error"].message
