@@ -16,18 +16,25 @@ class DomainError(Exception):
     """Something the person can understand and act on. Nothing was changed.
 
     `fields` maps a form field to what is wrong with it, so that the words stand beside the input. `leads_to` names the
-    page on which it can be put right, where there is one: that page is shown instead of the error.
+    page on which it can be put right, where there is one: that page is shown instead of the error. `retry_after_s`:
+    whole seconds after which the same may succeed.
     """
 
     code: ClassVar[str] = "error"
     status: ClassVar[HTTPStatus] = HTTPStatus.BAD_REQUEST
     leads_to: ClassVar[str] = ""
+    retry_after_s: ClassVar[int | None] = None
 
     def __init__(self, message: Text, *, hint: Text = "", fields: Mapping[str, Text] | None = None) -> None:
         super().__init__(str(message))
         self.message = message
         self.hint = hint
         self.fields: Mapping[str, Text] = fields or {}
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Of the answer that says so."""
+        return {} if self.retry_after_s is None else {"Retry-After": str(self.retry_after_s)}
 
     @property
     def sentences(self) -> str:
@@ -133,3 +140,4 @@ class Unavailable(DomainError):
 
     code = "unavailable"
     status = HTTPStatus.SERVICE_UNAVAILABLE
+    retry_after_s = 10

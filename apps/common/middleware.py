@@ -83,7 +83,10 @@ def refusal(request: HttpRequest, error: DomainError) -> HttpResponse:
     if error.leads_to:
         return _go_to(request, reverse(error.leads_to))
     template = "errors/404.html" if isinstance(error, NotFound) else "errors/domain.html"
-    return render(request, template, {"error": error}, status=error.status)
+    response = render(request, template, {"error": error}, status=error.status)
+    for name, value in error.headers.items():
+        response.headers[name] = value
+    return response
 
 
 class PlainInput:

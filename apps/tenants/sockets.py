@@ -34,6 +34,7 @@ class Closing(IntEnum):
     SIGNED_OUT = 4401
     DENIED = 4403
     NOT_FOUND = 4404
+    OUT_OF_SIGHT = 4503
 
 
 def closing_of(error: DomainError) -> Closing:

@@ -12,13 +12,13 @@ from django.db.models import Q
 
 from apps.common.actor import Actor
 from apps.common.clock import db_now
-from apps.common.errors import Denied, DomainError, NotFound
+from apps.common.errors import Denied, DomainError, NotFound, Unavailable
 from apps.common.live import PLATFORM_GROUP, organisation_group, person_group, workload_group
 from apps.common.permissions import Permission
 from apps.common.scoping import acting
-from apps.tenants.sockets import Closing, Watched
+from apps.tenants.sockets import Closing, Watched, closing_of
 from apps.workloads import selectors
-from apps.workloads.drivers.base import DriverError, LogChunk
+from apps.workloads.drivers.base import LogChunk
 from apps.workloads.models import Attempt, Event
 
 TAIL_INTERVAL_S = 0.4
@@ -164,8 +164,10 @@ class LogConsumer(Watched):
                     return
                 if not chunk.data:
                     await asyncio.sleep(TAIL_INTERVAL_S)
-        except (DriverError, DomainError):
-            await self.close(code=Closing.NOT_FOUND)
+        except Unavailable:  # its machine does not answer now: no right has ended, and it may answer again
+            await self.close(code=Closing.OUT_OF_SIGHT)
+        except DomainError as error:
+            await self.close(code=closing_of(error))
 
     async def stop(self) -> None:
         if self.tail is not None:

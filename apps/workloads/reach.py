@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.actor import Actor
-from apps.common.errors import Conflict, NotFound, Unavailable
-from apps.workloads import selectors
+from apps.common.errors import Conflict, NotFound
+from apps.workloads import machines, selectors
 from apps.workloads.choices import Status
-from apps.workloads.drivers.base import CannotSee, Driver, DriverError, Handle
+from apps.workloads.drivers.base import Driver, DriverError, Handle
 from apps.workloads.drivers.sockets import Endpoint
 from apps.workloads.drivers.streams import ExecStream
 from apps.workloads.models import Attempt, Workload
@@ -50,9 +50,8 @@ def endpoint_of(workload: Workload, attempt: Attempt | None, port_name: str = ""
     port = port_named(workload, port_name)
     driver, handle = _running(workload, attempt)
     try:
-        return driver.endpoint(handle, port.number)
-    except CannotSee as error:
-        raise _unreachable() from error
+        with machines.asked():
+            return driver.endpoint(handle, port.number)
     except DriverError as error:
         raise NotListening(_("It runs, but its program is not ready to be opened yet.")) from error
 
@@ -71,9 +70,8 @@ def exec(
     may_enter(actor, workload)
     driver, handle = _running(workload, selectors.current_attempt(workload))
     try:
-        return driver.exec(handle, argv, tty, env)
-    except CannotSee as error:
-        raise _unreachable() from error
+        with machines.asked():
+            return driver.exec(handle, argv, tty, env)
     except DriverError as error:
         raise Conflict(translated(str(error))) from error
 
@@ -86,7 +84,3 @@ def _running(workload: Workload, attempt: Attempt | None) -> tuple[Driver, Handl
 
 def _state_text(workload: Workload) -> str:
     return str(_("It is not running now: %(status)s.") % {"status": Status(workload.status).label})
-
-
-def _unreachable() -> Unavailable:
-    return Unavailable(_("Its machine cannot be reached right now."), hint=_("Try again in a moment."))

@@ -11,6 +11,7 @@ from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import NotFound
 from apps.common.permissions import Permission
+from apps.workloads import machines
 from apps.workloads.choices import PLACED, Kind, Status
 from apps.workloads.drivers.base import Handle, LogChunk, Usage
 from apps.workloads.drivers.capabilities import MetricsMixin
@@ -89,18 +90,28 @@ def events(workload: Workload, *, after: int = 0) -> QuerySet[Event]:
 
 
 def log_chunk(attempt: Attempt | None, *, offset: int = 0, limit: int = 65536) -> LogChunk:
-    """Bytes of an attempt's log from `offset`; empty until the node has taken it over."""
+    """Bytes of an attempt's log from `offset`; empty until the node has taken it over.
+
+    Raises `Unavailable` where its machine cannot be asked.
+    """
     if attempt is None or attempt.handle is None:
         return LogChunk(b"", offset, offset, complete=attempt is not None and attempt.ended_at is not None)
-    return driver_named(attempt.handle["driver"]).logs(Handle.from_dict(attempt.handle), offset, limit)
+    with machines.asked():
+        return driver_named(attempt.handle["driver"]).logs(Handle.from_dict(attempt.handle), offset, limit)
 
 
 def usage_series(attempt: Attempt | None, *, since_s: float = 0.0) -> list[Usage]:
-    """Measurements of an attempt after `since_s` seconds of running; empty where its driver measures nothing."""
+    """Measurements of an attempt after `since_s` seconds of running; empty where its driver measures nothing.
+
+    Raises `Unavailable` where its machine cannot be asked.
+    """
     if attempt is None or attempt.handle is None:
         return []
     driver = driver_named(attempt.handle["driver"])
-    return driver.metrics(Handle.from_dict(attempt.handle), since_s) if isinstance(driver, MetricsMixin) else []
+    if not isinstance(driver, MetricsMixin):
+        return []
+    with machines.asked():
+        return driver.metrics(Handle.from_dict(attempt.handle), since_s)
 
 
 def startup_seconds(workload: Workload, attempt: Attempt | None) -> dict[str, float]:

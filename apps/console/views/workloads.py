@@ -1,12 +1,9 @@
 """Workloads of all organisations: the list, one of them, its log, stopping it."""
 
-from collections.abc import AsyncIterator
 from uuid import UUID
 
-from asgiref.sync import sync_to_async
 from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
-from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
@@ -15,7 +12,6 @@ from apps.common.access import on_platform, requires
 from apps.common.errors import Conflict
 from apps.common.pages import done, paged, say_refusal
 from apps.common.permissions import Permission as P
-from apps.common.streams import Stream
 from apps.console.filters.workloads import WorkloadFilter
 from apps.console.requests import StaffRequest
 from apps.console.selectors import overview
@@ -25,13 +21,12 @@ from apps.console.views.facts import workload_facts
 from apps.workloads import faults, services
 from apps.workloads import selectors as kernel
 from apps.workloads.choices import Status
-from apps.workloads.models import Attempt
+from apps.workloads.log_files import log_file
 from apps.workloads.startup import startup_steps
 from apps.workloads.waiting import explain_wait
 
 VIEW = on_platform(P.PLATFORM_WORKLOADS_VIEW)
 MANAGE = on_platform(P.PLATFORM_WORKLOADS_MANAGE)
-CHUNK = 256 * 1024
 
 
 @requires(VIEW)
@@ -89,19 +84,4 @@ def log(request: StaffRequest, workload_id: UUID) -> HttpResponseBase:
     """The whole log of the newest attempt, as a download."""
     workload = kernel.get(request.actor, workload_id)
     attempt = kernel.current_attempt(workload)
-    response = Stream(
-        _log(attempt),
-        visible=lambda actor: kernel.get(actor, workload_id),
-        content_type="text/plain; charset=utf-8",
-    )
-    response.headers["Content-Disposition"] = content_disposition_header(True, f"{workload.name}.log") or "attachment"
-    response.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
-    return response
-
-
-async def _log(attempt: Attempt | None) -> AsyncIterator[bytes]:
-    read = sync_to_async(kernel.log_chunk, thread_sensitive=False)
-    offset = 0
-    while (chunk := await read(attempt, offset=offset, limit=CHUNK)).data:
-        offset = chunk.next_offset
-        yield chunk.data
+    return log_file(attempt, name=f"{workload.name}.log", visible=lambda actor: kernel.get(actor, workload_id))

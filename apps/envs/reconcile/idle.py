@@ -12,7 +12,7 @@ from django.utils.dateparse import parse_datetime
 
 from apps.common.actor import Actor
 from apps.common.clock import db_now
-from apps.common.errors import Conflict, DomainError
+from apps.common.errors import Conflict, DomainError, Unavailable
 from apps.common.scoping import acting
 from apps.envs import idleness, program, states
 from apps.envs.choices import Busy, Step
@@ -161,7 +161,7 @@ def _usage(task: _Task) -> list[Usage]:
         return []
     try:
         return usage_series(task.attempt, since_s=task.since_s)
-    except DriverError:
+    except (Unavailable, DriverError):
         return []
 
 

@@ -1,26 +1,21 @@
 """Files of a run: what it wrote, one folder at a time or as a download, and its log as a whole."""
 
-from collections.abc import AsyncIterator
 from typing import Any
 from uuid import UUID
 
-from asgiref.sync import sync_to_async
 from django.http import HttpResponseBase
-from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_GET
 
 from apps.common.access import in_organisation, requires
 from apps.common.files import download, is_picture
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
-from apps.common.streams import Stream
 from apps.training import selectors
 from apps.training.models import Run
 from apps.workloads import selectors as workloads
-from apps.workloads.models import Attempt
+from apps.workloads.log_files import log_file
 
 VIEW = in_organisation(Permission.TRAINING_VIEW)
-CHUNK = 256 * 1024
 MAX_SHOWN = 1000
 MAX_PICTURES = 12
 
@@ -63,19 +58,8 @@ def log(request: ActorRequest, run_id: UUID) -> HttpResponseBase:
     number = request.GET.get("attempt", "")
     attempts = workloads.attempts(run.workload)
     chosen = [a for a in attempts if str(a.number) == number] or attempts[:1]
-    response = Stream(
-        _log(chosen[0] if chosen else None),
+    return log_file(
+        chosen[0] if chosen else None,
+        name=f"{run.name}-v{run.version}.log",
         visible=lambda actor: selectors.get(actor, run_id),
-        content_type="text/plain; charset=utf-8",
     )
-    response.headers["Content-Disposition"] = content_disposition_header(True, f"{run.name}-v{run.version}.log") or ""
-    response.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
-    return response
-
-
-async def _log(attempt: Attempt | None) -> AsyncIterator[bytes]:
-    read = sync_to_async(workloads.log_chunk, thread_sensitive=False)
-    offset = 0
-    while (chunk := await read(attempt, offset=offset, limit=CHUNK)).data:
-        offset = chunk.next_offset
-        yield chunk.data

@@ -7,6 +7,9 @@
 import { backoff, socketUrl } from "./dom.js";
 import { Ending } from "./ended.js";
 
+const OUT_OF_SIGHT = 4503; // of apps/tenants/sockets.py
+const UNSEEN_MS = 15000;
+
 export class LogStream {
   #path;
   #socket = null;
@@ -15,7 +18,10 @@ export class LogStream {
   #closed = false;
   #ending = new Ending();
 
-  /** listener: {bytes(Uint8Array), gap(count), state("live" | "lost" | "complete" | "denied" | "signed-out"), alive() → bool} */
+  /**
+   * listener: {bytes(Uint8Array), gap(count), state(name), alive() → bool}; states are live, lost, unseen (its machine
+   * does not answer), complete, denied and signed-out.
+   */
   constructor(path, offset, listener) {
     this.#path = path;
     this.offset = offset;
@@ -41,8 +47,9 @@ export class LogStream {
       if (this.#closed) return;
       const ended = this.#ending.of(code);
       if (ended) return this.listener.state(ended);
-      this.listener.state("lost");
-      setTimeout(() => this.#connect(), backoff(this.#tries++));
+      const unseen = code === OUT_OF_SIGHT;
+      this.listener.state(unseen ? "unseen" : "lost");
+      setTimeout(() => this.#connect(), unseen ? UNSEEN_MS : backoff(this.#tries++));
     };
   }
 

@@ -70,6 +70,7 @@ class LogPane {
     const text = {
       live: data.wordLive,
       lost: data.wordLost,
+      unseen: data.wordUnseen,
       complete: data.wordComplete,
       denied: data.wordDenied,
       "signed-out": data.wordSignedOut,
