@@ -1,5 +1,6 @@
 """The API's description of what every route shares: idempotency keys, and problems as RFC 9457 has them."""
 
+import inspect
 from typing import Any, Literal
 
 from drf_spectacular.openapi import AutoSchema
@@ -34,6 +35,14 @@ class ProblemSerializer(serializers.Serializer[Any]):
 
 class Schema(AutoSchema):
     """Adds the shared parts to each operation."""
+
+    def get_description(self) -> str:  # type: ignore[override]  # the library's own class differs from its base too
+        """An operation's own words. A base that answers no request itself speaks to those who write views."""
+        words: str = super().get_description() or ""
+        view = type(self.view)
+        told = next(base for base in view.__mro__ if base.__doc__)
+        handles = told is view or self.method.lower() in vars(told)
+        return words if handles or words != inspect.getdoc(view) else ""
 
     def get_override_parameters(self) -> list[Any]:
         own = list(super().get_override_parameters())
