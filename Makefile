@@ -2,7 +2,7 @@
 PYTHON ?= python3
 LAUNCH = $(PYTHON) -m plstack.launch
 
-.PHONY: run stop status test quick properties processes contract soak chaos check format messages openapi locks bench
+.PHONY: run stop status test quick properties processes contract soak chaos check format messages openapi locks licences bench
 
 run:       ; @exec $(LAUNCH) run
 stop:      ; @$(LAUNCH) stop
@@ -24,4 +24,5 @@ format:    ; @$(LAUNCH) check format-now
 messages:  ; @$(LAUNCH) check messages-now
 openapi:   ; @$(LAUNCH) check openapi-now
 locks:     ; @$(LAUNCH) check locks-now
+licences:  ; @$(LAUNCH) check licences-now
 bench:     ; @$(PYTHON) benchmarks/quickstart.py
