@@ -1,9 +1,13 @@
 """Making folders and putting files into them."""
 
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from uuid import UUID, uuid4
 
 from django.core.files.base import File
+from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.actor import Actor
@@ -38,6 +42,22 @@ def create_folder(
     )
     root_of(folder).mkdir(parents=True, exist_ok=True)
     return folder
+
+
+@contextmanager
+def new_folders() -> Iterator[list[Folder]]:
+    """A transaction, and the list to which the block adds each folder that it makes.
+
+    If the transaction is rolled back, the rows go by themselves; their directories on the disk go with them here.
+    """
+    made: list[Folder] = []
+    try:
+        with transaction.atomic():
+            yield made
+    except BaseException:
+        for folder in made:
+            shutil.rmtree(root_of(folder), ignore_errors=True)
+        raise
 
 
 def remove_folder(folder: Folder) -> None:
