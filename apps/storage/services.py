@@ -1,7 +1,7 @@
 """Making folders and putting files into them."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from uuid import UUID, uuid4
@@ -65,6 +65,17 @@ def remove_folder(folder: Folder) -> None:
     root = root_of(folder)
     folder.delete()
     discard(root)
+
+
+def add_code(actor: Actor, folder: Folder | None, files: "Iterable[File[bytes]]") -> Folder:
+    """Put uploaded code into `folder`, or into a new one, of which nothing is left where a file is refused."""
+    with new_folders() as made:
+        if folder is None:
+            folder = create_folder(actor, kind=FolderKind.CODE)
+            made.append(folder)
+        for file in files:
+            add_file(actor, folder=folder, path=file.name or "", content=file)
+    return folder
 
 
 def add_file(actor: Actor, *, folder: Folder, path: str, content: "File[bytes]") -> None:
