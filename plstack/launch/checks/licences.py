@@ -74,11 +74,16 @@ def installed() -> dict[str, str | None]:
 
 def stated(distribution: Distribution) -> str | None:
     """What a distribution's metadata says, as an SPDX expression; None where it is unclear."""
-    metadata = distribution.metadata
-    expression = metadata.get("License-Expression") or SPELLINGS.get((metadata.get("License") or "").strip())
-    if expression:
-        return str(expression)
-    classifiers = {line.rpartition(" :: ")[2] for line in metadata.get_all("Classifier") or [] if "License ::" in line}
+
+    def field(name: str) -> list[str]:
+        return distribution.metadata.get_all(name) or []
+
+    for expression in field("License-Expression"):
+        return expression
+    for text in field("License"):
+        if text.strip() in SPELLINGS:
+            return SPELLINGS[text.strip()]
+    classifiers = {line.rpartition(" :: ")[2] for line in field("Classifier") if "License ::" in line}
     return CLASSIFIERS.get(classifiers.pop()) if len(classifiers) == 1 else None
 
 
