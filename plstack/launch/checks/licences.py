@@ -26,8 +26,10 @@ USES = {
     "deploy/locks/dev.txt": "development",
     "deploy/locks/node.txt": "VS Code's runtime",
     "deploy/locks/pip.txt": "installation",
+    "deploy/locks/mutants.txt": "mutation tests",
 }
 FRONT_END = "front end"
+DEVELOPMENT = ("development", "mutation tests")
 ROW = re.compile(r"^\| (?P<name>[^|]+) \| (?P<licence>[^|]+) \| (?P<use>[^|]+) \|$", re.MULTILINE)
 INTRODUCTION = """\
 # Licences of the dependencies
@@ -110,7 +112,7 @@ def front_end(root: Path) -> Iterator[Dependency]:
 def refusals(found: list[Dependency]) -> Iterator[str]:
     """What keeps the page from being written: unknown licences, and those that are not allowed for that use."""
     for each in found:
-        allowed = ALLOWED | (DEVELOPMENT_ONLY if each.use == "development" else frozenset())
+        allowed = ALLOWED | (DEVELOPMENT_ONLY if each.use in DEVELOPMENT else frozenset())
         if each.licence is None:
             yield f"{each.name}: its licence is not known; read it and add it to RULINGS"
         elif not may_be_used(each.licence, allowed):
