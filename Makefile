@@ -2,7 +2,7 @@
 PYTHON ?= python3
 LAUNCH = $(PYTHON) -m plstack.launch
 
-.PHONY: run stop status test quick properties processes contract soak chaos check format messages openapi locks bench
+.PHONY: run stop status test quick properties processes contract soak chaos mutants check format messages openapi locks licences bench
 
 run:       ; @exec $(LAUNCH) run
 stop:      ; @$(LAUNCH) stop
@@ -18,10 +18,13 @@ contract:  ; @$(LAUNCH) test contract
 soak:      ; @$(LAUNCH) test soak
 # kill -9 of every process of a running copy
 chaos:     ; @$(LAUNCH) test -m chaos tests/chaos
+# M names rooms of plstack/launch/mutants.py; all of them take hours: make mutants M="arithmetic quotas"
+mutants:   ; @$(LAUNCH) mutants $(M)
 # C names single checks: make check C="types layers"
 check:     ; @$(LAUNCH) check $(C)
 format:    ; @$(LAUNCH) check format-now
 messages:  ; @$(LAUNCH) check messages-now
 openapi:   ; @$(LAUNCH) check openapi-now
 locks:     ; @$(LAUNCH) check locks-now
+licences:  ; @$(LAUNCH) check licences-now
 bench:     ; @$(PYTHON) benchmarks/quickstart.py

@@ -47,6 +47,13 @@ class KeyReused(Invalid):
     status = HTTPStatus.UNPROCESSABLE_ENTITY
 
 
+def key_reused() -> KeyReused:
+    return KeyReused(
+        _("This Idempotency-Key was used for another request."),
+        hint=_("Send each request with a key of its own."),
+    )
+
+
 class StillRunning(Conflict):
     """The first request with this key has not been answered yet."""
 
@@ -138,10 +145,7 @@ def _claim(request: Asked) -> int:
         if row.created_at < db_now() - KEPT:
             _rows(request).filter(pk=row.pk).delete()
         elif row.request != request.request:
-            raise KeyReused(
-                _("This Idempotency-Key was used for another request."),
-                hint=_("Send each request with a key of its own."),
-            )
+            raise key_reused()
         else:
             raise Replayed(_answer(row))
     return row_id

@@ -4,13 +4,14 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.functional import SimpleLazyObject
 from django.utils.translation import gettext as _
 
 from apps.billing import selectors as funds
 from apps.billing.choices import ArrearsStatus
 from apps.common.access import Realm
 from apps.common.actor import Actor
-from apps.common.clock import db_now
+from apps.common.clock import db_now, one_moment
 from apps.common.formatting import moment
 from apps.common.live import person_group
 from apps.common.money import yuan, yuan_rate
@@ -18,38 +19,44 @@ from apps.common.permissions import Permission
 from apps.common.scoping import acting
 from apps.console.navigation import CONSOLE, PORTAL, entries
 from apps.notifications import selectors as notices
-from apps.tenants.actors import current_membership, memberships, platform_permissions
+from apps.tenants.actors import current_among, current_membership, memberships, platform_permissions
 from apps.tenants.choices import Role
+from apps.tenants.models import User
 from apps.workloads.selectors import scheduler_is_alive
 
 
 def shell(request: HttpRequest) -> dict[str, Any]:
     """`shell` for signed-in people; nothing on pages that stand alone.
 
-    Kept on the request: every cell of a table that has a template of its own asks again.
+    Kept on the request: every cell of a table that has a template of its own asks again. Made when a template first
+    looks at it: what htmx fetches for a part of the page has no frame.
     """
     kept: dict[str, Any] | None = getattr(request, "shell_context", None)
     if kept is None:
-        kept = request.shell_context = _frame(request)  # type: ignore[attr-defined]
+        kept = request.shell_context = _context(request)  # type: ignore[attr-defined]
     return kept
 
 
-def _frame(request: HttpRequest) -> dict[str, Any]:
+def _context(request: HttpRequest) -> dict[str, Any]:
     user = getattr(request, "user", None)
     if user is None or not user.is_authenticated:
         return {}
-    console = request.path.startswith("/console/")
     actor = getattr(request, "actor", None) or request.actors.get(Realm.SELF)  # type: ignore[attr-defined]
-    with acting(actor):
+    return {"shell": SimpleLazyObject(lambda: _frame(request, user, actor)), "actor": actor}
+
+
+def _frame(request: HttpRequest, user: User, actor: Actor) -> dict[str, Any]:
+    console = request.path.startswith("/console/")
+    with acting(actor), one_moment():
         frame = _console(request, actor) if console and actor.platform else _portal(request, actor)
-    common = {
-        "user_name": user.display_name,
-        "person_group": person_group(user.pk),
-        "user_initial": user.display_name[:1].upper(),
-        "healthy": scheduler_is_alive(),
-        "checked_at": db_now(),
-    }
-    return {"shell": common | frame, "actor": actor}
+        common = {
+            "user_name": user.display_name,
+            "person_group": person_group(user.pk),
+            "user_initial": user.display_name[:1].upper(),
+            "healthy": scheduler_is_alive(),
+            "checked_at": db_now(),
+        }
+    return common | frame
 
 
 def _current(request: HttpRequest) -> str:
@@ -58,7 +65,8 @@ def _current(request: HttpRequest) -> str:
 
 def _portal(request: HttpRequest, actor: Actor) -> dict[str, Any]:
     user = request.user
-    member = current_membership(user)  # type: ignore[arg-type]
+    mine = memberships(user)  # type: ignore[arg-type]
+    member = current_among(mine, user)  # type: ignore[arg-type]
     rights = request.actors.get(Realm.ORGANISATION) if member else actor  # type: ignore[attr-defined]
     unread = notices.unread(actor).count() if member else 0
     staff = bool(platform_permissions(user))  # type: ignore[arg-type]
@@ -69,7 +77,7 @@ def _portal(request: HttpRequest, actor: Actor) -> dict[str, Any]:
         "organisation": member.organisation.name if member else "",
         "organisations": [
             {"id": m.organisation_id, "name": m.organisation.name, "current": member and m.pk == member.pk}
-            for m in memberships(user)  # type: ignore[arg-type]
+            for m in mine
         ],
         "role_label": Role(member.role).label if member else "",
         "department": member.department.name if member and member.department else "",

@@ -1,9 +1,13 @@
 """Making folders and putting files into them."""
 
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from uuid import UUID, uuid4
 
 from django.core.files.base import File
+from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.actor import Actor
@@ -40,11 +44,38 @@ def create_folder(
     return folder
 
 
+@contextmanager
+def new_folders() -> Iterator[list[Folder]]:
+    """A transaction, and the list to which the block adds each folder that it makes.
+
+    If the transaction is rolled back, the rows go by themselves; their directories on the disk go with them here.
+    """
+    made: list[Folder] = []
+    try:
+        with transaction.atomic():
+            yield made
+    except BaseException:
+        for folder in made:
+            shutil.rmtree(root_of(folder), ignore_errors=True)
+        raise
+
+
 def remove_folder(folder: Folder) -> None:
     """The row and the files, for good. Call inside the transaction that forgets the folder."""
     root = root_of(folder)
     folder.delete()
     discard(root)
+
+
+def add_code(actor: Actor, folder: Folder | None, files: "Iterable[File[bytes]]") -> Folder:
+    """Put uploaded code into `folder`, or into a new one, of which nothing is left where a file is refused."""
+    with new_folders() as made:
+        if folder is None:
+            folder = create_folder(actor, kind=FolderKind.CODE)
+            made.append(folder)
+        for file in files:
+            add_file(actor, folder=folder, path=file.name or "", content=file)
+    return folder
 
 
 def add_file(actor: Actor, *, folder: Folder, path: str, content: "File[bytes]") -> None:

@@ -24,7 +24,11 @@ def memberships(user: User) -> list[Membership]:
 
 def current_membership(user: User) -> Membership | None:
     """The membership that the person works in: the one chosen last, else the first."""
-    mine = memberships(user)
+    return current_among(memberships(user), user)
+
+
+def current_among(mine: list[Membership], user: User) -> Membership | None:
+    """The same where the person's memberships have been read."""
     chosen = [m for m in mine if m.organisation_id == user.current_organisation_id]
     return next(iter(chosen or mine), None)
 

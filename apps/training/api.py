@@ -256,11 +256,7 @@ class CodeUpload(ScopedView):
         asked = s.UploadSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         data = asked.validated_data
-        if "folder" in data:
-            folder = storage.own_folder(self.actor, data["folder"], FolderKind.CODE)
-        else:
-            folder = storage.create_folder(self.actor, kind=FolderKind.CODE)
-        for file in data["files"]:
-            storage.add_file(self.actor, folder=folder, path=file.name or "", content=file)
+        begun = storage.own_folder(self.actor, data["folder"], FolderKind.CODE) if "folder" in data else None
+        folder = storage.add_code(self.actor, begun, data["files"])
         answer = {"folder": folder.pk, "files": storage.file_names(folder)}
         return Response(s.FolderSerializer(answer).data, status=status.HTTP_201_CREATED)

@@ -2,12 +2,10 @@
 
 import os
 import re
-import shutil
 from dataclasses import dataclass, replace
 from uuid import UUID, uuid4
 
 from django.conf import settings
-from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
 from apps.billing import selectors as funds
@@ -66,6 +64,13 @@ class Request:
     tags: tuple[str, ...] = ()
 
 
+class _Repeated(Exception):
+    """The same key has started this run meanwhile: what was made for another one has to go."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+
+
 def submit(actor: Actor, request: Request) -> Run:
     """Validate, reserve, hold, freeze and queue, all or nothing.
 
@@ -80,12 +85,11 @@ def submit(actor: Actor, request: Request) -> Run:
     image = registry.choose(actor, request.image_id)
     package = choose_package(actor, request.package_id)
     words = command.argv(request.entry, request.script, command.clean_arguments(request.arguments))
-    made_folders: list[Folder] = []
     try:
-        with transaction.atomic():
-            code = _code(actor, request, parent, made_folders)
+        with storage.new_folders() as folders:
+            code = _code(actor, request, parent, folders)
             output = storage.create_folder(actor, kind=FolderKind.OUTPUT)
-            made_folders.append(output)
+            folders.append(output)
             return _submit(
                 actor,
                 request,
@@ -97,11 +101,8 @@ def submit(actor: Actor, request: Request) -> Run:
                 output=output,
                 argv=words,
             )
-    except BaseException:
-        # The rows are rolled back by the transaction; the folders on the disk are ours to take away.
-        for folder in made_folders:
-            shutil.rmtree(storage.root_of(folder), ignore_errors=True)
-        raise
+    except _Repeated as repeated:
+        return repeated.run
 
 
 def _submit(
@@ -119,11 +120,11 @@ def _submit(
     environment = command.clean_environment(request.environment)
     data = mounts_of(actor, request.mounts)
     spec = spec_of(package, image, argv=argv, code=code, output=output, environment=tuple(environment), data=data)
-    workload = workloads.submit(actor, _submission(request, name, spec, package, actor))
+    submission = _submission(request, name, spec, package, actor)
+    workload = workloads.submit(actor, submission)
+    if workload.pk != submission.id:
+        raise _Repeated(Run.objects.get(workload=workload))
     storage.seal(code)
-    existing: Run | None = Run.objects.filter(workload=workload).first()
-    if existing is not None:  # the same key won a race against us
-        return existing
     family, version = _next_version(parent)
     run: Run = Run.objects.create(
         organisation_id=actor.organisation(),
@@ -147,14 +148,13 @@ def _submit(
 
 
 def _submission(request: Request, name: str, spec: Spec, package: Package, actor: Actor) -> workloads.Submission:
-    quote = funds.quote(actor, package_id=package.pk)
     spec = on_any(actor, spec, package, request.also_ids)
     return workloads.Submission(
         kind=Kind.TRAINING,
         name=name,
         spec=replace(spec, preemptible=request.preemptible, cluster=str(request.cluster_id or "") or None),
         package_id=package.pk,
-        price_version_id=quote.price_version_id,
+        price_version_id=funds.price_on_offer(actor, package).pk,
         key=request.key,
         id=uuid4(),
         priority=request.priority,
@@ -203,7 +203,7 @@ def clean_name(name: str) -> str:
 
 
 def choose_package(actor: Actor, package_id: int) -> Package:
-    package = funds.packages(actor).filter(pk=package_id).first()
+    package = funds.packages(actor).select_related("zone_offer__zone").filter(pk=package_id).first()
     if package is None:
         raise Invalid.field("package", _("Choose one of the packages."))
     return package

@@ -13,6 +13,7 @@ from apps.billing.models import Package
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Invalid
+from apps.common.idempotency import key_reused
 from apps.tenants import quotas
 from apps.tenants.models import Membership
 from apps.workloads import announce, nudge, saving, states
@@ -57,7 +58,7 @@ def submit(actor: Actor, submission: Submission) -> Workload:
     if actor.user_id is None:
         raise Invalid(_("Work needs an owner."))
     may_submit(actor, submission.kind)
-    existing = _submitted(actor, submission.key)
+    existing = _submitted(actor, submission)
     if existing is not None:
         return existing
     try:
@@ -65,14 +66,17 @@ def submit(actor: Actor, submission: Submission) -> Workload:
             return _submit(actor, submission, actor.user_id)
     except IntegrityError:
         # Lost a race against the same key: everything above was rolled back, the winner's row is there.
-        existing = _submitted(actor, submission.key)
+        existing = _submitted(actor, submission)
         if existing is None:
             raise
         return existing
 
 
-def _submitted(actor: Actor, key: str) -> Workload | None:
-    found: Workload | None = Workload.objects.filter(owner_id=actor.user_id, submit_key=key).first()
+def _submitted(actor: Actor, submission: Submission) -> Workload | None:
+    """What the key has started before; `KeyReused` where that was work of another kind."""
+    found: Workload | None = Workload.objects.filter(owner_id=actor.user_id, submit_key=submission.key).first()
+    if found is not None and found.kind != submission.kind:
+        raise key_reused()
     return found
 
 

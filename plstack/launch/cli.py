@@ -8,7 +8,7 @@ import tempfile
 import traceback
 from collections.abc import Callable
 
-from plstack.launch import control, run, testing
+from plstack.launch import control, mutants, run, testing
 from plstack.launch.layout import Layout
 from plstack.launch.report import Trouble
 
@@ -19,6 +19,7 @@ INTERRUPTED = 130
 PASSING_ON: dict[str, tuple[Callable[[Layout, list[str]], int], str]] = {
     "test": (testing.test, "run the test suites on servers of their own"),
     "check": (testing.check, "run the static checks"),
+    "mutants": (mutants.mutants, "change rules one by one and see whether the tests notice"),
     "exec": (testing.execute, "run a command with the test servers in its environment"),
 }
 ALONE: dict[str, tuple[Callable[[Layout], int], str]] = {

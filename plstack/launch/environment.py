@@ -42,7 +42,7 @@ NETWORK_SIGNS = (
 
 
 def lock_file(layout: Layout, level: str) -> Path:
-    """`quickstart` runs the platform, `dev` also checks and tests it, `node` brings Node.js and npm."""
+    """`quickstart` runs the platform, `dev` also checks and tests it; `node` brings Node.js, `mutants` mutmut."""
     return layout.root / "deploy" / "locks" / f"{level}.txt"
 
 

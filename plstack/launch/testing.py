@@ -62,7 +62,7 @@ def test(layout: Layout, arguments: list[str]) -> int:
     One after the other: the contract suite's world is one transaction around it, and browsers want the machine.
     """
     StopRequests().listen()
-    _set_up(layout, Reporter(2))
+    set_up(layout, Reporter(2))
     with servers(layout) as env:
         if arguments:
             return _pytest(layout, env, SUITES.get(arguments[0], arguments))
@@ -72,14 +72,14 @@ def test(layout: Layout, arguments: list[str]) -> int:
 
 def check(layout: Layout, names: list[str]) -> int:
     """Run the static checks, or only those named."""
-    _set_up(layout, Reporter(2))
+    set_up(layout, Reporter(2))
     env = {**keeping_bytecode(os.environ, layout.home), "DJANGO_SETTINGS_MODULE": "plstack.settings.test"}
     return subprocess.call([layout.python, "-m", "plstack.launch.checks", *names], cwd=layout.root, env=env)
 
 
 def execute(layout: Layout, command: list[str]) -> int:
     """Run a command with the throw-away servers in its environment, `python` being the environment's."""
-    _set_up(layout, Reporter(2))
+    set_up(layout, Reporter(2))
     with servers(layout) as env:
         return subprocess.call(command, cwd=layout.root, env=env)
 
@@ -96,7 +96,8 @@ def keeping_bytecode(environ: Mapping[str, str], home: Path) -> dict[str, str]:
     return env
 
 
-def _set_up(layout: Layout, reporter: Reporter) -> None:
+def set_up(layout: Layout, reporter: Reporter) -> None:
+    """The environment with its tools, the front end and the compiled translations."""
     preflight.check_python()
     preflight.check_home(layout.home)
     with reporter.step("Python packages") as step:

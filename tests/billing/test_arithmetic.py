@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apps.billing.arithmetic import HOUR, cut_at_hours, exact_fen, hour_price, largest_remainder, seconds
+from apps.billing.arithmetic import (
+    HOUR,
+    cut_at_hours,
+    exact_fen,
+    hour_price,
+    largest_remainder,
+    net_fen,
+    net_rate,
+    seconds,
+)
 from tests.searching import examples
 
 EPOCH = datetime(2028, 2, 28, tzinfo=UTC)
@@ -31,6 +40,22 @@ def test_exact_is_the_fraction_cut_off_at_ten_places(rate: Decimal, replicas: in
 def test_an_hour_costs_the_rate_and_a_hold_covers_it(rate: Decimal, replicas: int) -> None:
     assert exact_fen(rate, replicas, HOUR) == rate * replicas
     assert 0 <= hour_price(rate, replicas) - rate * replicas < 1
+
+
+def test_a_discount_comes_off_before_anything_is_rounded() -> None:
+    quarter = Decimal("0.25")
+    assert net_rate(Decimal("100.2"), quarter) == Decimal("75.15")
+    assert exact_fen(Decimal("100.2"), 2, HOUR / 2, quarter) == Decimal("75.15")
+    assert hour_price(Decimal("100.2"), 1, quarter) == 76
+    assert [net_fen(fen, quarter) for fen in (100, 3, 1, 0)] == [75, 3, 1, 0]
+    assert (net_rate(Decimal(7), Decimal(1)), net_fen(7, Decimal(1))) == (0, 0)
+
+
+def test_an_odd_moment_is_cut_at_the_next_full_hour() -> None:
+    start, end = (datetime(2028, 2, 29, *time, tzinfo=UTC) for time in ((10, 20, 30, 500_000), (12, 0, 1)))
+    eleven, twelve = (datetime(2028, 2, 29, hour, tzinfo=UTC) for hour in (11, 12))
+    assert list(cut_at_hours(start, end)) == [(start, eleven), (eleven, twelve), (twelve, end)]
+    assert list(cut_at_hours(eleven, eleven)) == []
 
 
 @quick
@@ -71,3 +96,4 @@ def test_largest_remainder_refuses_what_is_no_rounding(total: int) -> None:
 
 def test_seconds_keep_six_places() -> None:
     assert seconds(timedelta(hours=1, microseconds=1)) == Decimal("3600.000001")
+    assert seconds(timedelta(days=200_000, microseconds=1)) == Decimal("17280000000.000001")

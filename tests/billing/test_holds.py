@@ -8,14 +8,15 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from apps.billing import services
-from apps.billing.choices import HoldOutcome, HoldReason
-from apps.billing.models import Hold, HoldEnd
+from apps.billing.choices import AccountKind, HoldOutcome, HoldReason, TransferKind
+from apps.billing.models import Hold, HoldEnd, Transfer
 from apps.billing.services.holds import end, open_hold
+from apps.billing.services.ledger import platform_account
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, InsufficientFunds, NotFound
 from apps.common.scoping import acting
 from apps.tenants.models import Organisation
-from tests.billing.builders import PLATFORM, Run, make_package, price_of, top_up, wallet
+from tests.billing.builders import PLATFORM, Run, balance, make_package, price_of, top_up, wallet
 
 
 @pytest.fixture
@@ -49,6 +50,30 @@ def test_what_others_hold_is_not_available(lab: Organisation, alice: Actor, run:
     run.hold()
     with pytest.raises(InsufficientFunds):
         Run(alice, run.price).hold()
+
+
+def refund(organisation: Organisation, fen: int) -> Transfer:
+    """Nothing but the ledger looks at the wallet here, as for money that goes back to Alipay."""
+    return services.post(
+        PLATFORM,
+        posting=services.Posting(
+            debit=wallet(organisation),
+            credit=platform_account(AccountKind.REFUND_CLEARING),
+            amount_fen=fen,
+            kind=TransferKind.REFUND,
+            idem=f"refund:{uuid4()}",
+        ),
+    )
+
+
+def test_what_is_held_cannot_be_refunded(lab: Organisation, run: Run) -> None:
+    top_up(lab, 1000)
+    run.hold()
+    with pytest.raises(InsufficientFunds):
+        refund(lab, 221)
+    assert (balance(lab), wallet(lab).held_fen) == (1000, 780)
+    refund(lab, 220)
+    assert (balance(lab), wallet(lab).available_fen) == (780, 0)
 
 
 def test_asking_twice_holds_once(lab: Organisation, run: Run) -> None:

@@ -1,5 +1,6 @@
 """When an environment is idle: the pure decision, for whatever is measured."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from hypothesis import HealthCheck, given, settings
@@ -47,6 +48,14 @@ def test_what_is_in_use_or_unseen_is_never_released(look: Seen, before: Verdict 
     if in_use or unseen:
         assert verdict.busy_at == NOW
         assert not idleness.is_due(NOW, verdict.busy_at, rule)
+
+
+def test_a_gpu_that_cannot_be_seen_is_in_use() -> None:
+    since = NOW - timedelta(hours=3)
+    unseen = Seen(now=NOW, started_at=since, kernels_busy=0, cpu_milli=0, has_gpu=True, gpu_pct=None)
+    assert judge(unseen) == Verdict(NOW, Busy.UNSEEN)
+    assert judge(replace(unseen, gpu_pct=0.0)) == Verdict(since, Busy.STARTED)
+    assert judge(replace(unseen, has_gpu=False)) == Verdict(since, Busy.STARTED)
 
 
 @at_leisure

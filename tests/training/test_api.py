@@ -132,6 +132,15 @@ def test_events_are_in_words_and_resume_after_an_id(world: World, alice: Client)
     assert alice.get(f"{RUNS}{run.pk}/events/?after=x").status_code == 400
 
 
+def test_events_are_read_onwards_oldest_first(world: World, alice: Client) -> None:
+    run = submit(world)
+    post(alice, f"{RUNS}{run.pk}/stop/")
+    events = alice.get(f"{RUNS}{run.pk}/events/").json()
+    assert [event["status"] for event in events] == ["queued", "stopped"]
+    onwards = alice.get(f"{RUNS}{run.pk}/events/?after={events[0]['id']}").json()
+    assert onwards == events[1:]
+
+
 def test_outputs_are_listed_and_downloaded(world: World, alice: Client) -> None:
     run = submit(world)
     (storage.root_of(run.output) / "model.bin").write_bytes(b"123")

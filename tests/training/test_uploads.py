@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from pathlib import Path
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -45,6 +46,15 @@ def test_more_files_join_the_first_ones(world: World, alice: Client) -> None:
     assert "2 files uploaded" in page
     with acting(platform()):
         assert storage.file_names(Folder.objects.get()) == ["b.py", "train.py"]
+
+
+@pytest.mark.parametrize("path", ["/training/code/", "/api/v1/training/code/"])
+def test_a_first_upload_that_is_refused_leaves_no_folder(world: World, alice: Client, home: Path, path: str) -> None:
+    files = [SimpleUploadedFile("train.py", b"1"), SimpleUploadedFile("bad.zip", b"no zip")]
+    assert alice.post(path, {"files": files}, headers={"Idempotency-Key": "once"}).status_code in {400, 422}
+    with acting(platform()):
+        assert not Folder.objects.exists()
+    assert list((home / "data").glob("*/*/*")) == []
 
 
 @pytest.mark.parametrize(

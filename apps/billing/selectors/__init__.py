@@ -6,7 +6,7 @@ from apps.billing.selectors.arrears import (
     standing,
     suspended_organisation_ids,
 )
-from apps.billing.selectors.catalogue import current_price, packages, price_history
+from apps.billing.selectors.catalogue import current_price, packages, price_history, price_on_offer
 from apps.billing.selectors.consumption import (
     ChargeFilter,
     WorkloadCost,
@@ -43,6 +43,7 @@ __all__ = [
     "packages",
     "prepaid_stops",
     "price_history",
+    "price_on_offer",
     "quote",
     "recharges",
     "released_organisation_ids",

@@ -3,12 +3,14 @@
 from datetime import datetime
 
 from django.db.models import Prefetch, Q, QuerySet
+from django.utils.translation import gettext_lazy as _
 
 from apps.billing.choices import Resource
 from apps.billing.models import Package, PriceVersion
 from apps.billing.selectors.review import usable
 from apps.common.actor import Actor
 from apps.common.clock import db_now
+from apps.common.errors import Conflict
 from apps.common.permissions import Permission
 
 
@@ -25,6 +27,14 @@ def packages(actor: Actor, *, active_only: bool = True) -> QuerySet[Package]:
         return usable(actor, rows)
     actor.require(Permission.PLATFORM_PRICES_VIEW)
     return rows
+
+
+def price_on_offer(actor: Actor, package: Package) -> PriceVersion:
+    """The price in force of a package as `packages` read it; `Conflict` where it has none."""
+    actor.require(Permission.BILLING_VIEW_OWN)
+    if package.price is None:
+        raise Conflict(_("This package is not on offer."), hint=_("Choose another package."))
+    return package.price
 
 
 def current_price(package_id: int) -> PriceVersion | None:

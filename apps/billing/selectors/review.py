@@ -5,11 +5,11 @@ from datetime import datetime
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models.functions import Now
 
 from apps.billing.choices import RequestState
 from apps.billing.models import Package, PackageRequest, PackageRestriction
 from apps.common.actor import Actor
-from apps.common.clock import db_now
 from apps.common.permissions import Permission
 
 
@@ -32,7 +32,7 @@ def usable(actor: Actor, rows: "QuerySet[Package] | None" = None) -> "QuerySet[P
 
 def _approved(actor: Actor) -> "QuerySet[PackageRequest]":
     rows: QuerySet[PackageRequest] = PackageRequest.objects.with_scopes_disabled().filter(
-        Q(expires_at__isnull=True) | Q(expires_at__gt=db_now()),
+        Q(expires_at__isnull=True) | Q(expires_at__gt=Now()),
         organisation_id=actor.organisation_id,
         user_id=actor.user_id,
         state=RequestState.APPROVED,

@@ -15,7 +15,7 @@ from apps.billing.selectors.own_prices import own_prices
 from apps.billing.selectors.vouchers import backing
 from apps.billing.services.ledger import lock_wallet
 from apps.common.actor import Actor
-from apps.common.clock import db_now
+from apps.common.clock import db_now, one_moment
 from apps.common.errors import Conflict, InsufficientFunds, NotFound
 from apps.common.money import yuan
 
@@ -35,11 +35,12 @@ def hold_for_start(actor: Actor, *, workload_id: UUID, price_version_id: int, la
         existing = open_hold(workload_id)
         if existing is not None:
             return existing
-        price = _usable_price(price_version_id)
-        if free_places(organisation_id, price.package_id) >= replicas:
-            return _take_places(organisation_id, workload_id, price, label, replicas)
-        amount = own_prices(organisation_id, db_now()).hour(price.rate_fen_per_hour, replicas)
-        covered = min(amount, backing(organisation_id).free_fen(price.package)) if amount else 0
+        with one_moment():  # the lock is ours: price, prepaid places, discount and vouchers as of now
+            price = _usable_price(price_version_id)
+            if free_places(organisation_id, price.package_id) >= replicas:
+                return _take_places(organisation_id, workload_id, price, label, replicas)
+            amount = own_prices(organisation_id, db_now()).hour(price.rate_fen_per_hour, replicas)
+            covered = min(amount, backing(organisation_id).free_fen(price.package)) if amount else 0
         if amount:
             _refuse_in_arrears(organisation_id)
             _refuse_when_short(wallet, amount - covered)

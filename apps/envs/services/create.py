@@ -1,12 +1,11 @@
 """Making environments."""
 
 import secrets
-import shutil
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.utils.translation import gettext_lazy as _
 
 from apps.billing.models import Package
@@ -71,15 +70,11 @@ def create(actor: Actor, request: Request) -> Environment:
         return made
     image = registry.choose(actor, request.image_id)
     package = choose_package(actor, request.package_id)
-    folders: list[Folder] = []
     try:
-        with transaction.atomic():
+        with storage.new_folders() as folders:
             return _create(actor, request, image, package, folders)
-    except BaseException as error:
-        # The rows are rolled back by the transaction; the folder on the disk is ours to take away.
-        for folder in folders:
-            shutil.rmtree(storage.root_of(folder), ignore_errors=True)
-        made = _made(actor, request.key) if isinstance(error, IntegrityError) else None
+    except IntegrityError:  # perhaps the same key, sent twice at once
+        made = _made(actor, request.key)
         if made is None:
             raise
         return made

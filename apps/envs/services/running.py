@@ -56,7 +56,6 @@ def submit(actor: Actor, environment: Environment) -> Environment:
     """The workload of the next start; call with the row locked, as its owner."""
     wanted = environment.cpu_package if environment.without_gpu and environment.cpu_package else environment.package
     package = choose_package(actor, wanted.pk)
-    quote = funds.quote(actor, package_id=package.pk)
     spec = program.spec_of(environment, package, resolve(actor, environment.mounts))
     workload = workloads.submit(
         actor,
@@ -65,7 +64,7 @@ def submit(actor: Actor, environment: Environment) -> Environment:
             name=environment.name,
             spec=on_any(actor, spec, package, _also(actor, environment, package)),
             package_id=package.pk,
-            price_version_id=quote.price_version_id,
+            price_version_id=funds.price_on_offer(actor, package).pk,
             # The number of the start: whoever repeats it gets the workload that is there.
             key=f"env-{environment.pk.hex}-{environment.starts + 1}",
             id=uuid4(),

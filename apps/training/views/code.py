@@ -45,11 +45,7 @@ def add_files(actor: Actor, request: ActorRequest, folder: Folder | None) -> Fol
     files = request.FILES.getlist("files")
     if not files:
         raise Invalid.field("files", _("Choose at least one file."))
-    if folder is None or folder.sealed:
-        folder = storage.create_folder(actor, kind=FolderKind.CODE)
-    for file in files:
-        storage.add_file(actor, folder=folder, path=file.name or "", content=file)
-    return folder
+    return storage.add_code(actor, None if folder is None or folder.sealed else folder, files)
 
 
 def uploaded(actor: Actor, value: Any) -> Folder | None:

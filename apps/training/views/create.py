@@ -1,10 +1,11 @@
 """Starting a run: the form, and its quote while one types."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from django.core.exceptions import ValidationError
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -15,6 +16,7 @@ from apps.billing.models import Package
 from apps.clusters.selectors import cluster_named
 from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
+from apps.common.clock import one_moment
 from apps.common.errors import DomainError, Invalid
 from apps.common.forms import show_error
 from apps.common.middleware import says_beside
@@ -22,6 +24,7 @@ from apps.common.pages import REFUSED
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.registry import selectors as registry
+from apps.registry.models import Image
 from apps.registry.picker import image_choices
 from apps.storage import choosing
 from apps.storage import services as storage
@@ -52,7 +55,10 @@ def new(request: ActorRequest) -> HttpResponse:
     works as it stands; `?blank=1` nothing; otherwise the last run's settings."""
     actor = request.actor
     if request.method != "POST":
-        return render(request, "training/new.html", _page(actor, RunForm(initial=_initial(actor, request))))
+        with one_moment():
+            offered = _offered(actor)
+            form = RunForm(initial=_initial(actor, request, offered))
+            return render(request, "training/new.html", _page(actor, form, offered))
     form = RunForm(request.POST)
     if asked := request.headers.get("X-Validate"):
         return _checked(request, form, asked)
@@ -61,7 +67,19 @@ def new(request: ActorRequest) -> HttpResponse:
             return redirect("training:detail", services.submit(actor, form.as_request()).pk)
         except DomainError as error:
             show_error(form, error)
-    return render(request, "training/new.html", _page(actor, form), status=REFUSED)
+    return render(request, "training/new.html", _page(actor, form, _offered(actor)), status=REFUSED)
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """What a run can be made of."""
+
+    images: Sequence[Image]
+    packages: Sequence[Package]
+
+
+def _offered(actor: Actor) -> Offered:
+    return Offered(list(registry.images(actor)), list(funds.packages(actor)))
 
 
 def _checked(request: ActorRequest, form: RunForm, name: str) -> HttpResponse:
@@ -80,13 +98,13 @@ def _run(actor: Actor, text: str | None) -> Run | None:
         return None
 
 
-def _initial(actor: Actor, request: ActorRequest) -> dict[str, Any]:
+def _initial(actor: Actor, request: ActorRequest, offered: Offered) -> dict[str, Any]:
     """Where the form begins; a package named in the URL wins over the one used last."""
     chosen = {"package": request.GET["package"]} if "package" in request.GET else {}
-    return _beginning(actor, request) | chosen
+    return _beginning(actor, request, offered) | chosen
 
 
-def _beginning(actor: Actor, request: ActorRequest) -> dict[str, Any]:
+def _beginning(actor: Actor, request: ActorRequest, offered: Offered) -> dict[str, Any]:
     parent = _run(actor, request.GET.get("from"))
     if parent is not None:
         return initial_of(parent, as_version=True)
@@ -94,28 +112,29 @@ def _beginning(actor: Actor, request: ActorRequest) -> dict[str, Any]:
     last = None if fresh else selectors.latest(actor)
     if last is not None:
         return {**initial_of(last, as_version=False), "last": last}
-    first_image, first_package = registry.images(actor).first(), funds.packages(actor).first()
-    image, package = first_image.pk if first_image else None, first_package.pk if first_package else None
+    image = next((each.pk for each in offered.images), None)
+    package = next((each.pk for each in offered.packages), None)
     if "blank" in request.GET:
         source = Source.UPLOAD if request.GET.get("source") == Source.UPLOAD else Source.WRITE
         return initial_of_nothing(image=image, package=package, source=source)
     return initial_of_example(EXAMPLE.read_text(), image=image, package=package)
 
 
-def _page(actor: Actor, form: RunForm) -> dict[str, Any]:
+def _page(actor: Actor, form: RunForm, offered: Offered) -> dict[str, Any]:
     parent = _run(actor, str(form["parent"].value() or ""))
     before = parent or form.initial.get("last")
-    choices = package_choices(actor, list(funds.packages(actor)))
+    packages = offered.packages
+    choices = package_choices(actor, packages)
     form.offer_priorities(highest_priority(actor))
     return {
         "form": form,
         "parent": parent,
         "next_version": selectors.newest_version(parent) + 1 if parent else 1,
         "last": form.initial.get("last"),
-        "images": image_choices(list(registry.images(actor))),
+        "images": image_choices(offered.images),
         "image": str(form["image"].value() or ""),
         "packages": choices,
-        **also_context(actor, form, [choice.package for choice in choices]),
+        **also_context(actor, form, packages),
         "hints": _hints(before.workload, choices) if before else {},
         "package": str(form["package"].value() or ""),
         "source": form["source"].value() or "write",
@@ -123,7 +142,7 @@ def _page(actor: Actor, form: RunForm) -> dict[str, Any]:
         "parent_files": storage.file_names(parent.code) if parent else [],
         "errors": _errors(form),
         **box_context(uploaded(actor, form["code"].value()), script=str(form["script"].value() or "")),
-        **quote_context(actor, form, choices),
+        **quote_context(actor, form, packages, choices),
     }
 
 
@@ -152,16 +171,20 @@ def _errors(form: RunForm) -> list[dict[str, str]]:
 def quote(request: ActorRequest) -> HttpResponse:
     """The quote card and the command for the form as it stands, complete or not."""
     form = RunForm(request.POST)
-    context = quote_context(request.actor, form) | also_context(request.actor, form, funds.packages(request.actor))
-    return render(request, "training/parts/quote.html", context)
+    with one_moment():
+        packages = list(funds.packages(request.actor))
+        context = quote_context(request.actor, form, packages) | also_context(request.actor, form, packages)
+        return render(request, "training/parts/quote.html", context)
 
 
-def quote_context(actor: Actor, form: RunForm, choices: list[PackageChoice] | None = None) -> dict[str, Any]:
-    """`quote` for the card; `command` as text, or what is still missing for one."""
-    found = _offer(actor, form, choices or [])
+def quote_context(
+    actor: Actor, form: RunForm, packages: Sequence[Package], choices: Sequence[PackageChoice] | None = None
+) -> dict[str, Any]:
+    """`quote` for the card; `command` as text, or what is still missing for one. `packages`: all on offer."""
+    found = _offer(actor, form, packages, choices or ())
     if choices is None:
         waits = found is not None and not found.starts_now
-        choices = package_choices(actor, list(funds.packages(actor))) if waits else []
+        choices = package_choices(actor, packages) if waits else ()
     card = with_cap(quotecard.card(actor, found, choices), found, form["cap"].value())
     return {"quote": card, "contract": _contract(actor, form, found), **_command(form)}
 
@@ -177,12 +200,13 @@ def _contract(actor: Actor, form: RunForm, found: Offer | None) -> Contract | No
     return contract_on(actor, found.package, preemptible=not firm, priority=priority, also=also)
 
 
-def _offer(actor: Actor, form: RunForm, choices: list[PackageChoice]) -> Offer | None:
-    package: Package | None = _chosen(form["package"].value(), funds.packages(actor))
+def _offer(actor: Actor, form: RunForm, packages: Sequence[Package], choices: Sequence[PackageChoice]) -> Offer | None:
+    # Half-typed or made up: nothing is chosen yet.
+    package = next((each for each in packages if str(each.pk) == str(form["package"].value() or "")), None)
     if package is None or package.price is None:
         return None
     outlook = next((choice.forecast for choice in choices if choice.package.pk == package.pk), None)
-    also = ticked(form, package, funds.packages(actor))
+    also = ticked(form, package, packages)
     return offer(actor, package, outlook, also=also, cluster=cluster_named(form["cluster"].value()))
 
 
@@ -195,10 +219,3 @@ def _command(form: RunForm) -> dict[str, str]:
         return {"command": str(error.message)}
     except ValueError:
         return {"command": _("Choose the kind of entry.")}
-
-
-def _chosen(value: Any, rows: Any) -> Any:
-    try:
-        return rows.filter(pk=value).first() if value else None
-    except (ValueError, TypeError, ValidationError, OverflowError):  # half-typed or made up: nothing is chosen yet
-        return None

@@ -67,9 +67,12 @@ def _chosen(form: forms.Form, offered: Sequence[Package]) -> Package | None:
 
 def _rows(actor: Actor, chosen: Package, offered: Sequence[Package], values: Collection[str]) -> list[AlsoRow]:
     read_zones(offered)
+    found = would_do(chosen, offered)
+    if not found:
+        return []
     own = own_terms(actor)
     usual = own.rate(_listed(chosen))
-    rows = ((each, _listed(each), own.rate(_listed(each))) for each in would_do(chosen, offered))
+    rows = ((each, _listed(each), own.rate(_listed(each))) for each in found)
     return [
         AlsoRow(each, listed, rate, difference_words(rate - usual), str(each.pk) in values)
         for each, listed, rate in rows

@@ -49,6 +49,7 @@ CHECKS = (
     Check("openapi", "docs/openapi.yaml is what the code says", ["-m", "plstack.launch.checks.openapi"], TEST),
     Check("messages", "every message is translated", ["-m", "plstack.launch.messages", "check"], TEST),
     Check("locks", "the locks are complete and name no index", ["-m", "plstack.launch.checks.locks"]),
+    Check("licences", "every dependency's licence is known and allowed", ["-m", "plstack.launch.checks.licences"]),
 )  # fmt: skip
 
 WRITERS = (
@@ -58,4 +59,5 @@ WRITERS = (
         "openapi-now", "API description written", ["-m", "plstack.launch.checks.openapi", "write"], TEST, writes=True
     ),
     Check("locks-now", "locks compiled", ["-m", "plstack.launch.checks.locks", "write"], writes=True),
+    Check("licences-now", "licences written", ["-m", "plstack.launch.checks.licences", "write"], writes=True),
 )
