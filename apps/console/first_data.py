@@ -40,7 +40,7 @@ def ensure(actor: Actor, *, username: str = ADMIN, password: str | None = None) 
         actor,
         folder=Path(settings.PLSTACK_HOME),
         isolation=isolation.level.value,
-        isolation_reason=isolation.reason,
+        isolation_reason=isolation.column,
     )
     if not Package.objects.exists():
         for spec, rate in _packages(node):

@@ -19,6 +19,7 @@ from apps.workloads.drivers.local.environment import EGRESS_SOCKET
 from apps.workloads.drivers.local.mounting import egress_folder
 from apps.workloads.drivers.remote.client import Peer
 from apps.workloads.drivers.remote.driver import RemoteDriver
+from apps.workloads.drivers.said import Code, Said
 from apps.workloads.drivers.simulated.driver import SimulatedDriver
 from apps.workloads.drivers.simulated.grants import Grants
 
@@ -52,7 +53,7 @@ def _peer(name: str) -> Peer:
     node: Node | None = Node.objects.filter(name=name, driver="remote").first()
     secret = clusters.secret_of(node) if node else None
     if node is None or secret is None:
-        raise CannotSee(f"The node {name} is not known any more")
+        raise CannotSee(Said(Code.NODE_UNKNOWN, {"name": name}))
     return Peer(str(node.pk), node.address, secret, node.certificate)
 
 

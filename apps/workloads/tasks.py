@@ -68,5 +68,5 @@ def discover() -> None:
             actor,
             folder=Path(settings.PLSTACK_HOME),
             isolation=isolation.level.value,
-            isolation_reason=isolation.reason,
+            isolation_reason=isolation.column,
         )

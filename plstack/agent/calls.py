@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -13,6 +13,7 @@ from apps.workloads.drivers.local import accounts
 from apps.workloads.drivers.local.checks import check
 from apps.workloads.drivers.local.driver import LocalDriver
 from apps.workloads.drivers.remote import codec
+from apps.workloads.drivers.said import Code, Said
 
 Json = dict[str, Any]
 Verb = Callable[[Json], Json]
@@ -34,7 +35,7 @@ class Calls:
             "endpoint": lambda asked: {"here": driver.endpoint(self.handle(asked), int(asked["port"])).socket_path},
             "forget": self._forget,
             "known": lambda asked: {"refs": driver.known()},
-            "isolation": lambda asked: asdict(driver.isolation()),
+            "isolation": lambda asked: codec.isolation_out(driver.isolation()),
             "mode": self._mode,
         }
 
@@ -53,9 +54,9 @@ class Calls:
         try:
             accounts.adopt(tenant, uid, self._home / "uids.json")
         except ValueError as error:
-            raise LaunchRefused("uid_taken", str(error)) from error
+            raise LaunchRefused("uid_taken", Said(Code.UID_TAKEN)) from error
         except OSError as error:
-            raise CannotSee(str(error)) from error
+            raise CannotSee(Said.plain(error)) from error
 
     def _translated(self, request: LaunchRequest) -> LaunchRequest:
         return replace(request, mounts=tuple(self._mount(mount) for mount in request.mounts))
@@ -65,10 +66,10 @@ class Calls:
         try:
             inside = Path(mount.source).relative_to(self._platform_data)
         except ValueError as error:
-            raise LaunchRefused("bad_mount", f"What belongs on {mount.target} is not in the shared folder") from error
+            raise LaunchRefused("bad_mount", Said(Code.NOT_SHARED, {"target": mount.target})) from error
         source = self._data / inside
         if os.path.realpath(source) != str(source):
-            raise LaunchRefused("bad_mount", f"What belongs on {mount.target} is reached through a link")
+            raise LaunchRefused("bad_mount", Said(Code.MOUNT_THROUGH_LINK, {"target": mount.target}))
         return replace(mount, source=str(source))
 
     def _stop(self, asked: Json) -> Json:

@@ -48,7 +48,7 @@ def make_kit(home: Path, tmp_path: Path) -> Iterator[MakeKit]:
 
 @cache
 def obstacle() -> str:
-    return sandbox.obstacle()
+    return str(sandbox.obstacle() or "")
 
 
 @cache

@@ -16,9 +16,9 @@ from apps.workloads.drivers.base import ExitReason, Handle, IsolationLevel, Moun
 from apps.workloads.drivers.local import processes
 from apps.workloads.drivers.local.disk_floor import ENDING_S, FRESH_S, Pressure, Record, Space, chosen
 from apps.workloads.drivers.local.disk_usage import Count
-from apps.workloads.drivers.local.disk_watch import NO_FILES, NO_SPACE
 from apps.workloads.drivers.local.driver import LocalDriver
 from apps.workloads.drivers.local.records import MARKER
+from apps.workloads.drivers.said import Code, Said
 from tests.drivers.kit import Kit, eventually
 from tests.searching import examples
 
@@ -123,7 +123,7 @@ def test_who_fills_the_disk_ends_and_the_others_go_on(mounted: Mounted, kind: st
     other = bystander(kit)
     filler = kit.launch(kit.python(source))
     ended = kit.wait_exit(filler)
-    assert (ended.reason, ended.detail) == (ExitReason.DISK_FULL, NO_SPACE)
+    assert (ended.reason, ended.said) == (ExitReason.DISK_FULL, Said(Code.DISK_FULL))
     goes_on(kit, other)
     if source is not FLOODS:  # a log is kept
         assert free(kit) > 30 * MIB
@@ -134,7 +134,7 @@ def test_who_takes_all_inodes_ends_and_the_others_go_on(mounted: Mounted) -> Non
     kit = mounted(options="size=48m,nr_inodes=3000")
     other = bystander(kit)
     ended = kit.wait_exit(kit.launch(kit.python(FILLS_INODES)))
-    assert (ended.reason, ended.detail) == (ExitReason.DISK_FULL, NO_FILES)
+    assert (ended.reason, ended.said) == (ExitReason.DISK_FULL, Said(Code.DISK_FULL_OF_FILES))
     assert os.statvfs(kit.output).f_ffree > 2000
     goes_on(kit, other)
 

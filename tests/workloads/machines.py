@@ -21,6 +21,7 @@ from apps.workloads.drivers.base import (
     Phase,
 )
 from apps.workloads.drivers.remote.driver import RemoteDriver
+from apps.workloads.drivers.said import Code, Said
 from apps.workloads.hardware import lost, silence
 from apps.workloads.models import Attempt, Workload
 from tests.builders import World, make_node, platform, reload, submit_workload
@@ -72,7 +73,7 @@ class Machine(RemoteDriver):
     def _answer(self, verb: str) -> None:
         self.asked.append(verb)
         if not self.reachable:
-            raise CannotSee("The node cannot be reached")
+            raise CannotSee(Said(Code.NODE_RESTING))
 
 
 def joined(world: World, patch: pytest.MonkeyPatch, name: str = "far") -> Machine:

@@ -145,7 +145,7 @@ class SimulatedZone(ScopedView):
     def post(self, request: Request) -> Response:
         """Four nodes with eight cards each that do not exist; nothing on them is charged."""
         found = simulated_driver().isolation()
-        zone = services.add_simulated_zone(self.actor, isolation=found.level.value, isolation_reason=found.reason)
+        zone = services.add_simulated_zone(self.actor, isolation=found.level.value, isolation_reason=found.column)
         return Response(ZoneOut(clusters.zone(self.actor, zone.pk)).data, status=status.HTTP_201_CREATED)
 
 

@@ -130,7 +130,7 @@ def _named(request: StaffRequest, act: Callable[[str], object], words: str, page
 def simulate(request: StaffRequest) -> HttpResponse:
     found = simulated_driver().isolation()
     try:
-        zone = services.add_simulated_zone(request.actor, isolation=found.level.value, isolation_reason=found.reason)
+        zone = services.add_simulated_zone(request.actor, isolation=found.level.value, isolation_reason=found.column)
     except Conflict as error:
         say_refusal(request, error)
         return redirect("console:zones")

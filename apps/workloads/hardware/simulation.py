@@ -42,7 +42,7 @@ def beat(actor: Actor, isolation: Isolation) -> int:
         if not nodes:
             return 0
         Node.objects.filter(pk__in=[node.pk for node in nodes]).update(
-            last_seen_at=now, isolation=isolation.level.value, isolation_reason=isolation.reason[:400]
+            last_seen_at=now, isolation=isolation.level.value, isolation_reason=isolation.column
         )
         cards = list(Accelerator.objects.filter(node__in=nodes))
         _measure(cards, now)

@@ -18,6 +18,7 @@ from apps.workloads.drivers.local.disk_floor import Pressure, Record, Seat, Spac
 from apps.workloads.drivers.local.disk_usage import Count, TooDeep
 from apps.workloads.drivers.local.environment import SANDBOX_TMP
 from apps.workloads.drivers.local.records import RunDirectory, RunSpec
+from apps.workloads.drivers.said import Code, Said
 
 MIB = 1024 * 1024
 GRACE_S = 10.0
@@ -29,9 +30,6 @@ REMEMBER_S = 60.0
 # A tree that was above its limit when the workload started, such as a home, may grow by this much: it is to be tidied.
 ROOM_TO_TIDY = 1024 * MIB
 
-NO_SPACE = "The disk of its machine was full; this run was using most of it"
-NO_FILES = "The disk of its machine had no room for further files; this run held most of them"
-
 Members = Callable[[], Sequence[int]]
 
 
@@ -40,7 +38,7 @@ class Breach:
     """Why the workload has to end. `urgent`: at once."""
 
     reason: ExitReason
-    detail: str
+    said: Said
     urgent: bool = False
 
 
@@ -138,7 +136,7 @@ class DiskWatch:
         try:
             done = self._pass.is_done(HURRIED_BUDGET_S if hurried else BUDGET_S)
         except TooDeep:
-            return Breach(ExitReason.FILE_LIMIT, f"Its folders are nested more than {disk_usage.MAX_DEPTH} deep")
+            return Breach(ExitReason.FILE_LIMIT, Said(Code.FOLDERS_TOO_DEEP, {"count": disk_usage.MAX_DEPTH}))
         sums = self._pass.sums()
         for tree, size, files in sums:
             tree.size = size if done else max(size, tree.size)
@@ -166,10 +164,10 @@ class DiskWatch:
         known = [each for each in sums if each[0].scratch or not self._first]
         for tree, size, _ in known:
             if size + (self._deleted if tree.scratch else 0) > tree.limit:
-                text = f"Its files in {tree.name} take more than {tree.limit // MIB} MiB"
-                return Breach(ExitReason.DISK_LIMIT, text)
+                said = Said(Code.DISK_EXCEEDED, {"place": tree.name, "limit_mib": tree.limit // MIB})
+                return Breach(ExitReason.DISK_LIMIT, said)
         if sum(files for _, _, files in known) > self._limits.files:
-            return Breach(ExitReason.FILE_LIMIT, f"It holds more than {self._limits.files} files and folders")
+            return Breach(ExitReason.FILE_LIMIT, Said(Code.TOO_MANY_FILES, {"count": self._limits.files}))
         return None
 
     def _remember(self, pressure: Pressure) -> None:
@@ -204,7 +202,8 @@ class DiskWatch:
         self._ended = True
         self._seat.write(Record(ending=True))
         used_files = space.files_pressure >= Pressure.LOW
-        return Breach(ExitReason.DISK_FULL, NO_FILES if used_files else NO_SPACE, urgent=True)
+        said = Said(Code.DISK_FULL_OF_FILES if used_files else Code.DISK_FULL)
+        return Breach(ExitReason.DISK_FULL, said, urgent=True)
 
 
 def _trees(spec: RunSpec, run: RunDirectory) -> list[Tree]:

@@ -52,6 +52,7 @@ from apps.workloads.drivers.local.records import (
     decode_spec,
     encode_spec,
 )
+from apps.workloads.drivers.said import Code, Said
 from apps.workloads.drivers.sockets import Endpoint
 from apps.workloads.drivers.streams import ExecStream
 
@@ -91,7 +92,7 @@ class LocalDriver:
         check(request)
         run = self._run(str(request.attempt_id))
         if self._data is not None and is_fenced(self._data, run.path.name):
-            raise LaunchRefused("fenced", "The platform has given this attempt up")
+            raise LaunchRefused("fenced", Said(Code.GIVEN_UP))
         with _now_or_later():
             if not run.spec.exists():
                 self._create(run, request)
@@ -150,7 +151,7 @@ class LocalDriver:
         path = run.ports / f"{port}.sock"
         # A link made by the workload could lead the gateway to a socket of the platform's.
         if run.exit.exists() or path.is_symlink() or not path.is_socket():
-            raise DriverError(f"The workload does not listen on port {port} yet")
+            raise DriverError(Said(Code.NOT_LISTENING, {"port": port}))
         return Endpoint(socket_path=str(path))
 
     def set_gpu_mode(self, node: str, uuid: str, mode: str) -> None:
@@ -166,7 +167,7 @@ class LocalDriver:
             if not run.path.is_dir():
                 return
             if not self._look(handle.ref).phase.is_final:
-                raise DriverError("The attempt has not ended")
+                raise DriverError(Said(Code.NOT_ENDED))
             trash = self._runs / f".trash-{handle.ref}-{uuid4().hex}"
             run.path.rename(trash)
             remove_tree(trash)
@@ -179,7 +180,7 @@ class LocalDriver:
 
     def _run(self, ref: str) -> RunDirectory:
         if not _is_uuid(ref):
-            raise DriverError(f"Not an attempt of the local driver: {ref!r}")
+            raise DriverError(Said(Code.NOT_OURS, {"ref": ref}))
         return RunDirectory(self._runs / ref)
 
     def _create(self, run: RunDirectory, request: LaunchRequest) -> None:
@@ -200,7 +201,7 @@ class LocalDriver:
     def _decide(self, request: LaunchRequest) -> RunSpec:
         level = self._machine.isolation().level
         if self._machine.demanded not in (None, level):
-            raise LaunchRefused("isolation_unavailable", self._machine.isolation().reason)
+            raise LaunchRefused("isolation_unavailable", self._machine.isolation().said[0])
         own_user = level is IsolationLevel.L1 and os.geteuid() == 0
         uid = accounts.uid_of(request.tenant_id, self._registry()) if own_user else None
         request = self._cards.granted(request, level)
@@ -220,9 +221,10 @@ class LocalDriver:
                 start_new_session=True, timeout=START_TIMEOUT_S, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired as error:
-            raise DriverError("The shim did not answer in time") from error
+            raise DriverError(Said(Code.SHIM_SILENT)) from error
         if done.returncode != 0:
-            raise DriverError(f"The shim could not start: {done.stderr.decode(errors='replace')[-500:]}")
+            text = done.stderr.decode(errors="replace")[-500:]
+            raise DriverError(Said(Code.SHIM_FAILED, {"error": text}))
 
     def _is_alive(self, run: RunDirectory) -> bool:
         """Whether the attempt may still do something."""
@@ -239,30 +241,30 @@ class LocalDriver:
             return self._vanished(ref)
         if not run.exit.exists():
             if not run.state.exists():
-                raise CannotSee("The attempt is being started")
+                raise CannotSee(Said(Code.STARTING))
             if is_locked(run.lock):
                 return decode_observation(run.state.read_bytes())
         # The lock was found free before this second look: a shim that had finished in between left its record.
         if run.exit.exists():
             return decode_observation(run.exit.read_bytes())
-        return self._lost(ref, _last_state(run), _last_line(run.shim_errors))
+        return self._lost(ref, _last_state(run), _last_words(run.shim_errors))
 
     def _vanished(self, ref: str) -> Observation:
         if not self._runs.is_dir():
-            raise CannotSee(f"{self._runs} is not there")
-        return self._lost(ref, Observation(Phase.LOST), "Its run directory is gone")
+            raise CannotSee(Said(Code.FOLDER_GONE, {"path": str(self._runs)}))
+        return self._lost(ref, Observation(Phase.LOST), Said(Code.RUN_DIRECTORY_GONE))
 
-    def _lost(self, ref: str, last: Observation, detail: str) -> Observation:
+    def _lost(self, ref: str, last: Observation, said: Said) -> Observation:
         """Proved gone: the shim is dead, and whatever it left behind is ended first."""
         group = cgroups.find(ref)
         if group is not None and not group.end_all(END_TIMEOUT_S):
-            raise CannotSee("Its processes are still ending")
+            raise CannotSee(Said(Code.ENDING))
         if not processes.end_marked(MARKER, ref, END_TIMEOUT_S):
-            raise CannotSee("Its processes are still ending")
+            raise CannotSee(Said(Code.ENDING))
         if group is not None:
             group.remove()
         disk_floor.vacate(self._runs, ref)
-        return replace(last, phase=Phase.LOST, progress=None, exit=Exit(None, None, ExitReason.LOST, detail))
+        return replace(last, phase=Phase.LOST, progress=None, exit=Exit(None, None, ExitReason.LOST, said))
 
 
 @contextmanager
@@ -271,7 +273,7 @@ def _now_or_later() -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise CannotSee(f"{type(error).__name__}: {error}") from error
+        raise CannotSee(Said(Code.UNREADABLE, {"error": f"{type(error).__name__}: {error}"})) from error
 
 
 def _is_uuid(text: str) -> bool:
@@ -289,9 +291,10 @@ def _last_state(run: RunDirectory) -> Observation:
         return Observation(Phase.LOST)
 
 
-def _last_line(path: Path) -> str:
+def _last_words(path: Path) -> Said:
+    """What the shim wrote before it died, if anything."""
     try:
         lines = path.read_text(errors="replace").strip().splitlines()
     except OSError:
-        return ""
-    return lines[-1] if lines else "Its shim was killed"
+        return Said.plain("")
+    return Said.plain(lines[-1]) if lines else Said(Code.SHIM_KILLED)

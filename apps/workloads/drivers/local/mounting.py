@@ -16,10 +16,15 @@ from apps.workloads.drivers.local.environment import (
     needs_scratch,
 )
 from apps.workloads.drivers.local.records import RunDirectory, RunSpec
+from apps.workloads.drivers.said import Code, Said
 
 
 class MountFailed(Exception):
-    """Something that the workload needs is not there; the text names its target, never a path of the host."""
+    """Something that the workload needs is not there; what is said names its target, never a path of the host."""
+
+    def __init__(self, said: Said) -> None:
+        super().__init__(str(said))
+        self.said = said
 
 
 def prepare(spec: RunSpec, run: RunDirectory) -> None:
@@ -43,9 +48,9 @@ def prepare(spec: RunSpec, run: RunDirectory) -> None:
         if spec.uid is not None:
             _give_all(spec, own, spec.uid)
     except OSError as error:
-        raise MountFailed(f"The workload's folders could not be prepared: {error.strerror}") from error
+        raise MountFailed(Said(Code.FOLDERS_NOT_PREPARED, {"error": str(error.strerror)})) from error
     except RecursionError as error:  # of `os.fwalk`, one call for each level
-        raise MountFailed("Folders in what should be mounted are nested too deep") from error
+        raise MountFailed(Said(Code.MOUNT_TOO_DEEP)) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +108,11 @@ def _check(mount: Mount, home: Path) -> None:
     """Below the platform's home no step may be a link: a tenant could have put it there to reach another's files."""
     real = os.path.realpath(mount.source)
     if not os.path.exists(real):
-        raise MountFailed(f"What should be mounted on {mount.target} does not exist")
+        raise MountFailed(Said(Code.MOUNT_MISSING, {"target": mount.target}))
     for parent in Path(mount.source).parents:
         # The home itself may be named through a link of the operator's.
         if os.path.realpath(parent) == str(home) and str(home / os.path.relpath(mount.source, parent)) != real:
-            raise MountFailed(f"What should be mounted on {mount.target} is reached through a link")
+            raise MountFailed(Said(Code.MOUNT_THROUGH_LINK, {"target": mount.target}))
 
 
 def _link_mounts(spec: RunSpec, scratch: Path) -> None:

@@ -17,12 +17,14 @@ from apps.workloads.drivers.base import CannotSee, Mount
 from apps.workloads.drivers.local import gates, init, privileges, relay, seccomp
 from apps.workloads.drivers.local.environment import SANDBOX_PORTS, SANDBOX_TMP, is_inside
 from apps.workloads.drivers.local.runtime import BASE_PREFIX, BASE_PYTHON
+from apps.workloads.drivers.said import Code, Said
 
 PROJECT = Path(init.__file__).resolve().parents[4]
 LIBRARY_INSIDE = "/run/plstack/lib"
 _FIRST_PROCESS = [Path(str(module.__file__)).resolve() for module in (init, gates, privileges, relay)]
 INIT_INSIDE = f"{LIBRARY_INSIDE}/{_FIRST_PROCESS[0].relative_to(PROJECT)}"
 PROBE_TIMEOUT_S = 20
+MAX_ERROR = 160
 _PROBE = (
     "import sys; sys.path.append(sys.argv[1]); from apps.workloads.drivers.local import privileges; "
     "privileges.give_up(); print('inside')"
@@ -183,10 +185,10 @@ def _supports(option: str) -> bool:
     return f"{option} " in _output([executable() or "bwrap", "--help"])[1]
 
 
-def obstacle() -> str:
-    """Why no workload can be isolated here, found by isolating one; "" when it works."""
+def obstacle() -> Said | None:
+    """Why no workload can be isolated here, found by isolating one; None when it works."""
     if executable() is None:
-        return "bubblewrap (bwrap) is not installed"
+        return Said(Code.BUBBLEWRAP_MISSING)
     seccomp_filter = seccomp.open_filter()
     inherited = () if seccomp_filter is None else (seccomp_filter,)
     try:
@@ -196,8 +198,8 @@ def obstacle() -> str:
         for descriptor in inherited:
             os.close(descriptor)
     if code == 0 and "inside" in text:
-        return ""
-    return f"bubblewrap does not work here: {text.strip() or f'it ended with {code}'}"
+        return None
+    return Said(Code.BUBBLEWRAP_FAILS, {"error": text.strip()[:MAX_ERROR] or f"it ended with {code}"})
 
 
 def _output(argv: Sequence[str], inherited: Sequence[int] = ()) -> tuple[int, str]:
@@ -210,5 +212,5 @@ def _output(argv: Sequence[str], inherited: Sequence[int] = ()) -> tuple[int, st
         return 1, str(error)
     except subprocess.TimeoutExpired as error:
         # A machine too busy to answer has not been shown to lack anything.
-        raise CannotSee("The machine is too busy to try a sandbox") from error
+        raise CannotSee(Said(Code.MACHINE_BUSY)) from error
     return done.returncode, done.stdout.decode(errors="replace")

@@ -117,13 +117,13 @@ class Shim:
             return Exit(None, None, ExitReason.STOPPED)
         except runtime.ImageFailed as error:
             self.journal.note("The runtime could not be prepared:\n" + str(error))
-            return Exit(None, None, ExitReason.IMAGE_FAILED, str(error))
+            return Exit(None, None, ExitReason.IMAGE_FAILED, error.said, error.output)
         except MountFailed as error:
             self.journal.note(str(error))
-            return Exit(None, None, ExitReason.MOUNT_FAILED, str(error))
+            return Exit(None, None, ExitReason.MOUNT_FAILED, error.said)
         except OSError as error:  # a full disk, mostly, while the runtime is built
             reason = ExitReason.IMAGE_FAILED if self.journal.phase is Phase.IMAGE else ExitReason.START_FAILED
-            return Exit(None, None, reason, f"{error.strerror}")
+            return Exit(None, None, reason, output=f"{error.strerror}")
 
     def _phases(self, stop: StopFile) -> Exit:
         request = self.spec.request

@@ -22,6 +22,7 @@ from apps.workloads.drivers.remote import client, codec
 from apps.workloads.drivers.remote.client import Peer
 from apps.workloads.drivers.remote.execution import RemoteExec
 from apps.workloads.drivers.remote.forwarding import Forwards
+from apps.workloads.drivers.said import Code, Said
 from apps.workloads.drivers.sockets import Endpoint
 from apps.workloads.drivers.streams import ExecStream
 
@@ -115,4 +116,4 @@ def _sensible() -> Iterator[None]:
     try:
         yield
     except (KeyError, TypeError, ValueError) as error:
-        raise CannotSee(f"The node's answer makes no sense: {error}") from error
+        raise CannotSee(Said(Code.NODE_UNINTELLIGIBLE, {"error": str(error)})) from error

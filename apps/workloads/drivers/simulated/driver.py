@@ -26,6 +26,7 @@ from apps.workloads.drivers.base import (
 from apps.workloads.drivers.capabilities import Notice
 from apps.workloads.drivers.local.checks import check
 from apps.workloads.drivers.local.driver import LocalDriver
+from apps.workloads.drivers.said import Code, Said
 from apps.workloads.drivers.simulated import figures, stubs
 from apps.workloads.drivers.simulated.grants import Grant, Grants, boot, now_s
 from apps.workloads.drivers.sockets import Endpoint
@@ -69,7 +70,7 @@ class SimulatedDriver:
 
     def _reach(self, node: str) -> None:
         if self._is_off(node):
-            raise CannotSee("The simulated machine is switched off")
+            raise CannotSee(Said(Code.SWITCHED_OFF))
 
     def launch(self, request: LaunchRequest) -> Handle:
         check(request)
@@ -100,7 +101,7 @@ class SimulatedDriver:
         with _now_or_later():
             grant = self._grants.read(handle.ref)
             if grant is None:
-                return Observation(Phase.LOST, exit=Exit(None, None, ExitReason.LOST, "Its record is gone"))
+                return Observation(Phase.LOST, exit=Exit(None, None, ExitReason.LOST, Said(Code.RECORD_GONE)))
             seen = self._stub(handle.ref, grant) if grant.stub_s else self._process(handle, grant)
             if seen.phase.is_final:
                 self._grants.mark(handle.ref, "ended").touch()
@@ -112,7 +113,7 @@ class SimulatedDriver:
 
     def _stub(self, ref: str, grant: Grant) -> Observation:
         if grant.boot != boot():
-            lost = Exit(None, None, ExitReason.LOST, "The machine was started anew")
+            lost = Exit(None, None, ExitReason.LOST, Said(Code.MACHINE_RESTARTED))
             return Observation(Phase.LOST, exit=lost)
         return stubs.observe(grant, self._clock() - grant.began_s, self._stopped_s(ref, grant))
 
@@ -179,7 +180,7 @@ class SimulatedDriver:
         with _now_or_later():
             grant = self._grants.read(handle.ref)
         if grant is not None and grant.stub_s:
-            raise Unsupported("A stub on simulated hardware runs no program")
+            raise Unsupported(Said(Code.STUB))
 
     def forget(self, handle: Handle) -> None:
         with _now_or_later():
@@ -189,7 +190,7 @@ class SimulatedDriver:
             if not grant.stub_s:
                 self._local.forget(handle)
             elif not self._stub(handle.ref, grant).phase.is_final:
-                raise DriverError("The attempt has not ended")
+                raise DriverError(Said(Code.NOT_ENDED))
             self._grants.forget(handle.ref)
 
     def known(self) -> list[str]:
@@ -221,4 +222,4 @@ def _now_or_later() -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise CannotSee(f"{type(error).__name__}: {error}") from error
+        raise CannotSee(Said(Code.UNREADABLE, {"error": f"{type(error).__name__}: {error}"})) from error

@@ -1,0 +1,31 @@
+"""What a driver raises. Each carries what it has to say; `str()` of it is English, for logs."""
+
+from apps.workloads.drivers.said import Said
+
+
+class DriverError(Exception):
+    """Not now. Nothing follows from this about the workload."""
+
+    def __init__(self, said: Said) -> None:
+        super().__init__(str(said))
+        self.said = said
+
+
+class CannotSee(DriverError):
+    """Transient: the state could not be read. Keep the last known state, call it stale, ask again."""
+
+
+class LaunchRefused(DriverError):
+    """Final: this request can never start here. `code` groups the reasons and is stable."""
+
+    def __init__(self, code: str, said: Said) -> None:
+        super().__init__(said)
+        self.code = code
+
+    @property
+    def text(self) -> str:
+        return str(self.said)
+
+
+class Unsupported(DriverError):
+    """The driver, or this machine, does not offer this capability."""
