@@ -3,9 +3,6 @@
 import secrets
 from datetime import timedelta
 from decimal import Decimal
-from pathlib import Path
-
-from django.conf import settings
 
 from apps.billing import services as billing
 from apps.billing.choices import VoucherNote, VoucherScope
@@ -15,14 +12,13 @@ from apps.billing.services import PackageSpec
 from apps.billing.services.voucher_terms import VoucherSpec
 from apps.billing.services.vouchers import issue_voucher
 from apps.clusters.models import Accelerator, Node
-from apps.clusters.services import discover_local
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.registry.platform_images import ensure_platform_images
 from apps.tenants import services as tenants
 from apps.tenants.choices import PlatformRole, Role
 from apps.tenants.models import Organisation, User
-from apps.workloads.nodes import local_driver
+from apps.workloads.hardware import discovery
 
 ADMIN = "admin"
 ORGANISATION = "Lab"
@@ -35,15 +31,9 @@ FIRST_VOUCHER_VALID = timedelta(days=3650)
 def ensure(actor: Actor, *, username: str = ADMIN, password: str | None = None) -> str | None:
     """Make what is missing; the admin's password the first time, None ever after."""
     ensure_platform_images()
-    isolation = local_driver().isolation()
-    node = discover_local(
-        actor,
-        folder=Path(settings.PLSTACK_HOME),
-        isolation=isolation.level.value,
-        isolation_reason=isolation.column,
-    )
-    if not Package.objects.exists():
-        for spec, rate in _packages(node):
+    found = discovery.discover(actor)
+    if found and not Package.objects.exists():
+        for spec, rate in _packages(found[0]):
             billing.create_package(actor, spec=spec, rate_fen_per_hour=rate)
     if User.objects.exists():
         return None

@@ -101,3 +101,19 @@ def recorded(data: Mapping[str, Any]) -> str:
 def isolation_words(column: str) -> str:
     """The column `Node.isolation_reason`, as `said.dump` writes it."""
     return sentences(load(column))
+
+
+_REMEDIES: Mapping[Code, str] = dict.fromkeys(
+    (Code.BUBBLEWRAP_MISSING, Code.BUBBLEWRAP_FAILS),
+    gettext_noop(
+        "Ask the platform's administrators: installing bubblewrap isolates workloads; "
+        "PLSTACK_ALLOW_SHARED_L0=1 accepts the risk."
+    ),
+)
+
+
+def isolation_remedy(columns: Sequence[str]) -> str:
+    """What an administrator can do where machines cannot keep organisations apart, by what their drivers say of it."""
+    said = (one.code for column in columns for one in load(column))
+    known = next((_REMEDIES[code] for code in said if code in _REMEDIES), None)
+    return _(known) if known else _("Ask the platform's administrators: PLSTACK_ALLOW_SHARED_L0=1 accepts the risk.")

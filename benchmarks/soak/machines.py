@@ -60,7 +60,7 @@ class Machines(SimulatedDriver):
         self.silent: set[str] = set()
         self.deaths = 0
 
-    def isolation(self) -> Isolation:
+    def isolation(self, node: str = "") -> Isolation:
         return Isolation(IsolationLevel.L1)
 
     def _silent(self, node: str) -> bool:

@@ -20,13 +20,6 @@ from tests.drivers.contract import DriverContract
 from tests.drivers.kit import Kit
 
 
-class KnowingDriver(RemoteDriver):
-    """The contract asks a driver for all that it knows; a remote one is asked by node."""
-
-    def known(self) -> list[str]:
-        return self.known_on("far")
-
-
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The data folder that platform and agent share."""
@@ -54,7 +47,7 @@ def kit_of(agent: Agent, shared: Path, name: str) -> Kit:
     code, output = shared / name / "code", shared / name / "output"
     for folder in (code, output):
         folder.mkdir(parents=True)
-    return Kit(KnowingDriver(lambda node: agent.peer, lambda tenant: None), code, output)
+    return Kit(RemoteDriver(lambda node: agent.peer, lambda tenant: None), code, output)
 
 
 @pytest.fixture
@@ -93,7 +86,7 @@ def test_work_goes_on_without_its_agent_and_is_seen_again(agent: Agent, kit: Kit
 
 def test_an_old_secret_opens_nothing(agent: Agent, kit: Kit) -> None:
     handle = sleeping(kit)
-    stranger = KnowingDriver(lambda node: replace(agent.peer, secret=b"another"), lambda tenant: None)
+    stranger = RemoteDriver(lambda node: replace(agent.peer, secret=b"another"), lambda tenant: None)
     with pytest.raises(CannotSee):
         stranger.observe(handle)
     with pytest.raises(CannotSee):
@@ -151,4 +144,4 @@ def test_the_shared_folder_may_be_mounted_elsewhere_on_the_node(home: Path, shar
 def test_what_makes_no_sense_is_refused_in_words(agent: Agent) -> None:
     with pytest.raises(CannotSee):
         client.call(agent.peer, "logs", {"ref": "x"})
-    assert json.dumps(agent.driver.known_on("far"))
+    assert json.dumps(agent.driver.known("far"))

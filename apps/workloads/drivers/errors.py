@@ -1,6 +1,9 @@
 """What a driver raises. Each carries what it has to say; `str()` of it is English, for logs."""
 
-from apps.workloads.drivers.said import Said
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from apps.workloads.drivers.said import Code, Said
 
 
 class DriverError(Exception):
@@ -29,3 +32,12 @@ class LaunchRefused(DriverError):
 
 class Unsupported(DriverError):
     """The driver, or this machine, does not offer this capability."""
+
+
+@contextmanager
+def now_or_later() -> Iterator[None]:
+    """What the file system could not answer is not known; it is not an answer."""
+    try:
+        yield
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise CannotSee(Said(Code.UNREADABLE, {"error": f"{type(error).__name__}: {error}"})) from error

@@ -12,7 +12,8 @@ from django.db.models import Sum
 from django.utils.translation import gettext as _
 
 from apps.audit.services import record
-from apps.clusters.models import Accelerator, Node, NodeSample
+from apps.clusters import services as clusters
+from apps.clusters.models import Accelerator, Node, NodeSample, Zone
 from apps.clusters.services import locked_node, target
 from apps.clusters.services.discovery import KEEP_SAMPLES
 from apps.common.actor import Actor
@@ -21,6 +22,7 @@ from apps.common.errors import Conflict
 from apps.workloads.drivers.base import Isolation
 from apps.workloads.drivers.simulated import figures
 from apps.workloads.models import Placement
+from apps.workloads.nodes import simulated_driver
 
 IDLE_CPU_PCT, IDLE_MEMORY_PCT, DISK_PCT = 2.0, 3.0, 50.0
 
@@ -31,6 +33,17 @@ class Taken:
 
     core_milli: int = 0
     memory_mib: int = 0
+
+
+def isolation() -> Isolation:
+    """Of the machine on which simulated work really runs. Raises CannotSee."""
+    return simulated_driver().isolation()
+
+
+def add_zone(actor: Actor) -> Zone:
+    """A zone of hardware that does not exist. Raises Conflict for a second one."""
+    found = isolation()
+    return clusters.add_simulated_zone(actor, isolation=found.level.value, isolation_reason=found.column)
 
 
 def beat(actor: Actor, isolation: Isolation) -> int:

@@ -4,12 +4,12 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from uuid import UUID, uuid4
 
+from apps.clusters.discovery import look
 from apps.workloads.drivers.base import (
     CannotSee,
     DriverError,
@@ -23,9 +23,12 @@ from apps.workloads.drivers.base import (
     LogChunk,
     Observation,
     Phase,
+    RuntimeImage,
     Usage,
 )
-from apps.workloads.drivers.capabilities import Notice
+from apps.workloads.drivers.capabilities import FoundNode, Notice
+from apps.workloads.drivers.errors import now_or_later
+from apps.workloads.drivers.fencing import is_up as is_fenced
 from apps.workloads.drivers.local import (
     accounts,
     cgroups,
@@ -33,17 +36,18 @@ from apps.workloads.drivers.local import (
     execution,
     nvml,
     processes,
+    runtime,
     shim,
     stopping,
     yielding,
 )
 from apps.workloads.drivers.local.cards import Cards, GpuSampler
 from apps.workloads.drivers.local.checks import check
-from apps.workloads.drivers.local.environment import shim_environment
-from apps.workloads.drivers.local.fencing import is_up as is_fenced
+from apps.workloads.drivers.local.environment import EGRESS_SOCKET, shim_environment
 from apps.workloads.drivers.local.isolation import Machine
 from apps.workloads.drivers.local.linux import is_locked, remove_tree
 from apps.workloads.drivers.local.metrics import read_metrics
+from apps.workloads.drivers.local.mounting import egress_folder
 from apps.workloads.drivers.local.records import (
     MARKER,
     RunDirectory,
@@ -51,6 +55,8 @@ from apps.workloads.drivers.local.records import (
     decode_observation,
     decode_spec,
     encode_spec,
+    last_state,
+    last_words,
 )
 from apps.workloads.drivers.said import Code, Said
 from apps.workloads.drivers.sockets import Endpoint
@@ -85,7 +91,7 @@ class LocalDriver:
         self._machine = Machine(level, use_cgroups)
         self._cards = Cards(self._home, self._is_over, sample_gpus)
 
-    def isolation(self) -> Isolation:
+    def isolation(self, node: str = "") -> Isolation:
         return self._machine.isolation()
 
     def launch(self, request: LaunchRequest) -> Handle:
@@ -93,7 +99,7 @@ class LocalDriver:
         run = self._run(str(request.attempt_id))
         if self._data is not None and is_fenced(self._data, run.path.name):
             raise LaunchRefused("fenced", Said(Code.GIVEN_UP))
-        with _now_or_later():
+        with now_or_later():
             if not run.spec.exists():
                 self._create(run, request)
             if not run.state.exists():
@@ -101,7 +107,7 @@ class LocalDriver:
         return Handle(NAME, request.node, str(request.attempt_id))
 
     def observe(self, handle: Handle) -> Observation:
-        with _now_or_later():
+        with now_or_later():
             return self._watched(self._run(handle.ref), self._look(handle.ref))
 
     def _watched(self, run: RunDirectory, seen: Observation) -> Observation:
@@ -111,17 +117,17 @@ class LocalDriver:
 
     def stop(self, handle: Handle, grace_s: float) -> None:
         run = self._run(handle.ref)
-        with _now_or_later():
+        with now_or_later():
             if run.path.is_dir() and not run.exit.exists():
                 stopping.ask(run.stop, grace_s)
 
     def tell(self, handle: Handle, notice: Notice | None) -> None:
-        with _now_or_later():
+        with now_or_later():
             yielding.tell(self._run(handle.ref), notice)
 
     def logs(self, handle: Handle, offset: int = 0, limit: int = 65536) -> LogChunk:
         run = self._run(handle.ref)
-        with _now_or_later():
+        with now_or_later():
             # Asked before reading: what ended before the read cannot have written after it.
             ended = not self._is_alive(run)
             if not run.log.exists():
@@ -134,14 +140,14 @@ class LocalDriver:
 
     def metrics(self, handle: Handle, since_s: float = 0.0) -> list[Usage]:
         run = self._run(handle.ref)
-        with _now_or_later():
+        with now_or_later():
             return read_metrics(run, since_s)
 
     def exec(
         self, handle: Handle, argv: Sequence[str], tty: bool = False, env: Mapping[str, str] | None = None
     ) -> ExecStream:
         run = self._run(handle.ref)
-        with _now_or_later():
+        with now_or_later():
             spec = decode_spec(run.spec.read_bytes())
             return execution.start(run.exec_socket, argv, tty, spec.uid, env)
 
@@ -158,12 +164,12 @@ class LocalDriver:
         self._cards.set_mode(uuid, mode)
 
     def sweep_partitions(self) -> int:
-        with _now_or_later():
+        with now_or_later():
             return self._cards.sweep()
 
     def forget(self, handle: Handle) -> None:
         run = self._run(handle.ref)
-        with _now_or_later():
+        with now_or_later():
             if not run.path.is_dir():
                 return
             if not self._look(handle.ref).phase.is_final:
@@ -172,11 +178,29 @@ class LocalDriver:
             run.path.rename(trash)
             remove_tree(trash)
 
-    def known(self) -> list[str]:
-        """`ref` of every attempt that has a run directory here, also of those that no row remembers."""
-        with _now_or_later():
+    def known(self, node: str = "") -> list[str]:
+        """Of this machine, whatever it is called."""
+        with now_or_later():
             entries = list(self._runs.iterdir()) if self._runs.is_dir() else []
         return sorted(entry.name for entry in entries if _is_uuid(entry.name))
+
+    def nodes(self) -> list[FoundNode]:
+        """This machine, the only one."""
+        return [FoundNode("", look(self._home), self.isolation())]
+
+    def is_own_machine(self, node: str) -> bool:
+        return True
+
+    def uid_of(self, tenant: UUID) -> int | None:
+        """The user id of the tenant's work, here and wherever files are shared; None where there are no such ids."""
+        return accounts.uid_of(tenant, self._registry()) if os.geteuid() == 0 else None
+
+    def egress_socket(self) -> Path:
+        """Sandboxes see its folder and nothing else of the platform's, so nothing else may ever lie in it."""
+        return egress_folder(self._home) / EGRESS_SOCKET
+
+    def has_image(self, image: RuntimeImage) -> bool:
+        return runtime.is_complete(self._home / "runtimes" / runtime.key(image))
 
     def _run(self, ref: str) -> RunDirectory:
         if not _is_uuid(ref):
@@ -202,8 +226,7 @@ class LocalDriver:
         level = self._machine.isolation().level
         if self._machine.demanded not in (None, level):
             raise LaunchRefused("isolation_unavailable", self._machine.isolation().said[0])
-        own_user = level is IsolationLevel.L1 and os.geteuid() == 0
-        uid = accounts.uid_of(request.tenant_id, self._registry()) if own_user else None
+        uid = self.uid_of(request.tenant_id) if level is IsolationLevel.L1 else None
         request = self._cards.granted(request, level)
         data = "" if self._data is None else str(self._data)
         return RunSpec(request, level, uid, self._machine.use_cgroups, str(self._home), data)
@@ -247,7 +270,7 @@ class LocalDriver:
         # The lock was found free before this second look: a shim that had finished in between left its record.
         if run.exit.exists():
             return decode_observation(run.exit.read_bytes())
-        return self._lost(ref, _last_state(run), _last_words(run.shim_errors))
+        return self._lost(ref, last_state(run), last_words(run))
 
     def _vanished(self, ref: str) -> Observation:
         if not self._runs.is_dir():
@@ -267,34 +290,8 @@ class LocalDriver:
         return replace(last, phase=Phase.LOST, progress=None, exit=Exit(None, None, ExitReason.LOST, said))
 
 
-@contextmanager
-def _now_or_later() -> Iterator[None]:
-    """What the file system could not answer is not known; it is not an answer."""
-    try:
-        yield
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise CannotSee(Said(Code.UNREADABLE, {"error": f"{type(error).__name__}: {error}"})) from error
-
-
 def _is_uuid(text: str) -> bool:
     try:
         return str(UUID(text)) == text
     except ValueError:
         return False
-
-
-def _last_state(run: RunDirectory) -> Observation:
-    """The last heartbeat. A power cut may have left it empty; that must not make a proven loss unknowable."""
-    try:
-        return decode_observation(run.state.read_bytes())
-    except (ValueError, KeyError, TypeError):
-        return Observation(Phase.LOST)
-
-
-def _last_words(path: Path) -> Said:
-    """What the shim wrote before it died, if anything."""
-    try:
-        lines = path.read_text(errors="replace").strip().splitlines()
-    except OSError:
-        return Said.plain("")
-    return Said.plain(lines[-1]) if lines else Said(Code.SHIM_KILLED)

@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from apps.workloads.drivers import packages
 from apps.workloads.drivers.base import IsolationLevel, LaunchRequest
-from apps.workloads.drivers.local import devices, packages
+from apps.workloads.drivers.local import devices
 from apps.workloads.drivers.local.records import MARKER, RunDirectory, RunSpec
 
 SANDBOX_TMP = "/tmp"  # noqa: S108 - private to the sandbox

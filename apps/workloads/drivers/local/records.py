@@ -23,7 +23,7 @@ from apps.workloads.drivers.base import (
     Usage,
 )
 from apps.workloads.drivers.disk import DiskLimits
-from apps.workloads.drivers.said import Said
+from apps.workloads.drivers.said import Code, Said
 
 MARKER = "PLSTACK_ATTEMPT"
 """Environment variable that every process of an attempt carries, so that none can be overlooked."""
@@ -197,3 +197,20 @@ def _decode_exit(fields: Mapping[str, Any] | None, said: object) -> Exit | None:
         return None
     end = Exit(fields["code"], fields["signal"], ExitReason(fields["reason"]), output=fields["detail"])
     return replace(end, said=Said.from_json(said), output="") if said else end
+
+
+def last_state(run: RunDirectory) -> Observation:
+    """The last heartbeat. A power cut may have left it empty; that must not make a proven loss unknowable."""
+    try:
+        return decode_observation(run.state.read_bytes())
+    except (ValueError, KeyError, TypeError):
+        return Observation(Phase.LOST)
+
+
+def last_words(run: RunDirectory) -> Said:
+    """What the shim wrote before it died, if anything."""
+    try:
+        lines = run.shim_errors.read_text(errors="replace").strip().splitlines()
+    except OSError:
+        return Said.plain("")
+    return Said.plain(lines[-1]) if lines else Said(Code.SHIM_KILLED)

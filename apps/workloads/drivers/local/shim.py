@@ -12,8 +12,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from apps.workloads.drivers import fencing
 from apps.workloads.drivers.base import Exit, ExitReason, IsolationLevel, Phase, RuntimeImage
-from apps.workloads.drivers.local import cgroups, fencing, runtime, stopping
+from apps.workloads.drivers.local import cgroups, runtime, stopping
 from apps.workloads.drivers.local.disk_watch import DiskWatch
 from apps.workloads.drivers.local.environment import command
 from apps.workloads.drivers.local.journal import Journal

@@ -5,9 +5,12 @@ import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from datetime import timedelta
 from functools import partial
+from pathlib import Path
 from uuid import UUID
 
+from apps.workloads.drivers import fencing
 from apps.workloads.drivers.base import (
     CannotSee,
     Handle,
@@ -33,17 +36,21 @@ PROBE_S = 5.0
 
 
 class RemoteDriver:
-    """Implements `Driver` and the metrics, cleanup, notice and GPU mode mixins.
+    """Implements `Driver` and the mixins of metrics, isolation, cleanup, inventory, notices, GPU modes and fencing.
 
     `lookup`: the agent of the node of this name; raises CannotSee for one that is not known. `uid_of`: the tenant's
-    user id on every machine, because they share one file system; None where the platform gives tenants none.
+    user id on every machine, because they share one file system; None where the platform gives tenants none. `data`:
+    root of that file system, where fences stand; None where nothing is shared.
     """
 
     name = NAME
 
-    def __init__(self, lookup: Callable[[str], Peer], uid_of: Callable[[UUID], int | None]) -> None:
+    def __init__(
+        self, lookup: Callable[[str], Peer], uid_of: Callable[[UUID], int | None], data: Path | None = None
+    ) -> None:
         self._lookup = lookup
         self._uid_of = uid_of
+        self._data = data
         self._forwards = Forwards()
 
     def launch(self, request: LaunchRequest) -> Handle:
@@ -89,17 +96,28 @@ class RemoteDriver:
     def set_gpu_mode(self, node: str, uuid: str, mode: str) -> None:
         client.call(self._lookup(node), "mode", {"uuid": uuid, "mode": mode}, LAUNCH_S)
 
-    def isolation_of(self, node: str) -> Isolation:
+    def isolation(self, node: str) -> Isolation:
         with _sensible():
             return codec.isolation_in(client.call(self._lookup(node), "isolation", {}))
 
-    def known_on(self, node: str) -> list[str]:
-        """`ref` of every attempt that has a record on the node."""
+    def known(self, node: str) -> list[str]:
         with _sensible():
             return [str(ref) for ref in client.call(self._lookup(node), "known", {})["refs"]]
 
+    @property
+    def fenced_within(self) -> timedelta:
+        return fencing.FENCED_WITHIN
+
+    def fence(self, ref: str) -> None:
+        """On the shared storage, where the attempt's shim looks: this needs neither the agent nor the network."""
+        if self._data is not None:
+            fencing.put_up(self._data, ref)
+
+    def unfence(self, ref: str) -> None:
+        if self._data is not None:
+            fencing.remove(self._data, ref)
+
     def answers(self, node: str) -> bool:
-        """Whether the node can be asked at all, found out in a few seconds."""
         try:
             client.call(self._lookup(node), "known", {}, PROBE_S)
         except CannotSee:
