@@ -59,6 +59,7 @@ _SENTENCES: Mapping[Code, str] = {
     Code.DISK_FULL_OF_FILES: gettext_noop(
         "The disk of its machine had no room for further files; this run held most of them."
     ),
+    Code.NO_REFERENCES: gettext_noop("Its machine runs no container images, so %(image)s cannot be started there."),
     Code.NOT_RUNNING: gettext_noop("It is not running any more."),
     Code.KILLED_AFTER_GRACE: gettext_noop("It did not end in time and was killed."),
 }

@@ -6,9 +6,12 @@ from typing import Any
 
 import pytest
 
-from apps.workloads.drivers.base import DriverError, LaunchRefused, Mount, RuntimeImage
-from apps.workloads.drivers.capabilities import CleanupMixin, ImagesMixin, InventoryMixin, MetricsMixin
+from apps.workloads.drivers.base import DriverError, LaunchRefused, Mount, Reference, RuntimeImage
+from apps.workloads.drivers.capabilities import CleanupMixin, ImagesMixin, InventoryMixin, MetricsMixin, ReferencesMixin
+from apps.workloads.drivers.request import DATA
 from tests.drivers.kit import MIB, NODE, Kit, eventually
+
+TORCH = Reference("registry.lab:5000/team/torch", f"sha256:{'0' * 64}")
 
 
 class AccessContract:
@@ -132,20 +135,26 @@ class AccessContract:
         ("changes", "code"),
         [
             ({"argv": ()}, "no_command"),
+            ({"image": TORCH}, "image_unsupported"),
             ({"argv": ("echo", "a\0b")}, "bad_text"),
             ({"cpu_milli": 0}, "bad_resources"),
             ({"memory_mib": 0}, "bad_resources"),
             ({"env": {"A=B": "x"}}, "bad_variable"),
             ({"workdir": "relative"}, "bad_workdir"),
             ({"workdir": "/workspace/../etc"}, "bad_workdir"),
-            ({"mounts": (Mount("/data", "/etc", read_only=False),)}, "bad_mount"),
-            ({"mounts": (Mount("/data", "/", read_only=False),)}, "bad_mount"),
-            ({"mounts": (Mount("data", "/workspace", read_only=False),)}, "bad_mount"),
-            ({"mounts": (Mount("/a/../etc", "/workspace", read_only=False),)}, "bad_mount"),
-            ({"mounts": (Mount("/a", "/workspace", False), Mount("/b", "/workspace", False))}, "bad_mount"),
+            ({"mounts": (Mount(DATA, "a", "/etc", read_only=False),)}, "bad_mount"),
+            ({"mounts": (Mount(DATA, "a", "/", read_only=False),)}, "bad_mount"),
+            ({"mounts": (Mount(DATA, "/a", "/workspace", read_only=False),)}, "bad_mount"),
+            ({"mounts": (Mount(DATA, "a/../../etc", "/workspace", read_only=False),)}, "bad_mount"),
+            ({"mounts": (Mount(DATA, "..", "/workspace", read_only=False),)}, "bad_mount"),
+            ({"mounts": (Mount(DATA, "", "/workspace", read_only=False),)}, "bad_mount"),
+            ({"mounts": (Mount("no-such-volume", "a", "/workspace", read_only=False),)}, "bad_mount"),
+            ({"mounts": (Mount(DATA, "a", "/workspace", False), Mount(DATA, "b", "/workspace", False))}, "bad_mount"),
         ],
     )
     def test_what_can_never_start_is_refused(self, kit: Kit, changes: dict[str, Any], code: str) -> None:
+        if "image" in changes and isinstance(kit.driver, ReferencesMixin):
+            pytest.skip("the driver runs container images")
         request = kit.request("true", **changes) if "argv" not in changes else replace(kit.request("true"), **changes)
         with pytest.raises(LaunchRefused) as refusal:
             kit.launch(request)

@@ -13,11 +13,14 @@ import pytest
 from apps.workloads.drivers.base import Exit, Handle, LaunchRequest, LogChunk, Mount, Observation, RuntimeImage
 from apps.workloads.drivers.capabilities import InventoryMixin
 from apps.workloads.drivers.errors import DriverError
+from apps.workloads.drivers.request import DATA
 from apps.workloads.drivers.sockets import connected
 
 DEADLINE_S = 30.0
 MIB = 1024 * 1024
 NODE = "node-1"
+VOLUMES = {DATA: Path("/")}
+"""Of a driver under test on this machine: any folder may be mounted."""
 
 
 @dataclass
@@ -27,6 +30,11 @@ class Kit:
     driver: Any
     code: Path
     output: Path
+    root: Path = Path("/")
+    """What the driver takes for the root of the volume `DATA`."""
+
+    def mount(self, path: Path, target: str, read_only: bool = True, limit_mib: int | None = None) -> Mount:
+        return Mount(DATA, str(path.relative_to(self.root)), target, read_only, limit_mib)
 
     def request(self, *argv: str, **changes: Any) -> LaunchRequest:
         request = LaunchRequest(
@@ -38,8 +46,8 @@ class Kit:
             argv=argv,
             env={},
             mounts=(
-                Mount(str(self.code), "/workspace/code", read_only=True),
-                Mount(str(self.output), "/workspace/output", read_only=False),
+                self.mount(self.code, "/workspace/code"),
+                self.mount(self.output, "/workspace/output", read_only=False),
             ),
             workdir="/workspace/code",
             cpu_milli=1000,

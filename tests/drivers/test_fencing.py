@@ -43,7 +43,7 @@ def kit(agent: Agent, tmp_path: Path) -> Kit:
     for folder in (code, output):
         folder.mkdir()
         folder.chmod(0o777)
-    return Kit(agent.driver, code, output)
+    return Kit(agent.driver, code, output, root=tmp_path)
 
 
 def writing(kit: Kit) -> Handle:

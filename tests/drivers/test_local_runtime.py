@@ -13,14 +13,14 @@ from apps.workloads.drivers.local.driver import LocalDriver
 from apps.workloads.drivers.local.linux import try_lock
 from apps.workloads.drivers.local.records import MARKER
 from apps.workloads.drivers.said import Code, Said
-from tests.drivers.kit import Kit, eventually
+from tests.drivers.kit import VOLUMES, Kit, eventually
 
 
 @pytest.fixture
 def fresh(plain: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kit:
     """A home without runtimes, and an installer that finds nothing but what a test gives it."""
     monkeypatch.setenv("PIP_NO_INDEX", "1")
-    return Kit(LocalDriver(tmp_path / "fresh", IsolationLevel.L0, False), plain.code, plain.output)
+    return Kit(LocalDriver(tmp_path / "fresh", IsolationLevel.L0, False, volumes=VOLUMES), plain.code, plain.output)
 
 
 @pytest.fixture

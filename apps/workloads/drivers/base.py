@@ -14,11 +14,13 @@ from apps.workloads.drivers.errors import CannotSee as CannotSee
 from apps.workloads.drivers.errors import DriverError as DriverError
 from apps.workloads.drivers.errors import LaunchRefused as LaunchRefused
 from apps.workloads.drivers.errors import Unsupported as Unsupported
+from apps.workloads.drivers.images import Image as Image
+from apps.workloads.drivers.images import Reference as Reference
+from apps.workloads.drivers.images import RuntimeImage as RuntimeImage
+from apps.workloads.drivers.images import RuntimeKind as RuntimeKind
 from apps.workloads.drivers.request import DeviceGrant as DeviceGrant
 from apps.workloads.drivers.request import LaunchRequest as LaunchRequest
 from apps.workloads.drivers.request import Mount as Mount
-from apps.workloads.drivers.request import RuntimeImage as RuntimeImage
-from apps.workloads.drivers.request import RuntimeKind as RuntimeKind
 from apps.workloads.drivers.said import Said, dump, english
 from apps.workloads.drivers.sockets import Endpoint
 from apps.workloads.drivers.streams import ExecStream

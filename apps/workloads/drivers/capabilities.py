@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from apps.clusters.discovery import Machine
-from apps.workloads.drivers.base import Handle, Isolation, RuntimeImage, Usage
+from apps.workloads.drivers.base import Handle, Isolation, Reference, RuntimeImage, Usage
 
 
 @runtime_checkable
@@ -57,6 +57,15 @@ class DiscoveryMixin(Protocol):
 class ImagesMixin(Protocol):
     def has_image(self, image: RuntimeImage) -> bool:
         """Whether it is ready where work would start next, so that nothing is downloaded then."""
+        ...
+
+
+@runtime_checkable
+class ReferencesMixin(Protocol):
+    """A driver that runs container images. One without it refuses to launch them (`image_unsupported`)."""
+
+    def has_reference(self, image: Reference) -> bool:
+        """Whether it is where work would start next, so that nothing is pulled then."""
         ...
 
 

@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from uuid import UUID
 
 from apps.workloads.drivers.disk import DiskLimits
+from apps.workloads.drivers.images import Image, RuntimeImage
+
+DATA = "data"
+"""The volume with the platform's data, which all machines share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,35 +38,18 @@ class DeviceGrant:
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """`source`: absolute path on the host; `target`: absolute path that the workload sees.
+    """`volume`: a storage that the driver knows by this name; `subpath`: what is mounted of it, relative to its root.
 
-    A read-only source must be readable by any user: workloads may run under a user id of their tenant's. `limit_mib`:
-    how much may be in a tree that only this attempt writes; None for one that is limited by other means.
+    `target`: absolute path that the workload sees. What is read-only must be readable by any user: workloads may run
+    under a user id of their tenant's. `limit_mib`: how much may be in a tree that only this attempt writes; None for
+    one that is limited by other means.
     """
 
-    source: str
+    volume: str
+    subpath: str
     target: str
     read_only: bool
     limit_mib: int | None = None
-
-
-class RuntimeKind(StrEnum):
-    """Where a runtime's requirements come from: PyPI (`numpy==2.3.5`), or npm (`code-server@4.139.1`)."""
-
-    PYTHON = "python"
-    NODE = "node"
-
-
-@dataclass(frozen=True, slots=True)
-class RuntimeImage:
-    """A runtime made of pinned requirements, shared by all workloads of a machine.
-
-    Content-addressed by Python version, kind and requirements; `name` is shown, and names a tool's variable.
-    """
-
-    name: str
-    requirements: tuple[str, ...] = ()
-    kind: RuntimeKind = RuntimeKind.PYTHON
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +66,7 @@ class LaunchRequest:
     workload_id: UUID
     tenant_id: UUID
     node: str
-    image: RuntimeImage
+    image: Image
     argv: tuple[str, ...]
     env: Mapping[str, str]
     mounts: tuple[Mount, ...]

@@ -60,10 +60,12 @@ class Code(StrEnum):
     BAD_WORKDIR = "bad_workdir"
     BAD_TARGET = "bad_target"
     SAME_TARGET = "same_target"
-    BAD_SOURCE = "bad_source"
+    BAD_SUBPATH = "bad_subpath"
+    NO_SUCH_VOLUME = "no_such_volume"
     NOT_SHARED = "not_shared"
     UID_TAKEN = "uid_taken"
     GIVEN_UP = "given_up"
+    NO_REFERENCES = "no_references"
     NO_LIMITER = "no_limiter"
     PARTITION_TAKEN = "partition_taken"
     NO_SUCH_PARTITION = "no_such_partition"
@@ -213,9 +215,11 @@ _ENGLISH: Mapping[Code, str] = {
     Code.BAD_WORKDIR: "{path!r} cannot be the working directory",
     Code.BAD_TARGET: "Nothing can be mounted on {target!r}",
     Code.SAME_TARGET: "Two mounts have the same target",
-    Code.BAD_SOURCE: "The source of {target} is not an absolute path",
+    Code.BAD_SUBPATH: "What belongs on {target} is not a plain path inside its volume",
+    Code.NO_SUCH_VOLUME: "There is no volume {volume!r} for {target} on this machine",
     Code.NOT_SHARED: "What belongs on {target} is not in the shared folder",
     Code.UID_TAKEN: "The tenant's user id belongs to somebody else on this machine",
+    Code.NO_REFERENCES: "This machine runs no container images, so {image} cannot be started here",
     Code.GIVEN_UP: "The platform has given this attempt up",
     Code.NO_LIMITER: "Nothing on this machine holds a vGPU slice to its memory",
     Code.PARTITION_TAKEN: (

@@ -3,7 +3,7 @@
 import os
 import re
 
-from apps.workloads.drivers.base import LaunchRefused, LaunchRequest, Mount
+from apps.workloads.drivers.base import LaunchRefused, LaunchRequest, Mount, RuntimeImage
 from apps.workloads.drivers.local.sandbox import is_reserved
 from apps.workloads.drivers.said import Code, Said
 
@@ -15,6 +15,8 @@ def check(request: LaunchRequest) -> None:
     """Raises `LaunchRefused` for a request that can never start."""
     if not request.argv or not request.argv[0]:
         raise LaunchRefused("no_command", Said(Code.NO_COMMAND))
+    if not isinstance(request.image, RuntimeImage):
+        raise LaunchRefused("image_unsupported", Said(Code.NO_REFERENCES, {"image": request.image.name}))
     if request.cpu_milli < 1 or request.memory_mib < MIN_MEMORY_MIB:
         raise LaunchRefused("bad_resources", Said(Code.TOO_LITTLE_MEMORY, {"least_mib": MIN_MEMORY_MIB}))
     if min(request.disk.scratch_mib, request.disk.files, request.disk.log_mib) < 1:
@@ -37,11 +39,11 @@ def _check_text(texts: list[str]) -> None:
 
 
 def _check_mount(mount: Mount) -> None:
-    _check_text([mount.source, mount.target])
+    _check_text([mount.volume, mount.subpath, mount.target])
     if not _is_plain(mount.target) or is_reserved(mount.target):
         raise LaunchRefused("bad_mount", Said(Code.BAD_TARGET, {"target": mount.target}))
-    if not _is_plain(mount.source) or mount.source == "/":
-        raise LaunchRefused("bad_mount", Said(Code.BAD_SOURCE, {"target": mount.target}))
+    if not _is_plain(f"/{mount.subpath}") or not mount.subpath:
+        raise LaunchRefused("bad_mount", Said(Code.BAD_SUBPATH, {"target": mount.target}))
 
 
 def _is_plain(path: str) -> bool:

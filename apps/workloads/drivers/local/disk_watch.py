@@ -96,7 +96,7 @@ class DiskWatch:
         self._trees = _trees(spec, run)
         for tree in self._trees:
             tree.local = _device(tree.roots[0]) in (self._device, None)
-        mounts = spec.request.mounts
+        mounts = spec.mounts
         self._shares = any(
             not m.read_only and m.limit_mib is None and _device(m.source) == self._device for m in mounts
         )
@@ -209,9 +209,9 @@ class DiskWatch:
 def _trees(spec: RunSpec, run: RunDirectory) -> list[Tree]:
     own = (str(run.temporary), str(run.scratch), str(run.ports))
     found = [Tree(SANDBOX_TMP, own, spec.request.disk.scratch_mib * MIB, scratch=True)]
-    for mount in spec.request.mounts:
+    for mount in spec.mounts:
         if mount.limit_mib is not None and not mount.read_only:
-            found.append(Tree(mount.target, (os.path.realpath(mount.source),), mount.limit_mib * MIB))
+            found.append(Tree(mount.target, (mount.source,), mount.limit_mib * MIB))
     return found
 
 
@@ -224,7 +224,7 @@ def _device(path: str) -> int | None:
 
 def largest_file(spec: RunSpec) -> int | None:
     """Bytes beyond which no file of the workload's can be within its limits, holes included; None for no such size."""
-    writable = [mount.limit_mib for mount in spec.request.mounts if not mount.read_only]
+    writable = [mount.limit_mib for mount in spec.mounts if not mount.read_only]
     limits = [limit for limit in writable if limit is not None]
     if len(limits) < len(writable):
         return None

@@ -2,8 +2,6 @@
 
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -43,7 +41,7 @@ from apps.workloads.drivers.local import (
 )
 from apps.workloads.drivers.local.cards import Cards, GpuSampler
 from apps.workloads.drivers.local.checks import check
-from apps.workloads.drivers.local.environment import EGRESS_SOCKET, shim_environment
+from apps.workloads.drivers.local.environment import EGRESS_SOCKET
 from apps.workloads.drivers.local.isolation import Machine
 from apps.workloads.drivers.local.linux import is_locked, remove_tree
 from apps.workloads.drivers.local.metrics import read_metrics
@@ -58,21 +56,22 @@ from apps.workloads.drivers.local.records import (
     last_state,
     last_words,
 )
+from apps.workloads.drivers.local.volumes import resolve
+from apps.workloads.drivers.request import DATA
 from apps.workloads.drivers.said import Code, Said
 from apps.workloads.drivers.sockets import Endpoint
 from apps.workloads.drivers.streams import ExecStream
 
 NAME = "local"
-START_TIMEOUT_S = 30.0
 END_TIMEOUT_S = 3.0
 
 
 class LocalDriver:
-    """Implements `Driver` and all mixins of `capabilities` under `home/runs` and `home/runtimes`.
+    """Implements `Driver` and what `capabilities` has for one's own machine, below `home/runs` and `home/runtimes`.
 
     `level` and `use_cgroups` override what the machine is found to offer; a level that it does not offer is refused
     at launch, never lowered. `data`: root of the storage that is shared with the platform of another machine; work that
-    is fenced there never starts, and ends.
+    is fenced there never starts, and ends. `volumes`: roots by name; the platform's data unless told.
     """
 
     name = NAME
@@ -84,9 +83,11 @@ class LocalDriver:
         use_cgroups: bool | None = None,
         sample_gpus: GpuSampler = nvml.sample,
         data: Path | None = None,
+        volumes: Mapping[str, Path] | None = None,
     ) -> None:
         self._data = data
         self._home = home.resolve()
+        self._volumes = volumes or {DATA: data or self._home / "data"}
         self._runs = self._home / "runs"
         self._machine = Machine(level, use_cgroups)
         self._cards = Cards(self._home, self._is_over, sample_gpus)
@@ -103,7 +104,7 @@ class LocalDriver:
             if not run.spec.exists():
                 self._create(run, request)
             if not run.state.exists():
-                self._start(run)
+                shim.start(run)
         return Handle(NAME, request.node, str(request.attempt_id))
 
     def observe(self, handle: Handle) -> Observation:
@@ -227,27 +228,14 @@ class LocalDriver:
         if self._machine.demanded not in (None, level):
             raise LaunchRefused("isolation_unavailable", self._machine.isolation().said[0])
         uid = self.uid_of(request.tenant_id) if level is IsolationLevel.L1 else None
+        mounts = resolve(request.mounts, self._volumes)
         request = self._cards.granted(request, level)
         data = "" if self._data is None else str(self._data)
-        return RunSpec(request, level, uid, self._machine.use_cgroups, str(self._home), data)
+        return RunSpec(request, level, uid, self._machine.use_cgroups, str(self._home), data, mounts)
 
     def _registry(self) -> Path:
         self._home.mkdir(parents=True, exist_ok=True)
         return self._home / "uids.json"
-
-    def _start(self, run: RunDirectory) -> None:
-        """Returns when the shim holds the attempt. A second shim finds the first one's lock and leaves."""
-        argv = [sys.executable, "-I", "-S", "-c", shim.BOOT, str(shim.PROJECT), str(run.path)]
-        try:
-            done = subprocess.run(
-                argv, stdin=subprocess.DEVNULL, capture_output=True, cwd="/", env=shim_environment(run),
-                start_new_session=True, timeout=START_TIMEOUT_S, check=False,
-            )  # fmt: skip
-        except subprocess.TimeoutExpired as error:
-            raise DriverError(Said(Code.SHIM_SILENT)) from error
-        if done.returncode != 0:
-            text = done.stderr.decode(errors="replace")[-500:]
-            raise DriverError(Said(Code.SHIM_FAILED, {"error": text}))
 
     def _is_alive(self, run: RunDirectory) -> bool:
         """Whether the attempt may still do something."""

@@ -11,18 +11,21 @@ from apps.workloads.drivers.base import (
     DeviceGrant,
     Exit,
     ExitReason,
+    Image,
     IsolationLevel,
     LaunchRequest,
     Mount,
     Observation,
     Phase,
     Progress,
+    Reference,
     RuntimeImage,
     RuntimeKind,
     StepTime,
     Usage,
 )
 from apps.workloads.drivers.disk import DiskLimits
+from apps.workloads.drivers.local.volumes import HostMount
 from apps.workloads.drivers.said import Code, Said
 
 MARKER = "PLSTACK_ATTEMPT"
@@ -116,6 +119,7 @@ class RunSpec:
 
     `uid`: user and group id of the workload's own, None to run as the platform's user. `home`: without links. `data`:
     root of the storage that is shared with the platform, where fences stand; empty on the platform's own machine.
+    `mounts`: the request's, where they lie on this machine.
     """
 
     request: LaunchRequest
@@ -124,6 +128,7 @@ class RunSpec:
     use_cgroups: bool
     home: str
     data: str = ""
+    mounts: tuple[HostMount, ...] = ()
 
 
 def encode_spec(spec: RunSpec) -> bytes:
@@ -136,8 +141,11 @@ def encode_spec(spec: RunSpec) -> bytes:
 
 def decode_spec(data: bytes) -> RunSpec:
     fields = json.loads(data)
-    request = _decode_request(fields.pop("request"))
-    return RunSpec(request=request, level=IsolationLevel(fields.pop("level")), **fields)
+    asked = fields.pop("request")
+    # A record of before mounts named volumes has the paths of this machine in the request itself.
+    mounts = fields.pop("mounts", ()) or [mount for mount in asked["mounts"] if "source" in mount]
+    fields["mounts"] = tuple(HostMount(**mount) for mount in mounts)
+    return RunSpec(request=_decode_request(asked), level=IsolationLevel(fields.pop("level")), **fields)
 
 
 def _decode_request(fields: dict[str, Any]) -> LaunchRequest:
@@ -145,15 +153,26 @@ def _decode_request(fields: dict[str, Any]) -> LaunchRequest:
         fields[key] = UUID(fields[key])
     fields["image"] = _decode_image(fields["image"])
     fields["disk"] = DiskLimits(**fields.get("disk", {}))
-    fields["tools"] = tuple(_decode_image(tool) for tool in fields.get("tools", ()))
+    fields["tools"] = tuple(_decode_runtime(tool) for tool in fields.get("tools", ()))
     fields["ports"] = tuple(fields.get("ports", ()))
     fields["argv"] = tuple(fields["argv"])
-    fields["mounts"] = tuple(Mount(**mount) for mount in fields["mounts"])
+    fields["mounts"] = tuple(map(_decode_mount, fields["mounts"]))
     fields["devices"] = tuple(DeviceGrant(**device) for device in fields["devices"])
     return LaunchRequest(**fields)
 
 
-def _decode_image(fields: Mapping[str, Any]) -> RuntimeImage:
+def _decode_mount(fields: Mapping[str, Any]) -> Mount:
+    """One of before mounts named volumes has a path: it is in no volume."""
+    if "source" in fields:
+        return Mount("", fields["source"], fields["target"], fields["read_only"], fields.get("limit_mib"))
+    return Mount(**fields)
+
+
+def _decode_image(fields: Mapping[str, Any]) -> Image:
+    return Reference(**fields) if "digest" in fields else _decode_runtime(fields)
+
+
+def _decode_runtime(fields: Mapping[str, Any]) -> RuntimeImage:
     kind = RuntimeKind(fields.get("kind", RuntimeKind.PYTHON))
     return RuntimeImage(name=fields["name"], requirements=tuple(fields["requirements"]), kind=kind)
 

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from apps.workloads.drivers.base import CannotSee, Mount
+from apps.workloads.drivers.base import CannotSee
 from apps.workloads.drivers.local import gates, init, privileges, relay, seccomp
 from apps.workloads.drivers.local.environment import SANDBOX_PORTS, SANDBOX_TMP, is_inside
 from apps.workloads.drivers.local.runtime import BASE_PREFIX, BASE_PYTHON
+from apps.workloads.drivers.local.volumes import HostMount
 from apps.workloads.drivers.said import Code, Said
 
 PROJECT = Path(init.__file__).resolve().parents[4]
@@ -47,7 +48,7 @@ _ETC_NETWORK = ("gai.conf", "host.conf", "nsswitch.conf", "protocols", "resolv.c
 class View:
     """What the sandbox shows. `read_only`: folders of the host that it shows in their own place."""
 
-    mounts: Sequence[Mount] = ()
+    mounts: Sequence[HostMount] = ()
     read_only: Sequence[Path] = ()
     devices: Sequence[Path] = ()
     etc: Path | None = None
@@ -130,7 +131,7 @@ def _closed() -> Iterable[str]:
 
 def _own(view: View) -> Iterable[str]:
     system = [] if is_inside(str(BASE_PREFIX), "/usr") else [BASE_PREFIX]
-    fixed = [Mount(str(path), str(path), read_only=True) for path in [*system, *view.read_only]]
+    fixed = [HostMount(str(path), str(path), read_only=True) for path in [*system, *view.read_only]]
     # What is mounted on a path inside another mount has to come after it.
     for mount in sorted([*view.mounts, *fixed], key=lambda mount: mount.target.count("/")):
         yield from _parents(mount.target)
@@ -163,9 +164,10 @@ def write_etc(directory: Path, uid: int) -> None:
     (directory / "hosts").write_text("127.0.0.1 localhost workload\n::1 localhost\n")
 
 
-def private_mounts(temporary: Path, ports: Path) -> list[Mount]:
+def private_mounts(temporary: Path, ports: Path) -> list[HostMount]:
     """A temporary folder on disk, not in memory that the workload would pay for; and where it listens."""
-    return [Mount(str(temporary), SANDBOX_TMP, read_only=False), Mount(str(ports), SANDBOX_PORTS, read_only=False)]
+    own = ((temporary, SANDBOX_TMP), (ports, SANDBOX_PORTS))
+    return [HostMount(str(source), target, read_only=False) for source, target in own]
 
 
 def is_reserved(target: str) -> bool:
