@@ -44,7 +44,7 @@ def _is_off(name: str) -> bool:
 @cache
 def remote_driver() -> RemoteDriver:
     """Of every node that joined by token."""
-    return RemoteDriver(_peer, local_driver().uid_of, data_root())
+    return RemoteDriver(_peer, lambda tenant: local_driver().uid_of(tenant), data_root)
 
 
 def _peer(name: str) -> Peer:

@@ -46,7 +46,10 @@ class RemoteDriver:
     name = NAME
 
     def __init__(
-        self, lookup: Callable[[str], Peer], uid_of: Callable[[UUID], int | None], data: Path | None = None
+        self,
+        lookup: Callable[[str], Peer],
+        uid_of: Callable[[UUID], int | None],
+        data: Callable[[], Path] | None = None,
     ) -> None:
         self._lookup = lookup
         self._uid_of = uid_of
@@ -111,11 +114,11 @@ class RemoteDriver:
     def fence(self, ref: str) -> None:
         """On the shared storage, where the attempt's shim looks: this needs neither the agent nor the network."""
         if self._data is not None:
-            fencing.put_up(self._data, ref)
+            fencing.put_up(self._data(), ref)
 
     def unfence(self, ref: str) -> None:
         if self._data is not None:
-            fencing.remove(self._data, ref)
+            fencing.remove(self._data(), ref)
 
     def answers(self, node: str) -> bool:
         try:
