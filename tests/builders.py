@@ -161,15 +161,15 @@ def submit_workload(
     """A queued workload on the world's package, its spec with `changes`; call inside `acting(actor)`."""
     actor = actor or world.actor
     quote = funds.quote(actor, package_id=world.package.pk)
+    runtime = SpecImage(world.image.key, tuple(world.image.requirements))
     submission = workloads.Submission(
         kind=kind,
         name="run",
         spec=Spec(
-            image=SpecImage(world.image.key, tuple(world.image.requirements)),
             argv=argv,
             cpu_milli=world.package.cpu_milli,
             memory_mib=world.package.memory_mib,
-            **{"workdir": "/workspace", **changes},
+            **{"image": runtime, "workdir": "/workspace", **changes},
         ),
         package_id=world.package.pk,
         price_version_id=quote.price_version_id,

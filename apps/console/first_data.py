@@ -16,14 +16,14 @@ from apps.billing.services.voucher_terms import VoucherSpec
 from apps.billing.services.vouchers import issue_voucher
 from apps.clusters.discovery import look
 from apps.clusters.models import Accelerator, Node
-from apps.clusters.services import discover_local, measured
+from apps.clusters.services import measured
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.registry.platform_images import ensure_platform_images
 from apps.tenants import services as tenants
 from apps.tenants.choices import PlatformRole, Role
 from apps.tenants.models import Organisation, User
-from apps.workloads.nodes import local_driver
+from apps.workloads.hardware import discovery
 
 ADMIN = "admin"
 ORGANISATION = "Lab"
@@ -36,7 +36,8 @@ FIRST_VOUCHER_VALID = timedelta(days=3650)
 def ensure(actor: Actor, *, username: str = ADMIN, password: str | None = None) -> str | None:
     """Make what is missing; the admin's password the first time, None ever after."""
     ensure_platform_images()
-    node, cards = _discovered(actor) if settings.PLSTACK_LOCAL_NODE else _measured()
+    found = discovery.discover(actor)
+    node, cards = _found(found[0]) if found else _measured()
     if not Package.objects.exists():
         for spec, rate in _packages(node, cards):
             billing.create_package(actor, spec=spec, rate_fen_per_hour=rate)
@@ -52,20 +53,13 @@ def ensure(actor: Actor, *, username: str = ADMIN, password: str | None = None) 
     return chosen
 
 
-def _discovered(actor: Actor) -> tuple[Node, list[Accelerator]]:
-    """This machine as a node, and its cards that work."""
-    isolation = local_driver().isolation()
-    node = discover_local(
-        actor,
-        folder=Path(settings.PLSTACK_HOME),
-        isolation=isolation.level.value,
-        isolation_reason=isolation.reason,
-    )
+def _found(node: Node) -> tuple[Node, list[Accelerator]]:
+    """A machine and its cards that work."""
     return node, list(Accelerator.objects.filter(node=node, healthy=True))
 
 
 def _measured() -> tuple[Node, list[Accelerator]]:
-    """The same without rows of it: it takes no work itself, but the machine that joins beside it is like it."""
+    """The same of this machine, without rows: it takes no work itself, but what joins beside it is like it."""
     machine = look(Path(settings.PLSTACK_HOME))
     cards = [Accelerator(model=card.model[:60], memory_mib=card.memory_mib) for card in machine.cards if card.healthy]
     return Node(**measured(machine, "", "")), cards

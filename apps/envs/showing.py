@@ -22,7 +22,7 @@ from apps.workloads.explaining.names import NAMELESS
 from apps.workloads.faults import advise, why_stopped
 from apps.workloads.selectors import STALE_AFTER
 from apps.workloads.waiting import explain
-from apps.workloads.words import translated
+from apps.workloads.words import recorded
 
 # Below this much idle time nobody needs to hear of it.
 WORTH_SAYING = timedelta(minutes=1)
@@ -145,7 +145,7 @@ def _note(environment: Environment, state: State, now: datetime) -> str:
 
 
 def _progress(progress: Mapping[str, Any]) -> str:
-    text = translated(str(progress.get("text", ""))) or _("preparing runtime and files")
+    text = recorded(progress) or _("preparing runtime and files")
     fraction = progress.get("fraction")
     return text if fraction is None else f"{text} · {round(100 * fraction)}%"
 

@@ -1,14 +1,12 @@
-"""The images of a form as it shows them: with whether they are ready on this machine."""
+"""The images of a form as it shows them: with whether they are ready where work would start."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-
-from django.conf import settings
 
 from apps.registry.models import Image
 from apps.workloads.drivers.base import RuntimeImage
-from apps.workloads.drivers.local.runtime import is_complete, key
+from apps.workloads.drivers.capabilities import ImagesMixin
+from apps.workloads.nodes import drivers
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +20,6 @@ def image_choices(images: Sequence[Image]) -> list[ImageChoice]:
 
 
 def is_installed(image: Image) -> bool:
-    """Whether this machine has the image's runtime ready, so that nothing is downloaded at the start."""
+    """Whether a driver has the image's runtime ready, so that nothing is downloaded at the start."""
     runtime = RuntimeImage(image.key, tuple(image.requirements))
-    return is_complete(Path(settings.PLSTACK_HOME) / "runtimes" / key(runtime))
+    return any(driver.has_image(runtime) for driver in drivers().values() if isinstance(driver, ImagesMixin))

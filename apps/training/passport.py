@@ -10,6 +10,7 @@ from apps.storage.choosing import DATASETS, VOLUMES
 from apps.storage.services import file_names
 from apps.training.models import Run
 from apps.workloads.options import others_of
+from apps.workloads.spec import AnyImage, Image
 
 
 def rows_of(run: Run) -> list[dict[str, Any]]:
@@ -17,7 +18,7 @@ def rows_of(run: Run) -> list[dict[str, Any]]:
     workload = run.workload
     price = workload.price_version
     rows = [
-        {"label": _("Image"), "value": run.image.name, "sub": " · ".join(workload.frozen_spec.image.requirements)},
+        {"label": _("Image"), "value": run.image.name, "sub": _made_of(workload.frozen_spec.image)},
         {"label": _("Code"), "value": _files(run), "sub": str(run.code_id)[:8]},
         {"label": _("Entry"), "value": run.script, "sub": run.get_entry_display()},
         {"label": _("Arguments"), "value": _arguments(run)},
@@ -27,6 +28,10 @@ def rows_of(run: Run) -> list[dict[str, Any]]:
         {"label": _("Price"), "value": yuan_rate(run.paid_rate), "sub": f"v{price.number}", "icon": "lock"},
     ]
     return [row for row in rows if row["value"]]
+
+
+def _made_of(image: AnyImage) -> str:
+    return " · ".join(image.requirements) if isinstance(image, Image) else image.digest
 
 
 def _files(run: Run) -> str:

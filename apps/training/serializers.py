@@ -14,6 +14,7 @@ from apps.storage.choosing import Chosen
 from apps.training.models import Entry, Run
 from apps.training.services import Request
 from apps.workloads.choices import TERMINAL, Fault, Status
+from apps.workloads.driver_fields import ProgressField
 from apps.workloads.faults import advise
 from apps.workloads.models import Attempt, Event
 from apps.workloads.offers.serializers import AlsoField
@@ -116,6 +117,7 @@ class WaitSerializer(serializers.Serializer[Any]):
 
 class AttemptSerializer(serializers.ModelSerializer[Attempt]):
     node = serializers.CharField(source="node.name")
+    progress = ProgressField(required=False)
 
     class Meta:
         model = Attempt

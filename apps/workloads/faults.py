@@ -9,8 +9,9 @@ from django.utils.translation import gettext as _
 from apps.common.formatting import duration, memory
 from apps.common.money import yuan
 from apps.workloads.choices import NOT_STARTED, Fault, Reason, RightLost, Status
+from apps.workloads.drivers.said import Code, Said
 from apps.workloads.models import Attempt, Workload
-from apps.workloads.words import translated
+from apps.workloads.words import recorded, sentence
 
 TAIL_LINES = 12
 # Stopped by the rules of money, not by a person.
@@ -120,7 +121,7 @@ def _out_of_memory(workload: Workload) -> Advice:
 def _disk_limit(workload: Workload) -> Advice:
     return Advice(
         _("Failed: it held too much on disk"),
-        translated(workload.reason_data.get("detail") or ""),
+        recorded(workload.reason_data),
         verdict(workload),
         (
             _("Delete intermediate files as it goes, and keep only the newest checkpoints."),
@@ -132,7 +133,7 @@ def _disk_limit(workload: Workload) -> Advice:
 def _file_limit(workload: Workload) -> Advice:
     return Advice(
         _("Failed: it held too many files on disk"),
-        translated(workload.reason_data.get("detail") or ""),
+        recorded(workload.reason_data),
         verdict(workload),
         (_("Pack many small files into few large ones, as archives or Parquet and HDF5 files do."),),
     )
@@ -141,7 +142,7 @@ def _file_limit(workload: Workload) -> Advice:
 def _disk_full(workload: Workload) -> Advice:
     return Advice(
         _("Failed: the machine's disk was full"),
-        translated(workload.reason_data.get("detail") or ""),
+        recorded(workload.reason_data),
         _("It was ended so that other work on the machine could go on. Its output so far is kept, its /tmp is not."),
         (
             _("Write less at a time: keep only the newest checkpoints, delete intermediate files."),
@@ -151,11 +152,11 @@ def _disk_full(workload: Workload) -> Advice:
 
 
 def _image_failed(workload: Workload) -> Advice:
-    detail = workload.reason_data.get("detail") or ""
-    lacking = detail.startswith("To build ")  # of `drivers.local.node.missing`
+    said = Said.from_json(workload.reason_data.get("said") or "")
+    lacking = said.code is Code.BUILD_TOOLS_MISSING
     return Advice(
         _("Failed: the runtime could not be prepared"),
-        translated(detail) if lacking else _("Installing the image's libraries failed."),
+        sentence(said) if lacking else _("Installing the image's libraries failed."),
         _("This is the platform's fault, not your program's. Nothing was charged."),
         (_("Run it again; if it fails again, tell the platform's administrators."),),
     )
@@ -164,7 +165,7 @@ def _image_failed(workload: Workload) -> Advice:
 def _start_failed(workload: Workload) -> Advice:
     return Advice(
         _("Failed: the program could not be started"),
-        translated(workload.reason_data.get("detail") or ""),
+        recorded(workload.reason_data),
         verdict(workload),
         (_("Check the entry file and its kind."),),
     )
@@ -180,8 +181,7 @@ def _lost(workload: Workload) -> Advice:
 
 
 def _refused(workload: Workload) -> Advice:
-    detail = translated(workload.reason_data.get("detail") or "")
-    return Advice(_("Failed: the machine refused the run"), detail, verdict(workload))
+    return Advice(_("Failed: the machine refused the run"), recorded(workload.reason_data), verdict(workload))
 
 
 def _arrears(workload: Workload) -> Advice:

@@ -10,6 +10,7 @@ from apps.common.errors import Conflict
 from apps.tenants.choices import OrganisationStatus
 from apps.tenants.models import Organisation
 from apps.workloads.drivers.base import IsolationLevel
+from apps.workloads.words import isolation_remedy
 
 
 def trusted_organisation() -> UUID | None:
@@ -40,11 +41,9 @@ def reserved_nodes() -> set[UUID]:
 
 def refuse_unless_trusted(organisation_id: UUID) -> None:
     """Raise `Conflict` where every machine is unisolated and serves another organisation."""
-    if not usable_nodes(organisation_id) and Node.objects.exists():
+    if Node.objects.exists() and not usable_nodes(organisation_id):
+        unisolated = Node.objects.filter(isolation=IsolationLevel.L0)
         raise Conflict(
             _("This machine cannot keep organisations apart, so only one organisation may run work on it."),
-            hint=_(
-                "Ask the platform's administrators: installing bubblewrap isolates workloads; "
-                "PLSTACK_ALLOW_SHARED_L0=1 accepts the risk."
-            ),
+            hint=isolation_remedy(list(unisolated.values_list("isolation_reason", flat=True))),
         )

@@ -1,4 +1,4 @@
-"""From a node's row to the driver that runs work on it."""
+"""From a node's row to the driver that runs work on it. The only place that knows which drivers there are."""
 
 import os
 from collections.abc import Callable
@@ -13,12 +13,11 @@ from apps.clusters import services as clusters
 from apps.clusters.models import Node
 from apps.common.actor import Actor
 from apps.workloads.drivers.base import CannotSee, Driver
-from apps.workloads.drivers.local.accounts import uid_of
+from apps.workloads.drivers.capabilities import EgressMixin, OwnMachineMixin
 from apps.workloads.drivers.local.driver import LocalDriver
-from apps.workloads.drivers.local.environment import EGRESS_SOCKET
-from apps.workloads.drivers.local.mounting import egress_folder
 from apps.workloads.drivers.remote.client import Peer
 from apps.workloads.drivers.remote.driver import RemoteDriver
+from apps.workloads.drivers.said import Code, Said
 from apps.workloads.drivers.simulated.driver import SimulatedDriver
 from apps.workloads.drivers.simulated.grants import Grants
 
@@ -45,25 +44,31 @@ def _is_off(name: str) -> bool:
 @cache
 def remote_driver() -> RemoteDriver:
     """Of every node that joined by token."""
-    return RemoteDriver(_peer, _uid_of)
+    return RemoteDriver(_peer, lambda tenant: local_driver().uid_of(tenant), data_root)
 
 
 def _peer(name: str) -> Peer:
     node: Node | None = Node.objects.filter(name=name, driver="remote").first()
     secret = clusters.secret_of(node) if node else None
     if node is None or secret is None:
-        raise CannotSee(f"The node {name} is not known any more")
+        raise CannotSee(Said(Code.NODE_UNKNOWN, {"name": name}))
     return Peer(str(node.pk), node.address, secret, node.certificate)
-
-
-def _uid_of(tenant_id: UUID) -> int | None:
-    """The user id of a tenant's work on every machine, since all share one file system; None without such ids."""
-    return uid_of(tenant_id, Path(settings.PLSTACK_HOME) / "uids.json") if os.geteuid() == 0 else None
 
 
 def driver_named(name: str) -> Driver:
     """The driver of a node's `driver` column or a handle's `driver` field; KeyError for an unknown one."""
     return _DRIVERS[name]()
+
+
+def drivers() -> dict[str, Driver]:
+    """All of them by name, to be asked for what they offer (`drivers.capabilities`)."""
+    return {name: make() for name, make in _DRIVERS.items()}
+
+
+def is_own_machine(node: Node) -> bool:
+    """Whether the platform itself runs there, and it takes work."""
+    driver = driver_named(node.driver)
+    return settings.PLSTACK_LOCAL_NODE and isinstance(driver, OwnMachineMixin) and driver.is_own_machine(node.name)
 
 
 _DRIVERS: dict[str, Callable[[], Driver]] = {
@@ -99,9 +104,7 @@ def marker() -> str:
     return path.read_text().strip()
 
 
-def egress_socket() -> Path:
-    """Where the proxy that leads workloads out (`Spec.egress`) has to listen, open to every user id (0666).
-
-    Sandboxes see its folder and nothing else of the platform's, so nothing else may ever lie in it.
-    """
-    return egress_folder(Path(settings.PLSTACK_HOME)) / EGRESS_SOCKET
+def egress_sockets() -> list[Path]:
+    """Where the proxy that leads workloads out (`Spec.egress`) has to listen."""
+    found = {driver.egress_socket() for driver in drivers().values() if isinstance(driver, EgressMixin)}
+    return sorted(found)

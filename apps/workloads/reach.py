@@ -15,7 +15,7 @@ from apps.workloads.models import Attempt, Workload
 from apps.workloads.nodes import driver_named
 from apps.workloads.permissions import may_enter
 from apps.workloads.spec import Port
-from apps.workloads.words import translated
+from apps.workloads.words import sentence
 
 
 class NotListening(Conflict):
@@ -73,7 +73,7 @@ def exec(
         with machines.asked():
             return driver.exec(handle, argv, tty, env)
     except DriverError as error:
-        raise Conflict(translated(str(error))) from error
+        raise Conflict(sentence(error.said)) from error
 
 
 def _running(workload: Workload, attempt: Attempt | None) -> tuple[Driver, Handle]:

@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from apps.workloads.references import Reference
+
 
 class ImageKind(StrEnum):
     """Where a runtime's requirements come from."""
@@ -28,6 +30,13 @@ class Image:
     def from_json(cls, data: Mapping[str, Any]) -> "Image":
         kind = ImageKind(data.get("kind", ImageKind.PYTHON))
         return cls(data["name"], tuple(data["requirements"]), kind)
+
+
+AnyImage = Image | Reference
+
+
+def image_from_json(data: Mapping[str, Any]) -> AnyImage:
+    return Reference(**data) if "digest" in data else Image.from_json(data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +94,7 @@ class Spec:
     the internet through the platform's proxy; `network`: the machine's own network, for trusted work only.
     """
 
-    image: Image
+    image: AnyImage
     argv: tuple[str, ...]
     cpu_milli: int
     memory_mib: int
@@ -120,7 +129,7 @@ class Spec:
         """Raises KeyError, TypeError or ValueError for anything that no version of `as_json` wrote."""
         gpu = data.get("gpu")
         return cls(
-            image=Image.from_json(data["image"]),
+            image=image_from_json(data["image"]),
             argv=tuple(data["argv"]),
             cpu_milli=data["cpu_milli"],
             memory_mib=data["memory_mib"],

@@ -9,7 +9,7 @@ from apps.common.formatting import duration
 from apps.workloads import selectors as workloads
 from apps.workloads.choices import Status
 from apps.workloads.models import Attempt, Workload
-from apps.workloads.words import translated
+from apps.workloads.words import recorded
 
 # A step is slow when it took this much longer than usual, and long enough for anybody to care.
 SLOW_FACTOR, SLOW_SECONDS = 3.0, 5.0
@@ -74,5 +74,5 @@ def _brief(seconds: float) -> str:
 def progress_text(attempt: Attempt) -> str:
     """What the driver says it is doing, with a percentage where it knows one."""
     fraction = attempt.progress.get("fraction")
-    text = translated(attempt.progress.get("text", ""))
+    text = recorded(attempt.progress)
     return text if fraction is None else f"{text} · {round(100 * fraction)}%"

@@ -1,17 +1,12 @@
 """The kernel's loops as Celery tasks; each finds its own work in the database."""
 
-from pathlib import Path
-
 from celery import shared_task
-from django.conf import settings
 
-from apps.clusters.services import discover_local
 from apps.common.actor import system_actor
 from apps.common.scoping import acting
 from apps.workloads import services
-from apps.workloads.hardware import drains, lost, silence, simulation
+from apps.workloads.hardware import discovery, drains, lost, silence, simulation
 from apps.workloads.hardware import watch as watching
-from apps.workloads.nodes import local_driver, simulated_driver
 from apps.workloads.reconcile.attempts import reconcile_due
 from apps.workloads.reconcile.schedule import run_pass
 
@@ -44,7 +39,7 @@ def enforce_caps() -> None:
 @shared_task(name="workloads.simulate")
 def simulate() -> None:
     with acting(system_actor()) as actor:
-        simulation.beat(actor, simulated_driver().isolation())
+        simulation.beat(actor, simulation.isolation())
 
 
 @shared_task(name="workloads.watch")
@@ -61,15 +56,7 @@ def watch() -> None:
 
 @shared_task(name="workloads.discover")
 def discover() -> None:
-    """See what the platform's own machine has; nothing where it takes no work."""
-    if not settings.PLSTACK_LOCAL_NODE:
-        return
-    isolation = local_driver().isolation()
-    local_driver().sweep_partitions()
+    """See what there is on the machines that drivers find by themselves."""
+    discovery.sweep_partitions()
     with acting(system_actor()) as actor:
-        discover_local(
-            actor,
-            folder=Path(settings.PLSTACK_HOME),
-            isolation=isolation.level.value,
-            isolation_reason=isolation.reason,
-        )
+        discovery.discover(actor)

@@ -1,147 +1,120 @@
-"""What drivers say in plain English, in the reader's language. Drivers know no translation: they import no Django.
+"""What drivers say, in the reader's language. Drivers know no translation: they import no Django and say codes.
 
-Each pattern is one sentence that a driver composes; text that matches none is shown as it came.
+A code without words here is shown in its English, and foreign text as it came: that of an installer or of the kernel,
+and what was stored before there were codes.
 """
 
-import re
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from apps.common.formatting import memory
+from apps.workloads.drivers.said import Code, Said, load
 
-Sentence = tuple[re.Pattern[str], Callable[..., str]]
+_SENTENCES: Mapping[Code, str] = {
+    Code.WAITING_FOR_INSTALLATION: gettext_noop("Waiting for another installation of %(name)s"),
+    Code.CREATING_ENVIRONMENT: gettext_noop("Creating the Python environment of %(name)s"),
+    Code.DOWNLOADING: gettext_noop("Downloading %(name)s (%(size)s)"),
+    Code.INSTALLING: gettext_noop("Installing %(count)s packages"),
+    Code.BUILDING_PACKAGE: gettext_noop("Downloading and building: %(name)s"),
+    Code.BUILDING_IMAGE: gettext_noop("Downloading and building %(name)s; this takes some minutes"),
+    Code.BUILD_TOOLS_MISSING: gettext_noop(
+        "To build %(name)s, this machine lacks some of Debian's packages: %(packages)s. "
+        "Its administrator can install them with apt-get install."
+    ),
+    Code.COLLECTING: gettext_noop("Looking for %(name)s"),
+    Code.BUBBLEWRAP_USER_IDS: gettext_noop("Isolated by bubblewrap, with a user id of its own for each organisation."),
+    Code.BUBBLEWRAP_NAMESPACES: gettext_noop("Isolated by bubblewrap in user namespaces."),
+    Code.BUBBLEWRAP_MISSING: gettext_noop("bubblewrap (bwrap) is not installed."),
+    Code.ISOLATION_OFF: gettext_noop("Isolation is switched off by the operator."),
+    Code.FILES_READABLE: gettext_noop("Workloads run as the platform's own user and can read its files."),
+    Code.TOO_MANY_OPEN: gettext_noop("Too many terminals and commands are open in it: at most %(count)s at a time."),
+    Code.NO_LIMITER: gettext_noop("Nothing on its machine limits the memory of a vGPU slice, so it was not given out."),
+    Code.PARTITION_TAKEN: gettext_noop(
+        "The card has a partition at memory slice %(start)s that the platform did not make. "
+        "An administrator can remove it with nvidia-smi mig -dci and -dgi."
+    ),
+    Code.NO_SUCH_PARTITION: gettext_noop("The card offers no partition %(profile)s at memory slice %(start)s."),
+    Code.NO_MIG: gettext_noop("This card knows no MIG."),
+    Code.CARD_IN_USE: gettext_noop(
+        "A process still uses the card, or there are partitions on it that the platform did not make."
+    ),
+    Code.RESET_NEEDED: gettext_noop(
+        "The card takes the mode with its next reset: reset it or restart the machine, then repeat."
+    ),
+    Code.MAY_NOT_SWITCH: gettext_noop(
+        "The platform may not switch or cut cards on that machine: it has to run as root there."
+    ),
+    Code.MAY_NOT_CUT: gettext_noop(
+        "The platform may not switch or cut cards on that machine: it has to run as root there."
+    ),
+    Code.NO_NVIDIA_DRIVER: gettext_noop("There is no NVIDIA driver on that machine."),
+    Code.DISK_EXCEEDED: gettext_noop("Its files in %(place)s take more than the %(limit)s that it may hold there."),
+    Code.FILE_TOO_LARGE: gettext_noop("It wrote a file larger than the %(limit)s that it may hold."),
+    Code.TOO_MANY_FILES: gettext_noop("It holds more than the %(count)s files and folders that it may."),
+    Code.FOLDERS_TOO_DEEP: gettext_noop("Its folders are nested more than %(count)s deep."),
+    Code.DISK_FULL: gettext_noop("The disk of its machine was full; this run was using most of it."),
+    Code.DISK_FULL_OF_FILES: gettext_noop(
+        "The disk of its machine had no room for further files; this run held most of them."
+    ),
+    Code.NO_REFERENCES: gettext_noop("Its machine runs no container images, so %(image)s cannot be started there."),
+    Code.NOT_RUNNING: gettext_noop("It is not running any more."),
+    Code.KILLED_AFTER_GRACE: gettext_noop("It did not end in time and was killed."),
+}
+_BY_GROUPS = gettext_noop("Memory is limited by control groups")
+_WATCHED = gettext_noop("Memory is limited by watching it")
+_CPU_TOO, _CPU_NOT = gettext_noop(", processor time too."), gettext_noop("; processor time is not limited.")
+_LIMITS: Mapping[Code, tuple[str, str]] = {
+    Code.LIMITED_BY_GROUPS: (_BY_GROUPS, _CPU_TOO),
+    Code.MEMORY_BY_GROUPS: (_BY_GROUPS, _CPU_NOT),
+    Code.MEMORY_WATCHED: (_WATCHED, _CPU_NOT),
+}
 
 
-def translated(text: str) -> str:
-    """Every sentence of `text` that is known, in the active language; numbers and names stay."""
-    for pattern, words in _SENTENCES:
-        found = pattern.search(text)
-        if found is not None:
-            text = f"{text[: found.start()]}{words(*found.groups())}{text[found.end() :]}"
-    return text
+def sentence(said: Said) -> str:
+    """In the active language; names and numbers stay."""
+    if said.code is Code.BUBBLEWRAP_FAILS:
+        return f"{_('bubblewrap does not work here:')} {said.params['error']}."
+    if said.code in _LIMITS:
+        return "".join(_(clause) for clause in _LIMITS[said.code])
+    words = _SENTENCES.get(said.code)
+    return str(said) if words is None else _(words) % _shown(said.params)
 
 
-def _sentence(pattern: str, words: Callable[..., str]) -> Sentence:
-    return re.compile(pattern), words
+def _shown(params: Mapping[str, Any]) -> dict[str, Any]:
+    limit = params.get("limit_mib")
+    return {**params, "limit": memory(limit)} if isinstance(limit, int) else dict(params)
 
 
-_SENTENCES: tuple[Sentence, ...] = (
-    _sentence(
-        r"Waiting for another installation of (\S+)",
-        lambda name: _("Waiting for another installation of %(name)s") % {"name": name},
+def sentences(several: Sequence[Said]) -> str:
+    return " ".join(map(sentence, several))
+
+
+def recorded(data: Mapping[str, Any]) -> str:
+    """What a driver said of a progress or an end, as `reconcile.outcome` writes it into the rows; "" for nothing."""
+    if data.get("said"):
+        return sentence(Said.from_json(data["said"]))
+    return str(data.get("detail") or data.get("text") or "")
+
+
+def isolation_words(column: str) -> str:
+    """The column `Node.isolation_reason`, as `said.dump` writes it."""
+    return sentences(load(column))
+
+
+_REMEDIES: Mapping[Code, str] = dict.fromkeys(
+    (Code.BUBBLEWRAP_MISSING, Code.BUBBLEWRAP_FAILS),
+    gettext_noop(
+        "Ask the platform's administrators: installing bubblewrap isolates workloads; "
+        "PLSTACK_ALLOW_SHARED_L0=1 accepts the risk."
     ),
-    _sentence(
-        r"Creating the Python environment of (\S+)",
-        lambda name: _("Creating the Python environment of %(name)s") % {"name": name},
-    ),
-    _sentence(
-        r"Downloading (\S+) \(([\d.]+ \w+)\)",
-        lambda name, size: _("Downloading %(name)s (%(size)s)") % {"name": name, "size": size},
-    ),
-    _sentence(r"Installing (\d+) packages", lambda count: _("Installing %(count)s packages") % {"count": count}),
-    _sentence(
-        r"Downloading and building: (\S+)", lambda name: _("Downloading and building: %(name)s") % {"name": name}
-    ),
-    _sentence(
-        r"Downloading and building (\S+)",
-        lambda name: _("Downloading and building %(name)s; this takes some minutes") % {"name": name},
-    ),
-    _sentence(
-        r"To build (.+), this machine lacks: ([\w +.-]+)",
-        lambda name, packages: (
-            _(
-                "To build %(name)s, this machine lacks some of Debian's packages: %(packages)s. "
-                "Its administrator can install them with apt-get install."
-            )
-            % {"name": name, "packages": packages}
-        ),
-    ),
-    _sentence(r"Collecting (\S+)", lambda name: _("Looking for %(name)s") % {"name": name}),
-    _sentence(
-        r"bubblewrap, a user id per tenant\.",
-        lambda: _("Isolated by bubblewrap, with a user id of its own for each organisation."),
-    ),
-    _sentence(r"bubblewrap, a user namespace\.", lambda: _("Isolated by bubblewrap in user namespaces.")),
-    _sentence(r"bubblewrap \(bwrap\) is not installed\.", lambda: _("bubblewrap (bwrap) is not installed.")),
-    _sentence(r"bubblewrap does not work here:", lambda: _("bubblewrap does not work here:")),
-    _sentence(r"Isolation is switched off by the operator\.", lambda: _("Isolation is switched off by the operator.")),
-    _sentence(
-        r"Workloads run as the platform's own user and can read its files\.",
-        lambda: _("Workloads run as the platform's own user and can read its files."),
-    ),
-    _sentence(r"Memory limited by control groups", lambda: _("Memory is limited by control groups")),
-    _sentence(r"Memory limited by watching", lambda: _("Memory is limited by watching it")),
-    _sentence(r", processor time limited", lambda: _(", processor time too.")),
-    _sentence(r", processor time not limited", lambda: _("; processor time is not limited.")),
-    _sentence(
-        r"Too many terminals and commands are open in it: at most (\d+) at a time",
-        lambda count: (
-            _("Too many terminals and commands are open in it: at most %(count)s at a time.") % {"count": count}
-        ),
-    ),
-    _sentence(
-        r"Nothing on this machine holds a vGPU slice to its memory",
-        lambda: _("Nothing on its machine limits the memory of a vGPU slice, so it was not given out."),
-    ),
-    _sentence(
-        r"The card has a partition at memory slice (\d+) that the platform did not make: remove it with .+",
-        lambda start: (
-            _(
-                "The card has a partition at memory slice %(start)s that the platform did not make. "
-                "An administrator can remove it with nvidia-smi mig -dci and -dgi."
-            )
-            % {"start": start}
-        ),
-    ),
-    _sentence(
-        r"The card offers no partition (\S+) at memory slice (\d+)",
-        lambda profile, start: (
-            _("The card offers no partition %(profile)s at memory slice %(start)s.")
-            % {"profile": profile, "start": start}
-        ),
-    ),
-    _sentence(r"This card cannot be partitioned \(MIG\)\.", lambda: _("This card knows no MIG.")),
-    _sentence(
-        r"A process still uses the card, or it still has MIG instances\.",
-        lambda: _("A process still uses the card, or there are partitions on it that the platform did not make."),
-    ),
-    _sentence(
-        r"The card takes the mode with its next reset: reset it or restart the machine, then repeat\.",
-        lambda: _("The card takes the mode with its next reset: reset it or restart the machine, then repeat."),
-    ),
-    _sentence(
-        r"The platform may not (?:switch|cut) cards on this machine: it has to run as root\.",
-        lambda: _("The platform may not switch or cut cards on that machine: it has to run as root there."),
-    ),
-    _sentence(r"There is no NVIDIA driver on this machine\.", lambda: _("There is no NVIDIA driver on that machine.")),
-    _sentence(
-        r"Its files in (\S+) take more than (\d+) MiB",
-        lambda place, limit: (
-            _("Its files in %(place)s take more than the %(limit)s that it may hold there.")
-            % {"place": place, "limit": memory(int(limit))}
-        ),
-    ),
-    _sentence(
-        r"It wrote a file larger than (\d+) MiB",
-        lambda limit: _("It wrote a file larger than the %(limit)s that it may hold.") % {"limit": memory(int(limit))},
-    ),
-    _sentence(
-        r"It holds more than (\d+) files and folders",
-        lambda count: _("It holds more than the %(count)s files and folders that it may.") % {"count": count},
-    ),
-    _sentence(
-        r"Its folders are nested more than (\d+) deep",
-        lambda count: _("Its folders are nested more than %(count)s deep.") % {"count": count},
-    ),
-    _sentence(
-        r"The disk of its machine was full; this run was using most of it",
-        lambda: _("The disk of its machine was full; this run was using most of it."),
-    ),
-    _sentence(
-        r"The disk of its machine had no room for further files; this run held most of them",
-        lambda: _("The disk of its machine had no room for further files; this run held most of them."),
-    ),
-    _sentence(r"The workload is not running", lambda: _("It is not running any more.")),
-    _sentence(r"It did not end in time and was killed", lambda: _("It did not end in time and was killed.")),
 )
+
+
+def isolation_remedy(columns: Sequence[str]) -> str:
+    """What an administrator can do where machines cannot keep organisations apart, by what their drivers say of it."""
+    said = (one.code for column in columns for one in load(column))
+    known = next((_REMEDIES[code] for code in said if code in _REMEDIES), None)
+    return _(known) if known else _("Ask the platform's administrators: PLSTACK_ALLOW_SHARED_L0=1 accepts the risk.")

@@ -21,6 +21,7 @@ from apps.workloads.drivers.base import (
     Observation,
     Phase,
 )
+from apps.workloads.drivers.said import Code, Said
 from apps.workloads.drivers.simulated import stubs
 from apps.workloads.drivers.simulated.driver import NAME, SimulatedDriver
 from apps.workloads.drivers.simulated.grants import Grant, Grants
@@ -59,8 +60,8 @@ class Machines(SimulatedDriver):
         self.silent: set[str] = set()
         self.deaths = 0
 
-    def isolation(self) -> Isolation:
-        return Isolation(IsolationLevel.L1, "")
+    def isolation(self, node: str = "") -> Isolation:
+        return Isolation(IsolationLevel.L1)
 
     def _silent(self, node: str) -> bool:
         return node in self.silent
@@ -102,7 +103,7 @@ class Machines(SimulatedDriver):
     def _stub(self, ref: str, grant: Grant) -> Observation:
         stub = self.stubs[ref]
         if stub.lost:
-            return Observation(Phase.LOST, exit=Exit(None, None, ExitReason.LOST, "The machine was started anew"))
+            return Observation(Phase.LOST, exit=Exit(None, None, ExitReason.LOST, Said(Code.MACHINE_RESTARTED)))
         seen = super()._stub(ref, grant)
         if seen.exit is not None and seen.exit.succeeded and stub.code:
             return replace(seen, exit=Exit(stub.code, None, ExitReason.EXITED))

@@ -2,24 +2,26 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from apps.workloads.drivers.base import CannotSee, Handle, LaunchRefused, LaunchRequest, Mount
+from apps.workloads.drivers.base import CannotSee, Handle, LaunchRefused, Mount
 from apps.workloads.drivers.capabilities import Notice
 from apps.workloads.drivers.local import accounts
 from apps.workloads.drivers.local.checks import check
 from apps.workloads.drivers.local.driver import LocalDriver
 from apps.workloads.drivers.remote import codec
+from apps.workloads.drivers.request import DATA
+from apps.workloads.drivers.said import Code, Said
 
 Json = dict[str, Any]
 Verb = Callable[[Json], Json]
 
 
 class Calls:
-    """Paths of the platform's data folder are translated to where that folder is mounted here."""
+    """`data`: where the platform's data folder, `platform_data` there, is mounted here."""
 
     def __init__(self, home: Path, driver: LocalDriver, data: Path, platform_data: Path) -> None:
         self._home, self._driver = home, driver
@@ -34,7 +36,7 @@ class Calls:
             "endpoint": lambda asked: {"here": driver.endpoint(self.handle(asked), int(asked["port"])).socket_path},
             "forget": self._forget,
             "known": lambda asked: {"refs": driver.known()},
-            "isolation": lambda asked: asdict(driver.isolation()),
+            "isolation": lambda asked: codec.isolation_out(driver.isolation()),
             "mode": self._mode,
         }
 
@@ -43,33 +45,38 @@ class Calls:
 
     def _launch(self, asked: Json) -> Json:
         request = codec.request_in(asked["request"])
+        request = replace(request, mounts=tuple(map(self._named, request.mounts)))
         check(request)
         if asked.get("uid") is not None and os.geteuid() == 0:
             self._adopt(request.tenant_id, int(asked["uid"]))
-        self._driver.launch(self._translated(request))
+        for mount in request.mounts:
+            self._refuse_link(mount)
+        self._driver.launch(request)
         return {}
 
     def _adopt(self, tenant: UUID, uid: int) -> None:
         try:
             accounts.adopt(tenant, uid, self._home / "uids.json")
         except ValueError as error:
-            raise LaunchRefused("uid_taken", str(error)) from error
+            raise LaunchRefused("uid_taken", Said(Code.UID_TAKEN)) from error
         except OSError as error:
-            raise CannotSee(str(error)) from error
+            raise CannotSee(Said.plain(error)) from error
 
-    def _translated(self, request: LaunchRequest) -> LaunchRequest:
-        return replace(request, mounts=tuple(self._mount(mount) for mount in request.mounts))
-
-    def _mount(self, mount: Mount) -> Mount:
-        """Nothing but the shared folder is ever mounted, and no step below it may be a link of a tenant's."""
+    def _named(self, mount: Mount) -> Mount:
+        """A platform of before mounts named volumes sends its own path, which must be in the shared folder."""
+        if mount.volume:
+            return mount
         try:
-            inside = Path(mount.source).relative_to(self._platform_data)
+            inside = Path(mount.subpath).relative_to(self._platform_data)
         except ValueError as error:
-            raise LaunchRefused("bad_mount", f"What belongs on {mount.target} is not in the shared folder") from error
-        source = self._data / inside
-        if os.path.realpath(source) != str(source):
-            raise LaunchRefused("bad_mount", f"What belongs on {mount.target} is reached through a link")
-        return replace(mount, source=str(source))
+            raise LaunchRefused("bad_mount", Said(Code.NOT_SHARED, {"target": mount.target})) from error
+        return replace(mount, volume=DATA, subpath=str(inside))
+
+    def _refuse_link(self, mount: Mount) -> None:
+        """No step below the shared folder may be a link of a tenant's. The driver knows no volume but that folder."""
+        source = str(self._data / mount.subpath)
+        if os.path.realpath(source) != source:
+            raise LaunchRefused("bad_mount", Said(Code.MOUNT_THROUGH_LINK, {"target": mount.target}))
 
     def _stop(self, asked: Json) -> Json:
         self._driver.stop(self.handle(asked), float(asked["grace_s"]))

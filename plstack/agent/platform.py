@@ -42,7 +42,8 @@ def described(data: Path, driver: LocalDriver) -> dict[str, Any]:
     return {
         "machine": asdict(look(data)),
         "isolation": isolation.level.value,
-        "isolation_reason": isolation.reason,
+        "isolation_reason": isolation.reason,  # for a platform that knows no codes
+        "isolation_said": [said.as_json() for said in isolation.said],
     }
 
 

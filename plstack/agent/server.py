@@ -8,9 +8,10 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from apps.workloads.drivers.base import DriverError
+from apps.workloads.drivers.base import CannotSee, DriverError, Unsupported
 from apps.workloads.drivers.local.driver import LocalDriver
 from apps.workloads.drivers.remote import codec, signing
+from apps.workloads.drivers.said import Code, Said
 from plstack.agent import sessions
 from plstack.agent.calls import Calls
 from plstack.agent.identity import Identity
@@ -59,8 +60,8 @@ class Handler(BaseHTTPRequestHandler):
         except DriverError as error:
             self._signed(nonce, HTTPStatus.CONFLICT, codec.error_out(error))
         except (KeyError, TypeError, ValueError) as error:
-            text = f"{type(error).__name__}: {error}"
-            self._signed(nonce, HTTPStatus.BAD_REQUEST, {"kind": "cannot_see", "text": text})
+            unread = CannotSee(Said(Code.UNREADABLE, {"error": f"{type(error).__name__}: {error}"}))
+            self._signed(nonce, HTTPStatus.BAD_REQUEST, codec.error_out(unread))
 
     def _body(self) -> bytes:
         length = int(self.headers.get("Content-Length", "0"))
@@ -78,12 +79,13 @@ class Handler(BaseHTTPRequestHandler):
             try:
                 here = sessions.connect(self.server.driver, self.server.calls.handle(asked), int(asked["port"]))
             except OSError as error:
-                raise DriverError(f"The workload does not answer: {error.strerror}") from error
+                raise DriverError(Said(Code.NOT_ANSWERING, {"error": str(error.strerror)})) from error
             sessions.carry(self._stream(nonce), here)
         elif verb in self.server.calls.verbs:
             self._signed(nonce, HTTPStatus.OK, self.server.calls.verbs[verb](asked))
         else:
-            self._signed(nonce, HTTPStatus.NOT_FOUND, {"kind": "unsupported", "text": f"Unknown verb {verb!r}"})
+            unknown = Unsupported(Said(Code.UNKNOWN_VERB, {"verb": verb}))
+            self._signed(nonce, HTTPStatus.NOT_FOUND, codec.error_out(unknown))
 
     def _signed(self, nonce: str, status: HTTPStatus, answer: dict[str, Any]) -> None:
         data = json.dumps(answer).encode()

@@ -18,7 +18,9 @@ def machine(*cards: Card, memory_mib: int = 64_000) -> Machine:
 
 def discover(tmp_path: Path) -> Node:
     with acting(platform()):
-        return services.discover_local(platform(), folder=tmp_path, isolation="L1", isolation_reason="bubblewrap")
+        return services.write_found(
+            platform(), driver="local", machine=discovery.look(tmp_path), isolation="L1", isolation_reason="bubblewrap"
+        )
 
 
 def test_this_machine_is_measured(tmp_path: Path) -> None:
@@ -43,7 +45,7 @@ def test_looking_again_updates_the_same_node(tmp_path: Path) -> None:
 
 @pytest.mark.django_db
 def test_some_memory_is_kept_for_the_platform(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(services.discovery, "look", lambda folder: machine())
+    monkeypatch.setattr(discovery, "look", lambda folder: machine())
     node = discover(tmp_path)
     assert node.allocatable_memory_mib == 64_000 - services.discovery.RESERVE_MAX_MIB
 
@@ -53,11 +55,11 @@ def test_a_card_that_vanishes_is_kept_but_unhealthy_and_comes_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     card = Card("GPU-1", 0, "nvidia", "H200", 143_771)
-    monkeypatch.setattr(services.discovery, "look", lambda folder: machine(card))
+    monkeypatch.setattr(discovery, "look", lambda folder: machine(card))
     discover(tmp_path)
-    monkeypatch.setattr(services.discovery, "look", lambda folder: machine())
+    monkeypatch.setattr(discovery, "look", lambda folder: machine())
     discover(tmp_path)
     assert not Accelerator.objects.get().healthy
-    monkeypatch.setattr(services.discovery, "look", lambda folder: machine(card))
+    monkeypatch.setattr(discovery, "look", lambda folder: machine(card))
     discover(tmp_path)
     assert Accelerator.objects.get().healthy

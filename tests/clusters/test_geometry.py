@@ -25,9 +25,8 @@ def machine(*cards: Card, limits: tuple[str, ...] = ()) -> Machine:
 
 
 def written(monkeypatch: pytest.MonkeyPatch, found: Machine, level: str = "L1") -> Accelerator:
-    monkeypatch.setattr(services.discovery, "look", lambda folder: found)
     with acting(platform()):
-        services.discover_local(platform(), folder=Path("/"), isolation=level, isolation_reason="")
+        services.write_found(platform(), driver="local", machine=found, isolation=level, isolation_reason="")
     return Accelerator.objects.get()
 
 

@@ -185,9 +185,8 @@ def test_an_ill_card_is_kept_and_takes_no_work_until_it_is_well(monkeypatch: pyt
     for info, healthy in ((told.INFO_310B, False), (told.INFO_310B.replace("Alarm", "OK   "), True)):
         cards = machine(info, told.MAP_310B).look().cards
         seen = Machine("box", "aarch64", 8000, 64_000, 1000, 100_000, 50_000, 12.5, {}, cards)
-        monkeypatch.setattr(services.discovery, "look", lambda folder, seen=seen: seen)
         with acting(platform()):
-            services.discover_local(platform(), folder=Path("/"), isolation="L1", isolation_reason="")
+            services.write_found(platform(), driver="local", machine=seen, isolation="L1", isolation_reason="")
         card = Accelerator.objects.get()
         assert (card.vendor, card.model, card.healthy) == ("huawei", "Ascend 310B4", healthy)
 

@@ -22,6 +22,7 @@ from apps.workloads import nodes
 from apps.workloads import services as workloads
 from apps.workloads.choices import Kind, Status
 from apps.workloads.drivers.base import Isolation, IsolationLevel
+from apps.workloads.drivers.said import Said
 from apps.workloads.hardware import removal, simulation
 from apps.workloads.models import Attempt, Placement, Workload
 from apps.workloads.reconcile.launch import launch_request
@@ -183,7 +184,7 @@ def running_after_top_up(world: World) -> Attempt:
 def test_the_heartbeat_keeps_its_nodes_seen_and_makes_figures_up(world: World, zone: Zone) -> None:
     placed(world, "H100 whole card")
     with acting(platform()):
-        assert simulation.beat(platform(), Isolation(IsolationLevel.L0, "nothing")) == 4
+        assert simulation.beat(platform(), Isolation(IsolationLevel.L0, (Said.plain("nothing"),))) == 4
     busy = Accelerator.objects.filter(node__name="sim-h100").order_by("-utilisation_pct").first()
     assert busy is not None
     assert busy.utilisation_pct > 40

@@ -12,7 +12,7 @@ from apps.workloads.drivers.base import CannotSee, Handle, IsolationLevel
 from apps.workloads.drivers.local import cgroups, processes, sandbox
 from apps.workloads.drivers.local.driver import LocalDriver
 from apps.workloads.drivers.local.records import MARKER
-from tests.drivers.kit import Kit
+from tests.drivers.kit import VOLUMES, Kit
 
 MakeKit = Callable[[IsolationLevel, bool], Kit]
 
@@ -36,7 +36,7 @@ def make_kit(home: Path, tmp_path: Path) -> Iterator[MakeKit]:
             pytest.skip(obstacle())
         if use_cgroups and not control_groups_work():
             pytest.skip("control groups are not writable here")
-        return Kit(LocalDriver(home, level, use_cgroups), code, output)
+        return Kit(LocalDriver(home, level, use_cgroups, volumes=VOLUMES), code, output)
 
     yield make
     driver = LocalDriver(home, IsolationLevel.L0)
@@ -48,7 +48,7 @@ def make_kit(home: Path, tmp_path: Path) -> Iterator[MakeKit]:
 
 @cache
 def obstacle() -> str:
-    return sandbox.obstacle()
+    return str(sandbox.obstacle() or "")
 
 
 @cache

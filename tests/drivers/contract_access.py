@@ -1,14 +1,17 @@
 """Contract: what can be seen of an attempt, and reached in it; and what is refused."""
 
-import os
 import signal
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from apps.workloads.drivers.base import DriverError, LaunchRefused, Mount
-from tests.drivers.kit import MIB, Kit, eventually
+from apps.workloads.drivers.base import DriverError, LaunchRefused, Mount, Reference, RuntimeImage
+from apps.workloads.drivers.capabilities import CleanupMixin, ImagesMixin, InventoryMixin, MetricsMixin, ReferencesMixin
+from apps.workloads.drivers.request import DATA
+from tests.drivers.kit import MIB, NODE, Kit, eventually
+
+TORCH = Reference("registry.lab:5000/team/torch", f"sha256:{'0' * 64}")
 
 
 class AccessContract:
@@ -41,18 +44,19 @@ class AccessContract:
         assert text == "one\ntwo\nthree\n"
 
     def test_usage_is_measured_while_it_runs(self, kit: Kit) -> None:
+        measuring = kit.offers(MetricsMixin)
         source = (
             f"import time\nkeep = b'x' * {64 * MIB}\nend = time.monotonic() + 60\nwhile time.monotonic() < end: pass"
         )
         handle = kit.launch(kit.python(source))
         samples = eventually(
-            lambda: kit.driver.metrics(handle),
+            lambda: measuring.metrics(handle),
             lambda found: len(found) >= 2 and found[-1].memory_mib >= 64 and found[-1].cpu_milli > 100,
         )
         assert [sample.at_s for sample in samples] == sorted({sample.at_s for sample in samples})
         assert max(sample.memory_mib for sample in samples) <= 200
         assert max(sample.cpu_milli for sample in samples) <= 1500
-        assert all(sample.at_s > samples[0].at_s for sample in kit.driver.metrics(handle, samples[0].at_s))
+        assert all(sample.at_s > samples[0].at_s for sample in measuring.metrics(handle, samples[0].at_s))
         # The sample is written a moment before the heartbeat that counts it.
         seen = eventually(lambda: kit.driver.observe(handle), lambda found: found.ran_for_s >= samples[-1].at_s)
         assert seen.usage is not None
@@ -98,43 +102,61 @@ class AccessContract:
         with pytest.raises(DriverError):
             kit.driver.endpoint(handle, 9999)
         kit.wait_output(handle, "ready")
-        path = kit.driver.endpoint(handle, 8888).socket_path
-        assert path is not None
-        assert os.path.exists(path)
+        kit.connect(handle, 8888).close()
         kit.driver.stop(handle, 0)
         kit.wait(handle)
 
+    def test_the_inventory_names_what_was_launched(self, kit: Kit) -> None:
+        inventory = kit.offers(InventoryMixin)
+        handle = kit.launch(kit.request("true"))
+        assert handle.ref in inventory.known(NODE)
+        kit.wait(handle)
+        assert handle.ref in inventory.known(NODE), "an ended attempt is known until it is forgotten"
+
+    def test_an_image_is_ready_once_it_was_used(self, kit: Kit) -> None:
+        images = kit.offers(ImagesMixin)
+        kit.run(kit.request("true"))
+        assert images.has_image(RuntimeImage("another name of it"))
+        assert not images.has_image(RuntimeImage("never made", ("no-such-package==1",)))
+
     def test_forget_removes_an_ended_attempt_only(self, kit: Kit) -> None:
+        cleanup = kit.offers(CleanupMixin)
         handle = kit.launch(kit.python("import time; print('ready'); time.sleep(60)"))
         kit.wait_output(handle, "ready")
         with pytest.raises(DriverError):
-            kit.driver.forget(handle)
+            cleanup.forget(handle)
         kit.driver.stop(handle, 0)
         kit.wait(handle)
-        kit.driver.forget(handle)
-        kit.driver.forget(handle)
-        assert handle.ref not in kit.driver.known()
+        cleanup.forget(handle)
+        cleanup.forget(handle)
+        assert not kit.is_recorded(handle.ref)
 
     @pytest.mark.parametrize(
         ("changes", "code"),
         [
             ({"argv": ()}, "no_command"),
+            ({"image": TORCH}, "image_unsupported"),
             ({"argv": ("echo", "a\0b")}, "bad_text"),
             ({"cpu_milli": 0}, "bad_resources"),
             ({"memory_mib": 0}, "bad_resources"),
             ({"env": {"A=B": "x"}}, "bad_variable"),
             ({"workdir": "relative"}, "bad_workdir"),
             ({"workdir": "/workspace/../etc"}, "bad_workdir"),
-            ({"mounts": (Mount("/data", "/etc", read_only=False),)}, "bad_mount"),
-            ({"mounts": (Mount("/data", "/", read_only=False),)}, "bad_mount"),
-            ({"mounts": (Mount("data", "/workspace", read_only=False),)}, "bad_mount"),
-            ({"mounts": (Mount("/a/../etc", "/workspace", read_only=False),)}, "bad_mount"),
-            ({"mounts": (Mount("/a", "/workspace", False), Mount("/b", "/workspace", False))}, "bad_mount"),
+            ({"mounts": (Mount(DATA, "a", "/etc", read_only=False),)}, "bad_mount"),
+            ({"mounts": (Mount(DATA, "a", "/", read_only=False),)}, "bad_mount"),
+            ({"mounts": (Mount(DATA, "/a", "/workspace", read_only=False),)}, "bad_mount"),
+            ({"mounts": (Mount(DATA, "a/../../etc", "/workspace", read_only=False),)}, "bad_mount"),
+            ({"mounts": (Mount(DATA, "..", "/workspace", read_only=False),)}, "bad_mount"),
+            ({"mounts": (Mount(DATA, "", "/workspace", read_only=False),)}, "bad_mount"),
+            ({"mounts": (Mount("no-such-volume", "a", "/workspace", read_only=False),)}, "bad_mount"),
+            ({"mounts": (Mount(DATA, "a", "/workspace", False), Mount(DATA, "b", "/workspace", False))}, "bad_mount"),
         ],
     )
     def test_what_can_never_start_is_refused(self, kit: Kit, changes: dict[str, Any], code: str) -> None:
+        if "image" in changes and isinstance(kit.driver, ReferencesMixin):
+            pytest.skip("the driver runs container images")
         request = kit.request("true", **changes) if "argv" not in changes else replace(kit.request("true"), **changes)
         with pytest.raises(LaunchRefused) as refusal:
             kit.launch(request)
         assert refusal.value.code == code
-        assert str(request.attempt_id) not in kit.driver.known()
+        assert not kit.is_recorded(str(request.attempt_id))

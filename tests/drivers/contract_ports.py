@@ -88,22 +88,6 @@ while True:
 SWAPPING_S = 1.5
 
 
-def reach(kit: Kit, handle: Handle, port: int) -> socket.socket:
-    """A connection to the port, once something listens there."""
-
-    def look() -> str | None:
-        try:
-            found: str | None = kit.driver.endpoint(handle, port).socket_path
-        except DriverError:
-            return None
-        return found
-
-    connection = socket.socket(socket.AF_UNIX)
-    connection.settimeout(30)
-    connection.connect(eventually(look, bool))
-    return connection
-
-
 def read_all(connection: socket.socket) -> bytes:
     data = b""
     while more := connection.recv(MIB):
@@ -114,7 +98,7 @@ def read_all(connection: socket.socket) -> bytes:
 class PortsContract:
     def test_a_port_of_the_loopback_is_reached(self, kit: Kit) -> None:
         handle = kit.launch(kit.python(SERVER, "8120", ports=(8120, 8121)))
-        with reach(kit, handle, 8120) as connection:
+        with kit.connect(handle, 8120) as connection:
             connection.sendall(b"hello\n")
             assert read_all(connection) == b"hello\n"
         with pytest.raises(DriverError):
@@ -126,7 +110,7 @@ class PortsContract:
 
     def test_either_side_may_end_its_half_first(self, kit: Kit) -> None:
         handle = kit.launch(kit.python(SERVER, "8122", ports=(8122,)))
-        with reach(kit, handle, 8122) as connection:
+        with kit.connect(handle, 8122) as connection:
             connection.sendall(b"echo\n")
             connection.sendall(b"one")
             assert connection.recv(3) == b"one"
@@ -137,7 +121,7 @@ class PortsContract:
     def test_much_goes_both_ways_and_arrives_whole(self, kit: Kit) -> None:
         handle = kit.launch(kit.python(SERVER, "8125", ports=(8125,)))
         sent = os.urandom(16 * MIB)
-        with reach(kit, handle, 8125) as connection:
+        with kit.connect(handle, 8125) as connection:
             connection.sendall(b"echo\n")
 
             def push() -> None:
@@ -154,7 +138,7 @@ class PortsContract:
 
     def test_a_slow_reader_holds_up_nobody_else(self, kit: Kit) -> None:
         handle = kit.launch(kit.python(SERVER, "8126", ports=(8126,)))
-        with reach(kit, handle, 8126) as slow, reach(kit, handle, 8126) as quick:
+        with kit.connect(handle, 8126) as slow, kit.connect(handle, 8126) as quick:
             slow.sendall(b"pour\n%d\n" % (8 * MIB))
             time.sleep(0.3)
             quick.sendall(b"hello\n")
@@ -165,11 +149,11 @@ class PortsContract:
     def test_many_connections_at_a_time_and_the_next_ones_wait(self, kit: Kit) -> None:
         handle = kit.launch(kit.python(SERVER, "8127", ports=(8127,)))
         with ExitStack() as stack:
-            opened = [stack.enter_context(reach(kit, handle, 8127)) for _ in range(256)]
+            opened = [stack.enter_context(kit.connect(handle, 8127)) for _ in range(256)]
             for number, connection in enumerate(opened):
                 connection.sendall(b"%d\n" % number)
             assert [int(read_all(connection)) for connection in opened] == list(range(256))
-            waiting = stack.enter_context(reach(kit, handle, 8127))
+            waiting = stack.enter_context(kit.connect(handle, 8127))
             waiting.sendall(b"next\n")
             for connection in opened:
                 connection.close()
@@ -179,7 +163,7 @@ class PortsContract:
     def test_a_port_is_there_as_long_as_something_listens(self, kit: Kit) -> None:
         handle = kit.launch(kit.python(COMES_AND_GOES, ports=(8123,)))
         for _ in range(2):
-            with reach(kit, handle, 8123) as connection:
+            with kit.connect(handle, 8123) as connection:
                 assert read_all(connection) == b""
             eventually(lambda: self._is_reached(kit, handle, 8123), lambda reached: not reached)
         kit.driver.stop(handle, 0)
@@ -195,7 +179,7 @@ class PortsContract:
     def test_a_socket_of_the_programs_own_is_left_alone(self, kit: Kit) -> None:
         handle = kit.launch(kit.python(SERVES_ITSELF, ports=(8124,)))
         kit.wait_output(handle, "ready")
-        with closing(reach(kit, handle, 8124)) as connection:
+        with closing(kit.connect(handle, 8124)) as connection:
             assert read_all(connection) == b"mine"
         kit.driver.stop(handle, 0)
 

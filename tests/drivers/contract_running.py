@@ -9,7 +9,6 @@ from apps.workloads.drivers.base import (
     Exit,
     ExitReason,
     Handle,
-    Mount,
     Phase,
 )
 from apps.workloads.drivers.capabilities import CleanupMixin, MetricsMixin
@@ -140,7 +139,7 @@ class RunningContract:
         assert "no-such-program" in ended.detail
 
     def test_a_mount_that_does_not_exist(self, kit: Kit) -> None:
-        missing = Mount(str(kit.output / "missing"), "/workspace/data", read_only=True)
+        missing = kit.mount(kit.output / "missing", "/workspace/data")
         handle = kit.launch(kit.request("true", mounts=(missing,), workdir="/workspace/data"))
         seen = kit.wait(handle)
         assert seen.exit is not None

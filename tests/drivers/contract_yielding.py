@@ -3,9 +3,9 @@
 import json
 import time
 
-from apps.workloads.drivers.base import ExitReason, Observation
-from apps.workloads.drivers.capabilities import Notice, NoticeMixin
-from tests.drivers.kit import Kit
+from apps.workloads.drivers.base import ExitReason, IsolationLevel, Observation
+from apps.workloads.drivers.capabilities import IsolationMixin, Notice, NoticeMixin
+from tests.drivers.kit import NODE, Kit
 
 SHOWS_ITS_NOTICE = """
 import os, time
@@ -44,15 +44,14 @@ WHERE = {"PLSTACK_CHECKPOINTS": "/workspace/output/checkpoints"}
 
 class YieldingContract:
     def test_the_notice_is_found_inside_and_taken_back(self, kit: Kit) -> None:
-        told: object = kit.driver
-        assert isinstance(told, NoticeMixin)
+        told = kit.offers(NoticeMixin)
         handle = kit.launch(kit.python(SHOWS_ITS_NOTICE))
         kit.wait_output(handle, "nothing")
         for _ in range(3):
-            kit.driver.tell(handle, Notice("higher_priority", 120.0, 300.0))
+            told.tell(handle, Notice("higher_priority", 120.0, 300.0))
         kit.wait_output(handle, "higher_priority")
-        kit.driver.tell(handle, None)
-        kit.driver.tell(handle, None)
+        told.tell(handle, None)
+        told.tell(handle, None)
         time.sleep(0.3)
         kit.driver.stop(handle, 0)
         kit.wait(handle)
@@ -63,14 +62,16 @@ class YieldingContract:
         assert kit.text(handle).count("nothing") == 2
 
     def test_only_the_platform_writes_there(self, kit: Kit) -> None:
-        isolated = not hasattr(kit.driver, "isolation") or kit.driver.isolation().level == "L1"
+        kit.offers(NoticeMixin)
+        isolated = kit.offers(IsolationMixin).isolation(NODE).level is IsolationLevel.L1
         _, text = kit.run(kit.python(WRITES_ITS_NOTICE))
         assert text == ("refused\n" if isolated else "written\n")
 
     def test_telling_what_has_ended_is_harmless(self, kit: Kit) -> None:
+        told = kit.offers(NoticeMixin)
         handle = kit.launch(kit.request("true"))
         kit.wait(handle)
-        kit.driver.tell(handle, Notice("guarantee", 1.0, 1.0))
+        told.tell(handle, Notice("guarantee", 1.0, 1.0))
 
     def test_a_checkpoint_is_seen_whatever_time_the_program_gives_it(self, kit: Kit) -> None:
         handle = kit.launch(kit.python(SAVES, env=WHERE))

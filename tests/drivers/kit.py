@@ -1,5 +1,6 @@
 """What the contract suite needs of a driver: somewhere to run, and words to write a test in."""
 
+import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -7,10 +8,19 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import pytest
+
 from apps.workloads.drivers.base import Exit, Handle, LaunchRequest, LogChunk, Mount, Observation, RuntimeImage
+from apps.workloads.drivers.capabilities import InventoryMixin
+from apps.workloads.drivers.errors import DriverError
+from apps.workloads.drivers.request import DATA
+from apps.workloads.drivers.sockets import connected
 
 DEADLINE_S = 30.0
 MIB = 1024 * 1024
+NODE = "node-1"
+VOLUMES = {DATA: Path("/")}
+"""Of a driver under test on this machine: any folder may be mounted."""
 
 
 @dataclass
@@ -20,19 +30,24 @@ class Kit:
     driver: Any
     code: Path
     output: Path
+    root: Path = Path("/")
+    """What the driver takes for the root of the volume `DATA`."""
+
+    def mount(self, path: Path, target: str, read_only: bool = True, limit_mib: int | None = None) -> Mount:
+        return Mount(DATA, str(path.relative_to(self.root)), target, read_only, limit_mib)
 
     def request(self, *argv: str, **changes: Any) -> LaunchRequest:
         request = LaunchRequest(
             attempt_id=uuid4(),
             workload_id=uuid4(),
             tenant_id=uuid4(),
-            node="node-1",
+            node=NODE,
             image=RuntimeImage("plain"),
             argv=argv,
             env={},
             mounts=(
-                Mount(str(self.code), "/workspace/code", read_only=True),
-                Mount(str(self.output), "/workspace/output", read_only=False),
+                self.mount(self.code, "/workspace/code"),
+                self.mount(self.output, "/workspace/output", read_only=False),
             ),
             workdir="/workspace/code",
             cpu_milli=1000,
@@ -42,6 +57,29 @@ class Kit:
 
     def python(self, source: str, *arguments: str, **changes: Any) -> LaunchRequest:
         return self.request("python", "-c", source, *arguments, **changes)
+
+    def offers(self, mixin: Any) -> Any:
+        """The driver as one that has this capability; skips the test of one that has not."""
+        if not isinstance(self.driver, mixin):
+            pytest.skip(f"{type(self.driver).__name__} offers no {mixin.__name__}")
+        return self.driver
+
+    def is_recorded(self, ref: str) -> bool:
+        """Whether the driver still knows the attempt; one without an inventory keeps nothing that could be left."""
+        driver: object = self.driver
+        return isinstance(driver, InventoryMixin) and ref in driver.known(NODE)
+
+    def connect(self, handle: Handle, port: int) -> socket.socket:
+        """A connection to the port once something listens there, by whatever endpoint the driver names."""
+
+        def dial() -> socket.socket | None:
+            try:
+                return connected(self.driver.endpoint(handle, port), DEADLINE_S)
+            except (DriverError, ConnectionRefusedError, FileNotFoundError):
+                return None
+
+        connection: socket.socket = eventually(dial, lambda found: found is not None)
+        return connection
 
     def launch(self, request: LaunchRequest) -> Handle:
         handle: Handle = self.driver.launch(request)

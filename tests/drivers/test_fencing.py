@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from apps.workloads.drivers import fencing
 from apps.workloads.drivers.base import ExitReason, Handle, IsolationLevel, LaunchRefused
-from apps.workloads.drivers.local import fencing, processes
+from apps.workloads.drivers.fencing import FENCED_WITHIN
+from apps.workloads.drivers.local import processes
 from apps.workloads.drivers.local.driver import LocalDriver
 from apps.workloads.drivers.local.records import MARKER
-from apps.workloads.hardware.lost import FENCED_WITHIN
 from tests.drivers.agents import Agent
 from tests.drivers.kit import Kit, eventually
 
@@ -42,7 +43,7 @@ def kit(agent: Agent, tmp_path: Path) -> Kit:
     for folder in (code, output):
         folder.mkdir()
         folder.chmod(0o777)
-    return Kit(agent.driver, code, output)
+    return Kit(agent.driver, code, output, root=tmp_path)
 
 
 def writing(kit: Kit) -> Handle:

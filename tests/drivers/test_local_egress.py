@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from apps.workloads.drivers.local import mounting, packages
+from apps.workloads.drivers import packages
+from apps.workloads.drivers.local import mounting
 from apps.workloads.drivers.local.environment import EGRESS_SOCKET
 from tests.drivers.kit import Kit
 

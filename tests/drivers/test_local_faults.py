@@ -16,8 +16,9 @@ from apps.workloads.drivers.local import processes, shim
 from apps.workloads.drivers.local.driver import LocalDriver
 from apps.workloads.drivers.local.linux import is_locked, try_lock
 from apps.workloads.drivers.local.records import MARKER, RunDirectory, RunSpec, encode_spec
+from apps.workloads.drivers.local.volumes import resolve
 from tests.drivers.conftest import MakeKit
-from tests.drivers.kit import Kit, eventually
+from tests.drivers.kit import VOLUMES, Kit, eventually
 
 TICKS = "import time\nn = 0\nwhile True: print('tick', n); n += 1; time.sleep(.05)"
 COUNTS = "import time\nfor n in range(30): print(n); time.sleep(.05)"
@@ -47,7 +48,7 @@ def _commands(pid: int) -> list[str]:
 
 
 def launch_in_child(home: Path, level: IsolationLevel, request: LaunchRequest) -> None:
-    LocalDriver(home, level, False).launch(request)
+    LocalDriver(home, level, False, volumes=VOLUMES).launch(request)
 
 
 class TestADeadShim:
@@ -145,7 +146,8 @@ class TestADeadPlatform:
         request = plain.python("print('at last')")
         run = RunDirectory(home / "runs" / str(request.attempt_id))
         run.path.mkdir(parents=True)
-        run.spec.write_bytes(encode_spec(RunSpec(request, IsolationLevel.L0, None, False, str(home))))
+        spec = RunSpec(request, IsolationLevel.L0, None, False, str(home), mounts=resolve(request.mounts, VOLUMES))
+        run.spec.write_bytes(encode_spec(spec))
         handle = Handle("local", request.node, str(request.attempt_id))
         with pytest.raises(CannotSee):
             plain.driver.observe(handle)

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apps.workloads.drivers.base import ExitReason, Handle, IsolationLevel, Mount, Phase
+from apps.workloads.drivers.base import ExitReason, Handle, IsolationLevel, Phase
 from apps.workloads.drivers.local import processes
 from apps.workloads.drivers.local.disk_floor import ENDING_S, FRESH_S, Pressure, Record, Space, chosen
 from apps.workloads.drivers.local.disk_usage import Count
-from apps.workloads.drivers.local.disk_watch import NO_FILES, NO_SPACE
 from apps.workloads.drivers.local.driver import LocalDriver
 from apps.workloads.drivers.local.records import MARKER
-from tests.drivers.kit import Kit, eventually
+from apps.workloads.drivers.said import Code, Said
+from tests.drivers.kit import VOLUMES, Kit, eventually
 from tests.searching import examples
 
 MIB = 1024 * 1024
@@ -80,7 +80,7 @@ def mounted(home: Path, tmp_path: Path, isolated: Kit) -> Iterator[Mounted]:
             pytest.skip(f"mounting {kind} is not allowed here")
         (place / "runtimes").symlink_to(home / "runtimes")
         (place / "output").mkdir()
-        made.append(Kit(LocalDriver(place, IsolationLevel.L1, False), isolated.code, place / "output"))
+        made.append(Kit(LocalDriver(place, IsolationLevel.L1, False, volumes=VOLUMES), isolated.code, place / "output"))
         return made[0]
 
     yield make
@@ -123,7 +123,7 @@ def test_who_fills_the_disk_ends_and_the_others_go_on(mounted: Mounted, kind: st
     other = bystander(kit)
     filler = kit.launch(kit.python(source))
     ended = kit.wait_exit(filler)
-    assert (ended.reason, ended.detail) == (ExitReason.DISK_FULL, NO_SPACE)
+    assert (ended.reason, ended.said) == (ExitReason.DISK_FULL, Said(Code.DISK_FULL))
     goes_on(kit, other)
     if source is not FLOODS:  # a log is kept
         assert free(kit) > 30 * MIB
@@ -134,7 +134,7 @@ def test_who_takes_all_inodes_ends_and_the_others_go_on(mounted: Mounted) -> Non
     kit = mounted(options="size=48m,nr_inodes=3000")
     other = bystander(kit)
     ended = kit.wait_exit(kit.launch(kit.python(FILLS_INODES)))
-    assert (ended.reason, ended.detail) == (ExitReason.DISK_FULL, NO_FILES)
+    assert (ended.reason, ended.said) == (ExitReason.DISK_FULL, Said(Code.DISK_FULL_OF_FILES))
     assert os.statvfs(kit.output).f_ffree > 2000
     goes_on(kit, other)
 
@@ -145,7 +145,7 @@ def test_what_fills_its_mount_ends_alone_although_its_files_are_kept(
 ) -> None:
     kit = mounted(kind)
     other = bystander(kit)
-    mount = Mount(str(kit.output), "/workspace/output", False, limit_mib)
+    mount = kit.mount(kit.output, "/workspace/output", False, limit_mib)
     ended = kit.wait_exit(kit.launch(kit.python(FILLS_OUTPUT, mounts=(mount,), workdir="/workspace")))
     assert ended.reason is ExitReason.DISK_FULL
     assert (kit.output / "large").stat().st_size > 30 * MIB
@@ -201,7 +201,7 @@ def _fill(kit: Kit) -> Path:
 
 def test_a_file_beyond_all_limits_cannot_even_be_begun(isolated: Kit) -> None:
     source = "import os, tempfile; file = tempfile.TemporaryFile(); os.truncate(file.fileno(), {})"
-    mounts = (Mount(str(isolated.output), "/workspace/output", False, limit_mib=1024),)
+    mounts = (isolated.mount(isolated.output, "/workspace/output", False, limit_mib=1024),)
     for size, succeeds in ((1024 * MIB, True), (60 * 1024 * MIB, False)):
         ended, text = isolated.run(isolated.python(source.format(size), mounts=mounts, workdir="/workspace"))
         assert ended.succeeded is succeeds, text

@@ -9,10 +9,11 @@ from uuid import uuid4
 
 import pytest
 
-from apps.workloads.drivers.base import ExitReason, IsolationLevel, LaunchRefused, Mount
+from apps.workloads.drivers.base import ExitReason, IsolationLevel, LaunchRefused
 from apps.workloads.drivers.local import isolation, processes, sandbox
 from apps.workloads.drivers.local.driver import LocalDriver
 from apps.workloads.drivers.local.records import MARKER
+from apps.workloads.drivers.request import DATA
 from tests.drivers.kit import Kit
 
 TRY_EACH = """
@@ -60,7 +61,7 @@ def test_the_machine_is_out_of_sight(isolated: Kit, home: Path, monkeypatch: pyt
             "network": "import socket; found = [name for _, name in socket.if_nameindex()]",
             "outside": "import socket; socket.create_connection(('192.0.2.1', 80), 3)",
         },
-        mounts=(Mount(str(_with_file(isolated.code)), "/workspace/code", read_only=True),),
+        mounts=(isolated.mount(_with_file(isolated.code), "/workspace/code"),),
     )
     assert seen.pop("control") == "mine"
     assert seen.pop("user") == "workload"
@@ -144,7 +145,7 @@ def test_a_link_in_the_platforms_home_does_not_lead_elsewhere(isolated: Kit, hom
     (volume / "mine").mkdir(parents=True)
     (volume / "link").symlink_to("/etc")
     for name, reason in (("mine", ExitReason.EXITED), ("link", ExitReason.MOUNT_FAILED)):
-        mount = Mount(str(volume / name), "/workspace/data", read_only=True)
+        mount = isolated.mount(volume / name, "/workspace/data")
         ended, _ = isolated.run(isolated.request("true", mounts=(mount,), workdir="/workspace"))
         assert ended.reason is reason
 
@@ -152,17 +153,19 @@ def test_a_link_in_the_platforms_home_does_not_lead_elsewhere(isolated: Kit, hom
 def test_a_home_that_is_named_through_a_link_is_no_way_around(isolated: Kit, home: Path, tmp_path: Path) -> None:
     alias = tmp_path / "alias"
     alias.symlink_to(home)
+    driver = LocalDriver(home, IsolationLevel.L1, False, volumes={DATA: alias})
+    named = Kit(driver, isolated.code, isolated.output, root=alias)
     volume = home / "volumes" / str(uuid4())
     (volume / "mine").mkdir(parents=True)
     (volume / "link").symlink_to("/etc")
     for name, reason in (("mine", ExitReason.EXITED), ("link", ExitReason.MOUNT_FAILED)):
-        mount = Mount(str(alias / "volumes" / volume.name / name), "/workspace/data", read_only=True)
-        ended, _ = isolated.run(isolated.request("true", mounts=(mount,), workdir="/workspace"))
+        mount = named.mount(alias / "volumes" / volume.name / name, "/workspace/data")
+        ended, _ = named.run(isolated.request("true", mounts=(mount,), workdir="/workspace"))
         assert ended.reason is reason
 
 
 def test_a_sandbox_that_cannot_be_built_is_a_failed_start(isolated: Kit, tmp_path: Path) -> None:
-    inner = Mount(str(tmp_path), "/workspace/code/no-such-folder", read_only=True)
+    inner = isolated.mount(tmp_path, "/workspace/code/no-such-folder")
     request = isolated.request("true")
     ended, _ = isolated.run(replace(request, mounts=(*request.mounts, inner)))
     assert ended.reason is ExitReason.START_FAILED

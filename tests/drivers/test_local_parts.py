@@ -1,20 +1,24 @@
 """Parts of the local driver that need no process: grants, rewriting, accounts, control groups, stop requests."""
 
+import json
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from uuid import UUID, uuid4
 
 import pynvml
 import pytest
 
-from apps.workloads.drivers.base import DeviceGrant, Mount, Usage
+from apps.workloads.drivers.base import DeviceGrant, IsolationLevel, Mount, Usage
 from apps.workloads.drivers.local import accounts, cgroups, devices, environment, nvml, stopping, yielding
 from apps.workloads.drivers.local.driver import LocalDriver
 from apps.workloads.drivers.local.metrics import read_metrics
 from apps.workloads.drivers.local.records import RunDirectory, RunSpec, decode_spec, encode_spec
-from tests.drivers.kit import Kit, eventually
+from apps.workloads.drivers.local.volumes import HostMount, resolve
+from apps.workloads.drivers.request import DATA
+from tests.drivers.kit import VOLUMES, Kit, eventually
 
 WHOLE = DeviceGrant("GPU-a", 0, "nvidia", "H200", 143_771, 100, "whole")
 SHARE = DeviceGrant("GPU-b", 1, "nvidia", "H200", 20_000, 25, "vgpu", limiter="mps")
@@ -68,7 +72,11 @@ class TestCards:
 
     def test_their_usage_is_added_to_what_is_seen_and_remembered(self, plain: Kit, home: Path) -> None:
         driver = LocalDriver(
-            home, plain.driver.isolation().level, False, lambda *_: nvml.GpuSample(87.5, 12_345, 61, 12_345)
+            home,
+            plain.driver.isolation().level,
+            False,
+            lambda *_: nvml.GpuSample(87.5, 12_345, 61, 12_345),
+            volumes=VOLUMES,
         )
         handle = driver.launch(plain.python("import time; time.sleep(60)", devices=(WHOLE,)))
         seen = eventually(lambda: driver.observe(handle), lambda seen: seen.usage is not None)
@@ -205,14 +213,23 @@ class TestStopRequests:
 def test_a_specification_survives_its_file(plain: Kit) -> None:
     request = plain.request("echo", "你好", env={"A": "b"}, devices=(WHOLE, SHARE), network=True)
     spec = RunSpec(
-        replace(request, mounts=(Mount("/a", "/b", read_only=True),)),
+        replace(request, mounts=(Mount(DATA, "a", "/b", read_only=True),)),
         plain.driver.isolation().level,
         210_000,
         True,
         "/h",
+        mounts=(HostMount("/data/a", "/b", read_only=True),),
     )
     assert decode_spec(encode_spec(spec)) == spec
     assert isinstance(decode_spec(encode_spec(spec)).request.attempt_id, UUID)
+
+
+def test_a_specification_of_before_mounts_named_volumes_is_read(plain: Kit) -> None:
+    spec = RunSpec(plain.request("true"), IsolationLevel.L0, None, True, "/h")
+    data = json.loads(encode_spec(spec))
+    del data["mounts"]
+    data["request"]["mounts"] = [{"source": "/a", "target": "/b", "read_only": True, "limit_mib": 7}]
+    assert decode_spec(json.dumps(data).encode()).mounts == (HostMount("/a", "/b", read_only=True, limit_mib=7),)
 
 
 class TestCheckpoints:
@@ -238,10 +255,15 @@ class TestCheckpoints:
 
     def test_only_folders_that_the_program_may_write_to_are_looked_at(self, plain: Kit) -> None:
         def folder(path: str) -> Path | None:
-            return yielding.checkpoint_folder(plain.request("true", env={"PLSTACK_CHECKPOINTS": path}))
+            return yielding.checkpoint_folder(spec(env={"PLSTACK_CHECKPOINTS": path}))
+
+        def spec(**changes: Any) -> RunSpec:
+            request = plain.request("true", **changes)
+            mounts = resolve(request.mounts, VOLUMES)
+            return RunSpec(request, IsolationLevel.L0, None, False, "/h", mounts=mounts)
 
         assert folder("/workspace/output/checkpoints") == plain.output / "checkpoints"
         assert folder("/workspace/output/../../etc") is None
         assert folder("/workspace/code/x") is None
         assert folder("") is None
-        assert yielding.checkpoint_folder(plain.request("true")) is None
+        assert yielding.checkpoint_folder(spec()) is None

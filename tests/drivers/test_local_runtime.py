@@ -12,14 +12,15 @@ from apps.workloads.drivers.local import processes, runtime
 from apps.workloads.drivers.local.driver import LocalDriver
 from apps.workloads.drivers.local.linux import try_lock
 from apps.workloads.drivers.local.records import MARKER
-from tests.drivers.kit import Kit, eventually
+from apps.workloads.drivers.said import Code, Said
+from tests.drivers.kit import VOLUMES, Kit, eventually
 
 
 @pytest.fixture
 def fresh(plain: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kit:
     """A home without runtimes, and an installer that finds nothing but what a test gives it."""
     monkeypatch.setenv("PIP_NO_INDEX", "1")
-    return Kit(LocalDriver(tmp_path / "fresh", IsolationLevel.L0, False), plain.code, plain.output)
+    return Kit(LocalDriver(tmp_path / "fresh", IsolationLevel.L0, False, volumes=VOLUMES), plain.code, plain.output)
 
 
 @pytest.fixture
@@ -124,12 +125,14 @@ def test_progress_follows_the_download(tmp_path: Path) -> None:
     download = runtime.Download(tmp_path)
     assert download.progress() is None
     download.see("Collecting torch==2.6.0 (from -r /srv/requirements.txt (line 1))")
-    assert download.progress() == Progress("Collecting torch==2.6.0")
+    assert download.progress() == Progress(Said(Code.COLLECTING, {"name": "torch==2.6.0"}))
     download.see("  Downloading https://example.org/whl/torch-2.6.0-cp311-linux_x86_64.whl (766.7 MB)")
     partial = tmp_path / "pip-unpack-x" / "torch-2.6.0-cp311-linux_x86_64.whl"
     partial.parent.mkdir()
     with open(partial, "wb") as file:
         file.truncate(383_350_000)
-    assert download.progress() == Progress("Downloading torch-2.6.0-cp311-linux_x86_64.whl (766.7 MB)", 0.5)
+    assert download.progress() == Progress(
+        Said(Code.DOWNLOADING, {"name": "torch-2.6.0-cp311-linux_x86_64.whl", "size": "766.7 MB"}), 0.5
+    )
     download.see("Installing collected packages: a, b, torch")
-    assert download.progress() == Progress("Installing 3 packages")
+    assert download.progress() == Progress(Said(Code.INSTALLING, {"count": 3}))

@@ -18,7 +18,7 @@ from apps.workloads.drivers.local.cards import Cards
 from apps.workloads.drivers.local.driver import LocalDriver
 from apps.workloads.drivers.local.partitions import SETTLE_S, Partitions
 from tests.drivers.fake_nvml import MIB, Died, FakeCard, Instance, install
-from tests.drivers.kit import Kit, eventually
+from tests.drivers.kit import VOLUMES, Kit, eventually
 
 REF, OTHER = str(uuid4()), str(uuid4())
 SMALL, LARGE = "1g.10gb", "3g.40gb"
@@ -262,7 +262,7 @@ class TestLife:
     """The whole way with the local driver: from the launch to what is left of it."""
 
     def test_from_launch_to_end(self, card: FakeCard, plain: Kit, home: Path) -> None:
-        driver = LocalDriver(home, plain.driver.isolation().level, False)
+        driver = LocalDriver(home, plain.driver.isolation().level, False, volumes=VOLUMES)
         program = "import os; print(os.environ['CUDA_VISIBLE_DEVICES'])"
         request = plain.python(program, devices=(TestGrants.SLICE,))
         handle = driver.launch(request)

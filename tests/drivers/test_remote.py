@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -13,18 +14,12 @@ from apps.workloads.drivers.base import CannotSee, Handle, IsolationLevel, Launc
 from apps.workloads.drivers.local import processes
 from apps.workloads.drivers.local.driver import LocalDriver
 from apps.workloads.drivers.local.records import MARKER
-from apps.workloads.drivers.remote import client, signing
+from apps.workloads.drivers.remote import client, codec, signing
 from apps.workloads.drivers.remote.driver import RemoteDriver
+from apps.workloads.drivers.request import DATA
 from tests.drivers.agents import Agent
 from tests.drivers.contract import DriverContract
 from tests.drivers.kit import Kit
-
-
-class KnowingDriver(RemoteDriver):
-    """The contract asks a driver for all that it knows; a remote one is asked by node."""
-
-    def known(self) -> list[str]:
-        return self.known_on("far")
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +49,7 @@ def kit_of(agent: Agent, shared: Path, name: str) -> Kit:
     code, output = shared / name / "code", shared / name / "output"
     for folder in (code, output):
         folder.mkdir(parents=True)
-    return Kit(KnowingDriver(lambda node: agent.peer, lambda tenant: None), code, output)
+    return Kit(RemoteDriver(lambda node: agent.peer, lambda tenant: None), code, output, root=shared)
 
 
 @pytest.fixture
@@ -93,7 +88,7 @@ def test_work_goes_on_without_its_agent_and_is_seen_again(agent: Agent, kit: Kit
 
 def test_an_old_secret_opens_nothing(agent: Agent, kit: Kit) -> None:
     handle = sleeping(kit)
-    stranger = KnowingDriver(lambda node: replace(agent.peer, secret=b"another"), lambda tenant: None)
+    stranger = RemoteDriver(lambda node: replace(agent.peer, secret=b"another"), lambda tenant: None)
     with pytest.raises(CannotSee):
         stranger.observe(handle)
     with pytest.raises(CannotSee):
@@ -127,11 +122,11 @@ def test_an_answer_that_nobody_signed_is_no_answer(agent: Agent, monkeypatch: py
 
 def test_only_the_shared_folder_is_mounted(kit: Kit, tmp_path: Path) -> None:
     with pytest.raises(LaunchRefused) as refusal:
-        kit.launch(kit.request("true", mounts=(Mount(str(tmp_path), "/workspace/code", read_only=True),)))
+        kit.launch(kit.request("true", mounts=(Mount(DATA, f"../{tmp_path.name}", "/workspace/code", read_only=True),)))
     assert refusal.value.code == "bad_mount"
     (kit.code.parent / "link").symlink_to(tmp_path)
     with pytest.raises(LaunchRefused):
-        kit.launch(kit.request("true", mounts=(Mount(str(kit.code.parent / "link"), "/workspace/code", True),)))
+        kit.launch(kit.request("true", mounts=(kit.mount(kit.code.parent / "link", "/workspace/code"),)))
 
 
 def test_the_shared_folder_may_be_mounted_elsewhere_on_the_node(home: Path, shared: Path, tmp_path: Path) -> None:
@@ -140,7 +135,7 @@ def test_the_shared_folder_may_be_mounted_elsewhere_on_the_node(home: Path, shar
     try:
         kit = kit_of(other, shared, "elsewhere")
         (kit.code / "told.txt").write_text("42")
-        mount = Mount("/srv/platform/data/elsewhere/code", "/workspace/code", read_only=True)
+        mount = Mount(DATA, "elsewhere/code", "/workspace/code", read_only=True)
         ended, text = kit.run(kit.request("cat", "told.txt", mounts=(mount,)))
         assert ended.succeeded, text
         assert text == "42"
@@ -151,4 +146,27 @@ def test_the_shared_folder_may_be_mounted_elsewhere_on_the_node(home: Path, shar
 def test_what_makes_no_sense_is_refused_in_words(agent: Agent) -> None:
     with pytest.raises(CannotSee):
         client.call(agent.peer, "logs", {"ref": "x"})
-    assert json.dumps(agent.driver.known_on("far"))
+    assert json.dumps(agent.driver.known("far"))
+
+
+def test_a_platform_of_before_mounts_named_volumes_sends_paths(home: Path, shared: Path, tmp_path: Path) -> None:
+    other = Agent(tmp_path / "agent", shared, Path("/srv/platform/data"))
+    other.start()
+    try:
+        kit = kit_of(other, shared, "older")
+        (kit.code / "told.txt").write_text("42")
+        request = kit.request("cat", "told.txt")
+        asked = codec.request_out(request)
+        for mount, name in zip(asked["request"]["mounts"], ("code", "output"), strict=True):
+            del mount["volume"], mount["subpath"]
+            mount["source"] = f"/srv/platform/data/older/{name}"
+        client.call(other.peer, "launch", {"request": asked, "uid": None})
+        handle = Handle("remote", "far", str(request.attempt_id))
+        assert kit.wait_exit(handle).succeeded
+        assert kit.text(handle) == "42"
+        asked["request"] |= {"attempt_id": str(uuid4())}
+        asked["request"]["mounts"][0]["source"] = str(tmp_path)
+        with pytest.raises(LaunchRefused):
+            client.call(other.peer, "launch", {"request": asked, "uid": None})
+    finally:
+        other.kill()

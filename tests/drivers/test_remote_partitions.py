@@ -19,7 +19,7 @@ from plstack.agent.identity import Identity
 from plstack.agent.server import Server
 from tests.drivers.agents import free_port
 from tests.drivers.fake_nvml import FakeCard, install
-from tests.drivers.kit import Kit, eventually
+from tests.drivers.kit import VOLUMES, Kit, eventually
 from tests.drivers.test_partitions import TestGrants as Grants
 
 
@@ -36,8 +36,8 @@ def far(plain: Kit, home: Path) -> Iterator[RemoteDriver]:
     secret, port, node = secrets.token_bytes(32), free_port(), str(uuid4())
     folder = str(plain.code.parent)
     identity = Identity("http://127.0.0.1:9", node, "far", secret.hex(), folder, folder, "127.0.0.1", port)
-    local = LocalDriver(home, plain.driver.isolation().level, False)
-    server = Server(identity, local, Calls(home, local, Path(folder), Path(folder)))
+    local = LocalDriver(home, plain.driver.isolation().level, False, volumes=VOLUMES)
+    server = Server(identity, local, Calls(home, local, plain.root, plain.root))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     peer = Peer(node, f"http://127.0.0.1:{port}", secret)
     yield RemoteDriver(lambda name: peer, lambda tenant: None)

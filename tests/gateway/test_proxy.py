@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from apps.common.errors import Invalid
 from apps.workloads import nodes
 from apps.workloads.choices import TERMINAL
-from apps.workloads.drivers.local import packages
+from apps.workloads.drivers import packages
 from apps.workloads.gateway import egress
 from apps.workloads.gateway.egress import Policy
 from apps.workloads.gateway.proxy import Proxy, Refused, parse
@@ -272,7 +272,7 @@ for url in sys.argv[1:]:
 def test_a_program_in_a_sandbox_gets_out_by_it_and_nowhere_else(world: World, target: int) -> None:
     policy = Policy(None, (f"mirror.lab:{target}",), lambda host, port: ["127.0.0.1"])
     urls = (f"http://mirror.lab:{target}/out", "http://127.0.0.2/")
-    for _ in serving(Proxy(policy, nodes.egress_socket())):
+    for _ in serving(Proxy(policy, nodes.egress_sockets()[0])):
         workload = until(submit(world, ("python", "-c", FETCH, *urls), egress=True), lambda w: w.status in TERMINAL, 60)
     lines = log_chunk(current_attempt(workload)).data.decode().splitlines()
     assert f"/out mirror.lab:{target} None" in lines

@@ -11,6 +11,7 @@ from apps.common.clock import db_now
 from apps.common.scoping import acting
 from apps.workloads import nodes
 from apps.workloads.choices import Status
+from apps.workloads.drivers import fencing
 from apps.workloads.drivers.base import (
     CannotSee,
     Exit,
@@ -21,6 +22,7 @@ from apps.workloads.drivers.base import (
     Phase,
 )
 from apps.workloads.drivers.remote.driver import RemoteDriver
+from apps.workloads.drivers.said import Code, Said
 from apps.workloads.hardware import lost, silence
 from apps.workloads.models import Attempt, Workload
 from tests.builders import World, make_node, platform, reload, submit_workload
@@ -65,6 +67,16 @@ class Machine(RemoteDriver):
             self.running.discard(handle.ref)
             self.ended.add(handle.ref)
 
+    @property
+    def fenced_within(self) -> timedelta:
+        return fencing.FENCED_WITHIN
+
+    def fence(self, ref: str) -> None:
+        fencing.put_up(nodes.data_root(), ref)
+
+    def unfence(self, ref: str) -> None:
+        fencing.remove(nodes.data_root(), ref)
+
     def answers(self, node: str) -> bool:
         self.asked.append("answers")
         return self.reachable
@@ -72,7 +84,7 @@ class Machine(RemoteDriver):
     def _answer(self, verb: str) -> None:
         self.asked.append(verb)
         if not self.reachable:
-            raise CannotSee("The node cannot be reached")
+            raise CannotSee(Said(Code.NODE_RESTING))
 
 
 def joined(world: World, patch: pytest.MonkeyPatch, name: str = "far") -> Machine:
@@ -84,7 +96,6 @@ def joined(world: World, patch: pytest.MonkeyPatch, name: str = "far") -> Machin
     nodes.data_root().mkdir(exist_ok=True)
     machine = Machine(node)
     patch.setitem(nodes._DRIVERS, "remote", lambda: machine)
-    patch.setattr(silence, "remote_driver", lambda: machine)
     return machine
 
 
@@ -127,8 +138,8 @@ def beat(machine: Machine) -> None:
 def fenced() -> None:
     """The time that a shim has to see its fence is over."""
     waiting = Attempt.objects.filter(given_up_at__isnull=False, ended_at__isnull=True)
-    waiting.update(given_up_at=F("given_up_at") - lost.FENCED_WITHIN)
-    Node.objects.filter(lost_at__isnull=False).update(lost_at=F("lost_at") - lost.FENCED_WITHIN)
+    waiting.update(given_up_at=F("given_up_at") - fencing.FENCED_WITHIN)
+    Node.objects.filter(lost_at__isnull=False).update(lost_at=F("lost_at") - fencing.FENCED_WITHIN)
 
 
 def let_go() -> None:

@@ -14,7 +14,7 @@ from apps.storage import disk
 from apps.workloads import faults
 from apps.workloads.choices import Fault, Reason, Status
 from apps.workloads.drivers.base import Exit, ExitReason
-from apps.workloads.drivers.local.disk_watch import NO_SPACE
+from apps.workloads.drivers.said import Code, Said
 from apps.workloads.hardware import watch
 from apps.workloads.models import Attempt, Workload
 from apps.workloads.reconcile.launch import launch_request
@@ -47,16 +47,17 @@ def test_a_run_above_its_limit_fails_in_words(world: World, settings: LazySettin
 
 @pytest.mark.parametrize("reason", list(ExitReason))
 def test_every_way_to_end_has_a_reason_and_whose_matter_it_is(reason: ExitReason) -> None:
-    why = why_of(Exit(None, None, reason, "detail"), Workload(status=Status.RUNNING))
+    why = why_of(Exit(None, None, reason, output="detail"), Workload(status=Status.RUNNING))
     assert why.reason in Reason
     assert why.fault in {Fault.USER, Fault.PLATFORM, Fault.NODE}
 
 
 @pytest.mark.parametrize("reason", [Reason.DISK_LIMIT, Reason.FILE_LIMIT, Reason.DISK_FULL])
 def test_what_to_do_is_said(reason: Reason) -> None:
-    data = {"detail": NO_SPACE}
+    said = Said(Code.DISK_FULL)
+    data = {"detail": str(said), "said": said.as_json()}
     advice = faults.advise(Workload(status=Status.FAILED, reason=reason, reason_data=data, fault=Fault.USER))
-    assert advice.text == f"{NO_SPACE}."
+    assert advice.text == f"{said}."
     assert advice.verdict
     assert advice.fixes
 

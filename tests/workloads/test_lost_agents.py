@@ -14,8 +14,9 @@ from apps.common.scoping import acting
 from apps.common.sealing import place, seal
 from apps.workloads import crediting, nodes
 from apps.workloads.choices import Fault, Reason, Status
+from apps.workloads.drivers import fencing
 from apps.workloads.drivers.base import Handle
-from apps.workloads.drivers.local import fencing, processes
+from apps.workloads.drivers.local import processes
 from apps.workloads.drivers.local.driver import LocalDriver
 from apps.workloads.drivers.local.records import MARKER
 from apps.workloads.drivers.remote import client

@@ -44,7 +44,7 @@ def dies(*_anything: object, **_more: object) -> int:
 @pytest.mark.parametrize(
     "point",
     [
-        "apps.workloads.drivers.local.fencing.put_up",
+        "apps.workloads.drivers.fencing.put_up",
         "apps.workloads.reconcile.outcome.lost_with_node",
         "apps.workloads.announce.tell_owner",
         "apps.billing.services.close_meter",

@@ -10,7 +10,7 @@ from apps.common.errors import Conflict
 from apps.notifications.models import Notice
 from apps.notifications.words import words
 from apps.workloads.choices import Status
-from apps.workloads.drivers.local import fencing
+from apps.workloads.drivers import fencing
 from apps.workloads.hardware import drains, lost, removal, silence, strays
 from apps.workloads.nodes import data_root
 from tests.builders import World, make_staff, make_world, platform, reload

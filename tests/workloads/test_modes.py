@@ -17,6 +17,7 @@ from apps.common.clock import db_now
 from apps.common.errors import Conflict, Invalid, Unavailable
 from apps.workloads import states
 from apps.workloads.drivers.base import CannotSee, DriverError
+from apps.workloads.drivers.said import Code, Said
 from apps.workloads.drivers.simulated.driver import SimulatedDriver
 from apps.workloads.hardware import modes
 from apps.workloads.hardware.layouts import Held, layouts, offers
@@ -117,8 +118,8 @@ class TestSwitching:
     @pytest.mark.parametrize(
         ("failure", "refusal", "words"),
         [
-            (CannotSee("no answer"), Unavailable, "nothing was changed"),
-            (DriverError("A process still uses the card."), Conflict, "still uses"),
+            (CannotSee(Said(Code.NODE_RESTING)), Unavailable, "nothing was changed"),
+            (DriverError(Said(Code.CARD_IN_USE)), Conflict, "still uses"),
         ],
     )
     def test_a_node_that_does_not_do_it_changes_nothing(
@@ -149,7 +150,7 @@ class TestSwitching:
 
         def at_most_two(self: object, node: str, uuid: str, mode: str) -> None:
             if uuid == cards[2].uuid:
-                raise DriverError("A process still uses the card.")
+                raise DriverError(Said(Code.CARD_IN_USE))
             done.append((uuid, mode))
 
         monkeypatch.setattr(SimulatedDriver, "set_gpu_mode", at_most_two)

@@ -1,4 +1,4 @@
-from apps.clusters.services.discovery import discover_local, first_cluster, measured, write_cards, write_sample
+from apps.clusters.services.discovery import first_cluster, measured, write_cards, write_found, write_sample
 from apps.clusters.services.joining import Joining, beat, join, make_token, revoke_tokens, secret_of
 from apps.clusters.services.nodes import cordon, locked_node, set_labels, target
 from apps.clusters.services.simulation import add_simulated_zone, offer_packages, set_billed
@@ -21,7 +21,6 @@ __all__ = [
     "create_zone",
     "delete_cluster",
     "delete_zone",
-    "discover_local",
     "first_cluster",
     "join",
     "locked_node",
@@ -37,5 +36,6 @@ __all__ = [
     "set_labels",
     "target",
     "write_cards",
+    "write_found",
     "write_sample",
 ]

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 from django.db import transaction
@@ -11,7 +10,7 @@ from django.db.models.functions import Now
 from apps.clusters import geometry
 from apps.clusters.cards import Card
 from apps.clusters.choices import AcceleratorMode, Limiter
-from apps.clusters.discovery import Machine, look
+from apps.clusters.discovery import Machine
 from apps.clusters.limiters import effective
 from apps.clusters.models import Accelerator, LogicalCluster, Node, NodeSample, Zone
 from apps.common.actor import Actor
@@ -22,11 +21,16 @@ KEEP_SAMPLES = timedelta(days=7)
 RESERVE_MIN_MIB, RESERVE_MAX_MIB = 512, 4096
 
 
-def discover_local(actor: Actor, *, folder: Path, isolation: str, isolation_reason: str) -> Node:
-    """Write what this machine has and how it isolates work; makes its zone and cluster when they are missing."""
-    machine = look(folder)
+def write_found(
+    actor: Actor, *, driver: str, key: str = "", machine: Machine, isolation: str, isolation_reason: str
+) -> Node:
+    """Write what a machine that its driver found has, and how it isolates work.
+
+    `key` tells it from the driver's others. Its cluster, and its zone with the driver's name, are made when missing.
+    """
+    columns = measured(machine, isolation, isolation_reason)
     with transaction.atomic():
-        node = _upsert_node(machine, isolation, isolation_reason)
+        node = _upsert_node(driver, key, machine.name, columns)
         write_cards(node, machine)
         write_sample(node, machine)
     return node
@@ -73,17 +77,16 @@ def measured(machine: Machine, isolation: str, isolation_reason: str) -> dict[st
     }
 
 
-def _upsert_node(machine: Machine, isolation: str, isolation_reason: str) -> Node:
-    columns = measured(machine, isolation, isolation_reason)
-    if not Node.objects.filter(driver="local").exists():
-        columns |= {"cluster": first_cluster(), "name": machine.name}
-    node, _made = Node.objects.update_or_create(driver="local", defaults=columns)
+def _upsert_node(driver: str, key: str, name: str, columns: dict[str, Any]) -> Node:
+    if not Node.objects.filter(driver=driver, machine_id=key).exists():
+        columns |= {"cluster": first_cluster(driver), "name": name}
+    node, _made = Node.objects.update_or_create(driver=driver, machine_id=key, defaults=columns)
     return node
 
 
-def first_cluster() -> LogicalCluster:
-    """The cluster that every installation begins with, made when it is missing."""
-    zone, _made = Zone.objects.get_or_create(name="local")
+def first_cluster(zone_name: str = "local") -> LogicalCluster:
+    """The cluster that a zone begins with, made when it is missing."""
+    zone, _made = Zone.objects.get_or_create(name=zone_name)
     cluster, _made = LogicalCluster.objects.get_or_create(zone=zone, name="default")
     return cluster
 

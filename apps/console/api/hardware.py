@@ -23,7 +23,7 @@ from apps.console.api.shared import ByName, OldestFirst
 from apps.console.filters.hardware import CardFilter
 from apps.console.selectors import accelerators as reads
 from apps.workloads.hardware import drains, lost, modes, removal, simulation
-from apps.workloads.nodes import make_token, simulated_driver
+from apps.workloads.nodes import make_token
 
 VIEW = on_platform(P.PLATFORM_NODES_VIEW)
 MANAGE = on_platform(P.PLATFORM_NODES_MANAGE)
@@ -144,8 +144,7 @@ class SimulatedZone(ScopedView):
 
     def post(self, request: Request) -> Response:
         """Four nodes with eight cards each that do not exist; nothing on them is charged."""
-        found = simulated_driver().isolation()
-        zone = services.add_simulated_zone(self.actor, isolation=found.level.value, isolation_reason=found.reason)
+        zone = simulation.add_zone(self.actor)
         return Response(ZoneOut(clusters.zone(self.actor, zone.pk)).data, status=status.HTTP_201_CREATED)
 
 

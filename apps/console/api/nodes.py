@@ -21,6 +21,7 @@ from apps.common.permissions import Permission as P
 from apps.console.api.shared import ByName
 from apps.console.filters.hardware import NodeFilter
 from apps.console.selectors import nodes as reads
+from apps.workloads.driver_fields import IsolationReasonField
 
 VIEW = on_platform(P.PLATFORM_NODES_VIEW)
 MANAGE = on_platform(P.PLATFORM_NODES_MANAGE)
@@ -63,7 +64,7 @@ class NodeOut(serializers.Serializer[Any]):
     driver = serializers.CharField(source="node.driver", read_only=True)
     arch = serializers.CharField(source="node.arch", read_only=True)
     isolation = serializers.CharField(source="node.isolation", read_only=True)
-    isolation_reason = serializers.CharField(source="node.isolation_reason", read_only=True)
+    isolation_reason = IsolationReasonField(source="node.isolation_reason", read_only=True)
     cpu_milli = serializers.IntegerField(source="node.allocatable_cpu_milli", read_only=True)
     cpu_held_milli = serializers.IntegerField(source="held.cpu_milli", read_only=True)
     memory_mib = serializers.IntegerField(source="node.allocatable_memory_mib", read_only=True)

@@ -22,7 +22,7 @@ class NodeTable(Table):
     name = Cell(_shared("node_name"), verbose_name=_("Name and place"), attrs=column("o-1", width="c-4"))
     status = Cell(_shared("node_status"), verbose_name=_("State"), attrs=column("pl-inline", width=FULL))
     isolation = Cell(
-        "{% load pl workloads %}{% tag record.isolation 'shield-lock' title=record.isolation_reason|driver_words %}",
+        "{% load pl workloads %}{% tag record.isolation 'shield-lock' title=record.isolation_reason|isolation_words %}",
         verbose_name=_("Isolation"),
         attrs=column("pl-roomy", fold=_("Isolation")),
     )

@@ -14,7 +14,7 @@ from apps.common.formatting import memory
 from apps.common.permissions import Permission as P
 from apps.common.templatetags.pl import when
 from apps.console.words import core_words
-from apps.workloads.drivers.local.disk_floor import floor_bytes
+from apps.workloads.drivers.disk import floor_bytes
 from apps.workloads.models import Attempt, Workload
 
 Row = dict[str, Any]

@@ -24,6 +24,7 @@ from apps.console.selectors import nodes as reads
 from apps.console.tables.nodes import NodeTable
 from apps.console.views.facts import isolation_words, node_facts
 from apps.workloads.hardware import lost, policy
+from apps.workloads.nodes import is_own_machine
 
 VIEW = on_platform(P.PLATFORM_NODES_VIEW)
 MANAGE = on_platform(P.PLATFORM_NODES_MANAGE)
@@ -49,14 +50,16 @@ def detail(request: StaffRequest, node_id: UUID) -> HttpResponse:
     span = span if span in SPANS else "hour"
     row = reads.row_of(node, reads.held_by_node().get(node.pk, reads.Held()), db_now())
     given_up = reads.given_up_on(node)
+    is_own = is_own_machine(node)
     context = {
         "node": node,
         "row": row,
         "closed": node.status in CLOSED,
         "draining": node.status == NodeStatus.DRAINING,
         "simulated": node.cluster.zone.simulated,
-        "may_be_lost": node.driver != "local" and node.lost_at is None and not lost.is_well(node),
-        "lost_after": policy.rules().lost_after_minutes if node.driver != "local" else 0,
+        "may_be_lost": not is_own and node.lost_at is None and not lost.is_well(node),
+        "lost_after": policy.rules().lost_after_minutes if not is_own else 0,
+        "removable": not is_own,
         "given_up": given_up,
         "unproved": sum(attempt.gone_at is None for attempt in given_up),
         "strays": node.strays.order_by("first_seen_at"),

@@ -19,8 +19,7 @@ from apps.common.pages import done, say_refusal
 from apps.common.permissions import Permission as P
 from apps.console.forms.hardware import NameForm
 from apps.console.requests import StaffRequest
-from apps.workloads.hardware import holding, removal
-from apps.workloads.nodes import simulated_driver
+from apps.workloads.hardware import holding, removal, simulation
 
 VIEW = on_platform(P.PLATFORM_NODES_VIEW)
 MANAGE = on_platform(P.PLATFORM_NODES_MANAGE)
@@ -128,9 +127,8 @@ def _named(request: StaffRequest, act: Callable[[str], object], words: str, page
 @requires(MANAGE)
 @require_POST
 def simulate(request: StaffRequest) -> HttpResponse:
-    found = simulated_driver().isolation()
     try:
-        zone = services.add_simulated_zone(request.actor, isolation=found.level.value, isolation_reason=found.reason)
+        zone = simulation.add_zone(request.actor)
     except Conflict as error:
         say_refusal(request, error)
         return redirect("console:zones")

@@ -6,122 +6,24 @@ the attempt's id, so every call may be repeated, by anyone, at any time. A drive
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
-from uuid import UUID
 
-from apps.workloads.drivers.disk import DiskLimits
+from apps.workloads.drivers.errors import CannotSee as CannotSee
+from apps.workloads.drivers.errors import DriverError as DriverError
+from apps.workloads.drivers.errors import LaunchRefused as LaunchRefused
+from apps.workloads.drivers.errors import Unsupported as Unsupported
+from apps.workloads.drivers.images import Image as Image
+from apps.workloads.drivers.images import Reference as Reference
+from apps.workloads.drivers.images import RuntimeImage as RuntimeImage
+from apps.workloads.drivers.images import RuntimeKind as RuntimeKind
+from apps.workloads.drivers.request import DeviceGrant as DeviceGrant
+from apps.workloads.drivers.request import LaunchRequest as LaunchRequest
+from apps.workloads.drivers.request import Mount as Mount
+from apps.workloads.drivers.said import Said, dump, english
 from apps.workloads.drivers.sockets import Endpoint
 from apps.workloads.drivers.streams import ExecStream
-
-
-class DriverError(Exception):
-    """Not now. Nothing follows from this about the workload."""
-
-
-class CannotSee(DriverError):
-    """Transient: the state could not be read. Keep the last known state, call it stale, ask again."""
-
-
-class LaunchRefused(DriverError):
-    """Final: this request can never start here. `code` is stable, `text` one English sentence for people."""
-
-    def __init__(self, code: str, text: str) -> None:
-        super().__init__(text)
-        self.code = code
-        self.text = text
-
-
-class Unsupported(DriverError):
-    """The driver, or this machine, does not offer this capability."""
-
-
-@dataclass(frozen=True, slots=True)
-class DeviceGrant:
-    """One accelerator, or one share of it, that the placement gives to the attempt.
-
-    `memory_mib` and `cores_pct` are what was granted, not what the card has; `mode` is the card's mode
-    (`whole`, `shared`, `vgpu`, `mig`). `uuid` is the vendor's own id of the card or MIG instance. `profile` and
-    `slot` name the partition of a MIG card: `3g.40gb` from memory slice 4 on. The driver adds which instance it made
-    for it: its uuid (`MIG-…`), and the ids of its GPU and compute instance; and what limits a vGPU slice there.
-    """
-
-    uuid: str
-    index: int
-    vendor: str
-    model: str
-    memory_mib: int
-    cores_pct: int
-    mode: str
-    profile: str = ""
-    slot: int | None = None
-    mig_uuid: str = ""
-    gpu_instance: int | None = None
-    compute_instance: int | None = None
-    limiter: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Mount:
-    """`source`: absolute path on the host; `target`: absolute path that the workload sees.
-
-    A read-only source must be readable by any user: workloads may run under a user id of their tenant's. `limit_mib`:
-    how much may be in a tree that only this attempt writes; None for one that is limited by other means.
-    """
-
-    source: str
-    target: str
-    read_only: bool
-    limit_mib: int | None = None
-
-
-class RuntimeKind(StrEnum):
-    """Where a runtime's requirements come from: PyPI (`numpy==2.3.5`), or npm (`code-server@4.139.1`)."""
-
-    PYTHON = "python"
-    NODE = "node"
-
-
-@dataclass(frozen=True, slots=True)
-class RuntimeImage:
-    """A runtime made of pinned requirements, shared by all workloads of a machine.
-
-    Content-addressed by Python version, kind and requirements; `name` is shown, and names a tool's variable.
-    """
-
-    name: str
-    requirements: tuple[str, ...] = ()
-    kind: RuntimeKind = RuntimeKind.PYTHON
-
-
-@dataclass(frozen=True, slots=True)
-class LaunchRequest:
-    """Everything a driver needs to run one attempt. Paths in `argv`, `env` and `workdir` are mount targets.
-
-    `cpu_milli` is in thousandths of a core, `memory_mib` in MiB and enforced; `network` False means no network.
-    `ports`: a program that listens on 127.0.0.1 at one of them is reached through `Driver.endpoint`. `tools`: runtimes
-    beside the image's, each at the path that variable `PLSTACK_TOOL_<NAME>` holds. `egress`: the way out through the
-    platform's proxy, which is all the network that a workload without `network` has.
-    """
-
-    attempt_id: UUID
-    workload_id: UUID
-    tenant_id: UUID
-    node: str
-    image: RuntimeImage
-    argv: tuple[str, ...]
-    env: Mapping[str, str]
-    mounts: tuple[Mount, ...]
-    workdir: str
-    cpu_milli: int
-    memory_mib: int
-    devices: tuple[DeviceGrant, ...] = ()
-    network: bool = False
-    ports: tuple[int, ...] = ()
-    tools: tuple[RuntimeImage, ...] = ()
-    egress: bool = False
-    disk: DiskLimits = field(default_factory=DiskLimits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +78,12 @@ class ExitReason(StrEnum):
 class Progress:
     """What the current step is doing; `fraction` in 0..1, or None when it cannot be told."""
 
-    text: str
+    said: Said
     fraction: float | None = None
+
+    @property
+    def text(self) -> str:
+        return str(self.said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,12 +114,21 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """How it ended. `code` and `signal` exclude each other; both None when no process of its own ran or was seen."""
+    """How it ended. `code` and `signal` exclude each other; both None when no process of its own ran or was seen.
+
+    `said`: what the driver adds to the reason. `output`: the last lines of the program or the installer instead.
+    """
 
     code: int | None
     signal: int | None
     reason: ExitReason
-    detail: str = ""
+    said: Said | None = None
+    output: str = ""
+
+    @property
+    def detail(self) -> str:
+        """Either of them, in English."""
+        return self.output if self.said is None else str(self.said)
 
     @property
     def succeeded(self) -> bool:
@@ -258,10 +173,20 @@ class IsolationLevel(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Isolation:
-    """The level that the machine was shown to give, and `reason`: what it consists of, or what is missing."""
+    """The level that the machine was shown to give, and `said`: what it consists of, or what is missing."""
 
     level: IsolationLevel
-    reason: str
+    said: tuple[Said, ...] = ()
+
+    @property
+    def reason(self) -> str:
+        """The same in English."""
+        return english(self.said)
+
+    @property
+    def column(self) -> str:
+        """For the column of a node."""
+        return dump(self.said)
 
 
 class Driver(Protocol):

@@ -1,9 +1,12 @@
 """What a driver may offer beyond the contract; asked with `isinstance`."""
 
 from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from apps.workloads.drivers.base import Handle, Isolation, Usage
+from apps.clusters.discovery import Machine
+from apps.workloads.drivers.base import Handle, Isolation, Reference, RuntimeImage, Usage
 
 
 @runtime_checkable
@@ -15,13 +18,93 @@ class MetricsMixin(Protocol):
 
 @runtime_checkable
 class IsolationMixin(Protocol):
-    def isolation(self) -> Isolation: ...
+    def isolation(self, node: str) -> Isolation:
+        """The level that this node was shown to give."""
+        ...
 
 
 @runtime_checkable
 class CleanupMixin(Protocol):
     def forget(self, handle: Handle) -> None:
         """Remove what is left of an ended attempt; no effect if gone. Raises `DriverError` while it lives."""
+        ...
+
+
+@runtime_checkable
+class InventoryMixin(Protocol):
+    def known(self, node: str) -> list[str]:
+        """`ref` of every attempt of which the node has a record, also of those that no row remembers."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FoundNode:
+    """A machine as its driver found it. `key` tells it from the driver's others, and stays when it is renamed."""
+
+    key: str
+    machine: Machine
+    isolation: Isolation
+
+
+@runtime_checkable
+class DiscoveryMixin(Protocol):
+    def nodes(self) -> list[FoundNode]:
+        """The machines that the driver finds by itself. Where there is no such driver, machines join with a token."""
+        ...
+
+
+@runtime_checkable
+class ImagesMixin(Protocol):
+    def has_image(self, image: RuntimeImage) -> bool:
+        """Whether it is ready where work would start next, so that nothing is downloaded then."""
+        ...
+
+
+@runtime_checkable
+class ReferencesMixin(Protocol):
+    """A driver that runs container images. One without it refuses to launch them (`image_unsupported`)."""
+
+    def has_reference(self, image: Reference) -> bool:
+        """Whether it is where work would start next, so that nothing is pulled then."""
+        ...
+
+
+@runtime_checkable
+class OwnMachineMixin(Protocol):
+    def is_own_machine(self, node: str) -> bool:
+        """Whether it is the machine that the platform itself runs on: it cannot be lost, nor be taken away."""
+        ...
+
+
+@runtime_checkable
+class AnswersMixin(Protocol):
+    def answers(self, node: str) -> bool:
+        """Whether the node can be asked at all, found out in a few seconds. Such nodes can fall silent and be lost."""
+        ...
+
+
+@runtime_checkable
+class FencingMixin(Protocol):
+    """For nodes that may still write to shared storage when nobody reaches them. Both raise OSError."""
+
+    @property
+    def fenced_within(self) -> timedelta:
+        """From the fence until whatever reaches the storage has seen it, and ended."""
+        ...
+
+    def fence(self, ref: str) -> None:
+        """The attempt must not run any more. May be repeated."""
+        ...
+
+    def unfence(self, ref: str) -> None:
+        """Nothing of it is left to be fenced."""
+        ...
+
+
+@runtime_checkable
+class EgressMixin(Protocol):
+    def egress_socket(self) -> Path:
+        """Where the proxy that leads workloads out has to listen, open to every user id (0666)."""
         ...
 
 

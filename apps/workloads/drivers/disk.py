@@ -6,6 +6,8 @@ into). `DISK_FULL`: the disk itself was full, whatever the limits, and this atte
 
 from dataclasses import dataclass
 
+FLOOR_SHARE, FLOOR_BYTES = 0.05, 2 * 1024**3
+
 
 @dataclass(frozen=True, slots=True)
 class DiskLimits:
@@ -18,3 +20,8 @@ class DiskLimits:
     scratch_mib: int = 50 * 1024
     files: int = 2_000_000
     log_mib: int = 1024
+
+
+def floor_bytes(total: int) -> int:
+    """Free space below which a disk of this size counts as full."""
+    return min(FLOOR_BYTES, int(total * FLOOR_SHARE))

@@ -65,7 +65,8 @@ class Gateway:
         ]
         allowed = egress.policy()
         if allowed is not None:
-            loops.append(asyncio.create_task(_lead_out(Proxy(allowed, nodes.egress_socket()))))
+            ways = (Proxy(allowed, path) for path in nodes.egress_sockets())
+            loops += [asyncio.create_task(_lead_out(way)) for way in ways]
         await send({"type": "lifespan.startup.complete"})
         await receive()
         for loop in loops:

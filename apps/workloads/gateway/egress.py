@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.common.errors import Invalid
 from apps.common.outgoing import PORTS, Pinned, Resolver, host_of, resolve_public, system_resolver
-from apps.workloads.drivers.local import packages
+from apps.workloads.drivers import packages
 
 OFF, PUBLIC = "off", "public"
 

@@ -1,6 +1,6 @@
 """The HTTP proxy behind workloads' way out: CONNECT for TLS, absolute addresses for plain HTTP, on a Unix socket.
 
-Sandboxes have no network; each carries its programs' connections to this socket (`nodes.egress_socket`).
+Sandboxes have no network; each carries its programs' connections to this socket (`nodes.egress_sockets`).
 """
 
 import asyncio

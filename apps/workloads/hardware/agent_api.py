@@ -21,6 +21,7 @@ from apps.common.api import ScopedView
 from apps.common.errors import Conflict, Invalid
 from apps.common.scoping import acting
 from apps.workloads.drivers.remote import signing
+from apps.workloads.drivers.said import Said, dump
 from apps.workloads.hardware import lost, strays
 from apps.workloads.nodes import data_root, marker
 
@@ -62,10 +63,17 @@ def _joining(request: Request, data: dict[str, Any]) -> clusters.Joining:
             certificate=str(data.get("certificate", "")),
             machine=machine,
             isolation=level,
-            isolation_reason=str(data.get("isolation_reason", "")),
+            isolation_reason=_isolation_reason(data),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise Invalid(_("This is not what an agent sends.")) from error
+
+
+def _isolation_reason(data: dict[str, Any]) -> str:
+    """What the machine says of its isolation, for the column; one of before codes sends only its English."""
+    said = data.get("isolation_said")
+    told = said if isinstance(said, list) else [str(data.get("isolation_reason", ""))]
+    return dump([Said.from_json(one) for one in told])
 
 
 def _address(request: Request, data: dict[str, Any]) -> str:
@@ -94,7 +102,7 @@ class Beat(ScopedView):
                 level = data["isolation"] if data["isolation"] in LEVELS else "L0"
             except (KeyError, TypeError, ValueError) as error:
                 raise Invalid(_("This is not what an agent sends.")) from error
-            clusters.beat(node, machine, isolation=level, isolation_reason=str(data.get("isolation_reason", "")))
+            clusters.beat(node, machine, isolation=level, isolation_reason=_isolation_reason(data))
             lost.heard(node, living)
             stop = lost.given_up(living)
             count = strays.note(node, living - stop)

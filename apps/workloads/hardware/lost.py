@@ -23,7 +23,6 @@ from apps.audit.services import record
 from apps.clusters.models import Node
 from apps.clusters.selectors import UNSEEN_AFTER
 from apps.clusters.services import locked_node, target
-from apps.clusters.services.joining import DRIVER
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict
@@ -32,17 +31,15 @@ from apps.notifications.services import notify_platform
 from apps.workloads import announce, nudge
 from apps.workloads.choices import Status
 from apps.workloads.drivers.base import DriverError, Handle
-from apps.workloads.drivers.local import fencing
+from apps.workloads.drivers.capabilities import FencingMixin
 from apps.workloads.hardware import holding
 from apps.workloads.models import Attempt
-from apps.workloads.nodes import data_root, driver_named
+from apps.workloads.nodes import driver_named, drivers, is_own_machine
 from apps.workloads.reconcile import outcome
 from apps.workloads.states import Claim
 
 log = logging.getLogger(__name__)
 
-# From the fence until another try may start: a shim that reaches the storage has looked twice by then.
-FENCED_WITHIN = timedelta(seconds=2 * fencing.LOOK_S + 1)
 # A heartbeat that was on its way when its machine was given up may still name less than what runs there.
 ON_ITS_WAY = timedelta(seconds=60)
 # Fences of what is gone stay for so long: a launch may still be on its way.
@@ -53,7 +50,7 @@ def declare(actor: Actor, *, node_id: UUID) -> Node:
     """An operator says that the machine is lost. Repeated: it is already. Raises Conflict for one that is well."""
     with transaction.atomic():
         node = locked_node(actor, node_id)
-        if node.driver == "local":
+        if is_own_machine(node):
             raise Conflict(_("This machine runs the platform itself: it is not lost while you read this."))
         if node.lost_at is None:
             if is_well(node):
@@ -119,14 +116,15 @@ def advance(actor: Actor) -> int:
 
 
 def _is_fenced(attempt: Attempt) -> bool:
-    """Put its fence up; whether a shim that sees it has ended by now. Only machines that joined share the storage."""
-    if attempt.node.driver != DRIVER or attempt.given_up_at is None:
+    """Put its fence up; whether what sees it has ended by now. Where its driver knows no fences, none is needed."""
+    driver = driver_named(attempt.node.driver)
+    if not isinstance(driver, FencingMixin) or attempt.given_up_at is None:
         return True
     try:
-        fencing.put_up(data_root(), str(attempt.pk))
+        driver.fence(str(attempt.pk))
     except OSError as error:  # whoever fills the disk must not keep others from their quota for ever
         log.error("attempt %s could not be fenced: %s", attempt.pk, error)
-    return db_now() - attempt.given_up_at >= FENCED_WITHIN
+    return db_now() - attempt.given_up_at >= driver.fenced_within
 
 
 def _end(actor: Actor, pk: UUID) -> bool:
@@ -209,5 +207,7 @@ def _welcome(actor: Actor, node_id: UUID) -> bool:
 def _remove_old_fences() -> None:
     now = db_now()
     gone = Attempt.objects.filter(gone_at__lt=now - KEEP_FENCES, gone_at__gte=now - 2 * KEEP_FENCES)
-    for pk in gone.filter(node__driver=DRIVER).values_list("pk", flat=True):
-        fencing.remove(data_root(), str(pk))
+    for name, driver in drivers().items():
+        if isinstance(driver, FencingMixin):
+            for pk in gone.filter(node__driver=name).values_list("pk", flat=True):
+                driver.unfence(str(pk))

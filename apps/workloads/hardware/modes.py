@@ -24,7 +24,7 @@ from apps.workloads.hardware import holding
 from apps.workloads.models import Placement
 from apps.workloads.nodes import driver_named
 from apps.workloads.queueing.lock import hold_scheduler
-from apps.workloads.words import translated
+from apps.workloads.words import sentence
 
 # Vendors whose cards several programs may use at once; of others it is not known.
 SHAREABLE = frozenset({"nvidia", "amd", "huawei"})
@@ -163,4 +163,4 @@ def _carry_out(node: Node, card: Accelerator, mode: AcceleratorMode) -> None:
     except CannotSee as error:
         raise Unavailable(_("The node does not answer, so nothing was changed."), hint=_("Try again later.")) from error
     except DriverError as error:
-        raise Conflict(_("The node refused: %(words)s") % {"words": translated(str(error))}) from error
+        raise Conflict(_("The node refused: %(words)s") % {"words": sentence(error.said)}) from error

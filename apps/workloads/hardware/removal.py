@@ -2,7 +2,6 @@
 
 from uuid import UUID
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
@@ -19,6 +18,7 @@ from apps.common.permissions import Permission
 from apps.workloads import nudge, states
 from apps.workloads.choices import Reason
 from apps.workloads.hardware import holding, lost
+from apps.workloads.nodes import is_own_machine
 
 # Columns of a node that has been taken away: an agent that still runs there knows a secret that nobody accepts.
 GONE = {"removed_at": Now(), "sealed_secret": None, "status": NodeStatus.CORDONED, "drain_until": None}
@@ -34,7 +34,7 @@ def remove_node(actor: Actor, *, node_id: UUID, declare_lost: bool = False) -> N
         lost.declare(actor, node_id=node_id)
     with transaction.atomic():
         node = locked_node(actor, node_id)
-        if node.driver == "local" and settings.PLSTACK_LOCAL_NODE:
+        if is_own_machine(node):
             raise Conflict(_("This machine runs the platform itself, so it stays."))
         if node.status not in CLOSED and node.lost_at is None:
             raise Conflict(_("The node still takes work."), hint=_way_out(node))

@@ -16,11 +16,11 @@ from django.db.models import Case, DurationField, Exists, ExpressionWrapper, F, 
 from django.db.models.functions import Greatest, Now
 
 from apps.clusters.models import Node
-from apps.clusters.services.joining import DRIVER
 from apps.common.actor import Actor
+from apps.workloads.drivers.capabilities import AnswersMixin
 from apps.workloads.hardware import lost, policy
 from apps.workloads.models import Attempt
-from apps.workloads.nodes import remote_driver
+from apps.workloads.nodes import driver_named, drivers
 
 log = logging.getLogger(__name__)
 
@@ -44,9 +44,13 @@ def listen(actor: Actor) -> int:
 
 
 def counted() -> QuerySet[Node]:
-    """Machines that can be lost: those that joined, and simulated ones that were switched off."""
-    rows: QuerySet[Node] = Node.objects.filter(Q(driver=DRIVER) | Q(switched_off=True))
+    """Machines that can be lost: those that are asked over a network, and simulated ones that were switched off."""
+    rows: QuerySet[Node] = Node.objects.filter(Q(driver__in=_asked_drivers()) | Q(switched_off=True))
     return rows
+
+
+def _asked_drivers() -> set[str]:
+    return {name for name, driver in drivers().items() if isinstance(driver, AnswersMixin)}
 
 
 def _count() -> None:
@@ -65,8 +69,9 @@ def _count() -> None:
 
 def _is_own_fault(silent: Sequence[Node]) -> bool:
     """Whether no joined machine at all is heard: then an operator decides, who can see which side is cut off."""
-    joined = counted().filter(driver=DRIVER, lost_at__isnull=True).count()
-    quiet = sum(node.driver == DRIVER for node in silent)
+    asked = _asked_drivers()
+    joined = counted().filter(driver__in=asked, lost_at__isnull=True).count()
+    quiet = sum(node.driver in asked for node in silent)
     if joined < FEWEST_FOR_OWN_FAULT or quiet < joined:
         return False
     log.warning("all %s machines are silent: nothing is declared lost, since the network may be the platform's", joined)
@@ -74,7 +79,8 @@ def _is_own_fault(silent: Sequence[Node]) -> bool:
 
 
 def _declare(actor: Actor, node: Node, limit: timedelta) -> bool:
-    if node.driver == DRIVER and remote_driver().answers(node.name):  # it can be asked, though it does not report
+    driver = driver_named(node.driver)
+    if isinstance(driver, AnswersMixin) and driver.answers(node.name):  # it can be asked, though it does not report
         Node.objects.filter(pk=node.pk).update(silent_for=NOTHING)
         return False
     return lost.declare_silent(actor, node_id=node.pk, limit=limit)

@@ -12,7 +12,8 @@ from django.db.models import Sum
 from django.utils.translation import gettext as _
 
 from apps.audit.services import record
-from apps.clusters.models import Accelerator, Node, NodeSample
+from apps.clusters import services as clusters
+from apps.clusters.models import Accelerator, Node, NodeSample, Zone
 from apps.clusters.services import locked_node, target
 from apps.clusters.services.discovery import KEEP_SAMPLES
 from apps.common.actor import Actor
@@ -21,6 +22,7 @@ from apps.common.errors import Conflict
 from apps.workloads.drivers.base import Isolation
 from apps.workloads.drivers.simulated import figures
 from apps.workloads.models import Placement
+from apps.workloads.nodes import simulated_driver
 
 IDLE_CPU_PCT, IDLE_MEMORY_PCT, DISK_PCT = 2.0, 3.0, 50.0
 
@@ -33,6 +35,17 @@ class Taken:
     memory_mib: int = 0
 
 
+def isolation() -> Isolation:
+    """Of the machine on which simulated work really runs. Raises CannotSee."""
+    return simulated_driver().isolation()
+
+
+def add_zone(actor: Actor) -> Zone:
+    """A zone of hardware that does not exist. Raises Conflict for a second one."""
+    found = isolation()
+    return clusters.add_simulated_zone(actor, isolation=found.level.value, isolation_reason=found.column)
+
+
 def beat(actor: Actor, isolation: Isolation) -> int:
     """Mark every simulated node that is on as seen and write its made-up figures; how many there are."""
     with transaction.atomic():
@@ -42,7 +55,7 @@ def beat(actor: Actor, isolation: Isolation) -> int:
         if not nodes:
             return 0
         Node.objects.filter(pk__in=[node.pk for node in nodes]).update(
-            last_seen_at=now, isolation=isolation.level.value, isolation_reason=isolation.reason[:400]
+            last_seen_at=now, isolation=isolation.level.value, isolation_reason=isolation.column
         )
         cards = list(Accelerator.objects.filter(node__in=nodes))
         _measure(cards, now)

@@ -2,18 +2,18 @@
 
 from django.conf import settings
 
-from apps.workloads.drivers.base import DeviceGrant, LaunchRequest, Mount, RuntimeImage, RuntimeKind
+from apps.workloads.drivers.base import DeviceGrant, LaunchRequest, Mount, Reference, RuntimeImage, RuntimeKind
 from apps.workloads.drivers.disk import DiskLimits
+from apps.workloads.drivers.request import DATA
 from apps.workloads.models import Attempt, Placement
-from apps.workloads.nodes import data_root
-from apps.workloads.spec import DataMount, Image
+from apps.workloads.spec import AnyImage, DataMount, Image
 
 RESTART = "PLSTACK_RESTART"
 """Variable of a program: how many times it was started before. It finds what those left in its output folder."""
 
 
 def launch_request(attempt: Attempt) -> LaunchRequest:
-    """Plain data for `Driver.launch`. Paths are resolved here, against this installation's data root."""
+    """Plain data for `Driver.launch`, which finds the platform's data itself."""
     workload = attempt.workload
     spec = workload.frozen_spec
     return LaunchRequest(
@@ -21,7 +21,7 @@ def launch_request(attempt: Attempt) -> LaunchRequest:
         workload_id=workload.pk,
         tenant_id=workload.organisation_id,
         node=attempt.node.name,
-        image=_runtime(spec.image),
+        image=_image(spec.image),
         argv=spec.argv,
         env={**spec.env, RESTART: str(attempt.number - 1)},
         mounts=tuple(_mount(mount) for mount in spec.mounts),
@@ -37,12 +37,16 @@ def launch_request(attempt: Attempt) -> LaunchRequest:
     )
 
 
+def _image(image: AnyImage) -> RuntimeImage | Reference:
+    return image if isinstance(image, Reference) else _runtime(image)
+
+
 def _runtime(image: Image) -> RuntimeImage:
     return RuntimeImage(image.name, image.requirements, RuntimeKind(image.kind))
 
 
 def _mount(mount: DataMount) -> Mount:
-    return Mount(str(data_root() / mount.source), mount.target, mount.read_only, mount.limit_mib)
+    return Mount(DATA, mount.source, mount.target, mount.read_only, mount.limit_mib)
 
 
 def _cards(attempt: Attempt) -> list[Placement]:

@@ -10,6 +10,7 @@ from apps.common.clock import db_now
 from apps.workloads import announce, nudge, start_rights, states
 from apps.workloads.choices import Desired, Fault, Reason, Status
 from apps.workloads.drivers.base import Exit, ExitReason, LaunchRefused, Observation, Phase
+from apps.workloads.drivers.said import Said
 from apps.workloads.hardware.eviction import ended_by_eviction
 from apps.workloads.models import Attempt, Preemption, Workload
 from apps.workloads.reconcile import yielding
@@ -126,8 +127,15 @@ def why_of(end: Exit, workload: Workload) -> Why:
     """The reason shown with the end: for a stop, who asked for it; for a failure, what and whose matter."""
     if status_of(end, workload) is Status.STOPPED:
         return Why(Reason(workload.reason or Reason.BY_PERSON), workload.reason_data)
-    data: dict[str, Any] = {"code": end.code, "signal": end.signal, "detail": end.detail[-2000:]}
+    data: dict[str, Any] = {"code": end.code, "signal": end.signal, **_spoken(end.said, end.output)}
     return Why(Reason.FINISHED, {}) if end.succeeded else Why(_ENDS[end.reason][0], data, fault_of(end))
+
+
+def _spoken(said: Said | None, output: str = "") -> dict[str, Any]:
+    """Read by `words.recorded`; without a code, `detail` is shown as it is."""
+    if said is None:
+        return {"detail": output[-2000:]}
+    return {"detail": str(said)[-2000:], "said": said.as_json()}
 
 
 def fault_of(end: Exit) -> Fault:
@@ -178,7 +186,7 @@ def _eviction(attempt: Attempt) -> Why:
 
 def refused(actor: Actor, claim: Claim, refusal: LaunchRefused) -> None:
     """The node will never take it: fail with its words."""
-    why = Why(Reason.REFUSED, {"code": refusal.code, "detail": refusal.text}, Fault.PLATFORM)
+    why = Why(Reason.REFUSED, {"code": refusal.code, **_spoken(refusal.said)}, Fault.PLATFORM)
     states.finish(actor, claim, Status.FAILED, why, db_now(), exit_detail=refusal.text)
     nudge.schedule()
 
@@ -196,11 +204,16 @@ def _seen_columns(attempt: Attempt, seen: Observation, now: datetime) -> dict[st
         "seen_at": now,
         "ran_for_s": seen.ran_for_s,
         "steps": {step.name.value: {"seconds": round(step.seconds, 3), "done": step.done} for step in seen.steps},
-        "progress": {"text": seen.progress.text, "fraction": seen.progress.fraction} if seen.progress else {},
+        "progress": _progress_column(seen),
         "usage": _usage(seen),
         **peak_columns(attempt, seen),
         **_checkpoint(seen, now),
     }
+
+
+def _progress_column(seen: Observation) -> dict[str, Any]:
+    now = seen.progress
+    return {"text": now.text, "fraction": now.fraction, "said": now.said.as_json()} if now else {}
 
 
 def _checkpoint(seen: Observation, now: datetime) -> dict[str, datetime]:

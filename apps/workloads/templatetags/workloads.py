@@ -1,5 +1,6 @@
 """`{% load workloads %}`: packages, waiting, events and what drivers say, in the reader's words."""
 
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -16,7 +17,7 @@ from apps.workloads.faults import advise
 from apps.workloads.models import Event, Workload
 from apps.workloads.timeline import event_icon, event_title
 from apps.workloads.waiting import WaitReport, explain
-from apps.workloads.words import translated
+from apps.workloads.words import isolation_words, recorded
 
 register = template.Library()
 
@@ -28,10 +29,16 @@ _ISOLATION_ICONS = {
     Isolation.SHARED: "users-group",
 }
 
-register.filter("driver_words", translated)
+register.filter("isolation_words", isolation_words)
 register.filter("whole_fen", whole_fen)
 register.filter("event_title", event_title)
 register.filter("event_icon", event_icon)
+
+
+@register.filter
+def driver_words(data: Mapping[str, Any] | None) -> str:
+    """Of an attempt's progress."""
+    return recorded(data) if data else ""
 
 
 @register.filter

@@ -10,6 +10,7 @@ from apps.workloads.drivers.local import modes, nvml, processes
 from apps.workloads.drivers.local.metrics import append_gpu
 from apps.workloads.drivers.local.partitions import Partitions
 from apps.workloads.drivers.local.records import MARKER, RunDirectory, decode_spec
+from apps.workloads.drivers.said import Code, Said
 
 GpuSampler = Callable[[Sequence[DeviceGrant], Callable[[], Collection[int]]], nvml.GpuSample | None]
 
@@ -74,7 +75,7 @@ def _limiter(level: IsolationLevel) -> str:
     """What will hold the slice to its memory. Without anything it would be given away as if it were limited."""
     found = effective(present(), level.value)
     if found is None:
-        raise LaunchRefused("no_limiter", "Nothing on this machine holds a vGPU slice to its memory")
+        raise LaunchRefused("no_limiter", Said(Code.NO_LIMITER))
     if found is LimiterName.HAMI and level is IsolationLevel.L0 and not HAMI_LOCK.is_dir():
         HAMI_LOCK.mkdir()
         HAMI_LOCK.chmod(0o1777)

@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
 
-FLOOR_SHARE = 0.05
-FLOOR_BYTES, FLOOR_FILES = 2 * 1024**3, 50_000
+from apps.workloads.drivers.disk import FLOOR_SHARE, floor_bytes
+
+FLOOR_FILES = 50_000
 FRESH_S = 5.0
 # How long the others wait for an end to give space back; a large /tmp takes a while to delete.
 ENDING_S = 30.0
@@ -26,11 +27,6 @@ FOLDER = ".disk"
 LAST_END = "last-end"
 _LAYOUT = struct.Struct("<d?4Q")
 _MOMENT = struct.Struct("<d")
-
-
-def floor_bytes(total: int) -> int:
-    """Free space below which a disk of this size counts as full."""
-    return min(FLOOR_BYTES, int(total * FLOOR_SHARE))
 
 
 class Pressure(IntEnum):

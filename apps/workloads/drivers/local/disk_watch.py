@@ -18,6 +18,7 @@ from apps.workloads.drivers.local.disk_floor import Pressure, Record, Seat, Spac
 from apps.workloads.drivers.local.disk_usage import Count, TooDeep
 from apps.workloads.drivers.local.environment import SANDBOX_TMP
 from apps.workloads.drivers.local.records import RunDirectory, RunSpec
+from apps.workloads.drivers.said import Code, Said
 
 MIB = 1024 * 1024
 GRACE_S = 10.0
@@ -29,9 +30,6 @@ REMEMBER_S = 60.0
 # A tree that was above its limit when the workload started, such as a home, may grow by this much: it is to be tidied.
 ROOM_TO_TIDY = 1024 * MIB
 
-NO_SPACE = "The disk of its machine was full; this run was using most of it"
-NO_FILES = "The disk of its machine had no room for further files; this run held most of them"
-
 Members = Callable[[], Sequence[int]]
 
 
@@ -40,7 +38,7 @@ class Breach:
     """Why the workload has to end. `urgent`: at once."""
 
     reason: ExitReason
-    detail: str
+    said: Said
     urgent: bool = False
 
 
@@ -98,7 +96,7 @@ class DiskWatch:
         self._trees = _trees(spec, run)
         for tree in self._trees:
             tree.local = _device(tree.roots[0]) in (self._device, None)
-        mounts = spec.request.mounts
+        mounts = spec.mounts
         self._shares = any(
             not m.read_only and m.limit_mib is None and _device(m.source) == self._device for m in mounts
         )
@@ -138,7 +136,7 @@ class DiskWatch:
         try:
             done = self._pass.is_done(HURRIED_BUDGET_S if hurried else BUDGET_S)
         except TooDeep:
-            return Breach(ExitReason.FILE_LIMIT, f"Its folders are nested more than {disk_usage.MAX_DEPTH} deep")
+            return Breach(ExitReason.FILE_LIMIT, Said(Code.FOLDERS_TOO_DEEP, {"count": disk_usage.MAX_DEPTH}))
         sums = self._pass.sums()
         for tree, size, files in sums:
             tree.size = size if done else max(size, tree.size)
@@ -166,10 +164,10 @@ class DiskWatch:
         known = [each for each in sums if each[0].scratch or not self._first]
         for tree, size, _ in known:
             if size + (self._deleted if tree.scratch else 0) > tree.limit:
-                text = f"Its files in {tree.name} take more than {tree.limit // MIB} MiB"
-                return Breach(ExitReason.DISK_LIMIT, text)
+                said = Said(Code.DISK_EXCEEDED, {"place": tree.name, "limit_mib": tree.limit // MIB})
+                return Breach(ExitReason.DISK_LIMIT, said)
         if sum(files for _, _, files in known) > self._limits.files:
-            return Breach(ExitReason.FILE_LIMIT, f"It holds more than {self._limits.files} files and folders")
+            return Breach(ExitReason.FILE_LIMIT, Said(Code.TOO_MANY_FILES, {"count": self._limits.files}))
         return None
 
     def _remember(self, pressure: Pressure) -> None:
@@ -204,15 +202,16 @@ class DiskWatch:
         self._ended = True
         self._seat.write(Record(ending=True))
         used_files = space.files_pressure >= Pressure.LOW
-        return Breach(ExitReason.DISK_FULL, NO_FILES if used_files else NO_SPACE, urgent=True)
+        said = Said(Code.DISK_FULL_OF_FILES if used_files else Code.DISK_FULL)
+        return Breach(ExitReason.DISK_FULL, said, urgent=True)
 
 
 def _trees(spec: RunSpec, run: RunDirectory) -> list[Tree]:
     own = (str(run.temporary), str(run.scratch), str(run.ports))
     found = [Tree(SANDBOX_TMP, own, spec.request.disk.scratch_mib * MIB, scratch=True)]
-    for mount in spec.request.mounts:
+    for mount in spec.mounts:
         if mount.limit_mib is not None and not mount.read_only:
-            found.append(Tree(mount.target, (os.path.realpath(mount.source),), mount.limit_mib * MIB))
+            found.append(Tree(mount.target, (mount.source,), mount.limit_mib * MIB))
     return found
 
 
@@ -225,7 +224,7 @@ def _device(path: str) -> int | None:
 
 def largest_file(spec: RunSpec) -> int | None:
     """Bytes beyond which no file of the workload's can be within its limits, holes included; None for no such size."""
-    writable = [mount.limit_mib for mount in spec.request.mounts if not mount.read_only]
+    writable = [mount.limit_mib for mount in spec.mounts if not mount.read_only]
     limits = [limit for limit in writable if limit is not None]
     if len(limits) < len(writable):
         return None

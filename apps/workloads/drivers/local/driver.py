@@ -2,14 +2,12 @@
 
 import os
 import shutil
-import subprocess
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from uuid import UUID, uuid4
 
+from apps.clusters.discovery import look
 from apps.workloads.drivers.base import (
     CannotSee,
     DriverError,
@@ -23,9 +21,12 @@ from apps.workloads.drivers.base import (
     LogChunk,
     Observation,
     Phase,
+    RuntimeImage,
     Usage,
 )
-from apps.workloads.drivers.capabilities import Notice
+from apps.workloads.drivers.capabilities import FoundNode, Notice
+from apps.workloads.drivers.errors import now_or_later
+from apps.workloads.drivers.fencing import is_up as is_fenced
 from apps.workloads.drivers.local import (
     accounts,
     cgroups,
@@ -33,17 +34,18 @@ from apps.workloads.drivers.local import (
     execution,
     nvml,
     processes,
+    runtime,
     shim,
     stopping,
     yielding,
 )
 from apps.workloads.drivers.local.cards import Cards, GpuSampler
 from apps.workloads.drivers.local.checks import check
-from apps.workloads.drivers.local.environment import shim_environment
-from apps.workloads.drivers.local.fencing import is_up as is_fenced
+from apps.workloads.drivers.local.environment import EGRESS_SOCKET
 from apps.workloads.drivers.local.isolation import Machine
 from apps.workloads.drivers.local.linux import is_locked, remove_tree
 from apps.workloads.drivers.local.metrics import read_metrics
+from apps.workloads.drivers.local.mounting import egress_folder
 from apps.workloads.drivers.local.records import (
     MARKER,
     RunDirectory,
@@ -51,21 +53,25 @@ from apps.workloads.drivers.local.records import (
     decode_observation,
     decode_spec,
     encode_spec,
+    last_state,
+    last_words,
 )
+from apps.workloads.drivers.local.volumes import resolve
+from apps.workloads.drivers.request import DATA
+from apps.workloads.drivers.said import Code, Said
 from apps.workloads.drivers.sockets import Endpoint
 from apps.workloads.drivers.streams import ExecStream
 
 NAME = "local"
-START_TIMEOUT_S = 30.0
 END_TIMEOUT_S = 3.0
 
 
 class LocalDriver:
-    """Implements `Driver` and all mixins of `capabilities` under `home/runs` and `home/runtimes`.
+    """Implements `Driver` and what `capabilities` has for one's own machine, below `home/runs` and `home/runtimes`.
 
     `level` and `use_cgroups` override what the machine is found to offer; a level that it does not offer is refused
     at launch, never lowered. `data`: root of the storage that is shared with the platform of another machine; work that
-    is fenced there never starts, and ends.
+    is fenced there never starts, and ends. `volumes`: roots by name; the platform's data unless told.
     """
 
     name = NAME
@@ -77,30 +83,32 @@ class LocalDriver:
         use_cgroups: bool | None = None,
         sample_gpus: GpuSampler = nvml.sample,
         data: Path | None = None,
+        volumes: Mapping[str, Path] | None = None,
     ) -> None:
         self._data = data
         self._home = home.resolve()
+        self._volumes = volumes or {DATA: data or self._home / "data"}
         self._runs = self._home / "runs"
         self._machine = Machine(level, use_cgroups)
         self._cards = Cards(self._home, self._is_over, sample_gpus)
 
-    def isolation(self) -> Isolation:
+    def isolation(self, node: str = "") -> Isolation:
         return self._machine.isolation()
 
     def launch(self, request: LaunchRequest) -> Handle:
         check(request)
         run = self._run(str(request.attempt_id))
         if self._data is not None and is_fenced(self._data, run.path.name):
-            raise LaunchRefused("fenced", "The platform has given this attempt up")
-        with _now_or_later():
+            raise LaunchRefused("fenced", Said(Code.GIVEN_UP))
+        with now_or_later():
             if not run.spec.exists():
                 self._create(run, request)
             if not run.state.exists():
-                self._start(run)
+                shim.start(run)
         return Handle(NAME, request.node, str(request.attempt_id))
 
     def observe(self, handle: Handle) -> Observation:
-        with _now_or_later():
+        with now_or_later():
             return self._watched(self._run(handle.ref), self._look(handle.ref))
 
     def _watched(self, run: RunDirectory, seen: Observation) -> Observation:
@@ -110,17 +118,17 @@ class LocalDriver:
 
     def stop(self, handle: Handle, grace_s: float) -> None:
         run = self._run(handle.ref)
-        with _now_or_later():
+        with now_or_later():
             if run.path.is_dir() and not run.exit.exists():
                 stopping.ask(run.stop, grace_s)
 
     def tell(self, handle: Handle, notice: Notice | None) -> None:
-        with _now_or_later():
+        with now_or_later():
             yielding.tell(self._run(handle.ref), notice)
 
     def logs(self, handle: Handle, offset: int = 0, limit: int = 65536) -> LogChunk:
         run = self._run(handle.ref)
-        with _now_or_later():
+        with now_or_later():
             # Asked before reading: what ended before the read cannot have written after it.
             ended = not self._is_alive(run)
             if not run.log.exists():
@@ -133,14 +141,14 @@ class LocalDriver:
 
     def metrics(self, handle: Handle, since_s: float = 0.0) -> list[Usage]:
         run = self._run(handle.ref)
-        with _now_or_later():
+        with now_or_later():
             return read_metrics(run, since_s)
 
     def exec(
         self, handle: Handle, argv: Sequence[str], tty: bool = False, env: Mapping[str, str] | None = None
     ) -> ExecStream:
         run = self._run(handle.ref)
-        with _now_or_later():
+        with now_or_later():
             spec = decode_spec(run.spec.read_bytes())
             return execution.start(run.exec_socket, argv, tty, spec.uid, env)
 
@@ -150,36 +158,54 @@ class LocalDriver:
         path = run.ports / f"{port}.sock"
         # A link made by the workload could lead the gateway to a socket of the platform's.
         if run.exit.exists() or path.is_symlink() or not path.is_socket():
-            raise DriverError(f"The workload does not listen on port {port} yet")
+            raise DriverError(Said(Code.NOT_LISTENING, {"port": port}))
         return Endpoint(socket_path=str(path))
 
     def set_gpu_mode(self, node: str, uuid: str, mode: str) -> None:
         self._cards.set_mode(uuid, mode)
 
     def sweep_partitions(self) -> int:
-        with _now_or_later():
+        with now_or_later():
             return self._cards.sweep()
 
     def forget(self, handle: Handle) -> None:
         run = self._run(handle.ref)
-        with _now_or_later():
+        with now_or_later():
             if not run.path.is_dir():
                 return
             if not self._look(handle.ref).phase.is_final:
-                raise DriverError("The attempt has not ended")
+                raise DriverError(Said(Code.NOT_ENDED))
             trash = self._runs / f".trash-{handle.ref}-{uuid4().hex}"
             run.path.rename(trash)
             remove_tree(trash)
 
-    def known(self) -> list[str]:
-        """`ref` of every attempt that has a run directory here, also of those that no row remembers."""
-        with _now_or_later():
+    def known(self, node: str = "") -> list[str]:
+        """Of this machine, whatever it is called."""
+        with now_or_later():
             entries = list(self._runs.iterdir()) if self._runs.is_dir() else []
         return sorted(entry.name for entry in entries if _is_uuid(entry.name))
 
+    def nodes(self) -> list[FoundNode]:
+        """This machine, the only one."""
+        return [FoundNode("", look(self._home), self.isolation())]
+
+    def is_own_machine(self, node: str) -> bool:
+        return True
+
+    def uid_of(self, tenant: UUID) -> int | None:
+        """The user id of the tenant's work, here and wherever files are shared; None where there are no such ids."""
+        return accounts.uid_of(tenant, self._registry()) if os.geteuid() == 0 else None
+
+    def egress_socket(self) -> Path:
+        """Sandboxes see its folder and nothing else of the platform's, so nothing else may ever lie in it."""
+        return egress_folder(self._home) / EGRESS_SOCKET
+
+    def has_image(self, image: RuntimeImage) -> bool:
+        return runtime.is_complete(self._home / "runtimes" / runtime.key(image))
+
     def _run(self, ref: str) -> RunDirectory:
         if not _is_uuid(ref):
-            raise DriverError(f"Not an attempt of the local driver: {ref!r}")
+            raise DriverError(Said(Code.NOT_OURS, {"ref": ref}))
         return RunDirectory(self._runs / ref)
 
     def _create(self, run: RunDirectory, request: LaunchRequest) -> None:
@@ -200,29 +226,16 @@ class LocalDriver:
     def _decide(self, request: LaunchRequest) -> RunSpec:
         level = self._machine.isolation().level
         if self._machine.demanded not in (None, level):
-            raise LaunchRefused("isolation_unavailable", self._machine.isolation().reason)
-        own_user = level is IsolationLevel.L1 and os.geteuid() == 0
-        uid = accounts.uid_of(request.tenant_id, self._registry()) if own_user else None
+            raise LaunchRefused("isolation_unavailable", self._machine.isolation().said[0])
+        uid = self.uid_of(request.tenant_id) if level is IsolationLevel.L1 else None
+        mounts = resolve(request.mounts, self._volumes)
         request = self._cards.granted(request, level)
         data = "" if self._data is None else str(self._data)
-        return RunSpec(request, level, uid, self._machine.use_cgroups, str(self._home), data)
+        return RunSpec(request, level, uid, self._machine.use_cgroups, str(self._home), data, mounts)
 
     def _registry(self) -> Path:
         self._home.mkdir(parents=True, exist_ok=True)
         return self._home / "uids.json"
-
-    def _start(self, run: RunDirectory) -> None:
-        """Returns when the shim holds the attempt. A second shim finds the first one's lock and leaves."""
-        argv = [sys.executable, "-I", "-S", "-c", shim.BOOT, str(shim.PROJECT), str(run.path)]
-        try:
-            done = subprocess.run(
-                argv, stdin=subprocess.DEVNULL, capture_output=True, cwd="/", env=shim_environment(run),
-                start_new_session=True, timeout=START_TIMEOUT_S, check=False,
-            )  # fmt: skip
-        except subprocess.TimeoutExpired as error:
-            raise DriverError("The shim did not answer in time") from error
-        if done.returncode != 0:
-            raise DriverError(f"The shim could not start: {done.stderr.decode(errors='replace')[-500:]}")
 
     def _is_alive(self, run: RunDirectory) -> bool:
         """Whether the attempt may still do something."""
@@ -239,39 +252,30 @@ class LocalDriver:
             return self._vanished(ref)
         if not run.exit.exists():
             if not run.state.exists():
-                raise CannotSee("The attempt is being started")
+                raise CannotSee(Said(Code.STARTING))
             if is_locked(run.lock):
                 return decode_observation(run.state.read_bytes())
         # The lock was found free before this second look: a shim that had finished in between left its record.
         if run.exit.exists():
             return decode_observation(run.exit.read_bytes())
-        return self._lost(ref, _last_state(run), _last_line(run.shim_errors))
+        return self._lost(ref, last_state(run), last_words(run))
 
     def _vanished(self, ref: str) -> Observation:
         if not self._runs.is_dir():
-            raise CannotSee(f"{self._runs} is not there")
-        return self._lost(ref, Observation(Phase.LOST), "Its run directory is gone")
+            raise CannotSee(Said(Code.FOLDER_GONE, {"path": str(self._runs)}))
+        return self._lost(ref, Observation(Phase.LOST), Said(Code.RUN_DIRECTORY_GONE))
 
-    def _lost(self, ref: str, last: Observation, detail: str) -> Observation:
+    def _lost(self, ref: str, last: Observation, said: Said) -> Observation:
         """Proved gone: the shim is dead, and whatever it left behind is ended first."""
         group = cgroups.find(ref)
         if group is not None and not group.end_all(END_TIMEOUT_S):
-            raise CannotSee("Its processes are still ending")
+            raise CannotSee(Said(Code.ENDING))
         if not processes.end_marked(MARKER, ref, END_TIMEOUT_S):
-            raise CannotSee("Its processes are still ending")
+            raise CannotSee(Said(Code.ENDING))
         if group is not None:
             group.remove()
         disk_floor.vacate(self._runs, ref)
-        return replace(last, phase=Phase.LOST, progress=None, exit=Exit(None, None, ExitReason.LOST, detail))
-
-
-@contextmanager
-def _now_or_later() -> Iterator[None]:
-    """What the file system could not answer is not known; it is not an answer."""
-    try:
-        yield
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise CannotSee(f"{type(error).__name__}: {error}") from error
+        return replace(last, phase=Phase.LOST, progress=None, exit=Exit(None, None, ExitReason.LOST, said))
 
 
 def _is_uuid(text: str) -> bool:
@@ -279,19 +283,3 @@ def _is_uuid(text: str) -> bool:
         return str(UUID(text)) == text
     except ValueError:
         return False
-
-
-def _last_state(run: RunDirectory) -> Observation:
-    """The last heartbeat. A power cut may have left it empty; that must not make a proven loss unknowable."""
-    try:
-        return decode_observation(run.state.read_bytes())
-    except (ValueError, KeyError, TypeError):
-        return Observation(Phase.LOST)
-
-
-def _last_line(path: Path) -> str:
-    try:
-        lines = path.read_text(errors="replace").strip().splitlines()
-    except OSError:
-        return ""
-    return lines[-1] if lines else "Its shim was killed"

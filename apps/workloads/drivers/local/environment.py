@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from apps.workloads.drivers import packages
 from apps.workloads.drivers.base import IsolationLevel, LaunchRequest
-from apps.workloads.drivers.local import devices, packages
+from apps.workloads.drivers.local import devices
 from apps.workloads.drivers.local.records import MARKER, RunDirectory, RunSpec
 
 SANDBOX_TMP = "/tmp"  # noqa: S108 - private to the sandbox
@@ -43,7 +44,7 @@ def command(spec: RunSpec, run: RunDirectory, runtime: Path, tools: Mapping[str,
     """The request's command as the workload's process sees it at the level of `spec`; `tools`: path by name."""
     request = spec.request
     isolated = spec.level is IsolationLevel.L1
-    place = str if isolated else rewriter(_host_paths(request, run))
+    place = str if isolated else rewriter(_host_paths(spec, run))
     defaults = _defaults(request, runtime, SANDBOX_TMP if isolated else str(run.temporary))
     own = {name: place(value) for name, value in request.env.items()}
     folder = SANDBOX_PORTS if isolated else str(run.ports)
@@ -79,10 +80,10 @@ def needs_scratch(request: LaunchRequest) -> bool:
     return not any(is_inside(request.workdir, mount.target) for mount in request.mounts)
 
 
-def _host_paths(request: LaunchRequest, run: RunDirectory) -> dict[str, str]:
-    places = {mount.target: mount.source for mount in request.mounts}
-    if needs_scratch(request):
-        places[request.workdir] = str(run.scratch)
+def _host_paths(spec: RunSpec, run: RunDirectory) -> dict[str, str]:
+    places = {mount.target: mount.source for mount in spec.mounts}
+    if needs_scratch(spec.request):
+        places[spec.request.workdir] = str(run.scratch)
     return places
 
 

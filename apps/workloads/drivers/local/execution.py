@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from apps.workloads.drivers.base import DriverError
+from apps.workloads.drivers.said import Code, Said
 
 CLOSE_TIMEOUT_S = 5.0
 END_OF_FILE = b"\x04"
@@ -130,13 +131,13 @@ def start(
         answer = _receive(connection)
     except OSError as error:
         stream.close()
-        raise DriverError("The workload is not running") from error
+        raise DriverError(Said(Code.NOT_RUNNING)) from error
     finally:
         for descriptor in theirs:
             os.close(descriptor)
     if "started" not in answer:
         stream.close()
-        raise DriverError(answer.get("failed", "The workload is not running"))
+        raise DriverError(Said.from_json(answer["failed"]) if "failed" in answer else Said(Code.NOT_RUNNING))
     return stream
 
 
@@ -171,7 +172,7 @@ def _connect(exec_socket: Path) -> socket.socket:
             os.close(folder)
     except OSError as error:
         connection.close()
-        raise DriverError("The workload is not running") from error
+        raise DriverError(Said(Code.NOT_RUNNING)) from error
     return connection
 
 

@@ -2,7 +2,7 @@
 
 On L1 it is process 1 of the sandbox, so it uses nothing but the standard library, this file, `gates`, `privileges` and
 `relay`. It is started as `python -I -S -c BOOT <folder of the packages> <channel fd> <exec fd>`. Over the channel it is
-sent the command (see `environment.Command`) as one JSON line. It answers `{"started": true}` or `{"failed": text}`,
+sent the command (see `environment.Command`) as one JSON line. It answers `{"started": true}` or `{"failed": why}`,
 then `{"status": wait status}`. The end of the channel (the shim ends it, or died) ends everything here.
 
 On the exec socket, each connection sends one JSON line with its descriptors (a terminal, or input, output, error) and
@@ -26,6 +26,7 @@ from apps.workloads.drivers.local.gates import Door, Gate, Watch, WayOut
 BOOT = "import sys; sys.path.append(sys.argv[1]); from apps.workloads.drivers.local import init; init.main()"
 MAX_MESSAGE = 1024 * 1024
 MAX_TERMINALS = 64
+TOO_MANY_OPEN = "too_many_open"  # of `said.Code`, which is not there inside a sandbox
 OOM_SCORE = "500"
 
 
@@ -128,9 +129,10 @@ class Init:
         else:
             self.selector.register(connection, selectors.EVENT_READ, lambda _events: self.obey(connection))
 
-    def admit(self, connection: socket.socket, data: bytes, descriptors: list[int]) -> str:
+    def admit(self, connection: socket.socket, data: bytes, descriptors: list[int]) -> str | dict[str, Any]:
+        """Empty once it runs, else why not: a `Said` as JSON, or text of the system's."""
         if sum(owner is not self.channel for owner in self.children.values()) >= MAX_TERMINALS:
-            return f"Too many terminals and commands are open in it: at most {MAX_TERMINALS} at a time"
+            return {"code": TOO_MANY_OPEN, "params": {"count": MAX_TERMINALS}}
         try:
             command = json.loads(data)
         except ValueError:

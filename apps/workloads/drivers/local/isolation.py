@@ -6,10 +6,10 @@ from uuid import uuid4
 
 from apps.workloads.drivers.base import Isolation, IsolationLevel
 from apps.workloads.drivers.local import cgroups, sandbox
+from apps.workloads.drivers.said import Code, Said
 
 ASK_AGAIN_S = 60.0
 PROBE_MEMORY_MIB = 64
-_OPEN = "Workloads run as the platform's own user and can read its files."
 
 
 class Machine:
@@ -18,7 +18,8 @@ class Machine:
     def __init__(self, demanded: IsolationLevel | None = None, use_cgroups: bool | None = None) -> None:
         self.demanded = demanded
         self._limits = _group_limits() if use_cgroups in (None, True) else frozenset()
-        self._obstacle: str | None = None
+        self._obstacle: Said | None = None
+        self._is_known = False
         self._asked_at = 0.0
 
     @property
@@ -28,29 +29,27 @@ class Machine:
     def isolation(self) -> Isolation:
         """The level in force. Raises CannotSee when the machine is too busy to tell."""
         if self.demanded is IsolationLevel.L0:
-            return Isolation(
-                IsolationLevel.L0, f"Isolation is switched off by the operator. {_OPEN} {self._limits_text()}"
-            )
+            return self._open(Said(Code.ISOLATION_OFF))
         obstacle = self._find_obstacle()
-        if obstacle:
-            return Isolation(IsolationLevel.L0, f"{obstacle}. {_OPEN} {self._limits_text()}")
-        return Isolation(IsolationLevel.L1, f"bubblewrap, {_user_text()}. {self._limits_text()}")
+        if obstacle is not None:
+            return self._open(obstacle)
+        users = Code.BUBBLEWRAP_USER_IDS if os.geteuid() == 0 else Code.BUBBLEWRAP_NAMESPACES
+        return Isolation(IsolationLevel.L1, (Said(users), self._limited()))
 
-    def _find_obstacle(self) -> str:
+    def _open(self, why: Said) -> Isolation:
+        return Isolation(IsolationLevel.L0, (why, Said(Code.FILES_READABLE), self._limited()))
+
+    def _find_obstacle(self) -> Said | None:
         is_stale = time.monotonic() - self._asked_at > ASK_AGAIN_S
-        if self._obstacle is None or (self._obstacle and is_stale):
-            self._obstacle = sandbox.obstacle()
+        if not self._is_known or (self._obstacle and is_stale):
+            self._obstacle, self._is_known = sandbox.obstacle(), True
             self._asked_at = time.monotonic()
         return self._obstacle
 
-    def _limits_text(self) -> str:
-        cpu = "limited" if "cpu" in self._limits else "not limited"
-        memory = "by control groups" if self._limits else "by watching"
-        return f"Memory limited {memory}, processor time {cpu}"
-
-
-def _user_text() -> str:
-    return "a user id per tenant" if os.geteuid() == 0 else "a user namespace"
+    def _limited(self) -> Said:
+        if not self._limits:
+            return Said(Code.MEMORY_WATCHED)
+        return Said(Code.LIMITED_BY_GROUPS if "cpu" in self._limits else Code.MEMORY_BY_GROUPS)
 
 
 def _group_limits() -> frozenset[str]:

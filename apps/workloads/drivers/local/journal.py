@@ -53,7 +53,7 @@ class Journal:
 
     def report(self, progress: Progress) -> None:
         if progress != self.progress:
-            if self.progress is None or progress.text != self.progress.text:
+            if self.progress is None or progress.said != self.progress.said:
                 self.note(progress.text)
             self.progress = progress
             self.beat(force=True)

@@ -14,11 +14,12 @@ import pynvml
 
 from apps.clusters import nvidia
 from apps.workloads.drivers.base import DriverError, LaunchRefused
+from apps.workloads.drivers.said import Code, Said
 
-_WORDS = {
-    pynvml.NVML_ERROR_NO_PERMISSION: "The platform may not cut cards on this machine: it has to run as root.",
-    pynvml.NVML_ERROR_IN_USE: "A process still uses the partition.",
-    pynvml.NVML_ERROR_INSUFFICIENT_RESOURCES: "The card has no room for this partition.",
+_SAID = {
+    pynvml.NVML_ERROR_NO_PERMISSION: Said(Code.MAY_NOT_CUT),
+    pynvml.NVML_ERROR_IN_USE: Said(Code.PARTITION_IN_USE),
+    pynvml.NVML_ERROR_INSUFFICIENT_RESOURCES: Said(Code.NO_ROOM_FOR_PARTITION),
 }
 
 
@@ -62,11 +63,11 @@ def library() -> Iterator[None]:
     try:
         pynvml.nvmlInit()
     except pynvml.NVMLError as error:
-        raise DriverError("The NVIDIA driver of this machine does not answer.") from error
+        raise DriverError(Said(Code.NVIDIA_DRIVER_SILENT)) from error
     try:
         yield
     except pynvml.NVMLError as error:
-        raise DriverError(_WORDS.get(error.value, f"NVML: {error}")) from error
+        raise DriverError(_SAID.get(error.value) or Said(Code.NVML, {"error": str(error)})) from error
     finally:
         pynvml.nvmlShutdown()
 
@@ -85,7 +86,7 @@ def place_of(handle: Any, profile: str, start: int) -> Place:
         sizes = dict(nvidia.placements(handle, int(info.id)))
         if start in sizes:
             return Place(profile, start, sizes[start], int(info.id), int(info.sliceCount))
-    raise LaunchRefused("no_such_partition", f"The card offers no partition {profile} at memory slice {start}")
+    raise LaunchRefused("no_such_partition", Said(Code.NO_SUCH_PARTITION, {"profile": profile, "start": start}))
 
 
 def instances(handle: Any) -> list[Instance]:
@@ -124,7 +125,7 @@ def complete(handle: Any, instance: Instance, compute_slices: int) -> Partition:
         if pynvml.nvmlDeviceGetGpuInstanceId(unit) == instance.id:
             uuid = nvidia.text(pynvml.nvmlDeviceGetUUID(unit))
             return Partition(uuid, instance.id, int(pynvml.nvmlDeviceGetComputeInstanceId(unit)))
-    raise DriverError("The partition was made, but the driver does not show it yet.")
+    raise DriverError(Said(Code.PARTITION_NOT_SHOWN))
 
 
 def destroy(instance: Instance) -> None:
@@ -153,7 +154,7 @@ def _whole_profile(instance: Any, slices: int) -> int:
         info = _compute_profile(instance, number)
         if info is not None and int(info.sliceCount) == slices:
             return int(info.id)
-    raise DriverError(f"The driver offers no compute instance of {slices} slices.")
+    raise DriverError(Said(Code.NO_COMPUTE_INSTANCE, {"slices": slices}))
 
 
 def _compute_profile(instance: Any, number: int) -> Any | None:

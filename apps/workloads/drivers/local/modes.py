@@ -5,12 +5,13 @@ Management"); the other modes are matters of bookkeeping and need nothing of the
 import pynvml
 
 from apps.workloads.drivers.base import DriverError, Unsupported
+from apps.workloads.drivers.said import Code, Said
 
 MIG = "mig"
-_WORDS = {
-    pynvml.NVML_ERROR_NOT_SUPPORTED: "This card cannot be partitioned (MIG).",
-    pynvml.NVML_ERROR_NO_PERMISSION: "The platform may not switch cards on this machine: it has to run as root.",
-    pynvml.NVML_ERROR_IN_USE: "A process still uses the card, or it still has MIG instances.",
+_SAID = {
+    pynvml.NVML_ERROR_NOT_SUPPORTED: Said(Code.NO_MIG),
+    pynvml.NVML_ERROR_NO_PERMISSION: Said(Code.MAY_NOT_SWITCH),
+    pynvml.NVML_ERROR_IN_USE: Said(Code.CARD_IN_USE),
 }
 
 
@@ -21,7 +22,7 @@ def set_mode(uuid: str, vendor_mode: str) -> None:
     except pynvml.NVMLError as error:
         if vendor_mode != MIG:
             return  # no NVIDIA driver: a card of another vendor, which knows no MIG
-        raise Unsupported("There is no NVIDIA driver on this machine.") from error
+        raise Unsupported(Said(Code.NO_NVIDIA_DRIVER)) from error
     try:
         _switch(uuid, wants_mig=vendor_mode == MIG)
     finally:
@@ -42,9 +43,9 @@ def _switch(uuid: str, *, wants_mig: bool) -> None:
             pynvml.nvmlDeviceSetMigMode(card, wanted)
             current, pending = pynvml.nvmlDeviceGetMigMode(card)
     except pynvml.NVMLError as error:
-        raise DriverError(_WORDS.get(error.value, f"NVML: {error}")) from error
+        raise DriverError(_SAID.get(error.value) or Said(Code.NVML, {"error": str(error)})) from error
     if current != wanted:
-        raise DriverError("The card takes the mode with its next reset: reset it or restart the machine, then repeat.")
+        raise DriverError(Said(Code.RESET_NEEDED))
 
 
 def _mode(card: object, *, wants_mig: bool) -> tuple[int, int]:

@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from apps.clusters.limiters import HAMI_LOCK, MPS_PIPES
-from apps.workloads.drivers.base import IsolationLevel, Mount
+from apps.workloads.drivers.base import IsolationLevel
 from apps.workloads.drivers.local import accounts, devices, sandbox, seccomp
 from apps.workloads.drivers.local.environment import (
     SANDBOX_EGRESS,
@@ -16,16 +16,22 @@ from apps.workloads.drivers.local.environment import (
     needs_scratch,
 )
 from apps.workloads.drivers.local.records import RunDirectory, RunSpec
+from apps.workloads.drivers.local.volumes import HostMount
+from apps.workloads.drivers.said import Code, Said
 
 
 class MountFailed(Exception):
-    """Something that the workload needs is not there; the text names its target, never a path of the host."""
+    """Something that the workload needs is not there; what is said names its target, never a path of the host."""
+
+    def __init__(self, said: Said) -> None:
+        super().__init__(str(said))
+        self.said = said
 
 
 def prepare(spec: RunSpec, run: RunDirectory) -> None:
     """Checks the sources and makes the run's own folders. Raises `MountFailed`."""
-    for mount in spec.request.mounts:
-        _check(mount, Path(spec.home))
+    for mount in spec.mounts:
+        _check(mount)
     own = [run.temporary, run.ports] + ([run.scratch] if needs_scratch(spec.request) else [])
     if devices.uses_hami(spec.request.devices) and spec.level is IsolationLevel.L1:
         own.append(run.temporary / HAMI_LOCK.name)  # the sandbox's /tmp
@@ -43,9 +49,9 @@ def prepare(spec: RunSpec, run: RunDirectory) -> None:
         if spec.uid is not None:
             _give_all(spec, own, spec.uid)
     except OSError as error:
-        raise MountFailed(f"The workload's folders could not be prepared: {error.strerror}") from error
+        raise MountFailed(Said(Code.FOLDERS_NOT_PREPARED, {"error": str(error.strerror)})) from error
     except RecursionError as error:  # of `os.fwalk`, one call for each level
-        raise MountFailed("Folders in what should be mounted are nested too deep") from error
+        raise MountFailed(Said(Code.MOUNT_TOO_DEEP)) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +81,16 @@ def launch_command(spec: RunSpec, run: RunDirectory, runtimes: Sequence[Path]) -
     return Launch(argv, () if seccomp_filter is None else (seccomp_filter,))
 
 
-def _mounts(spec: RunSpec, run: RunDirectory) -> list[Mount]:
+def _mounts(spec: RunSpec, run: RunDirectory) -> list[HostMount]:
     request = spec.request
     mounts = sandbox.private_mounts(run.temporary, run.ports)
-    mounts.append(Mount(str(run.notice), SANDBOX_NOTICE, read_only=True))
+    mounts.append(HostMount(str(run.notice), SANDBOX_NOTICE, read_only=True))
     if has_way_out(spec):
         # The folder, not the socket in it, which is made anew with each start of the proxy.
-        mounts.append(Mount(str(egress_folder(Path(spec.home))), SANDBOX_EGRESS, read_only=True))
+        mounts.append(HostMount(str(egress_folder(Path(spec.home))), SANDBOX_EGRESS, read_only=True))
     if needs_scratch(request):
-        mounts.append(Mount(str(run.scratch), request.workdir, read_only=False))
-    return mounts + [replace(mount, source=os.path.realpath(mount.source)) for mount in request.mounts]
+        mounts.append(HostMount(str(run.scratch), request.workdir, read_only=False))
+    return [*mounts, *spec.mounts]
 
 
 def egress_folder(home: Path) -> Path:
@@ -99,20 +105,17 @@ def _device_paths(spec: RunSpec) -> list[Path]:
     return paths
 
 
-def _check(mount: Mount, home: Path) -> None:
-    """Below the platform's home no step may be a link: a tenant could have put it there to reach another's files."""
-    real = os.path.realpath(mount.source)
-    if not os.path.exists(real):
-        raise MountFailed(f"What should be mounted on {mount.target} does not exist")
-    for parent in Path(mount.source).parents:
-        # The home itself may be named through a link of the operator's.
-        if os.path.realpath(parent) == str(home) and str(home / os.path.relpath(mount.source, parent)) != real:
-            raise MountFailed(f"What should be mounted on {mount.target} is reached through a link")
+def _check(mount: HostMount) -> None:
+    """No step below a volume's root may be a link: a tenant could have put it there to reach another's files."""
+    if not os.path.exists(mount.source):
+        raise MountFailed(Said(Code.MOUNT_MISSING, {"target": mount.target}))
+    if os.path.realpath(mount.source) != mount.source:
+        raise MountFailed(Said(Code.MOUNT_THROUGH_LINK, {"target": mount.target}))
 
 
 def _link_mounts(spec: RunSpec, scratch: Path) -> None:
     """Without a mount namespace, links stand in for the mounts below the working directory."""
-    for mount in spec.request.mounts:
+    for mount in spec.mounts:
         if is_inside(mount.target, spec.request.workdir):
             link = scratch / os.path.relpath(mount.target, spec.request.workdir)
             link.parent.mkdir(parents=True, exist_ok=True)
@@ -122,6 +125,6 @@ def _link_mounts(spec: RunSpec, scratch: Path) -> None:
 def _give_all(spec: RunSpec, own: list[Path], uid: int) -> None:
     for directory in own:
         accounts.give(directory, uid)
-    for mount in spec.request.mounts:
+    for mount in spec.mounts:
         if not mount.read_only:
-            accounts.give(Path(os.path.realpath(mount.source)), uid)
+            accounts.give(Path(mount.source), uid)

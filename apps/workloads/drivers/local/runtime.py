@@ -24,6 +24,7 @@ from pathlib import Path
 from apps.workloads.drivers.base import Progress, RuntimeImage, RuntimeKind
 from apps.workloads.drivers.local import node
 from apps.workloads.drivers.local.linux import try_lock
+from apps.workloads.drivers.said import Code, Said
 
 MARKER_FILE = ".plstack-complete"
 POLL_S = 0.25
@@ -36,7 +37,11 @@ Tick = Callable[[], None]
 
 
 class ImageFailed(Exception):
-    """The runtime cannot be built; the text says why, with the installer's last lines."""
+    """The runtime cannot be built: what the driver says of it, or the installer's last lines."""
+
+    def __init__(self, said: Said | None = None, output: str = "") -> None:
+        super().__init__(output if said is None else str(said))
+        self.said, self.output = said, output
 
 
 def key(image: RuntimeImage) -> str:
@@ -80,7 +85,7 @@ class Builder:
 
     def _wait_for_lock(self) -> int:
         while (lock := try_lock(self.path.with_suffix(".lock"))) is None:
-            self.report(Progress(f"Waiting for another installation of {self.image.name}"))
+            self.report(Progress(Said(Code.WAITING_FOR_INSTALLATION, {"name": self.image.name})))
             self.tick()
             time.sleep(POLL_S)
         return lock
@@ -99,11 +104,11 @@ class Builder:
             shutil.rmtree(downloads, ignore_errors=True)
 
     def _install(self, downloads: Path) -> None:
-        self.report(Progress(f"Creating the Python environment of {self.image.name}"))
+        self.report(Progress(Said(Code.CREATING_ENVIRONMENT, {"name": self.image.name})))
         self._run([str(BASE_PYTHON), "-I", "-m", "venv", "--without-pip", str(self.path)], downloads)
         if self.image.kind is RuntimeKind.NODE:
             self._install_python([node.PACKAGE], downloads)
-            self.report(Progress(f"Downloading and building {self.image.name}"))
+            self.report(Progress(Said(Code.BUILDING_IMAGE, {"name": self.image.name})))
             self._run(node.install_command(self.path, self.image.requirements), downloads, node.variables(self.path))
         elif self.image.requirements:
             self._install_python(self.image.requirements, downloads)
@@ -132,7 +137,7 @@ class Builder:
                 env=environment, start_new_session=True,
             )  # fmt: skip
         except OSError as error:
-            raise ImageFailed(f"{argv[0]}: {error.strerror}") from error
+            raise ImageFailed(output=f"{argv[0]}: {error.strerror}") from error
         try:
             lines = self._follow(process, downloads)
         finally:
@@ -140,7 +145,9 @@ class Builder:
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         if process.returncode != 0:
-            raise ImageFailed("\n".join(lines[-DETAIL_LINES:]) or f"The installer ended with {process.returncode}")
+            if lines:
+                raise ImageFailed(output="\n".join(lines[-DETAIL_LINES:]))
+            raise ImageFailed(Said(Code.INSTALLER_FAILED, {"status": process.returncode}))
 
     def _follow(self, process: "subprocess.Popen[bytes]", downloads: Path) -> list[str]:
         """Reads the installer to its end, into the set-up log and as progress; its last lines."""
@@ -190,7 +197,7 @@ class Download:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self.text = ""
+        self.said: Said | None = None
         self.file = ""
         self.total_bytes = 0.0
 
@@ -198,22 +205,23 @@ class Download:
         if found := self._PATTERN.match(line):
             self.file = found[1].rpartition("/")[2]
             self.total_bytes = float(found[2]) * self._UNITS[found[3]]
-            self.text = f"Downloading {self.file} ({found[2]} {found[3]})"
+            self.said = Said(Code.DOWNLOADING, {"name": self.file, "size": f"{found[2]} {found[3]}"})
         elif line.startswith("Installing collected packages:"):
             self.file = ""
-            self.text = f"Installing {line.count(',') + 1} packages"
+            self.said = Said(Code.INSTALLING, {"count": line.count(",") + 1})
         elif found := node.PROGRESS.match(line):
             self.file = ""
-            self.text = f"Downloading and building: {found[1]}"
+            self.said = Said(Code.BUILDING_PACKAGE, {"name": found[1]})
         elif line.startswith("Collecting "):
             self.file = ""
             # pip goes on to say "(from …)" with paths of this machine, which are not the workload's business.
-            self.text = line.partition(" (from")[0].strip()
+            name = line.removeprefix("Collecting ").partition(" (from")[0].strip()
+            self.said = Said(Code.COLLECTING, {"name": name})
 
     def progress(self) -> Progress | None:
-        if not self.text:
+        if self.said is None:
             return None
-        return Progress(self.text, self._fraction() if self.file else None)
+        return Progress(self.said, self._fraction() if self.file else None)
 
     def _fraction(self) -> float | None:
         if self.total_bytes < 5e6:

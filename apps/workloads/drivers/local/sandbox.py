@@ -13,16 +13,19 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from apps.workloads.drivers.base import CannotSee, Mount
+from apps.workloads.drivers.base import CannotSee
 from apps.workloads.drivers.local import gates, init, privileges, relay, seccomp
 from apps.workloads.drivers.local.environment import SANDBOX_PORTS, SANDBOX_TMP, is_inside
 from apps.workloads.drivers.local.runtime import BASE_PREFIX, BASE_PYTHON
+from apps.workloads.drivers.local.volumes import HostMount
+from apps.workloads.drivers.said import Code, Said
 
 PROJECT = Path(init.__file__).resolve().parents[4]
 LIBRARY_INSIDE = "/run/plstack/lib"
 _FIRST_PROCESS = [Path(str(module.__file__)).resolve() for module in (init, gates, privileges, relay)]
 INIT_INSIDE = f"{LIBRARY_INSIDE}/{_FIRST_PROCESS[0].relative_to(PROJECT)}"
 PROBE_TIMEOUT_S = 20
+MAX_ERROR = 160
 _PROBE = (
     "import sys; sys.path.append(sys.argv[1]); from apps.workloads.drivers.local import privileges; "
     "privileges.give_up(); print('inside')"
@@ -45,7 +48,7 @@ _ETC_NETWORK = ("gai.conf", "host.conf", "nsswitch.conf", "protocols", "resolv.c
 class View:
     """What the sandbox shows. `read_only`: folders of the host that it shows in their own place."""
 
-    mounts: Sequence[Mount] = ()
+    mounts: Sequence[HostMount] = ()
     read_only: Sequence[Path] = ()
     devices: Sequence[Path] = ()
     etc: Path | None = None
@@ -128,7 +131,7 @@ def _closed() -> Iterable[str]:
 
 def _own(view: View) -> Iterable[str]:
     system = [] if is_inside(str(BASE_PREFIX), "/usr") else [BASE_PREFIX]
-    fixed = [Mount(str(path), str(path), read_only=True) for path in [*system, *view.read_only]]
+    fixed = [HostMount(str(path), str(path), read_only=True) for path in [*system, *view.read_only]]
     # What is mounted on a path inside another mount has to come after it.
     for mount in sorted([*view.mounts, *fixed], key=lambda mount: mount.target.count("/")):
         yield from _parents(mount.target)
@@ -161,9 +164,10 @@ def write_etc(directory: Path, uid: int) -> None:
     (directory / "hosts").write_text("127.0.0.1 localhost workload\n::1 localhost\n")
 
 
-def private_mounts(temporary: Path, ports: Path) -> list[Mount]:
+def private_mounts(temporary: Path, ports: Path) -> list[HostMount]:
     """A temporary folder on disk, not in memory that the workload would pay for; and where it listens."""
-    return [Mount(str(temporary), SANDBOX_TMP, read_only=False), Mount(str(ports), SANDBOX_PORTS, read_only=False)]
+    own = ((temporary, SANDBOX_TMP), (ports, SANDBOX_PORTS))
+    return [HostMount(str(source), target, read_only=False) for source, target in own]
 
 
 def is_reserved(target: str) -> bool:
@@ -183,10 +187,10 @@ def _supports(option: str) -> bool:
     return f"{option} " in _output([executable() or "bwrap", "--help"])[1]
 
 
-def obstacle() -> str:
-    """Why no workload can be isolated here, found by isolating one; "" when it works."""
+def obstacle() -> Said | None:
+    """Why no workload can be isolated here, found by isolating one; None when it works."""
     if executable() is None:
-        return "bubblewrap (bwrap) is not installed"
+        return Said(Code.BUBBLEWRAP_MISSING)
     seccomp_filter = seccomp.open_filter()
     inherited = () if seccomp_filter is None else (seccomp_filter,)
     try:
@@ -196,8 +200,8 @@ def obstacle() -> str:
         for descriptor in inherited:
             os.close(descriptor)
     if code == 0 and "inside" in text:
-        return ""
-    return f"bubblewrap does not work here: {text.strip() or f'it ended with {code}'}"
+        return None
+    return Said(Code.BUBBLEWRAP_FAILS, {"error": text.strip()[:MAX_ERROR] or f"it ended with {code}"})
 
 
 def _output(argv: Sequence[str], inherited: Sequence[int] = ()) -> tuple[int, str]:
@@ -210,5 +214,5 @@ def _output(argv: Sequence[str], inherited: Sequence[int] = ()) -> tuple[int, st
         return 1, str(error)
     except subprocess.TimeoutExpired as error:
         # A machine too busy to answer has not been shown to lack anything.
-        raise CannotSee("The machine is too busy to try a sandbox") from error
+        raise CannotSee(Said(Code.MACHINE_BUSY)) from error
     return done.returncode, done.stdout.decode(errors="replace")

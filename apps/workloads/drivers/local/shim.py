@@ -7,30 +7,49 @@ lives, and goes through the phases once. A run directory that has a state was be
 import os
 import signal
 import socket
+import subprocess
 import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from apps.workloads.drivers.base import Exit, ExitReason, IsolationLevel, Phase, RuntimeImage
-from apps.workloads.drivers.local import cgroups, fencing, runtime, stopping
+from apps.workloads.drivers import fencing
+from apps.workloads.drivers.base import DriverError, Exit, ExitReason, Image, IsolationLevel, Phase, RuntimeImage
+from apps.workloads.drivers.local import cgroups, runtime, stopping
 from apps.workloads.drivers.local.disk_watch import DiskWatch
-from apps.workloads.drivers.local.environment import command
+from apps.workloads.drivers.local.environment import command, shim_environment
 from apps.workloads.drivers.local.journal import Journal
 from apps.workloads.drivers.local.linux import PR_SET_CHILD_SUBREAPER, prctl, remove_tree, try_lock
 from apps.workloads.drivers.local.mounting import MountFailed, launch_command, prepare
 from apps.workloads.drivers.local.records import RunDirectory, RunSpec, decode_spec
 from apps.workloads.drivers.local.stopping import StopFile
 from apps.workloads.drivers.local.supervise import Supervisor
+from apps.workloads.drivers.said import Code, Said
 
 BOOT = "import sys; sys.path.append(sys.argv[1]); from apps.workloads.drivers.local import shim; shim.main(sys.argv[2])"
 PROJECT = Path(__file__).resolve().parents[4]
 LOCK_WAIT_S = 5.0
+START_TIMEOUT_S = 30.0
 MIB = 1024 * 1024
 
 
 class Stopped(Exception):
     """A stop was asked for before the workload's own process existed."""
+
+
+def start(run: RunDirectory) -> None:
+    """Returns when a shim holds the attempt; a second one finds the first one's lock and leaves. Raises DriverError."""
+    argv = [sys.executable, "-I", "-S", "-c", BOOT, str(PROJECT), str(run.path)]
+    try:
+        done = subprocess.run(
+            argv, stdin=subprocess.DEVNULL, capture_output=True, cwd="/", env=shim_environment(run),
+            start_new_session=True, timeout=START_TIMEOUT_S, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired as error:
+        raise DriverError(Said(Code.SHIM_SILENT)) from error
+    if done.returncode != 0:
+        text = done.stderr.decode(errors="replace")[-500:]
+        raise DriverError(Said(Code.SHIM_FAILED, {"error": text}))
 
 
 def main(directory: str) -> None:
@@ -117,13 +136,13 @@ class Shim:
             return Exit(None, None, ExitReason.STOPPED)
         except runtime.ImageFailed as error:
             self.journal.note("The runtime could not be prepared:\n" + str(error))
-            return Exit(None, None, ExitReason.IMAGE_FAILED, str(error))
+            return Exit(None, None, ExitReason.IMAGE_FAILED, error.said, error.output)
         except MountFailed as error:
             self.journal.note(str(error))
-            return Exit(None, None, ExitReason.MOUNT_FAILED, str(error))
+            return Exit(None, None, ExitReason.MOUNT_FAILED, error.said)
         except OSError as error:  # a full disk, mostly, while the runtime is built
             reason = ExitReason.IMAGE_FAILED if self.journal.phase is Phase.IMAGE else ExitReason.START_FAILED
-            return Exit(None, None, reason, f"{error.strerror}")
+            return Exit(None, None, reason, output=f"{error.strerror}")
 
     def _phases(self, stop: StopFile) -> Exit:
         request = self.spec.request
@@ -144,7 +163,9 @@ class Shim:
             self.journal.note(f"The workload could not be started: {ended.detail}")
         return ended
 
-    def _prepare_runtime(self, image: RuntimeImage, stop: StopFile) -> Path:
+    def _prepare_runtime(self, image: Image, stop: StopFile) -> Path:
+        if not isinstance(image, RuntimeImage):
+            raise runtime.ImageFailed(Said(Code.NO_REFERENCES, {"image": image.name}))
         runtimes = Path(self.spec.home) / "runtimes"
         builder = runtime.Builder(
             image, runtimes, self.run_directory.setup_log, self.journal.report, lambda: self._tick(stop)

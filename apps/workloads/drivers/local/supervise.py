@@ -22,6 +22,7 @@ from apps.workloads.drivers.local.linux import PR_SET_CHILD_SUBREAPER, PR_SET_PD
 from apps.workloads.drivers.local.mounting import Launch
 from apps.workloads.drivers.local.records import MARKER, RunSpec
 from apps.workloads.drivers.local.stopping import StopFile
+from apps.workloads.drivers.said import Code, Said
 
 TICK_S = 0.25
 DRAIN_S = 5.0
@@ -38,7 +39,7 @@ class Outcome:
     """What was learned of the workload's end while it ran."""
 
     started: bool = False
-    failed: str = ""
+    failed: Said | None = None
     status: int | None = None
     out_of_memory: bool = False
     stopped: bool = False
@@ -75,7 +76,7 @@ class Supervisor:
         try:
             process = self._spawn(launch, theirs, listener, inlet)
         except (OSError, subprocess.SubprocessError) as error:
-            return Exit(None, None, ExitReason.START_FAILED, f"{launch.argv[0]}: {error}")
+            return Exit(None, None, ExitReason.START_FAILED, output=f"{launch.argv[0]}: {error}")
         finally:
             theirs.close()
             for descriptor in (inlet, *launch.inherited):
@@ -124,7 +125,7 @@ class Supervisor:
             if channel.fileno() in events and not self._listen(channel):
                 return
             if not self.outcome.started and time.monotonic() > deadline:
-                self.outcome.failed = "The workload's first process did not answer"
+                self.outcome.failed = Said(Code.FIRST_PROCESS_SILENT)
             self._tick(process)
 
     def _is_over(self) -> bool:
@@ -144,7 +145,7 @@ class Supervisor:
                 self.outcome.started = True
                 self.journal.begin_running()
             elif "failed" in message:
-                self.outcome.failed = message["failed"]
+                self.outcome.failed = Said.from_json(message["failed"])
             else:
                 self.outcome.status = message["status"]
                 self.journal.end_running()
@@ -250,26 +251,29 @@ class Supervisor:
         outcome = self.outcome
         kills = self.group.out_of_memory_kills() if self.group is not None else 0
         if not outcome.started:
-            return Exit(None, None, self._early_reason(), outcome.failed or self.journal.log_tail())
+            output = "" if outcome.failed else self.journal.log_tail()
+            return Exit(None, None, self._early_reason(), outcome.failed, output)
         status = outcome.status if outcome.status is not None else signal.SIGKILL
         code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else None
         number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
         if outcome.stopped:
-            return Exit(code, number, ExitReason.STOPPED, "It did not end in time and was killed" * self._killed)
+            killed = Said(Code.KILLED_AFTER_GRACE) if self._killed else None
+            return Exit(code, number, ExitReason.STOPPED, killed)
         if outcome.breach is not None:
-            return Exit(code, number, outcome.breach.reason, outcome.breach.detail)
+            return Exit(code, number, outcome.breach.reason, outcome.breach.said)
         if number == signal.SIGXFSZ and (largest := largest_file(self.spec)) is not None:
-            return Exit(code, number, ExitReason.DISK_LIMIT, f"It wrote a file larger than {largest // MIB} MiB")
+            said = Said(Code.FILE_TOO_LARGE, {"limit_mib": largest // MIB})
+            return Exit(code, number, ExitReason.DISK_LIMIT, said)
         if outcome.out_of_memory or (kills and code != 0):
-            return Exit(code, number, ExitReason.OOM, self._memory_detail())
+            return Exit(code, number, ExitReason.OOM, self._memory_exceeded())
         reason = ExitReason.EXITED if code is not None else ExitReason.SIGNALLED
-        return Exit(code, number, reason, self.journal.log_tail() if code != 0 else "")
+        return Exit(code, number, reason, output=self.journal.log_tail() if code != 0 else "")
 
     def _early_reason(self) -> ExitReason:
         return ExitReason.STOPPED if self.outcome.stopped else ExitReason.START_FAILED
 
-    def _memory_detail(self) -> str:
-        return f"It used more than its {self.spec.request.memory_mib} MiB of memory"
+    def _memory_exceeded(self) -> Said:
+        return Said(Code.MEMORY_EXCEEDED, {"limit_mib": self.spec.request.memory_mib})
 
 
 Process = subprocess.Popen[bytes]

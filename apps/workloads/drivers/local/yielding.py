@@ -12,11 +12,11 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from apps.workloads.drivers.base import LaunchRequest, Observation
+from apps.workloads.drivers.base import Observation
 from apps.workloads.drivers.capabilities import Notice
 from apps.workloads.drivers.local.environment import CHECKPOINTS, NOTICE_FILE, is_inside
 from apps.workloads.drivers.local.linux import write_atomic
-from apps.workloads.drivers.local.records import RunDirectory, decode_spec
+from apps.workloads.drivers.local.records import RunDirectory, RunSpec, decode_spec
 
 # A later look may find the moment to differ by this much without the file being written anew.
 SAME_S = 2.0
@@ -61,15 +61,15 @@ def with_checkpoint(run: RunDirectory, seen: Observation) -> Observation:
     """What was seen, with the age of the newest checkpoint. Also after the end: saving may be the last thing done."""
     if seen.ran_for_s is None or not run.spec.exists():
         return seen
-    folder = checkpoint_folder(decode_spec(run.spec.read_bytes()).request)
+    folder = checkpoint_folder(decode_spec(run.spec.read_bytes()))
     age = newest_age_s(folder) if folder is not None else None
     return seen if age is None else replace(seen, checkpoint_age_s=age)
 
 
-def checkpoint_folder(request: LaunchRequest) -> Path | None:
+def checkpoint_folder(spec: RunSpec) -> Path | None:
     """The folder on this machine that $PLSTACK_CHECKPOINTS names, where it lies in a mount that may be written to."""
-    inside = os.path.normpath(request.env.get(CHECKPOINTS, ""))
-    for mount in request.mounts:
+    inside = os.path.normpath(spec.request.env.get(CHECKPOINTS, ""))
+    for mount in spec.mounts:
         if not mount.read_only and is_inside(inside, mount.target):
             return Path(mount.source, os.path.relpath(inside, mount.target))
     return None

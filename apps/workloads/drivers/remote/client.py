@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from apps.workloads.drivers.base import CannotSee
 from apps.workloads.drivers.remote import codec, signing
+from apps.workloads.drivers.said import Code, Said
 
 CONNECT_S, ANSWER_S = 3.0, 15.0
 # After a failed connection, or without an answer in time, the node is not tried again for so long: a dead one must not
@@ -51,7 +52,7 @@ def call(peer: Peer, verb: str, payload: dict[str, Any], timeout_s: float = ANSW
     except (OSError, http.client.HTTPException) as error:
         if isinstance(error, TimeoutError):  # it takes calls and answers none: as costly to ask as one that is gone
             _rest(peer)
-        raise CannotSee(f"The node does not answer: {type(error).__name__}") from error
+        raise CannotSee(Said(Code.NODE_SILENT, {"error": type(error).__name__})) from error
     finally:
         connection.close()
     return _understood(peer, headers[signing.NONCE], response.status, data, response.getheader(signing.SIGNATURE))
@@ -69,12 +70,12 @@ def upgrade(peer: Peer, verb: str, payload: dict[str, Any]) -> socket.socket:
         status, found, data = _read_head(connection.sock)
     except (OSError, http.client.HTTPException, ValueError) as error:
         connection.close()
-        raise CannotSee(f"The node does not answer: {type(error).__name__}") from error
+        raise CannotSee(Said(Code.NODE_SILENT, {"error": type(error).__name__})) from error
     signature = found.get(signing.SIGNATURE.lower(), "")
     if status != http.HTTPStatus.SWITCHING_PROTOCOLS:
         connection.close()
         _understood(peer, headers[signing.NONCE], status, data, signature)
-        raise CannotSee("The node did not open a stream")
+        raise CannotSee(Said(Code.NO_STREAM))
     _genuine(peer, headers[signing.NONCE], status, b"", signature)
     stream: socket.socket = connection.sock
     stream.settimeout(None)
@@ -105,12 +106,12 @@ def _connection(peer: Peer, timeout_s: float) -> http.client.HTTPConnection:
     """A connected one. Raises CannotSee, at once while the node rests after a failure."""
     with _lock:
         if _resting.get(peer.address, 0.0) > time.monotonic():
-            raise CannotSee("The node did not answer a moment ago")
+            raise CannotSee(Said(Code.NODE_RESTING))
     try:
         connection = _connect(peer)
     except (OSError, ValueError) as error:
         _rest(peer)
-        raise CannotSee(f"The node cannot be reached: {type(error).__name__}") from error
+        raise CannotSee(Said(Code.NODE_UNREACHABLE, {"error": type(error).__name__})) from error
     connection.sock.settimeout(timeout_s)
     return connection
 
@@ -144,7 +145,7 @@ def _understood(peer: Peer, nonce: str, status: int, data: bytes, signature: str
     try:
         found: dict[str, Any] = json.loads(data)
     except ValueError as error:
-        raise CannotSee("The node's answer is no JSON") from error
+        raise CannotSee(Said(Code.NODE_UNINTELLIGIBLE, {"error": "no JSON"})) from error
     if status != http.HTTPStatus.OK:
         raise codec.error_in(found)
     return found
@@ -154,4 +155,4 @@ def _genuine(peer: Peer, nonce: str, status: int, data: bytes, signature: str) -
     try:
         signing.check_answer(peer.secret, nonce, status, data, signature)
     except signing.Forged as error:
-        raise CannotSee(str(error)) from error
+        raise CannotSee(Said(Code.NODE_FORGED, {"error": str(error)})) from error

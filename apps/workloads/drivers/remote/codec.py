@@ -24,6 +24,7 @@ from apps.workloads.drivers.local.records import (
     encode_observation,
     encode_spec,
 )
+from apps.workloads.drivers.said import Said
 
 Json = dict[str, Any]
 
@@ -65,20 +66,27 @@ def usages_in(data: list[Json]) -> list[Usage]:
     return [Usage(**fields) for fields in data]
 
 
+def isolation_out(found: Isolation) -> Json:
+    """`reason`: in English, for a platform that knows no codes."""
+    return {"level": found.level.value, "reason": found.reason, "said": [said.as_json() for said in found.said]}
+
+
 def isolation_in(data: Json) -> Isolation:
-    return Isolation(IsolationLevel(data["level"]), data["reason"])
+    said = data["said"] if "said" in data else [data["reason"]]
+    return Isolation(IsolationLevel(data["level"]), tuple(map(Said.from_json, said)))
 
 
 def error_out(error: DriverError) -> Json:
-    """What went wrong, in the contract's own terms."""
+    """What went wrong, in the contract's own terms. `text`: for a platform that knows no codes."""
+    told = {"text": str(error), "said": error.said.as_json()}
     if isinstance(error, LaunchRefused):
-        return {"kind": "refused", "code": error.code, "text": error.text}
+        return {"kind": "refused", "code": error.code, **told}
     kind = "cannot_see" if isinstance(error, CannotSee) else "unsupported" if isinstance(error, Unsupported) else ""
-    return {"kind": kind or "driver", "text": str(error)}
+    return {"kind": kind or "driver", **told}
 
 
 def error_in(data: Json) -> DriverError:
-    text = str(data.get("text", ""))
+    said = Said.from_json(data.get("said", data.get("text", "")))
     if data.get("kind") == "refused":
-        return LaunchRefused(str(data.get("code", "")), text)
-    return {"cannot_see": CannotSee, "unsupported": Unsupported}.get(str(data.get("kind")), DriverError)(text)
+        return LaunchRefused(str(data.get("code", "")), said)
+    return {"cannot_see": CannotSee, "unsupported": Unsupported}.get(str(data.get("kind")), DriverError)(said)

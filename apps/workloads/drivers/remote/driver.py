@@ -5,9 +5,12 @@ import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from datetime import timedelta
 from functools import partial
+from pathlib import Path
 from uuid import UUID
 
+from apps.workloads.drivers import fencing
 from apps.workloads.drivers.base import (
     CannotSee,
     Handle,
@@ -22,6 +25,7 @@ from apps.workloads.drivers.remote import client, codec
 from apps.workloads.drivers.remote.client import Peer
 from apps.workloads.drivers.remote.execution import RemoteExec
 from apps.workloads.drivers.remote.forwarding import Forwards
+from apps.workloads.drivers.said import Code, Said
 from apps.workloads.drivers.sockets import Endpoint
 from apps.workloads.drivers.streams import ExecStream
 
@@ -32,17 +36,24 @@ PROBE_S = 5.0
 
 
 class RemoteDriver:
-    """Implements `Driver` and the metrics, cleanup, notice and GPU mode mixins.
+    """Implements `Driver` and the mixins of metrics, isolation, cleanup, inventory, notices, GPU modes and fencing.
 
     `lookup`: the agent of the node of this name; raises CannotSee for one that is not known. `uid_of`: the tenant's
-    user id on every machine, because they share one file system; None where the platform gives tenants none.
+    user id on every machine, because they share one file system; None where the platform gives tenants none. `data`:
+    root of that file system, where fences stand; None where nothing is shared.
     """
 
     name = NAME
 
-    def __init__(self, lookup: Callable[[str], Peer], uid_of: Callable[[UUID], int | None]) -> None:
+    def __init__(
+        self,
+        lookup: Callable[[str], Peer],
+        uid_of: Callable[[UUID], int | None],
+        data: Callable[[], Path] | None = None,
+    ) -> None:
         self._lookup = lookup
         self._uid_of = uid_of
+        self._data = data
         self._forwards = Forwards()
 
     def launch(self, request: LaunchRequest) -> Handle:
@@ -88,17 +99,28 @@ class RemoteDriver:
     def set_gpu_mode(self, node: str, uuid: str, mode: str) -> None:
         client.call(self._lookup(node), "mode", {"uuid": uuid, "mode": mode}, LAUNCH_S)
 
-    def isolation_of(self, node: str) -> Isolation:
+    def isolation(self, node: str) -> Isolation:
         with _sensible():
             return codec.isolation_in(client.call(self._lookup(node), "isolation", {}))
 
-    def known_on(self, node: str) -> list[str]:
-        """`ref` of every attempt that has a record on the node."""
+    def known(self, node: str) -> list[str]:
         with _sensible():
             return [str(ref) for ref in client.call(self._lookup(node), "known", {})["refs"]]
 
+    @property
+    def fenced_within(self) -> timedelta:
+        return fencing.FENCED_WITHIN
+
+    def fence(self, ref: str) -> None:
+        """On the shared storage, where the attempt's shim looks: this needs neither the agent nor the network."""
+        if self._data is not None:
+            fencing.put_up(self._data(), ref)
+
+    def unfence(self, ref: str) -> None:
+        if self._data is not None:
+            fencing.remove(self._data(), ref)
+
     def answers(self, node: str) -> bool:
-        """Whether the node can be asked at all, found out in a few seconds."""
         try:
             client.call(self._lookup(node), "known", {}, PROBE_S)
         except CannotSee:
@@ -115,4 +137,4 @@ def _sensible() -> Iterator[None]:
     try:
         yield
     except (KeyError, TypeError, ValueError) as error:
-        raise CannotSee(f"The node's answer makes no sense: {error}") from error
+        raise CannotSee(Said(Code.NODE_UNINTELLIGIBLE, {"error": str(error)})) from error

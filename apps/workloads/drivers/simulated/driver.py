@@ -4,8 +4,7 @@ An attempt runs under the local driver without devices, with at most `MAX_CPU_MI
 `processes` of them at a time, further ones are stubs: they take their time, say so in their log, and end well.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from apps.workloads.drivers.base import (
@@ -20,12 +19,15 @@ from apps.workloads.drivers.base import (
     LogChunk,
     Observation,
     Phase,
+    RuntimeImage,
     Unsupported,
     Usage,
 )
 from apps.workloads.drivers.capabilities import Notice
+from apps.workloads.drivers.errors import now_or_later
 from apps.workloads.drivers.local.checks import check
 from apps.workloads.drivers.local.driver import LocalDriver
+from apps.workloads.drivers.said import Code, Said
 from apps.workloads.drivers.simulated import figures, stubs
 from apps.workloads.drivers.simulated.grants import Grant, Grants, boot, now_s
 from apps.workloads.drivers.sockets import Endpoint
@@ -40,7 +42,7 @@ STUB_SECONDS = "PLSTACK_SIMULATED_SECONDS"
 
 
 class SimulatedDriver:
-    """Implements `Driver`, `MetricsMixin`, `IsolationMixin`, `CleanupMixin`, `NoticeMixin` and `GpuModeMixin`."""
+    """Implements `Driver` and the mixins of metrics, isolation, cleanup, inventory, images, notices and GPU modes."""
 
     name = NAME
 
@@ -61,7 +63,7 @@ class SimulatedDriver:
         self._processes = processes
         self._clock = clock
 
-    def isolation(self) -> Isolation:
+    def isolation(self, node: str = "") -> Isolation:
         return self._local.isolation()
 
     def set_gpu_mode(self, node: str, uuid: str, mode: str) -> None:
@@ -69,13 +71,13 @@ class SimulatedDriver:
 
     def _reach(self, node: str) -> None:
         if self._is_off(node):
-            raise CannotSee("The simulated machine is switched off")
+            raise CannotSee(Said(Code.SWITCHED_OFF))
 
     def launch(self, request: LaunchRequest) -> Handle:
         check(request)
         self._reach(request.node)
         ref = str(request.attempt_id)
-        with _now_or_later(), self._grants.locked():
+        with now_or_later(), self._grants.locked():
             grant = self._grants.read(ref)
             if grant is None:
                 grant = self._grant(request)
@@ -97,10 +99,10 @@ class SimulatedDriver:
 
     def observe(self, handle: Handle) -> Observation:
         self._reach(handle.node)
-        with _now_or_later():
+        with now_or_later():
             grant = self._grants.read(handle.ref)
             if grant is None:
-                return Observation(Phase.LOST, exit=Exit(None, None, ExitReason.LOST, "Its record is gone"))
+                return Observation(Phase.LOST, exit=Exit(None, None, ExitReason.LOST, Said(Code.RECORD_GONE)))
             seen = self._stub(handle.ref, grant) if grant.stub_s else self._process(handle, grant)
             if seen.phase.is_final:
                 self._grants.mark(handle.ref, "ended").touch()
@@ -112,7 +114,7 @@ class SimulatedDriver:
 
     def _stub(self, ref: str, grant: Grant) -> Observation:
         if grant.boot != boot():
-            lost = Exit(None, None, ExitReason.LOST, "The machine was started anew")
+            lost = Exit(None, None, ExitReason.LOST, Said(Code.MACHINE_RESTARTED))
             return Observation(Phase.LOST, exit=lost)
         return stubs.observe(grant, self._clock() - grant.began_s, self._stopped_s(ref, grant))
 
@@ -125,7 +127,7 @@ class SimulatedDriver:
 
     def stop(self, handle: Handle, grace_s: float) -> None:
         self._reach(handle.node)
-        with _now_or_later():
+        with now_or_later():
             grant = self._grants.read(handle.ref)
             mark = self._grants.mark(handle.ref, "stop")
             if grant is not None and not grant.stub_s:
@@ -136,14 +138,14 @@ class SimulatedDriver:
     def tell(self, handle: Handle, notice: Notice | None) -> None:
         """A stub has nobody to tell."""
         self._reach(handle.node)
-        with _now_or_later():
+        with now_or_later():
             grant = self._grants.read(handle.ref)
         if grant is not None and not grant.stub_s:
             self._local.tell(handle, notice)
 
     def logs(self, handle: Handle, offset: int = 0, limit: int = 65536) -> LogChunk:
         self._reach(handle.node)
-        with _now_or_later():
+        with now_or_later():
             grant = self._grants.read(handle.ref)
         if grant is None:
             return LogChunk(b"", offset, offset, complete=True)
@@ -155,7 +157,7 @@ class SimulatedDriver:
 
     def metrics(self, handle: Handle, since_s: float = 0.0) -> list[Usage]:
         self._reach(handle.node)
-        with _now_or_later():
+        with now_or_later():
             grant = self._grants.read(handle.ref)
         if grant is None:
             return []
@@ -176,24 +178,28 @@ class SimulatedDriver:
         return self._local.endpoint(handle, port)
 
     def _refuse_stub(self, handle: Handle) -> None:
-        with _now_or_later():
+        with now_or_later():
             grant = self._grants.read(handle.ref)
         if grant is not None and grant.stub_s:
-            raise Unsupported("A stub on simulated hardware runs no program")
+            raise Unsupported(Said(Code.STUB))
 
     def forget(self, handle: Handle) -> None:
-        with _now_or_later():
+        with now_or_later():
             grant = self._grants.read(handle.ref)
             if grant is None:
                 return
             if not grant.stub_s:
                 self._local.forget(handle)
             elif not self._stub(handle.ref, grant).phase.is_final:
-                raise DriverError("The attempt has not ended")
+                raise DriverError(Said(Code.NOT_ENDED))
             self._grants.forget(handle.ref)
 
-    def known(self) -> list[str]:
-        with _now_or_later():
+    def has_image(self, image: RuntimeImage) -> bool:
+        return self._local.has_image(image)
+
+    def known(self, node: str = "") -> list[str]:
+        """Of all its nodes: they share one folder."""
+        with now_or_later():
             return sorted(self._grants.known())
 
 
@@ -213,12 +219,3 @@ def _stub_seconds(env: Mapping[str, str]) -> float:
         return max(1.0, float(env.get(STUB_SECONDS, STUB_S)))
     except ValueError:
         return STUB_S
-
-
-@contextmanager
-def _now_or_later() -> Iterator[None]:
-    """What the file system could not answer is not known; it is not an answer."""
-    try:
-        yield
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise CannotSee(f"{type(error).__name__}: {error}") from error

@@ -1,6 +1,7 @@
 """An attempt that runs nothing: what it would have shown, computed from the time that has passed."""
 
 from apps.workloads.drivers.base import Exit, ExitReason, LogChunk, Observation, Phase, Progress, StepTime, Usage
+from apps.workloads.drivers.said import Code, Said
 from apps.workloads.drivers.simulated import figures
 from apps.workloads.drivers.simulated.grants import Grant
 
@@ -15,7 +16,7 @@ def observe(grant: Grant, passed_s: float, stopped_s: float | None) -> Observati
     until = passed_s if stopped_s is None else min(passed_s, stopped_s)
     ran = min(until - START_S, grant.stub_s)
     if stopped_s is not None and ran < grant.stub_s:
-        return _ended(grant, ran, Exit(None, 15, ExitReason.STOPPED, "Stopped"))
+        return _ended(grant, ran, Exit(None, 15, ExitReason.STOPPED, Said(Code.STOPPED)))
     if ran >= grant.stub_s:
         return _ended(grant, grant.stub_s, Exit(0, None, ExitReason.EXITED))
     if ran < 0:
@@ -25,7 +26,7 @@ def observe(grant: Grant, passed_s: float, stopped_s: float | None) -> Observati
 
 def _starting(passed_s: float) -> Observation:
     phase = Phase.IMAGE if passed_s < IMAGE_S else Phase.MOUNT
-    return Observation(phase, _steps(passed_s), Progress("Simulated", min(1.0, passed_s / START_S)))
+    return Observation(phase, _steps(passed_s), Progress(Said(Code.SIMULATED), min(1.0, passed_s / START_S)))
 
 
 def _steps(passed_s: float) -> tuple[StepTime, ...]:

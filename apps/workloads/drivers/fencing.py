@@ -15,10 +15,13 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
 
 FOLDER = ".plstack-fences"
 LOOK_S = 2.0
+FENCED_WITHIN = timedelta(seconds=2 * LOOK_S + 1)
+"""From the fence until another try may start: a shim that reaches the storage has looked twice by then."""
 
 
 def prepare(data: Path) -> None:

@@ -1,0 +1,43 @@
+"""What a driver raises. Each carries what it has to say; `str()` of it is English, for logs."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from apps.workloads.drivers.said import Code, Said
+
+
+class DriverError(Exception):
+    """Not now. Nothing follows from this about the workload."""
+
+    def __init__(self, said: Said) -> None:
+        super().__init__(str(said))
+        self.said = said
+
+
+class CannotSee(DriverError):
+    """Transient: the state could not be read. Keep the last known state, call it stale, ask again."""
+
+
+class LaunchRefused(DriverError):
+    """Final: this request can never start here. `code` groups the reasons and is stable."""
+
+    def __init__(self, code: str, said: Said) -> None:
+        super().__init__(said)
+        self.code = code
+
+    @property
+    def text(self) -> str:
+        return str(self.said)
+
+
+class Unsupported(DriverError):
+    """The driver, or this machine, does not offer this capability."""
+
+
+@contextmanager
+def now_or_later() -> Iterator[None]:
+    """What the file system could not answer is not known; it is not an answer."""
+    try:
+        yield
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise CannotSee(Said(Code.UNREADABLE, {"error": f"{type(error).__name__}: {error}"})) from error

@@ -1,0 +1,90 @@
+"""What a workload's programs come from: a runtime, or a container image that is pinned by its digest."""
+
+import pytest
+
+from apps.common.scoping import acting
+from apps.workloads import faults
+from apps.workloads.choices import Fault, Reason, Status
+from apps.workloads.drivers.base import IsolationLevel
+from apps.workloads.drivers.images import Reference
+from apps.workloads.drivers.local.records import RunSpec, decode_spec, encode_spec
+from apps.workloads.drivers.remote import codec
+from apps.workloads.models import Attempt, Workload
+from apps.workloads.reconcile.launch import launch_request
+from apps.workloads.spec import Image
+from tests.builders import World, reload, submit_workload
+from tests.workloads.loops import tick
+
+DIGEST = f"sha256:{'0123456789abcdef' * 4}"
+TORCH = f"registry.lab:5000/team/torch@{DIGEST}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TORCH,
+        f"ghcr.io/owner/a.b_c__d-e/f@{DIGEST}",
+        f"localhost/x@{DIGEST}",
+        f"10.0.0.7:443/x/y@{DIGEST}",
+    ],
+)
+def test_an_image_is_named_by_host_repository_and_digest(text: str) -> None:
+    assert Reference.parse(text).name == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "registry.lab/torch",
+        "registry.lab/torch:latest",
+        f"registry.lab/torch:2.6@{DIGEST}",
+        f"torch@{DIGEST}",
+        f"registry.lab/@{DIGEST}",
+        f"registry.lab//torch@{DIGEST}",
+        f"registry.lab/Torch@{DIGEST}",
+        f"registry.lab/../torch@{DIGEST}",
+        f"registry.lab/torch-@{DIGEST}",
+        f"https://registry.lab/torch@{DIGEST}",
+        f"user@registry.lab/torch@{DIGEST}",
+        f"registry.lab/torch @{DIGEST}",
+        f"registry.lab/torch\n@{DIGEST}",
+        f"registry.lab/tôrch@{DIGEST}",
+        f"registry.lab/{'a' * 300}@{DIGEST}",
+        f"registry.lab/torch@{DIGEST[:-1]}",
+        f"registry.lab/torch@{DIGEST.upper()}",
+        f"registry.lab/torch@{DIGEST}\n",
+        f"registry.lab/torch@sha512:{'0' * 128}",
+    ],
+)
+def test_anything_else_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is no "):
+        Reference.parse(text)
+
+
+def submitted(world: World, image: Reference | Image) -> Workload:
+    with acting(world.actor):
+        return reload(submit_workload(world, image=image))
+
+
+def test_a_specification_keeps_either_sort_of_image(world: World) -> None:
+    for image in (Reference.parse(TORCH), Image("sklearn", ("scikit-learn==1.6.1",))):
+        assert submitted(world, image).frozen_spec.image == image
+
+
+def test_a_request_keeps_it_on_its_way_to_a_machine(world: World) -> None:
+    workload = submitted(world, Reference.parse(TORCH))
+    request = launch_request(Attempt(workload=workload, node=world.node, number=1))
+    assert request.image == Reference.parse(TORCH)
+    assert codec.request_in(codec.request_out(request)) == request
+    spec = RunSpec(request, IsolationLevel.L0, None, False, "/h")
+    assert decode_spec(encode_spec(spec)) == spec
+
+
+def test_a_machine_that_runs_no_containers_says_so_in_words(world: World) -> None:
+    workload = submitted(world, Reference.parse(TORCH))
+    tick()
+    workload = reload(workload)
+    assert (workload.status, workload.reason, workload.fault) == (Status.FAILED, Reason.REFUSED, Fault.PLATFORM)
+    advice = faults.advise(workload)
+    assert advice.text == f"Its machine runs no container images, so {TORCH} cannot be started there."
