@@ -1,6 +1,9 @@
 """What roles may do: sets of named permissions, and the ranks that decide who may change whom."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.utils.functional import Promise
 
 from apps.common.permissions import Permission as P
 from apps.tenants.choices import PlatformRole, Role
@@ -78,7 +81,6 @@ PLATFORM_ROLES: dict[PlatformRole, frozenset[P]] = {
     PlatformRole.SUPER: frozenset(p for p in P if p.startswith("platform.")),
 }
 
-ORGANISATION_PERMISSIONS = ORGANISATION_ROLES[Role.ADMIN]
 PLATFORM_PERMISSIONS = PLATFORM_ROLES[PlatformRole.SUPER]
 
 # Who may change whom: only people of a lower rank. The platform's staff stand above every organisation.
@@ -86,9 +88,45 @@ RANKS: dict[str, int] = {Role.MEMBER: 1, Role.FINANCE: 2, Role.ADMIN: 3}
 STAFF_RANK = 4
 
 
+@dataclass(frozen=True, slots=True)
+class AddedPermission:
+    """A permission that a kind of work brings: in words, under a heading, and which base roles hold it.
+
+    Administrators always do.
+    """
+
+    permission: P
+    words: str | Promise
+    heading: str | Promise
+    roles: frozenset[Role] = frozenset()
+
+
+ADDED: dict[str, AddedPermission] = {}
+
+
+def add(added: AddedPermission) -> None:
+    """From now on it may be given and asked for. Raises `ValueError` for one known."""
+    P.add(added.permission)
+    ADDED[added.permission] = added
+    for role in {Role.ADMIN, *added.roles}:
+        ORGANISATION_ROLES[role] |= {added.permission}
+
+
+def remove(added: AddedPermission) -> None:
+    for role in Role:
+        ORGANISATION_ROLES[role] -= {added.permission}
+    P.remove(added.permission)
+    del ADDED[added.permission]
+
+
+def organisation_permissions() -> frozenset[P]:
+    """Everything that can be allowed inside an organisation."""
+    return ORGANISATION_ROLES[Role.ADMIN]
+
+
 def organisation_names(names: Iterable[str]) -> frozenset[P]:
     """Those of the names that mean a permission inside an organisation; names of other versions are passed over."""
-    return ORGANISATION_PERMISSIONS & frozenset(names)
+    return organisation_permissions() & frozenset(names)
 
 
 def platform_names(names: Iterable[str]) -> frozenset[P]:

@@ -14,6 +14,7 @@ from apps.common.api import ScopedView
 from apps.common.errors import Invalid
 from apps.common.permissions import Permission
 from apps.training import services
+from apps.training.choices import KIND
 from apps.training.quote_serializers import QuoteRequestSerializer, QuoteSerializer
 from apps.workloads.offers.either import also_named
 from apps.workloads.offers.picker import package_choices
@@ -42,7 +43,7 @@ class QuoteView(ScopedView):
         data = asked.validated_data
         package = services.choose_package(self.actor, data["package"])
         also = also_named(self.actor, package, data.get("also", ()))
-        found = offer(self.actor, package, also=also, cluster=_cluster(data.get("cluster")))
+        found = offer(self.actor, package, kind=KIND, also=also, cluster=_cluster(data.get("cluster")))
         choices = [] if found.starts_now else package_choices(self.actor, list(funds.packages(self.actor)))
         terms = contract_on(
             self.actor, package, preemptible=data["preemptible"], priority=data.get("priority"), also=also

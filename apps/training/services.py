@@ -23,9 +23,9 @@ from apps.storage.beneath import open_file
 from apps.storage.choosing import Chosen, chosen_of, mounts_of
 from apps.storage.models import Folder, FolderKind
 from apps.training import command, selectors
+from apps.training.choices import KIND
 from apps.training.models import Entry, Run
 from apps.workloads import services as workloads
-from apps.workloads.choices import Kind
 from apps.workloads.models import Workload
 from apps.workloads.offers.either import also_of, chosen_package_id, on_any
 from apps.workloads.offers.quoting import resources_of
@@ -150,7 +150,7 @@ def _submission(request: Request, name: str, spec: Spec, package: Package, actor
     quote = funds.quote(actor, package_id=package.pk)
     spec = on_any(actor, spec, package, request.also_ids)
     return workloads.Submission(
-        kind=Kind.TRAINING,
+        kind=KIND,
         name=name,
         spec=replace(spec, preemptible=request.preemptible, cluster=str(request.cluster_id or "") or None),
         package_id=package.pk,

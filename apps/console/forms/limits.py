@@ -26,6 +26,11 @@ UNITS: dict[Resource, tuple[int, str | Promise]] = {
 }
 
 
+def unit(resource: Resource) -> tuple[int, str | Promise]:
+    """What a kind of work counts has no unit beside its label."""
+    return UNITS.get(resource, (1, ""))
+
+
 @dataclass(frozen=True, slots=True)
 class LimitField:
     """One line of the form as the page shows it."""
@@ -48,7 +53,7 @@ class LimitsForm(forms.Form):
                 required=False,
                 min_value=0,
                 max_digits=10,
-                decimal_places=0 if UNITS[line.resource][0] == 1 else 3,
+                decimal_places=0 if unit(line.resource)[0] == 1 else 3,
                 widget=forms.TextInput(
                     attrs={"inputmode": "decimal", "autocomplete": "off", "placeholder": _("unlimited")}
                 ),
@@ -56,7 +61,7 @@ class LimitsForm(forms.Form):
 
     def rows(self) -> list[LimitField]:
         return [
-            LimitField(line, self[field_name(line)], UNITS[line.resource][1], shown(line.resource, line.used))
+            LimitField(line, self[field_name(line)], unit(line.resource)[1], shown(line.resource, line.used))
             for line in self.lines
         ]
 
@@ -77,8 +82,8 @@ def field_name(line: LevelLine) -> str:
 
 def shown(resource: Resource, amount: int | None) -> str:
     """In the unit that people use, without the unit; empty for None."""
-    return "" if amount is None else f"{(Decimal(amount) / UNITS[resource][0]).normalize():f}"
+    return "" if amount is None else f"{(Decimal(amount) / unit(resource)[0]).normalize():f}"
 
 
 def _stored(resource: Resource, value: Decimal | None) -> int | None:
-    return None if value is None else int(value * UNITS[resource][0])
+    return None if value is None else int(value * unit(resource)[0])

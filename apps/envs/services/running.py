@@ -12,14 +12,14 @@ from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict
 from apps.envs import program, states
-from apps.envs.choices import Step
+from apps.envs.choices import KIND, Step
 from apps.envs.models import Environment
 from apps.envs.permissions import require_manage, require_own
 from apps.envs.services.mounts import resolve
 from apps.envs.services.shared import choose_package, locked, log, refuse_binned, refuse_busy, tell_pages
 from apps.storage.disk import refuse_when_full
 from apps.workloads import services as workloads
-from apps.workloads.choices import Kind, Reason, Status
+from apps.workloads.choices import Reason, Status
 from apps.workloads.models import Workload
 from apps.workloads.offers.either import on_any, would_do
 from apps.workloads.placing import read_zones
@@ -61,7 +61,7 @@ def submit(actor: Actor, environment: Environment) -> Environment:
     workload = workloads.submit(
         actor,
         workloads.Submission(
-            kind=Kind.ENVIRONMENT,
+            kind=KIND,
             name=environment.name,
             spec=on_any(actor, spec, package, _also(actor, environment, package)),
             package_id=package.pk,

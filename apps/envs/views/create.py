@@ -22,6 +22,7 @@ from apps.common.pages import REFUSED
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.envs import selectors
+from apps.envs.choices import KIND
 from apps.envs.forms import NEVER, NewForm, SettingsForm, initial_of, new_key
 from apps.envs.policy import EnvironmentSettings
 from apps.envs.services import create as creating
@@ -29,7 +30,6 @@ from apps.registry import selectors as registry
 from apps.registry.picker import image_choices
 from apps.storage.choosing import rows as choosing_rows
 from apps.tenants import settings
-from apps.workloads.choices import Kind
 from apps.workloads.offers import quotecard
 from apps.workloads.offers.alsocard import also_context, ticked
 from apps.workloads.offers.capcard import with_cap
@@ -159,7 +159,7 @@ def quote_context(actor: Actor, form: NewForm, choices: Sequence[PackageChoice] 
         waits = found is not None and not found.starts_now
         choices = package_choices(actor, list(funds.packages(actor))) if waits else []
     contract = _contract(actor, form, found)
-    card = quotecard.card(actor, found, choices, kind=Kind.ENVIRONMENT)
+    card = quotecard.card(actor, found, choices)
     return {"quote": with_cap(card, found, form["cap"].value()), "contract": contract}
 
 
@@ -181,7 +181,7 @@ def _offer(actor: Actor, form: NewForm, choices: Sequence[PackageChoice]) -> Off
     outlook = next((choice.forecast for choice in choices if choice.package.pk == package.pk), None)
     also = () if without else ticked(form, package, funds.packages(actor))
     cluster = cluster_named(form["cluster"].value())
-    return offer(actor, package, outlook, kind=Kind.ENVIRONMENT, also=also, cluster=cluster)
+    return offer(actor, package, outlook, kind=KIND, also=also, cluster=cluster)
 
 
 def _chosen(value: Any, rows: Any) -> Package | None:

@@ -26,6 +26,7 @@ from apps.registry.picker import image_choices
 from apps.storage import choosing
 from apps.storage import services as storage
 from apps.training import command, selectors, services
+from apps.training.choices import KIND
 from apps.training.forms import RunForm, Source, initial_of, initial_of_example, initial_of_nothing
 from apps.training.models import Entry, Run
 from apps.training.views.code import box_context, uploaded
@@ -183,7 +184,7 @@ def _offer(actor: Actor, form: RunForm, choices: list[PackageChoice]) -> Offer |
         return None
     outlook = next((choice.forecast for choice in choices if choice.package.pk == package.pk), None)
     also = ticked(form, package, funds.packages(actor))
-    return offer(actor, package, outlook, also=also, cluster=cluster_named(form["cluster"].value()))
+    return offer(actor, package, outlook, kind=KIND, also=also, cluster=cluster_named(form["cluster"].value()))
 
 
 def _command(form: RunForm) -> dict[str, str]:
