@@ -10,6 +10,7 @@ from apps.envs.models import Environment
 from apps.envs.notices import SPEAKERS
 from apps.envs.services.switching import start_instead
 from apps.tenants.choices import Resource
+from apps.tenants.roles import MEMBERS, READERS, KindPermission
 from apps.workloads.kinds import KindRules, KindWords, Menu, Notices, Rights
 from apps.workloads.models import Workload
 
@@ -27,7 +28,20 @@ ENVIRONMENT = KindRules(
     name=KIND,
     label=_("Environment"),
     rights=Rights(Permission.ENVIRONMENTS_VIEW, Permission.ENVIRONMENTS_USE, Permission.ENVIRONMENTS_MANAGE_ALL),
+    permissions=(
+        KindPermission(Permission.ENVIRONMENTS_VIEW, _("See environments"), _("Environments"), READERS),
+        KindPermission(
+            Permission.ENVIRONMENTS_USE,
+            _("Create, open, start and stop environments of one's own"),
+            _("Environments"),
+            MEMBERS,
+        ),
+        KindPermission(
+            Permission.ENVIRONMENTS_MANAGE_ALL, _("See and manage colleagues' environments"), _("Environments")
+        ),
+    ),
     quota_line=Resource.ENVIRONMENTS,
+    quota_unit=_("environments"),
     words=KindWords(
         start=_("Create and start"),
         price_lock=_("until it is stopped"),

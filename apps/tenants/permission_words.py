@@ -19,12 +19,6 @@ class Group:
 
 
 WORDS: dict[str, str | Promise] = {
-    P.TRAINING_VIEW: _("See training runs"),
-    P.TRAINING_SUBMIT: _("Start and stop training runs of one's own"),
-    P.TRAINING_MANAGE_ALL: _("See, stop and rerun colleagues' training runs"),
-    P.ENVIRONMENTS_VIEW: _("See environments"),
-    P.ENVIRONMENTS_USE: _("Create, open, start and stop environments of one's own"),
-    P.ENVIRONMENTS_MANAGE_ALL: _("See and manage colleagues' environments"),
     P.STORAGE_VIEW: _("See volumes and datasets"),
     P.STORAGE_USE: _("Create and change volumes and datasets of one's own"),
     P.STORAGE_MANAGE_ALL: _("See and manage colleagues' volumes and datasets"),
@@ -65,8 +59,6 @@ WORDS: dict[str, str | Promise] = {
 }
 
 _HEADINGS: dict[str, str | Promise] = {
-    "training": _("Training"),
-    "environments": _("Environments"),
     "storage": _("Data"),
     "images": _("Images"),
     "billing": _("Billing"),

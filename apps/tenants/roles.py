@@ -11,10 +11,6 @@ from apps.tenants.models import Membership
 
 _MEMBER = frozenset(
     {
-        P.TRAINING_VIEW,
-        P.TRAINING_SUBMIT,
-        P.ENVIRONMENTS_VIEW,
-        P.ENVIRONMENTS_USE,
         P.STORAGE_VIEW,
         P.STORAGE_USE,
         P.IMAGES_USE,
@@ -24,8 +20,6 @@ _MEMBER = frozenset(
 )
 _FINANCE = frozenset(
     {
-        P.TRAINING_VIEW,
-        P.ENVIRONMENTS_VIEW,
         P.BILLING_VIEW_OWN,
         P.BILLING_VIEW,
         P.BILLING_TOP_UP,
@@ -36,6 +30,11 @@ _FINANCE = frozenset(
     }
 )
 
+# Who works, and who at least looks on: what kinds of work say of their permissions.
+MEMBERS = frozenset({Role.MEMBER})
+READERS = frozenset({Role.MEMBER, Role.FINANCE})
+
+# Besides what the kinds of work add.
 ORGANISATION_ROLES: dict[Role, frozenset[P]] = {
     Role.MEMBER: _MEMBER,
     Role.FINANCE: _FINANCE,
@@ -89,8 +88,8 @@ STAFF_RANK = 4
 
 
 @dataclass(frozen=True, slots=True)
-class AddedPermission:
-    """A permission that a kind of work brings: in words, under a heading, and which base roles hold it.
+class KindPermission:
+    """A permission to do something with a kind of work: in words, under a heading, and which base roles hold it.
 
     Administrators always do.
     """
@@ -101,21 +100,25 @@ class AddedPermission:
     roles: frozenset[Role] = frozenset()
 
 
-ADDED: dict[str, AddedPermission] = {}
+ADDED: dict[str, KindPermission] = {}
 
 
-def add(added: AddedPermission) -> None:
-    """From now on it may be given and asked for. Raises `ValueError` for one known."""
-    P.add(added.permission)
+def add(added: KindPermission) -> None:
+    """From now on it may be given and asked for. Raises `ValueError` where it belongs to another kind."""
+    if added.permission in ADDED:
+        raise ValueError(f"“{added.permission}” belongs to another kind.")
+    if added.permission not in P.every():
+        P.add(added.permission)
     ADDED[added.permission] = added
     for role in {Role.ADMIN, *added.roles}:
         ORGANISATION_ROLES[role] |= {added.permission}
 
 
-def remove(added: AddedPermission) -> None:
+def remove(added: KindPermission) -> None:
     for role in Role:
         ORGANISATION_ROLES[role] -= {added.permission}
-    P.remove(added.permission)
+    if added.permission not in tuple(P):
+        P.remove(added.permission)
     del ADDED[added.permission]
 
 

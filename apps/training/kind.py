@@ -6,6 +6,7 @@ from django.utils.translation import gettext_lazy as _
 from apps.common.actor import Actor
 from apps.common.permissions import Permission
 from apps.tenants.choices import Resource
+from apps.tenants.roles import MEMBERS, READERS, KindPermission
 from apps.training.choices import KIND
 from apps.training.models import Run
 from apps.training.notices import SPEAKERS
@@ -31,7 +32,17 @@ TRAINING = KindRules(
     name=KIND,
     label=_("Training"),
     rights=Rights(Permission.TRAINING_VIEW, Permission.TRAINING_SUBMIT, Permission.TRAINING_MANAGE_ALL),
+    permissions=(
+        KindPermission(Permission.TRAINING_VIEW, _("See training runs"), _("Training"), READERS),
+        KindPermission(
+            Permission.TRAINING_SUBMIT, _("Start and stop training runs of one's own"), _("Training"), MEMBERS
+        ),
+        KindPermission(
+            Permission.TRAINING_MANAGE_ALL, _("See, stop and rerun colleagues' training runs"), _("Training")
+        ),
+    ),
     quota_line=Resource.RUNS,
+    quota_unit=_("runs"),
     words=KindWords(
         start=_("Start training"),
         price_lock=_("does not change during this run"),

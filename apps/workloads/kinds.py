@@ -83,19 +83,21 @@ class Menu:
 class KindRules:
     """One kind of work.
 
-    `name` is stored in `Workload.kind` and stands in the API. `quota_line` counts how many live at a time.
+    `name` is stored in `Workload.kind` and stands in the API. `permissions`: those of `rights`, and which roles hold
+    them. `quota_line` counts how many live at a time, in `quota_unit`.
     `ends`: exit code 0 says that it is done; what does not end runs until it is stopped. `saved_from_outside`: its own
     app saves its files before a stop; other work writes its own checkpoints. `private`: nobody but its owner looks
     inside. `keeps_gpu`: who asked for a GPU is never proposed a package without one. `page`: the URL that leads from a
     workload's id to its page. `not_retried`: which failures its owner still has to see to; None where the kind's own
     pages say so. `start_instead`: how what waits goes on with another package; None where it cannot.
-    `permissions`: those that the house does not have, with the base roles that hold them.
     """
 
     name: Kind
     label: Words
     rights: Rights
+    permissions: tuple[roles.KindPermission, ...]
     quota_line: Resource
+    quota_unit: Words
     words: KindWords
     notices: Notices
     page: str
@@ -106,7 +108,6 @@ class KindRules:
     menu: Menu | None = None
     not_retried: NotRetried | None = None
     start_instead: StartInstead | None = None
-    permissions: tuple[roles.AddedPermission, ...] = ()
 
 
 class UnknownKind(LookupError):
@@ -166,7 +167,9 @@ def withdraw(rules: KindRules) -> None:
 
 
 def every() -> tuple[KindRules, ...]:
-    """All kinds, in the order of the settings."""
+    """All kinds, in the order of the settings. Raises `ImproperlyConfigured` before they are collected."""
+    if not _KINDS:
+        raise ImproperlyConfigured("The kinds of work are not collected yet.")
     return tuple(_KINDS.values())
 
 

@@ -56,9 +56,6 @@ INSTALLED_APPS = [
     "channels",
 ]
 
-# The kinds of work, each the `KindRules` of an app above; filters and the API name them in this order.
-WORKLOAD_KINDS = ["apps.training.kind.TRAINING", "apps.envs.kind.ENVIRONMENT"]
-
 MIDDLEWARE = [
     "apps.common.problems.ApiProblems",
     "django.middleware.security.SecurityMiddleware",

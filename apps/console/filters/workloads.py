@@ -15,7 +15,7 @@ class WorkloadFilter(django_filters.FilterSet):
     q = django_filters.CharFilter(method="search", label=_("Name or owner"), widget=search_box())
     status = StatusFilter()
     organisation = OrganisationFilter()
-    kind = django_filters.ChoiceFilter(choices=kinds.choices, label=_("Kind"), empty_label=_("Any kind"))
+    kind = django_filters.ChoiceFilter(choices=kinds.choices(), label=_("Kind"), empty_label=_("Any kind"))
 
     class Meta:
         model = Workload

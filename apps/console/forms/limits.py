@@ -13,22 +13,22 @@ from django.utils.translation import gettext_lazy as _
 from apps.tenants.choices import Resource
 from apps.tenants.quotas import Line, line_words
 from apps.tenants.selectors import LevelLine
+from apps.workloads import kinds
 
 # Rows count in the first number's unit; people read and write the second.
 UNITS: dict[Resource, tuple[int, str | Promise]] = {
     Resource.CPU_MILLI: (1000, _("cores")),
     Resource.MEMORY_MIB: (1024, "GiB"),
     Resource.GPU_MILLI: (1000, _("cards")),
-    Resource.RUNS: (1, _("runs")),
-    Resource.ENVIRONMENTS: (1, _("environments")),
     Resource.STORAGE_MIB: (1024, "GiB"),
     Resource.VOLUMES: (1, _("volumes")),
 }
 
 
 def unit(resource: Resource) -> tuple[int, str | Promise]:
-    """What a kind of work counts has no unit beside its label."""
-    return UNITS.get(resource, (1, ""))
+    """By how much the amount of a row is divided, and how that is called; kinds of work name the unit of their own."""
+    named = next((rules.quota_unit for rules in kinds.every() if rules.quota_line == resource), "")
+    return UNITS.get(resource, (1, named))
 
 
 @dataclass(frozen=True, slots=True)

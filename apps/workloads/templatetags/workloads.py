@@ -13,6 +13,7 @@ from apps.common.money import FEN_PER_YUAN, whole_fen, yuan
 from apps.common.templatetags.pl_filters import exact_yuan
 from apps.workloads.explaining.names import NAMELESS
 from apps.workloads.faults import advise
+from apps.workloads.kinds import kind_of
 from apps.workloads.models import Event, Workload
 from apps.workloads.timeline import event_icon, event_title
 from apps.workloads.waiting import WaitReport, explain
@@ -32,6 +33,12 @@ register.filter("driver_words", translated)
 register.filter("whole_fen", whole_fen)
 register.filter("event_title", event_title)
 register.filter("event_icon", event_icon)
+
+
+@register.filter
+def kind_label(workload: Workload) -> str:
+    """What it is to the person who started it: training, an environment, …"""
+    return str(kind_of(workload).label)
 
 
 @register.filter
