@@ -18,10 +18,10 @@ from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.training import selectors, services
 from apps.training.choices import KIND
-from apps.training.forms import new_key
 from apps.training.models import Run
 from apps.training.switching import start_instead
 from apps.workloads.choices import Status
+from apps.workloads.launching.form import new_key
 from apps.workloads.offers import quotecard
 from apps.workloads.offers.quoting import offer
 from apps.workloads.offers.switching import package_number

@@ -1,13 +1,12 @@
 """Winding up a toy: a program that says something and ends."""
 
 from dataclasses import replace
-from uuid import uuid4
 
-from apps.billing import selectors as funds
 from apps.billing.models import Package
 from apps.common.actor import Actor
 from apps.registry.models import Image
 from apps.workloads import services as workloads
+from apps.workloads.launching.submission import submission
 from apps.workloads.models import Workload
 from apps.workloads.offers.quoting import resources_of
 from apps.workloads.spec import Image as SpecImage
@@ -22,10 +21,4 @@ def wind_up(actor: Actor, *, name: str, says: str, image: Image, package: Packag
         argv=("python", "-c", f"print({says!r})"),
         workdir="/workspace",
     )
-    price = funds.quote(actor, package_id=package.pk).price_version_id
-    return workloads.submit(
-        actor,
-        workloads.Submission(
-            kind=KIND, name=name, spec=spec, package_id=package.pk, price_version_id=price, key=key, id=uuid4()
-        ),
-    )
+    return workloads.submit(actor, submission(actor, KIND, spec, package, name=name, key=key))
