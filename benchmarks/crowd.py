@@ -19,7 +19,8 @@ from apps.clusters.models import Accelerator, LogicalCluster, Node, Zone
 from apps.common.actor import Channel, system_actor
 from apps.common.clock import db_now
 from apps.tenants.models import Membership, Organisation, User
-from apps.workloads.choices import Kind, Status
+from apps.training.choices import KIND as TRAINING
+from apps.workloads.choices import Status
 from apps.workloads.models import Attempt, Placement, Workload
 from apps.workloads.spec import Gpu, Image, Spec
 
@@ -146,7 +147,7 @@ class Builder:
             id=self._id(),
             organisation_id=organisation,
             owner_id=owner,
-            kind=Kind.TRAINING,
+            kind=TRAINING,
             name=f"run {self.serial}",
             spec=spec.as_json(),
             priority=self.random.randint(1, 5),

@@ -33,6 +33,7 @@ from apps.common.actor import Actor, Channel, system_actor  # noqa: E402
 from apps.common.scoping import acting  # noqa: E402
 from apps.tenants.actors import organisation_actor  # noqa: E402
 from apps.tenants.models import Membership  # noqa: E402
+from apps.training.choices import KIND as TRAINING  # noqa: E402
 from apps.workloads.offers.picker import package_choices  # noqa: E402
 from apps.workloads.offers.quoting import offer  # noqa: E402
 from apps.workloads.reconcile.schedule import passed_over  # noqa: E402
@@ -95,7 +96,7 @@ def measure(nodes: int, queued: int, quotes: int) -> dict[str, Any]:
             some_end(chance)
         package = packages[number % len(packages)]
         with acting(actor):
-            times.append(timed(lambda package=package: offer(actor, package)))  # type: ignore[misc]
+            times.append(timed(lambda package=package: offer(actor, package, kind=TRAINING)))  # type: ignore[misc]
     with acting(actor):
         picker = timed(lambda: package_choices(actor, packages))
     wall, cpu = (sorted(values) for values in zip(*times[1:], strict=True))

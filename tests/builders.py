@@ -23,6 +23,7 @@ from apps.tenants import services as tenants
 from apps.tenants.actors import organisation_actor, platform_actor
 from apps.tenants.choices import PlatformRole, Role
 from apps.tenants.models import Organisation, User
+from apps.training.choices import KIND as TRAINING
 from apps.workloads import services as workloads
 from apps.workloads.choices import Kind
 from apps.workloads.models import Workload
@@ -154,7 +155,7 @@ def submit_workload(
     actor: Actor | None = None,
     argv: tuple[str, ...] = ("true",),
     key: str = "",
-    kind: Kind = Kind.TRAINING,
+    kind: Kind = TRAINING,
     priority: int | None = None,
     **changes: Any,
 ) -> Workload:

@@ -64,7 +64,7 @@ def system_actor(channel: Channel = Channel.TASK) -> Actor:
         user_id=None,
         label="PLStack",
         organisation_id=None,
-        permissions=frozenset(Permission),
+        permissions=frozenset(Permission.every()),
         platform=True,
         channel=channel,
     )

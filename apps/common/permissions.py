@@ -2,9 +2,14 @@
 
 from enum import StrEnum
 
+from apps.common.open_choices import OpenChoices
 
-class Permission(StrEnum):
-    """What an actor may do inside one organisation, or, for `PLATFORM_*`, across all of them."""
+
+class Permission(OpenChoices, StrEnum):
+    """What an actor may do inside one organisation, or, for `PLATFORM_*`, across all of them.
+
+    A kind of work adds its own: `tenants.roles.add`.
+    """
 
     TRAINING_VIEW = "training.view"
     TRAINING_SUBMIT = "training.submit"

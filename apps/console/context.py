@@ -17,7 +17,7 @@ from apps.common.live import person_group
 from apps.common.money import yuan, yuan_rate
 from apps.common.permissions import Permission
 from apps.common.scoping import acting
-from apps.console.navigation import CONSOLE, PORTAL, entries
+from apps.console.navigation import CONSOLE, entries, portal
 from apps.notifications import selectors as notices
 from apps.tenants.actors import current_among, current_membership, memberships, platform_permissions
 from apps.tenants.choices import Role
@@ -81,7 +81,7 @@ def _portal(request: HttpRequest, actor: Actor) -> dict[str, Any]:
         ],
         "role_label": Role(member.role).label if member else "",
         "department": member.department.name if member and member.department else "",
-        "nav": entries(PORTAL, rights, _current(request)),
+        "nav": entries(portal(), rights, _current(request)),
         "other_portal": {"label": _("Go to the console"), "url": reverse("console:overview")} if staff else None,
         "wallet": _wallet(rights) if member else None,
         "unread": unread,

@@ -10,6 +10,7 @@ from django.utils.translation import pgettext_lazy
 
 from apps.common.actor import Actor
 from apps.common.permissions import Permission as P
+from apps.workloads import kinds
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +24,8 @@ class Entry:
     children: tuple["Entry", ...] = field(default=())
 
 
-PORTAL = (
+_PORTAL = (
     Entry(_("Overview"), "layout-dashboard", "portal:overview"),
-    Entry(_("Environments"), "terminal-2", "envs:list", P.ENVIRONMENTS_VIEW),
-    Entry(_("Training"), "flask", "training:list", P.TRAINING_VIEW),
     Entry(
         _("Data"),
         "database",
@@ -126,6 +125,17 @@ CONSOLE = (
 )
 
 
+def portal() -> tuple[Entry, ...]:
+    """The portal's, where the kinds of work follow the overview."""
+    shown = sorted(((rules.menu, rules.rights.view) for rules in kinds.every() if rules.menu), key=_position)
+    work = (Entry(menu.label, menu.icon, menu.page, right) for menu, right in shown)
+    return (*_PORTAL[:1], *work, *_PORTAL[1:])
+
+
+def _position(entry: tuple[kinds.Menu, P]) -> int:
+    return entry[0].position
+
+
 def entries(tree: tuple[Entry, ...], actor: Actor, current: str) -> list[dict[str, Any]]:
     """The tree as the sidebar's template reads it. `current` is the namespaced name of the page's URL."""
     shown = []
@@ -148,10 +158,11 @@ def entries(tree: tuple[Entry, ...], actor: Actor, current: str) -> list[dict[st
 
 
 def _is_current(entry: Entry, current: str) -> bool:
-    """Training's pages all belong to its one entry; the others are told apart by their own name."""
+    """The pages of a kind of work all belong to its one entry; the others are told apart by their own name."""
     if not entry.url_name:
         return False
     section, _, page = entry.url_name.partition(":")
     here, _, name = current.partition(":")
-    whole = section in {"training", "envs", "account", "whatif"}
+    of_work = {rules.menu.page.partition(":")[0] for rules in kinds.every() if rules.menu}
+    whole = section in {*of_work, "account", "whatif"}
     return section == here and (page == name or whole or name.startswith(page.rstrip("s")))

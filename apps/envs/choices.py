@@ -4,6 +4,10 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from apps.workloads.choices import Kind
+
+KIND = Kind("environment")
+
 
 class State(models.TextChoices):
     """What a person sees. Never stored: derived from the newest workload, the bin and the expiry."""

@@ -2,24 +2,20 @@
 
 from collections.abc import Iterable
 from typing import Any
-from uuid import UUID, uuid4
 
 from django import forms
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from apps.clusters.selectors import cluster_options
 from apps.common.errors import Invalid
-from apps.common.money_fields import YuanField
-from apps.common.tag_fields import TagsField
 from apps.envs.models import Environment
 from apps.envs.policy import EnvironmentSettings
 from apps.envs.services.changing import Change
 from apps.envs.services.create import Request
 from apps.envs.services.mounts import choices_of
 from apps.envs.services.shared import clean_name
-from apps.storage.choosing import Chosen, posted
-from apps.workloads.offers.alsocard import PackagesField
+from apps.storage.forms import MountsForm
+from apps.workloads.launching.form import LaunchForm
 from apps.workloads.offers.capcard import yuan_text
 
 NEVER = "never"
@@ -34,34 +30,29 @@ class Whole(forms.TypedChoiceField):
         super().__init__(coerce=lambda value: None if value == NEVER else int(value), **kwargs)
 
 
-class SettingsForm(forms.Form):
-    """What can be changed later too. Mounts are read beside the fields: one choice for each volume and version."""
+class SettingsForm(LaunchForm, MountsForm):
+    """What can be changed later too."""
+
+    field_order = (
+        "name",
+        "note",
+        "image",
+        "package",
+        "cpu_package",
+        "without_gpu",
+        "vscode",
+        "idle",
+        "snapshot_minutes",
+    )
 
     name = forms.CharField(
         label=_("Name"), max_length=60, error_messages={"required": _("Give the environment a name.")}
-    )
-    note = forms.CharField(label=_("Note"), max_length=200, required=False)
-    image = forms.UUIDField(
-        label=_("Image"),
-        error_messages={"required": _("Choose one of the images."), "invalid": _("Choose one of the images.")},
-    )
-    package = forms.IntegerField(
-        label=_("Package"),
-        error_messages={"required": _("Choose one of the packages."), "invalid": _("Choose one of the packages.")},
     )
     cpu_package = Whole(label=_("Package without a GPU"))
     without_gpu = forms.BooleanField(label=_("Start without the GPU"), required=False)
     vscode = forms.BooleanField(label=_("VS Code in the browser"), required=False)
     idle = Whole(label=_("Release when idle"))
     snapshot_minutes = Whole(label=_("Automatic snapshots"))
-    uninterruptible = forms.BooleanField(label=_("It must not be interrupted"), required=False)
-    cluster = forms.TypedChoiceField(
-        label=_("Logical cluster"), required=False, coerce=UUID, empty_value=None, choices=cluster_options
-    )
-    also = PackagesField(label=_("Also take another card"))
-    cap = YuanField(label=_("Spending cap"), required=False, max_length=20)
-    tags = TagsField()
-    mounts = forms.CharField(label=_("Volumes and datasets"), required=False)  # carries what is wrong with them
 
     def __init__(self, *args: Any, rules: EnvironmentSettings, cpu_packages: Iterable[Any] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -89,36 +80,16 @@ class SettingsForm(forms.Form):
         except Invalid as error:
             raise forms.ValidationError(str(error.message)) from error
 
-    def offers_clusters(self) -> bool:
-        """Whether there is anything to choose between."""
-        field: Any = self.fields["cluster"]
-        return len(list(field.choices)) > 2
-
-    def chosen(self) -> tuple[Chosen, ...]:
-        """As posted, or as the environment has them at first."""
-        if self.is_bound:
-            return posted(self.data)
-        first: tuple[Chosen, ...] = self.initial.get("mounts", ())
-        return first
-
     def as_change(self) -> Change:
         data = self.cleaned_data
         return Change(
-            name=data["name"],
-            note=data["note"],
-            image_id=data["image"],
-            package_id=data["package"],
+            **self.launch_values(),
             cpu_package_id=data["cpu_package"],
             without_gpu=data["without_gpu"],
             vscode=data["vscode"],
             idle_minutes=data["idle"],
             snapshot_minutes=data["snapshot_minutes"],
             mounts=self.chosen(),
-            preemptible=not data["uninterruptible"],
-            cluster_id=data["cluster"],
-            also_ids=tuple(data["also"]),
-            cap_fen=data["cap"],
-            tags=data["tags"],
         )
 
 
@@ -134,9 +105,7 @@ class NewForm(SettingsForm):
         """The service's request; the form must be valid."""
         data = self.cleaned_data
         return Request(
-            name=data["name"],
-            image_id=data["image"],
-            package_id=data["package"],
+            **self.launch_values(),
             key=data["key"],
             cpu_package_id=data["cpu_package"],
             without_gpu=data["without_gpu"],
@@ -145,12 +114,6 @@ class NewForm(SettingsForm):
             snapshot_minutes=data["snapshot_minutes"],
             duration_days=data["duration_days"],
             mounts=self.chosen(),
-            note=data["note"],
-            preemptible=not data["uninterruptible"],
-            cluster_id=data["cluster"],
-            also_ids=tuple(data["also"]),
-            cap_fen=data["cap"],
-            tags=data["tags"],
         )
 
 
@@ -187,10 +150,6 @@ def initial_of(environment: Environment) -> dict[str, Any]:
         "snapshot_minutes": environment.snapshot_minutes or NEVER,
         "mounts": choices_of(environment.mounts),
     }
-
-
-def new_key() -> str:
-    return uuid4().hex
 
 
 def after(minutes: int) -> str:

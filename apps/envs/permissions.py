@@ -3,7 +3,9 @@
 from apps.common.actor import Actor
 from apps.common.errors import Denied, NotFound
 from apps.common.permissions import Permission
+from apps.envs.choices import KIND
 from apps.envs.models import Environment
+from apps.workloads.permissions import may_manage
 
 
 def require_own(actor: Actor, environment: Environment) -> None:
@@ -19,12 +21,7 @@ def require_own(actor: Actor, environment: Environment) -> None:
 def require_manage(actor: Actor, environment: Environment) -> None:
     """To stop, save, recycle, restore and delete it: also who manages the organisation's, and the platform's staff."""
     _require_inside(actor, environment)
-    if actor.platform:
-        actor.require(Permission.PLATFORM_WORKLOADS_MANAGE)
-    elif environment.owner_id == actor.user_id:
-        actor.require(Permission.ENVIRONMENTS_USE)
-    elif not actor.may(Permission.ENVIRONMENTS_MANAGE_ALL):
-        raise NotFound
+    may_manage(actor, KIND, environment.owner_id)
 
 
 def _require_inside(actor: Actor, environment: Environment) -> None:

@@ -12,15 +12,15 @@ from apps.billing.selectors.own_prices import with_paid_rate
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import NotFound
-from apps.common.permissions import Permission
-from apps.envs.choices import StepStatus
+from apps.envs.choices import KIND, StepStatus
 from apps.envs.models import Environment, Operation, Snapshot, Watch
 from apps.workloads.choices import Status
 from apps.workloads.models import Attempt, Event, Workload
+from apps.workloads.permissions import seen_rows
 
 
 def environments(actor: Actor) -> QuerySet[Environment]:
-    """One's own, those of the organisation for who manages them, all for the platform's staff; newest first.
+    """Environments as far as the actor sees them; newest first.
 
     `paid_rate` in fen per hour is what the last start costs; null before the first.
     """
@@ -28,13 +28,8 @@ def environments(actor: Actor) -> QuerySet[Environment]:
         "workload__package", "workload__price_version", "owner", "image", "package", "cpu_package", "home"
     )
     if actor.platform:
-        actor.require(Permission.PLATFORM_WORKLOADS_VIEW)
         rows = rows.select_related("organisation")
-    else:
-        actor.require(Permission.ENVIRONMENTS_VIEW)
-        if not actor.may(Permission.ENVIRONMENTS_MANAGE_ALL):
-            rows = rows.filter(owner_id=actor.user_id)
-    return with_paid_rate(rows, "workload__").order_by("-created_at", "-pk")
+    return with_paid_rate(seen_rows(actor, KIND, rows), "workload__").order_by("-created_at", "-pk")
 
 
 def get(actor: Actor, environment_id: UUID) -> Environment:

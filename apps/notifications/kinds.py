@@ -4,6 +4,7 @@ A caller names the kind and hands over JSON data; `words` says which keys it rea
 still shown and sent, under the topic of the first part of its name.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.utils.functional import Promise
@@ -107,7 +108,30 @@ KINDS: tuple[Kind, ...] = (
 
 _BY_NAME = {kind.name: kind for kind in KINDS}
 _BY_PREFIX = {kind.name.partition(".")[0]: kind.topic for kind in KINDS}
-HOOKED: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind.hook)
+
+
+def add(kinds: Iterable[Kind]) -> None:
+    """Kinds of notices that a kind of work brings with it. Raises `ValueError` for a name that is taken."""
+    for kind in kinds:
+        if kind.name in _BY_NAME:
+            raise ValueError(f"There is a notice called “{kind.name}” already.")
+        _BY_NAME[kind.name] = kind
+        _BY_PREFIX.setdefault(kind.name.partition(".")[0], kind.topic)
+
+
+def remove(kinds: Iterable[Kind]) -> None:
+    for kind in kinds:
+        del _BY_NAME[kind.name]
+        _BY_PREFIX.pop(kind.name.partition(".")[0], None)
+
+
+def every() -> tuple[Kind, ...]:
+    return tuple(_BY_NAME.values())
+
+
+def hooked() -> tuple[Kind, ...]:
+    """Those that webhooks are told of."""
+    return tuple(kind for kind in every() if kind.hook)
 
 
 def topic_of(name: str) -> Topic:

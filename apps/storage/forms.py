@@ -8,10 +8,21 @@ from django.utils.translation import gettext_lazy as _
 from apps.common.actor import Actor
 from apps.storage import volumes
 from apps.storage.choices import Right
+from apps.storage.choosing import Chosen, posted
 from apps.storage.sharing import Shared
 from apps.tenants.models import Membership
 
 GIB = 1024
+
+
+class MountsForm(forms.Form):
+    """A part of forms that start work. Its choices are read beside the fields: one for each volume and version."""
+
+    mounts = forms.CharField(label=_("Volumes and datasets"), required=False)  # carries what is wrong with them
+
+    def chosen(self) -> tuple[Chosen, ...]:
+        """Volumes and datasets to mount: as chosen in the page, or as they were set at first."""
+        return posted(self.data) if self.is_bound else tuple(self.initial.get("mounts", ()))
 
 
 class SizeField(forms.DecimalField):

@@ -4,6 +4,8 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from apps.common.open_choices import OpenChoices
+
 
 class OrganisationStatus(models.TextChoices):
     ACTIVE = "active", _("Active")
@@ -27,8 +29,11 @@ class PlatformRole(models.TextChoices):
     SUPER = "super", _("Super admin")
 
 
-class Resource(models.TextChoices):
-    """What a quota limits; units stand in the label of the page: milli-cores, MiB, cards, runs."""
+class Resource(OpenChoices, models.TextChoices):
+    """What a quota limits; units stand in the label of the page: milli-cores, MiB, cards, runs.
+
+    A kind of work may add a line that counts how many of it live at a time.
+    """
 
     CPU_MILLI = "cpu_milli", _("CPU")
     MEMORY_MIB = "memory_mib", _("Memory")

@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from apps.common.permissions import Permission as P
+from apps.tenants.roles import ADDED
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,12 +19,6 @@ class Group:
 
 
 WORDS: dict[str, str | Promise] = {
-    P.TRAINING_VIEW: _("See training runs"),
-    P.TRAINING_SUBMIT: _("Start and stop training runs of one's own"),
-    P.TRAINING_MANAGE_ALL: _("See, stop and rerun colleagues' training runs"),
-    P.ENVIRONMENTS_VIEW: _("See environments"),
-    P.ENVIRONMENTS_USE: _("Create, open, start and stop environments of one's own"),
-    P.ENVIRONMENTS_MANAGE_ALL: _("See and manage colleagues' environments"),
     P.STORAGE_VIEW: _("See volumes and datasets"),
     P.STORAGE_USE: _("Create and change volumes and datasets of one's own"),
     P.STORAGE_MANAGE_ALL: _("See and manage colleagues' volumes and datasets"),
@@ -64,8 +59,6 @@ WORDS: dict[str, str | Promise] = {
 }
 
 _HEADINGS: dict[str, str | Promise] = {
-    "training": _("Training"),
-    "environments": _("Environments"),
     "storage": _("Data"),
     "images": _("Images"),
     "billing": _("Billing"),
@@ -81,14 +74,20 @@ _HEADINGS: dict[str, str | Promise] = {
 
 def words_for(permission: str) -> str | Promise:
     """In words; a name that this version does not know stands for itself."""
-    return WORDS.get(permission, str(permission))
+    added = ADDED.get(permission)
+    return WORDS.get(permission, added.words if added else str(permission))
 
 
 def grouped(permissions: frozenset[P]) -> list[Group]:
     """The given permissions under their headings, both in the order of `Permission`."""
     found: dict[str | Promise, list[P]] = {}
-    for permission in P:
+    for permission in P.every():
         if permission in permissions:
-            heading = _HEADINGS.get(permission.split(".")[0], permission.split(".")[0])
-            found.setdefault(heading, []).append(permission)
+            found.setdefault(_heading(permission), []).append(permission)
     return [Group(label, tuple(names)) for label, names in found.items()]
+
+
+def _heading(permission: P) -> str | Promise:
+    section = permission.split(".")[0]
+    added = ADDED.get(permission)
+    return _HEADINGS.get(section, added.heading if added else section)

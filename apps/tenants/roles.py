@@ -1,6 +1,9 @@
 """What roles may do: sets of named permissions, and the ranks that decide who may change whom."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.utils.functional import Promise
 
 from apps.common.permissions import Permission as P
 from apps.tenants.choices import PlatformRole, Role
@@ -8,10 +11,6 @@ from apps.tenants.models import Membership
 
 _MEMBER = frozenset(
     {
-        P.TRAINING_VIEW,
-        P.TRAINING_SUBMIT,
-        P.ENVIRONMENTS_VIEW,
-        P.ENVIRONMENTS_USE,
         P.STORAGE_VIEW,
         P.STORAGE_USE,
         P.IMAGES_USE,
@@ -21,8 +20,6 @@ _MEMBER = frozenset(
 )
 _FINANCE = frozenset(
     {
-        P.TRAINING_VIEW,
-        P.ENVIRONMENTS_VIEW,
         P.BILLING_VIEW_OWN,
         P.BILLING_VIEW,
         P.BILLING_TOP_UP,
@@ -33,6 +30,11 @@ _FINANCE = frozenset(
     }
 )
 
+# Who works, and who at least looks on: what kinds of work say of their permissions.
+MEMBERS = frozenset({Role.MEMBER})
+READERS = frozenset({Role.MEMBER, Role.FINANCE})
+
+# Besides what the kinds of work add.
 ORGANISATION_ROLES: dict[Role, frozenset[P]] = {
     Role.MEMBER: _MEMBER,
     Role.FINANCE: _FINANCE,
@@ -78,7 +80,6 @@ PLATFORM_ROLES: dict[PlatformRole, frozenset[P]] = {
     PlatformRole.SUPER: frozenset(p for p in P if p.startswith("platform.")),
 }
 
-ORGANISATION_PERMISSIONS = ORGANISATION_ROLES[Role.ADMIN]
 PLATFORM_PERMISSIONS = PLATFORM_ROLES[PlatformRole.SUPER]
 
 # Who may change whom: only people of a lower rank. The platform's staff stand above every organisation.
@@ -86,9 +87,49 @@ RANKS: dict[str, int] = {Role.MEMBER: 1, Role.FINANCE: 2, Role.ADMIN: 3}
 STAFF_RANK = 4
 
 
+@dataclass(frozen=True, slots=True)
+class KindPermission:
+    """A permission to do something with a kind of work: in words, under a heading, and which base roles hold it.
+
+    Administrators always do.
+    """
+
+    permission: P
+    words: str | Promise
+    heading: str | Promise
+    roles: frozenset[Role] = frozenset()
+
+
+ADDED: dict[str, KindPermission] = {}
+
+
+def add(added: KindPermission) -> None:
+    """From now on it may be given and asked for. Raises `ValueError` where it belongs to another kind."""
+    if added.permission in ADDED:
+        raise ValueError(f"“{added.permission}” belongs to another kind.")
+    if added.permission not in P.every():
+        P.add(added.permission)
+    ADDED[added.permission] = added
+    for role in {Role.ADMIN, *added.roles}:
+        ORGANISATION_ROLES[role] |= {added.permission}
+
+
+def remove(added: KindPermission) -> None:
+    for role in Role:
+        ORGANISATION_ROLES[role] -= {added.permission}
+    if added.permission not in tuple(P):
+        P.remove(added.permission)
+    del ADDED[added.permission]
+
+
+def organisation_permissions() -> frozenset[P]:
+    """Everything that can be allowed inside an organisation."""
+    return ORGANISATION_ROLES[Role.ADMIN]
+
+
 def organisation_names(names: Iterable[str]) -> frozenset[P]:
     """Those of the names that mean a permission inside an organisation; names of other versions are passed over."""
-    return ORGANISATION_PERMISSIONS & frozenset(names)
+    return organisation_permissions() & frozenset(names)
 
 
 def platform_names(names: Iterable[str]) -> frozenset[P]:

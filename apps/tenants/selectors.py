@@ -44,7 +44,7 @@ def own_limits(actor: Actor) -> list[Limit]:
         return []
     mine = Q(user_id=actor.user_id) | Q(user__isnull=True, department__isnull=True)
     mine |= Q(department_id__in=tree.ancestors(actor.department_id))
-    found: dict[Line, list[Quota]] = {(resource, ""): [] for resource in Resource}
+    found: dict[Line, list[Quota]] = {(resource, ""): [] for resource in Resource.every()}
     for row in Quota.objects.filter(mine, organisation_id=actor.organisation_id).order_by("model"):
         if not row.model or row.limit is not None:
             found.setdefault((Resource(row.resource), row.model), []).append(row)
@@ -85,7 +85,7 @@ def level_lines(
     rows = Quota.objects.filter(organisation_id=organisation_id, **level)
     found = {(Resource(row.resource), row.model): row for row in rows}
     models = sorted({*models, *(model for _resource, model in found)} - {""})
-    lines = [(resource, "") for resource in Resource]
+    lines = [(resource, "") for resource in Resource.every()]
     at = lines.index((Resource.GPU_MILLI, "")) + 1
     lines[at:at] = [(Resource.GPU_MILLI, model) for model in models]
     return [

@@ -27,12 +27,12 @@ from apps.storage import services as storage
 from apps.storage.models import FolderKind
 from apps.training import selectors, services
 from apps.training import serializers as s
-from apps.training.forms import new_key
 from apps.training.models import Run
 from apps.training.tables import RunFilter
 from apps.workloads import selectors as workloads
 from apps.workloads.fit.serializers import FitSerializer
 from apps.workloads.fit.smaller import fit_of
+from apps.workloads.launching.form import new_key
 from apps.workloads.series import series_of
 from apps.workloads.tagging import set_tags
 

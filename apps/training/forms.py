@@ -1,23 +1,23 @@
 """The form of a new run. It only translates: every rule stands in the service and in `command`."""
 
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from apps.billing.selectors.caps import cap_limit
-from apps.clusters.selectors import cluster_options
 from apps.common.errors import Invalid
 from apps.common.forms import rows
 from apps.common.money_fields import YuanField
 from apps.common.tag_fields import TagsField
-from apps.storage.choosing import Chosen, chosen_of, posted
+from apps.storage.choosing import chosen_of
+from apps.storage.forms import MountsForm
 from apps.training import command
 from apps.training.models import Entry, Run
 from apps.training.selectors import code_text
 from apps.training.services import Request, clean_name
-from apps.workloads.offers.alsocard import PackagesField
+from apps.workloads.launching.form import LaunchForm, new_key
 from apps.workloads.offers.capcard import yuan_text
 from apps.workloads.offers.either import also_of, chosen_package_id
 
@@ -28,19 +28,12 @@ class Source:
     WRITE, UPLOAD, PARENT = "write", "upload", "parent"
 
 
-class RunForm(forms.Form):
+class RunForm(LaunchForm, MountsForm):
     """`arguments` and `environment` are tables of rows, read beside the fields."""
 
+    field_order = ("name", "note", "image", "package", "source", "text", "code", "entry", "script", "priority")
+
     name = forms.CharField(label=_("Name"), max_length=80, error_messages={"required": _("Give the run a name.")})
-    note = forms.CharField(label=_("Note"), max_length=200, required=False)
-    image = forms.UUIDField(
-        label=_("Image"),
-        error_messages={"required": _("Choose one of the images."), "invalid": _("Choose one of the images.")},
-    )
-    package = forms.IntegerField(
-        label=_("Package"),
-        error_messages={"required": _("Choose one of the packages."), "invalid": _("Choose one of the packages.")},
-    )
     source = forms.ChoiceField(
         label=_("Where the code comes from"),
         choices=[
@@ -67,19 +60,11 @@ class RunForm(forms.Form):
         empty_value=None,
         choices=[(n, str(n)) for n in range(5, 0, -1)],
     )
-    uninterruptible = forms.BooleanField(label=_("It must not be interrupted"), required=False)
-    cluster = forms.TypedChoiceField(
-        label=_("Logical cluster"), required=False, coerce=UUID, empty_value=None, choices=cluster_options
-    )
-    also = PackagesField(label=_("Also take another card"))
-    cap = YuanField(label=_("Spending cap"), required=False, max_length=20)
-    tags = TagsField()
     parent = forms.UUIDField(required=False, widget=forms.HiddenInput)
     key = forms.CharField(max_length=64, widget=forms.HiddenInput)
     # No inputs of their own: they carry what is wrong with the tables.
     arguments = forms.CharField(label=_("Arguments"), required=False)
     environment = forms.CharField(label=_("Environment variables"), required=False)
-    mounts = forms.CharField(label=_("Volumes and datasets"), required=False)
 
     def clean_name(self) -> str:
         try:
@@ -112,9 +97,7 @@ class RunForm(forms.Form):
         """The service's request; the form must be valid."""
         data, source = self.cleaned_data, self.cleaned_data["source"]
         return Request(
-            name=data["name"],
-            image_id=data["image"],
-            package_id=data["package"],
+            **self.launch_values(),
             entry=Entry(data["entry"]),
             script=data["script"],
             key=data["key"],
@@ -123,29 +106,14 @@ class RunForm(forms.Form):
             arguments=rows(self.data, "arguments"),  # type: ignore[arg-type]
             environment=rows(self.data, "environment"),  # type: ignore[arg-type]
             parent_id=data["parent"],
-            note=data["note"],
             mounts=self.chosen(),
             priority=data["priority"],
-            preemptible=not data["uninterruptible"],
-            cluster_id=data["cluster"],
-            also_ids=tuple(data["also"]),
-            cap_fen=data["cap"],
-            tags=data["tags"],
         )
 
     def offer_priorities(self, most: int) -> None:
         """Only those that the person may use, their highest first."""
         field: Any = self.fields["priority"]
         field.choices = [(number, str(number)) for number in range(most, 0, -1)]
-
-    def offers_clusters(self) -> bool:
-        """Whether there is anything to choose between."""
-        field: Any = self.fields["cluster"]
-        return len(list(field.choices)) > 2
-
-    def chosen(self) -> tuple[Chosen, ...]:
-        """Volumes and datasets to mount: as chosen in the page, or as they were set at first."""
-        return posted(self.data) if self.is_bound else tuple(self.initial.get("mounts", ()))
 
     def argument_rows(self) -> list[tuple[str, str]]:
         """Rows to show: as typed, or as they were set at first."""
@@ -229,7 +197,3 @@ class RunTagsForm(forms.Form):
     """The tags of a run, changed at any time."""
 
     tags = TagsField()
-
-
-def new_key() -> str:
-    return uuid4().hex

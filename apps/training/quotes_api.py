@@ -13,8 +13,9 @@ from apps.common.access import in_organisation
 from apps.common.api import ScopedView
 from apps.common.errors import Invalid
 from apps.common.permissions import Permission
-from apps.training import services
+from apps.training.choices import KIND
 from apps.training.quote_serializers import QuoteRequestSerializer, QuoteSerializer
+from apps.workloads.launching.submission import choose_package
 from apps.workloads.offers.either import also_named
 from apps.workloads.offers.picker import package_choices
 from apps.workloads.offers.proposals import proposals
@@ -40,9 +41,9 @@ class QuoteView(ScopedView):
         asked = QuoteRequestSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         data = asked.validated_data
-        package = services.choose_package(self.actor, data["package"])
+        package = choose_package(self.actor, data["package"])
         also = also_named(self.actor, package, data.get("also", ()))
-        found = offer(self.actor, package, also=also, cluster=_cluster(data.get("cluster")))
+        found = offer(self.actor, package, kind=KIND, also=also, cluster=_cluster(data.get("cluster")))
         choices = [] if found.starts_now else package_choices(self.actor, list(funds.packages(self.actor)))
         terms = contract_on(
             self.actor, package, preemptible=data["preemptible"], priority=data.get("priority"), also=also

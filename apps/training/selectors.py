@@ -11,19 +11,18 @@ from apps.common.errors import DomainError, NotFound
 from apps.common.permissions import Permission
 from apps.storage.beneath import Item, items, open_file
 from apps.storage.services import root_of
+from apps.training.choices import KIND
 from apps.training.models import Run
 from apps.workloads.models import Attempt, Event
+from apps.workloads.permissions import seen_rows
 
 
 def runs(actor: Actor) -> QuerySet[Run]:
-    """One's own runs, or all of the organisation for who manages them; newest first, `paid_rate` in fen per hour."""
-    actor.require(Permission.TRAINING_VIEW)
+    """Runs as far as the actor sees them; newest first, `paid_rate` in fen per hour."""
     rows: QuerySet[Run] = Run.objects.select_related(
         "workload__package", "workload__price_version", "owner", "image", "parent", "code", "output"
     )
-    if not actor.may(Permission.TRAINING_MANAGE_ALL):
-        rows = rows.filter(owner_id=actor.user_id)
-    return with_paid_rate(rows, "workload__").order_by("-created_at", "-pk")
+    return with_paid_rate(seen_rows(actor, KIND, rows), "workload__").order_by("-created_at", "-pk")
 
 
 def with_last_seen(rows: QuerySet[Run]) -> QuerySet[Run]:

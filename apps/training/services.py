@@ -8,7 +8,6 @@ from uuid import UUID, uuid4
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
-from apps.billing import selectors as funds
 from apps.billing.models import Package
 from apps.billing.selectors.caps import cap_limit
 from apps.common.actor import Actor
@@ -21,11 +20,12 @@ from apps.storage.beneath import open_file
 from apps.storage.choosing import Chosen, chosen_of, mounts_of
 from apps.storage.models import Folder, FolderKind
 from apps.training import command, selectors
+from apps.training.choices import KIND
 from apps.training.models import Entry, Run
 from apps.workloads import services as workloads
-from apps.workloads.choices import Kind
+from apps.workloads.launching.submission import choose_package, submission
 from apps.workloads.models import Workload
-from apps.workloads.offers.either import also_of, chosen_package_id, on_any
+from apps.workloads.offers.either import also_of, chosen_package_id
 from apps.workloads.offers.quoting import resources_of
 from apps.workloads.spec import DataMount, Spec
 from apps.workloads.spec import Image as SpecImage
@@ -148,15 +148,14 @@ def _submit(
 
 
 def _submission(request: Request, name: str, spec: Spec, package: Package, actor: Actor) -> workloads.Submission:
-    spec = on_any(actor, spec, package, request.also_ids)
-    return workloads.Submission(
-        kind=Kind.TRAINING,
+    return submission(
+        actor,
+        KIND,
+        replace(spec, preemptible=request.preemptible, cluster=str(request.cluster_id or "") or None),
+        package,
+        also_ids=request.also_ids,
         name=name,
-        spec=replace(spec, preemptible=request.preemptible, cluster=str(request.cluster_id or "") or None),
-        package_id=package.pk,
-        price_version_id=funds.price_on_offer(actor, package).pk,
         key=request.key,
-        id=uuid4(),
         priority=request.priority,
         cap_fen=request.cap_fen,
         tags=request.tags,
@@ -200,13 +199,6 @@ def clean_name(name: str) -> str:
             "name", _("A name has up to 80 letters, digits, spaces, dots, - and _, and starts with a letter or digit.")
         )
     return cleaned
-
-
-def choose_package(actor: Actor, package_id: int) -> Package:
-    package = funds.packages(actor).select_related("zone_offer__zone").filter(pk=package_id).first()
-    if package is None:
-        raise Invalid.field("package", _("Choose one of the packages."))
-    return package
 
 
 def _parent(actor: Actor, parent_id: UUID | None) -> Run | None:

@@ -9,7 +9,8 @@ from apps.common.actor import Actor
 from apps.common.errors import Conflict
 from apps.common.permissions import Permission
 from apps.training.models import Run
-from apps.training.services import choose_package, request_of, submit
+from apps.training.services import request_of, submit
+from apps.workloads.launching.submission import choose_package
 from apps.workloads.offers.switching import give_up_place, refuse_unless_it_starts, take_place
 
 

@@ -13,7 +13,8 @@ from apps.common.live import (
     workload_group,
 )
 from apps.notifications.services import notify_user
-from apps.workloads.choices import Kind, Status
+from apps.workloads import kinds
+from apps.workloads.choices import Status
 from apps.workloads.models import Event, Workload
 
 
@@ -35,18 +36,13 @@ def status_changed(actor: Actor, workload: Workload, before: str) -> None:
     _tell_owner(workload)
 
 
-# What is told outside of the pages, by kind of workload: other kinds end for reasons that their own apps tell.
-_NOTICES = {
-    (Kind.TRAINING, Status.SUCCEEDED): "run.finished",
-    (Kind.TRAINING, Status.FAILED): "run.failed",
-}
-
-
 def _tell_owner(workload: Workload) -> None:
-    """In the transaction of the end itself, so it is told exactly once."""
-    notice = _NOTICES.get((Kind(workload.kind), Status(workload.status)))
-    if notice is None:
+    """In the transaction of the end itself, so it is told exactly once. Some kinds' ends are told by their own apps."""
+    told = kinds.kind_of(workload).notices
+    what = told.ends.get(Status(workload.status))
+    if what is None:
         return
+    notice = f"{told.subject}.{what}"
     ran = workload.ended_at - workload.started_at if workload.started_at and workload.ended_at else None
     notify_user(
         organisation_id=workload.organisation_id,
@@ -62,13 +58,9 @@ def _tell_owner(workload: Workload) -> None:
     )
 
 
-# Under which name the owner's notices of a kind of workload are known.
-_SUBJECTS = {Kind.TRAINING: "run", Kind.ENVIRONMENT: "environment"}
-
-
 def tell_owner(workload: Workload, what: str, data: Mapping[str, Any], key: str) -> None:
     """A notice about something that befell the workload; `key` tells one time from another."""
-    notice = f"{_SUBJECTS[Kind(workload.kind)]}.{what}"
+    notice = f"{kinds.kind_of(workload).notices.subject}.{what}"
     notify_user(
         organisation_id=workload.organisation_id,
         user_id=workload.owner_id,

@@ -1,22 +1,12 @@
-"""Closed sets of values of the kernel's tables."""
+"""Closed sets of values of the kernel's tables, and the name of a kind, which is open: see `kinds`."""
+
+from typing import NewType
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-
-class Kind(models.TextChoices):
-    """What a workload is to the person who started it. The kernel treats all alike."""
-
-    TRAINING = "training", _("Training")
-    ENVIRONMENT = "environment", _("Environment")
-
-
-# Kinds that run until they are stopped: that their program ends without an error does not mean that they are done.
-ENDLESS = frozenset({Kind.ENVIRONMENT})
-
-
-# Kinds whose files are saved from outside, by the app that they belong to; the others write their own checkpoints.
-SAVED_FROM_OUTSIDE = frozenset({Kind.ENVIRONMENT})
+Kind = NewType("Kind", str)
+"""The name of what a workload is to the person who started it: `KindRules.name`."""
 
 
 class Desired(models.TextChoices):

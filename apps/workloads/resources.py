@@ -4,18 +4,17 @@ from uuid import UUID
 
 from apps.tenants.choices import HolderKind, Resource
 from apps.tenants.quotas import Amounts, Holder
+from apps.workloads import kinds
 from apps.workloads.choices import Kind
 from apps.workloads.spec import Spec
 
-_COUNTED_AS = {Kind.TRAINING: Resource.RUNS, Kind.ENVIRONMENT: Resource.ENVIRONMENTS}
 
-
-def quota_amounts(spec: Spec, kind: Kind = Kind.TRAINING) -> Amounts:
+def quota_amounts(spec: Spec, kind: Kind) -> Amounts:
     """Amounts that one live workload of this kind counts against each level's quota."""
     amounts: dict[Resource | tuple[Resource, str], int] = {
         Resource.CPU_MILLI: spec.cpu_milli,
         Resource.MEMORY_MIB: spec.memory_mib,
-        _COUNTED_AS[kind]: 1,
+        kinds.named(kind).quota_line: 1,
     }
     return amounts | _cards(spec)
 

@@ -14,8 +14,8 @@ from django.db.models import Q
 
 from apps.common.actor import Actor
 from apps.common.clock import db_now
-from apps.workloads import announce, nudge, states
-from apps.workloads.choices import LIVE, SAVED_FROM_OUTSIDE, Kind, Reason, Status
+from apps.workloads import announce, kinds, nudge, states
+from apps.workloads.choices import LIVE, Reason, Status
 from apps.workloads.models import Workload
 
 EVENT = "saving"
@@ -29,7 +29,7 @@ def ask(actor: Actor, workload: Workload, why: Reason, *, by: datetime) -> bool:
         if not rows.update(stop_reason=why, stop_by=by):
             return False
         workload.refresh_from_db()
-        if workload.status == Status.RUNNING and Kind(workload.kind) in SAVED_FROM_OUTSIDE:
+        if workload.status == Status.RUNNING and kinds.kind_of(workload).saved_from_outside:
             announce.event(actor, workload, EVENT, {"act": "asked", "reason": why, "by": by.isoformat()})
         else:
             states.stop(actor, workload, states.Why(why))

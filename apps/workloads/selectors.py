@@ -11,13 +11,14 @@ from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import NotFound
 from apps.common.permissions import Permission
-from apps.workloads import machines
+from apps.workloads import kinds, machines
 from apps.workloads.choices import PLACED, Kind, Status
 from apps.workloads.drivers.base import Handle, LogChunk, Usage
 from apps.workloads.drivers.capabilities import MetricsMixin
+from apps.workloads.kinds import KindRules
 from apps.workloads.models import Attempt, Event, SchedulerEpoch, Workload
 from apps.workloads.nodes import driver_named
-from apps.workloads.permissions import RIGHTS
+from apps.workloads.permissions import sees_everyones
 
 # A page calls an attempt stale when its node has shown no proof of it for this long.
 STALE_AFTER = timedelta(seconds=30)
@@ -45,15 +46,15 @@ def _seen_by(actor: Actor, kind: Kind | None = None) -> Q:
     if actor.platform:
         actor.require(Permission.PLATFORM_WORKLOADS_VIEW)
         return Q()
-    return _of(actor, [kind] if kind else list(Kind))
+    return _of(actor, [kinds.named(kind)] if kind else list(kinds.every()))
 
 
-def _of(actor: Actor, kinds: list[Kind]) -> Q:
+def _of(actor: Actor, asked: list[KindRules]) -> Q:
     """Kinds that the actor manages whole, and of the others that they may view their own."""
-    viewed = {kind for kind in kinds if actor.may(RIGHTS[kind].view)}
+    viewed = {rules.name for rules in asked if actor.may(rules.rights.view)}
     if not viewed:
-        actor.require(RIGHTS[kinds[0]].view)
-    managed = {kind for kind in viewed if actor.may(RIGHTS[kind].manage_all)}
+        actor.require(asked[0].rights.view)
+    managed = {name for name in viewed if sees_everyones(actor, name)}
     mine = Q(owner_id=actor.user_id, kind__in=sorted(viewed))
     return mine | Q(kind__in=sorted(managed)) if managed else mine
 
@@ -142,7 +143,7 @@ def usual_startup_seconds(workload: Workload, *, sample: int = 50) -> dict[str, 
     return {name: median(values) for name, values in series.items()}
 
 
-def live_counts(actor: Actor, kind: Kind = Kind.TRAINING) -> dict[str, int]:
+def live_counts(actor: Actor, kind: Kind) -> dict[str, int]:
     """How many visible workloads of a kind are running, starting and waiting."""
     live = visible(actor, kind).order_by().filter(status__in=PLACED | {Status.QUEUED})
     statuses = list(live.values_list("status", flat=True))

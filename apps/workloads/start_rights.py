@@ -19,10 +19,9 @@ from apps.notifications.services import notify_organisation
 from apps.tenants.choices import OrganisationStatus
 from apps.tenants.models import Membership
 from apps.tenants.roles import permissions_of
-from apps.workloads import announce
-from apps.workloads.choices import Kind, Reason, RightLost
+from apps.workloads import announce, kinds
+from apps.workloads.choices import Reason, RightLost
 from apps.workloads.models import Attempt, Workload
-from apps.workloads.permissions import RIGHTS
 from apps.workloads.spec import DataMount
 from apps.workloads.states import Why
 
@@ -97,7 +96,7 @@ def _right_lost(workload: Workload, member: Membership | None) -> RightLost | No
         return RightLost.ACCOUNT
     if member.organisation.status != OrganisationStatus.ACTIVE:
         return RightLost.FROZEN
-    if RIGHTS[Kind(workload.kind)].use not in permissions_of(member):
+    if kinds.kind_of(workload).rights.use not in permissions_of(member):
         return RightLost.ROLE
     return None
 

@@ -18,9 +18,10 @@ from apps.envs.services import running
 from apps.tenants.models import Membership
 from apps.tenants.services.members import Place, change_member
 from apps.training import services as training
+from apps.training.choices import KIND as TRAINING
 from apps.training.models import Entry
 from apps.workloads import services as workloads
-from apps.workloads.choices import LIVE, Kind, Status
+from apps.workloads.choices import LIVE, Status
 from apps.workloads.hardware import drains
 from apps.workloads.models import Workload
 from benchmarks.soak.machines import EXIT_CODE, SECONDS
@@ -140,7 +141,7 @@ class Crowd:
 
     def cancel(self, person: Person) -> None:
         with acting(person.actor()) as actor:
-            mine = Workload.objects.filter(owner=person.user, kind=Kind.TRAINING, status__in=LIVE)
+            mine = Workload.objects.filter(owner=person.user, kind=TRAINING, status__in=LIVE)
             found = list(mine.exclude(status=Status.STOPPING).order_by("created_at", "pk"))
             if found:
                 workloads.stop(actor, self.chance.choice(found))
@@ -157,7 +158,7 @@ class Crowd:
 
     def change_cap(self, person: Person) -> None:
         with acting(person.actor()) as actor:
-            live = Q(status__in=LIVE - {Status.STOPPING}, kind=Kind.TRAINING, owner=person.user)
+            live = Q(status__in=LIVE - {Status.STOPPING}, kind=TRAINING, owner=person.user)
             found = Workload.objects.filter(live).order_by("created_at", "pk").first()
             if found is not None:
                 workloads.set_cap(actor, found, self.chance.choice((None, 3000, 6000)))

@@ -1,7 +1,9 @@
-"""Limits of what people run and of jobs on their files, from the environment; and who answers what may be mounted."""
+"""What people run: its kinds, its limits and those of jobs on files, and who answers what may be mounted."""
 
 from plstack.settings import env
 
+# The kinds of work, each the `KindRules` of an installed app; filters and the API name them in this order.
+WORKLOAD_KINDS = ["apps.training.kind.TRAINING", "apps.envs.kind.ENVIRONMENT"]
 # What one run may hold on its machine's disk: its /tmp and working directory, its output, files in all, its log.
 RUN_SCRATCH_MIB = 1024 * env.number("PLSTACK_RUN_SCRATCH_GIB", 50, least=1)
 RUN_OUTPUT_MIB = 1024 * env.number("PLSTACK_RUN_OUTPUT_GIB", 200, least=1)

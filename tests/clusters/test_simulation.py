@@ -17,10 +17,11 @@ from apps.common.clock import db_now
 from apps.common.errors import Conflict, Denied
 from apps.common.scoping import acting
 from apps.tenants.choices import PlatformRole
+from apps.training.choices import KIND as TRAINING
 from apps.training.services import spec_of
 from apps.workloads import nodes
 from apps.workloads import services as workloads
-from apps.workloads.choices import Kind, Status
+from apps.workloads.choices import Status
 from apps.workloads.drivers.base import Isolation, IsolationLevel
 from apps.workloads.drivers.said import Said
 from apps.workloads.hardware import removal, simulation
@@ -57,7 +58,7 @@ def submit(world: World, package: Package, actor: Actor | None = None) -> Worklo
         return workloads.submit(
             actor,
             workloads.Submission(
-                kind=Kind.TRAINING,
+                kind=TRAINING,
                 name="tried",
                 spec=spec_of(package, world.image, argv=("true",)),
                 package_id=package.pk,

@@ -8,6 +8,7 @@ from apps.audit.models import Entry
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Denied, Invalid, NotFound
 from apps.common.scoping import acting
+from apps.envs.choices import KIND as ENVIRONMENT
 from apps.envs.choices import State
 from apps.envs.models import Environment, Operation
 from apps.envs.policy import EnvironmentSettings
@@ -17,7 +18,7 @@ from apps.envs.states import state_of
 from apps.tenants import settings
 from apps.tenants.choices import Role
 from apps.tenants.models import Organisation
-from apps.workloads.choices import Kind, Reason, Status
+from apps.workloads.choices import Reason, Status
 from apps.workloads.models import Workload
 from tests.builders import (
     World,
@@ -35,7 +36,7 @@ from tests.envs import kit
 def test_an_environment_is_made_and_queued(world: World) -> None:
     made = kit.make(world)
     assert made.workload is not None
-    assert (made.workload.kind, made.workload.status, made.starts) == (Kind.ENVIRONMENT, Status.QUEUED, 1)
+    assert (made.workload.kind, made.workload.status, made.starts) == (ENVIRONMENT, Status.QUEUED, 1)
     assert made.code.startswith("env-")
     assert kit.home_of(made).is_dir()
     spec = made.workload.frozen_spec

@@ -20,8 +20,9 @@ from django.test import Client
 from apps.billing import selectors as funds
 from apps.common.actor import Actor
 from apps.common.scoping import acting
+from apps.envs.choices import KIND as ENVIRONMENT
 from apps.workloads import services as workloads
-from apps.workloads.choices import Kind, Status
+from apps.workloads.choices import Status
 from apps.workloads.gateway import hosts, storing
 from apps.workloads.gateway.admissions import Admissions
 from apps.workloads.gateway.application import Gateway
@@ -149,7 +150,7 @@ def submit(world: World, argv: tuple[str, ...], actor: Actor | None = None, **ch
     with acting(actor):
         quote = funds.quote(actor, package_id=world.package.pk)
         submission = workloads.Submission(
-            kind=Kind.ENVIRONMENT,
+            kind=ENVIRONMENT,
             name="lab",
             spec=replace(spec, **changes),
             package_id=world.package.pk,

@@ -4,7 +4,9 @@ import pytest
 
 from apps.common.clock import db_now
 from apps.common.scoping import acting
+from apps.envs.choices import KIND as ENVIRONMENT
 from apps.notifications.models import Delivery, Notice
+from apps.training.choices import KIND as TRAINING
 from apps.workloads import announce
 from apps.workloads.choices import Kind, Status
 from apps.workloads.models import Workload
@@ -19,7 +21,7 @@ def world() -> World:
         return make_world()
 
 
-def ended(world: World, status: Status, kind: Kind = Kind.TRAINING) -> Workload:
+def ended(world: World, status: Status, kind: Kind = TRAINING) -> Workload:
     """A workload as `states` leaves it, announced as it does."""
     with acting(platform()) as actor:
         workload = submit_workload(world)
@@ -45,7 +47,7 @@ def test_the_owner_is_told_once_by_page_and_mail(world: World, status: Status, k
 
 def test_what_one_stops_oneself_is_no_news(world: World) -> None:
     ended(world, Status.STOPPED)
-    ended(world, Status.FAILED, Kind.ENVIRONMENT)
+    ended(world, Status.FAILED, ENVIRONMENT)
     assert told(world) == []
 
 

@@ -12,6 +12,7 @@ from apps.clusters.models import Accelerator, Node
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.scoping import acting
+from apps.training.choices import KIND as TRAINING
 from apps.workloads import services as workloads
 from apps.workloads.choices import Kind, Status
 from apps.workloads.models import Workload
@@ -64,7 +65,7 @@ def make_gpu_package(
     return billing.create_package(platform(), spec=spec, rate_fen_per_hour=Decimal(rate_fen))
 
 
-def submit_on(actor: Actor, package: Package, name: str = "run", kind: Kind = Kind.TRAINING) -> Workload:
+def submit_on(actor: Actor, package: Package, name: str = "run", kind: Kind = TRAINING) -> Workload:
     """Queued, as its owner."""
     with acting(actor):
         quote = funds.quote(actor, package_id=package.pk)

@@ -16,6 +16,7 @@ from apps.common.scoping import acting
 from apps.tenants.choices import Resource
 from apps.tenants.models import Quota
 from apps.training import services as training
+from apps.training.choices import KIND as TRAINING
 from apps.workloads.choices import Status
 from apps.workloads.models import Event, Workload
 from apps.workloads.offers.either import also_named, also_of, chosen_package_id, on_any, options_of
@@ -101,7 +102,7 @@ def test_the_database_lets_it_take_no_price_but_those_that_it_was_submitted_with
 
 def test_the_quote_shows_each_price_and_holds_for_the_dearest(world: World, a100: Package, h100: Package) -> None:
     with acting(world.actor):
-        alone, both = offer(world.actor, a100), offer(world.actor, a100, also=(h100,))
+        alone, both = offer(world.actor, a100, kind=TRAINING), offer(world.actor, a100, kind=TRAINING, also=(h100,))
     assert not alone.starts_now
     assert both.starts_now
     assert (both.quote.hold_fen, [each.quote.rate_fen_per_hour for each in both.choices]) == (

@@ -11,6 +11,7 @@ import scheduler
 from apps.billing import selectors as funds
 from apps.common.clock import db_now
 from apps.common.scoping import acting
+from apps.training.choices import KIND as TRAINING
 from apps.workloads import services as workloads
 from apps.workloads.choices import Status
 from apps.workloads.explaining.asking import Forecast
@@ -105,8 +106,8 @@ def test_the_quote_says_why_it_would_wait_and_what_would_not(lab: World) -> None
     scheduled(submit_on(lab.actor, one))
     with acting(lab.actor), override("en"):
         choices = package_choices(lab.actor, list(funds.packages(lab.actor)))
-        card = quotecard.card(lab.actor, offer(lab.actor, both), choices)
-        hopeless = quotecard.card(lab.actor, offer(lab.actor, large), choices)
+        card = quotecard.card(lab.actor, offer(lab.actor, both, kind=TRAINING), choices)
+        hopeless = quotecard.card(lab.actor, offer(lab.actor, large, kind=TRAINING), choices)
     assert card["wait"]["title"] == "gpu-a01 is short of 1 × H200"
     assert "would start" in card["wait"]["text"]
     assert [(row["value"], row["sub"]) for row in card["alternatives"]] == [(str(one.pk), "¥3.60/h · ¥4.40/h less")]

@@ -7,9 +7,11 @@ import pytest
 from apps.common.errors import Denied, NotFound
 from apps.common.permissions import Permission as P
 from apps.common.scoping import acting
+from apps.envs.choices import KIND as ENVIRONMENT
 from apps.tenants.choices import Resource, Role
 from apps.tenants.models import Quota
-from apps.workloads import permissions, selectors, services
+from apps.training.choices import KIND as TRAINING
+from apps.workloads import kinds, permissions, selectors, services
 from apps.workloads.choices import BY_RULE, Kind, Reason, Status
 from apps.workloads.faults import why_stopped
 from apps.workloads.models import Event, Workload
@@ -27,7 +29,7 @@ def used(resource: Resource) -> set[int]:
 
 
 def test_an_environment_counts_as_one_and_gives_it_back(world: World) -> None:
-    workload = submit(world, Kind.ENVIRONMENT)
+    workload = submit(world, ENVIRONMENT)
     assert used(Resource.ENVIRONMENTS) == {1}
     assert used(Resource.RUNS) == set()
     with acting(world.actor):
@@ -36,10 +38,10 @@ def test_an_environment_counts_as_one_and_gives_it_back(world: World) -> None:
     assert (workload.status, workload.reason) == (Status.STOPPED, Reason.CHANGED)
 
 
-@pytest.mark.parametrize("kind", list(Kind))
+@pytest.mark.parametrize("kind", [rules.name for rules in kinds.every()])
 def test_each_kind_asks_for_its_own_permission(world: World, kind: Kind) -> None:
-    other = next(k for k in Kind if k is not kind)
-    allowed = frozenset({permissions.RIGHTS[kind].use, permissions.RIGHTS[kind].view, P.BILLING_VIEW_OWN})
+    other = next(rules.name for rules in kinds.every() if rules.name != kind)
+    allowed = frozenset({kinds.named(kind).rights.use, kinds.named(kind).rights.view, P.BILLING_VIEW_OWN})
     actor = replace(world.actor, permissions=allowed)
     with acting(actor):
         mine = submit_workload(world, actor=actor, kind=kind)
@@ -52,7 +54,7 @@ def test_each_kind_asks_for_its_own_permission(world: World, kind: Kind) -> None
 
 
 def test_who_manages_runs_does_not_thereby_manage_environments(world: World) -> None:
-    run, environment = submit(world, Kind.TRAINING), submit(world, Kind.ENVIRONMENT)
+    run, environment = submit(world, TRAINING), submit(world, ENVIRONMENT)
     bob = actor_of(make_member(world.organisation, "bob"), world.organisation)
     bob = replace(bob, permissions=bob.permissions | {P.TRAINING_MANAGE_ALL})
     with acting(bob):
@@ -63,7 +65,7 @@ def test_who_manages_runs_does_not_thereby_manage_environments(world: World) -> 
 
 
 def test_staff_and_admins_rule_environments_but_do_not_look_inside(world: World) -> None:
-    workload = submit(world, Kind.ENVIRONMENT)
+    workload = submit(world, ENVIRONMENT)
     admin = actor_of(make_member(world.organisation, "carol", Role.ADMIN), world.organisation)
     for person in (staff_actor(make_staff()), admin):
         permissions.may_change(person, workload)
@@ -75,7 +77,7 @@ def test_staff_and_admins_rule_environments_but_do_not_look_inside(world: World)
 
 def test_who_manages_runs_may_look_inside_them(world: World) -> None:
     admin = actor_of(make_member(world.organisation, "carol", Role.ADMIN), world.organisation)
-    permissions.may_enter(admin, submit(world, Kind.TRAINING))
+    permissions.may_enter(admin, submit(world, TRAINING))
 
 
 def test_nobody_without_any_view_sees_a_list(world: World) -> None:
@@ -85,7 +87,7 @@ def test_nobody_without_any_view_sees_a_list(world: World) -> None:
 
 @pytest.mark.parametrize("reason", sorted(BY_RULE))
 def test_what_a_rule_stopped_is_not_said_to_be_somebodys_wish(world: World, reason: Reason) -> None:
-    workload = submit(world, Kind.ENVIRONMENT)
+    workload = submit(world, ENVIRONMENT)
     with acting(world.actor):
         services.stop(world.actor, workload, reason)
     event = Event.objects.filter(workload=workload).latest("pk")

@@ -17,6 +17,7 @@ from apps.clusters.models import Node
 from apps.common.clock import db_now
 from apps.common.scoping import acting
 from apps.envs.selectors import environments, past_workloads, totals
+from apps.training.choices import KIND as TRAINING
 from apps.training.selectors import runs
 from apps.workloads.offers.alternatives import would_start_now
 from apps.workloads.offers.picker import package_choices
@@ -66,7 +67,7 @@ def test_picker_quote_and_meter_have_one_price(lab: World) -> None:
     odd = make_package(rate_fen="123.4567")
     with acting(lab.actor):
         choices = {each.package.pk: each for each in package_choices(lab.actor, list(funds.packages(lab.actor)))}
-        quotes = {pk: offer(lab.actor, each.package).quote for pk, each in choices.items()}
+        quotes = {pk: offer(lab.actor, each.package, kind=TRAINING).quote for pk, each in choices.items()}
     assert {pk: (each.rate_fen_per_hour, each.list_rate_fen_per_hour) for pk, each in choices.items()} == {
         pk: (quote.rate_fen_per_hour, quote.list_rate_fen_per_hour) for pk, quote in quotes.items()
     }

@@ -15,11 +15,12 @@ from apps.billing.choices import TransferKind
 from apps.billing.models import Transfer
 from apps.common.clock import db_now
 from apps.common.scoping import acting
+from apps.envs.choices import KIND as ENVIRONMENT
 from apps.notifications.models import Notice
 from apps.notifications.words import words
 from apps.tenants import settings as platform_settings
 from apps.workloads import services as workloads
-from apps.workloads.choices import Kind, PreemptionOutcome, PreemptionWhy, Reason, Status
+from apps.workloads.choices import PreemptionOutcome, PreemptionWhy, Reason, Status
 from apps.workloads.models import Attempt, Event, Preemption, Workload
 from apps.workloads.queueing import preempting
 from apps.workloads.queueing.policy import QueueSettings
@@ -215,7 +216,7 @@ def test_ending_well_in_the_save_window_is_being_done(world: World) -> None:
 
 def test_but_not_for_an_environment_whose_program_never_is(world: World) -> None:
     ends_well = ("python", "-c", "import signal,sys,time; signal.signal(15, lambda *_: sys.exit(0)); time.sleep(60)")
-    victim, gainer = running(world, ends_well, kind=Kind.ENVIRONMENT), waiting(world)
+    victim, gainer = running(world, ends_well, kind=ENVIRONMENT), waiting(world)
     ask(victim, gainer)
     notice_ends()
     assert until_left(victim).outcome == PreemptionOutcome.REQUEUED

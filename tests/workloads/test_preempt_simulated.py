@@ -13,10 +13,11 @@ from apps.clusters.models import Accelerator
 from apps.common.scoping import acting
 from apps.tenants import settings as platform_settings
 from apps.tenants.models import Guarantee, Organisation
+from apps.training.choices import KIND as TRAINING
 from apps.training.services import spec_of
 from apps.workloads import nodes
 from apps.workloads import services as workloads
-from apps.workloads.choices import Kind, PreemptionOutcome, PreemptionWhy, Reason, Status
+from apps.workloads.choices import PreemptionOutcome, PreemptionWhy, Reason, Status
 from apps.workloads.models import Attempt, Preemption, Workload
 from apps.workloads.queueing.contract import ContractClass, contract_of
 from apps.workloads.queueing.policy import QueueSettings
@@ -53,7 +54,7 @@ def submit(world: World, argv: tuple[str, ...] = ("sleep", "60"), *, preemptible
         return workloads.submit(
             world.actor,
             workloads.Submission(
-                kind=Kind.TRAINING,
+                kind=TRAINING,
                 name="run",
                 spec=replace(spec_of(package, world.image, argv=argv), workdir="/workspace", preemptible=preemptible),
                 package_id=package.pk,

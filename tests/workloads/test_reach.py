@@ -7,9 +7,10 @@ import pytest
 
 from apps.common.errors import Conflict, NotFound
 from apps.common.scoping import acting
+from apps.envs.choices import KIND as ENVIRONMENT
 from apps.tenants.choices import Role
 from apps.workloads import reach, services
-from apps.workloads.choices import Kind, Status
+from apps.workloads.choices import Status
 from apps.workloads.models import Workload
 from apps.workloads.spec import Image, ImageKind, Port, Spec
 from tests.builders import World, actor_of, make_member, make_organisation, submit_workload
@@ -23,7 +24,7 @@ SERVES = "import http.server; http.server.test(http.server.SimpleHTTPRequestHand
 def running(world: World) -> Iterator[Workload]:
     with acting(world.actor):
         workload = submit_workload(
-            world, argv=("python", "-c", SERVES), kind=Kind.ENVIRONMENT, ports=(Port("jupyter", 8888), Port("none", 9))
+            world, argv=("python", "-c", SERVES), kind=ENVIRONMENT, ports=(Port("jupyter", 8888), Port("none", 9))
         )
     until(workload, lambda w: w.status == Status.RUNNING)
     yield workload
@@ -74,7 +75,7 @@ def _nothing() -> Workload:
 
 def test_what_does_not_run_says_so(world: World) -> None:
     with acting(world.actor):
-        workload = submit_workload(world, kind=Kind.ENVIRONMENT, ports=(Port("jupyter", 8888),))
+        workload = submit_workload(world, kind=ENVIRONMENT, ports=(Port("jupyter", 8888),))
         with pytest.raises(Conflict, match="not running"):
             reach.endpoint(world.actor, workload, "jupyter")
         with pytest.raises(Conflict, match="not running"):

@@ -21,14 +21,14 @@ from apps.console.organisation.filters import InvitationFilter, MemberFilter
 from apps.console.services import people as services
 from apps.tenants.choices import Role
 from apps.tenants.models import Invitation, Membership, OrganisationRole
-from apps.tenants.roles import ORGANISATION_PERMISSIONS
+from apps.tenants.roles import organisation_permissions
 from apps.tenants.services import invitations, members, roles
 from apps.tenants.services.invitations import Offer
 from apps.tenants.services.members import Place
 
 PEOPLE = in_organisation(P.MEMBERS_MANAGE)
 ROLES = in_organisation(P.ORGANISATION_MANAGE)
-PERMISSIONS = [(each.value, each.value) for each in P if each in ORGANISATION_PERMISSIONS]
+PERMISSIONS = [(each.value, each.value) for each in P.every() if each in organisation_permissions()]
 
 
 class OrganisationMemberOut(serializers.Serializer[Membership]):

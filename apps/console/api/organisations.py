@@ -23,6 +23,7 @@ from apps.tenants.services import Person as NewPerson
 
 VIEW = on_platform(P.PLATFORM_TENANTS_VIEW)
 MANAGE = on_platform(P.PLATFORM_TENANTS_MANAGE)
+LINES = [(resource.value, resource.label) for resource in Resource.every()]
 
 
 class OrganisationOut(serializers.Serializer[Organisation]):
@@ -152,14 +153,14 @@ class QuotaOut(serializers.Serializer[Any]):
     `model`: of this accelerator model only; empty for all together.
     """
 
-    resource = serializers.ChoiceField(choices=Resource.choices, read_only=True)
+    resource = serializers.ChoiceField(choices=LINES, read_only=True)
     model = serializers.CharField(read_only=True)
     used = serializers.IntegerField(read_only=True)
     limit = serializers.IntegerField(allow_null=True, read_only=True)
 
 
 class QuotaIn(serializers.Serializer[Any]):
-    resource = serializers.ChoiceField(choices=Resource.choices)
+    resource = serializers.ChoiceField(choices=LINES)
     model = serializers.CharField(max_length=60, required=False, allow_blank=True, default="")
     limit = serializers.IntegerField(min_value=0, max_value=10**12, allow_null=True)
 

@@ -15,9 +15,9 @@ from apps.common.idempotency import key_of
 from apps.common.permissions import Permission
 from apps.console.api.waiting_serializers import ExplanationSerializer
 from apps.console.portal.switching import start_instead
-from apps.training.forms import new_key
 from apps.workloads import selectors
 from apps.workloads.choices import Status
+from apps.workloads.launching.form import new_key
 from apps.workloads.models import Workload
 from apps.workloads.offers.alternatives import would_start_now
 from apps.workloads.waiting import queue_card

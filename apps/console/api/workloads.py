@@ -14,9 +14,9 @@ from apps.common.permissions import Permission as P
 from apps.console.api.shared import ByKey, Named, Person
 from apps.console.filters.workloads import WorkloadFilter
 from apps.console.selectors import workloads as reads
+from apps.workloads import kinds, services
 from apps.workloads import selectors as kernel
-from apps.workloads import services
-from apps.workloads.choices import Fault, Kind, Status
+from apps.workloads.choices import Fault, Status
 from apps.workloads.models import Event, Workload
 
 VIEW = on_platform(P.PLATFORM_WORKLOADS_VIEW)
@@ -26,7 +26,7 @@ MANAGE = on_platform(P.PLATFORM_WORKLOADS_MANAGE)
 class WorkloadOut(serializers.Serializer[Workload]):
     id = serializers.UUIDField(read_only=True)
     name = serializers.CharField(read_only=True)
-    kind = serializers.ChoiceField(choices=Kind.choices, read_only=True)
+    kind = serializers.ChoiceField(choices=kinds.choices(), read_only=True)
     organisation = Named(read_only=True)
     owner = Person(read_only=True)
     status = serializers.ChoiceField(choices=Status.choices, read_only=True)

@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.common.forms import search_box
 from apps.console.filters.base import OrganisationFilter
-from apps.workloads.choices import Kind
+from apps.workloads import kinds
 from apps.workloads.filters import StatusFilter
 from apps.workloads.models import Workload
 
@@ -15,7 +15,7 @@ class WorkloadFilter(django_filters.FilterSet):
     q = django_filters.CharFilter(method="search", label=_("Name or owner"), widget=search_box())
     status = StatusFilter()
     organisation = OrganisationFilter()
-    kind = django_filters.ChoiceFilter(choices=Kind.choices, label=_("Kind"), empty_label=_("Any kind"))
+    kind = django_filters.ChoiceFilter(choices=kinds.choices(), label=_("Kind"), empty_label=_("Any kind"))
 
     class Meta:
         model = Workload

@@ -13,17 +13,22 @@ from django.utils.translation import gettext_lazy as _
 from apps.tenants.choices import Resource
 from apps.tenants.quotas import Line, line_words
 from apps.tenants.selectors import LevelLine
+from apps.workloads import kinds
 
 # Rows count in the first number's unit; people read and write the second.
 UNITS: dict[Resource, tuple[int, str | Promise]] = {
     Resource.CPU_MILLI: (1000, _("cores")),
     Resource.MEMORY_MIB: (1024, "GiB"),
     Resource.GPU_MILLI: (1000, _("cards")),
-    Resource.RUNS: (1, _("runs")),
-    Resource.ENVIRONMENTS: (1, _("environments")),
     Resource.STORAGE_MIB: (1024, "GiB"),
     Resource.VOLUMES: (1, _("volumes")),
 }
+
+
+def unit(resource: Resource) -> tuple[int, str | Promise]:
+    """By how much the amount of a row is divided, and how that is called; kinds of work name the unit of their own."""
+    named = next((rules.quota_unit for rules in kinds.every() if rules.quota_line == resource), "")
+    return UNITS.get(resource, (1, named))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,7 @@ class LimitsForm(forms.Form):
                 required=False,
                 min_value=0,
                 max_digits=10,
-                decimal_places=0 if UNITS[line.resource][0] == 1 else 3,
+                decimal_places=0 if unit(line.resource)[0] == 1 else 3,
                 widget=forms.TextInput(
                     attrs={"inputmode": "decimal", "autocomplete": "off", "placeholder": _("unlimited")}
                 ),
@@ -56,7 +61,7 @@ class LimitsForm(forms.Form):
 
     def rows(self) -> list[LimitField]:
         return [
-            LimitField(line, self[field_name(line)], UNITS[line.resource][1], shown(line.resource, line.used))
+            LimitField(line, self[field_name(line)], unit(line.resource)[1], shown(line.resource, line.used))
             for line in self.lines
         ]
 
@@ -77,8 +82,8 @@ def field_name(line: LevelLine) -> str:
 
 def shown(resource: Resource, amount: int | None) -> str:
     """In the unit that people use, without the unit; empty for None."""
-    return "" if amount is None else f"{(Decimal(amount) / UNITS[resource][0]).normalize():f}"
+    return "" if amount is None else f"{(Decimal(amount) / unit(resource)[0]).normalize():f}"
 
 
 def _stored(resource: Resource, value: Decimal | None) -> int | None:
-    return None if value is None else int(value * UNITS[resource][0])
+    return None if value is None else int(value * unit(resource)[0])

@@ -178,7 +178,7 @@ class MoveForm(forms.Form):
 class RoleForm(forms.Form):
     name = forms.CharField(label=_("Name"), max_length=60)
     permissions = forms.MultipleChoiceField(
-        choices=[(each.value, words_for(each)) for each in Permission],
+        choices=[(each.value, words_for(each)) for each in Permission.every()],
         widget=forms.CheckboxSelectMultiple,
         required=False,
     )

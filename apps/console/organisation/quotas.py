@@ -17,7 +17,7 @@ from apps.common.forms import show_error
 from apps.common.pages import REFUSED, done, paged
 from apps.common.permissions import Permission as P
 from apps.common.requests import ActorRequest
-from apps.console.forms.limits import UNITS, LimitsForm, shown
+from apps.console.forms.limits import LimitsForm, shown, unit
 from apps.console.organisation.tables import HoldingTable
 from apps.console.selectors import holdings as reads
 from apps.console.selectors.organisations import gpu_models
@@ -173,7 +173,7 @@ def holders(request: ActorRequest) -> HttpResponse:
     context = {
         "table": table,
         "what": line_words(resource, model),
-        "unit": UNITS[resource][1],
+        "unit": unit(resource)[1],
         "back": reverse(*_back(level)) if level else reverse("organisation:quotas"),
     }
     return render(request, HOLDERS, context)

@@ -22,7 +22,7 @@ from apps.console.organisation.tables import RoleTable
 from apps.tenants.choices import Role
 from apps.tenants.models import OrganisationRole
 from apps.tenants.permission_words import grouped, words_for
-from apps.tenants.roles import ORGANISATION_PERMISSIONS, ORGANISATION_ROLES
+from apps.tenants.roles import ORGANISATION_ROLES, organisation_permissions
 from apps.tenants.services import roles as services
 
 MANAGE = in_organisation(P.ORGANISATION_MANAGE)
@@ -35,7 +35,7 @@ def role_list(request: ActorRequest) -> HttpResponse:
     rows = OrganisationRole.objects.filter(organisation_id=request.actor.organisation())
     table = paged(request, RoleTable(rows.annotate(used_by=Count("memberships"))))
     base = [
-        {"role": role.label, "permissions": [words_for(p) for p in P if p in allowed]}
+        {"role": role.label, "permissions": [words_for(p) for p in P.every() if p in allowed]}
         for role, allowed in ORGANISATION_ROLES.items()
     ]
     return render(request, LIST, {"table": table, "base": base, "roles": Role})
@@ -95,9 +95,12 @@ def choices(
     chosen: Iterable[str],
     *,
     had: Iterable[str] = (),
-    among: frozenset[P] = ORGANISATION_PERMISSIONS,
+    among: frozenset[P] | None = None,
 ) -> list[dict[str, Any]]:
-    """Every permission under its heading; those that the actor does not hold cannot be ticked."""
+    """Every permission of `among` (None: of an organisation) under its heading.
+
+    Those that the actor does not hold cannot be ticked.
+    """
     ticked, kept = set(chosen), set(had)
     return [
         {
@@ -112,7 +115,7 @@ def choices(
                 for permission in group.permissions
             ],
         }
-        for group in grouped(among)
+        for group in grouped(organisation_permissions() if among is None else among)
     ]
 
 

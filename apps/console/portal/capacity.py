@@ -17,6 +17,7 @@ from apps.common.permissions import Permission
 from apps.common.scoping import acting
 from apps.tenants.quotas import lines_of
 from apps.tenants.selectors import Limit, own_limits
+from apps.training.choices import KIND as TRAINING
 from apps.workloads.isolation import usable_nodes
 from apps.workloads.models import Placement
 from apps.workloads.offers.capacity import MOST, room
@@ -112,7 +113,7 @@ def offered(actor: Actor) -> list[Offered]:
 
 def _within(limits: list[Limit], spec: Spec) -> int:
     """How many copies the tightest quotas leave."""
-    lines = lines_of(quota_amounts(spec))
+    lines = lines_of(quota_amounts(spec, TRAINING))
     rooms = [
         max(0, each.limit - each.used) // lines[each.resource, each.model]
         for each in limits

@@ -12,7 +12,6 @@ from django.db.models import Case, Count, IntegerField, Q, QuerySet, Value, When
 from apps.billing.selectors.spending import spent_today
 from apps.common.actor import Actor
 from apps.common.clock import db_now
-from apps.common.permissions import Permission
 from apps.training import selectors as training
 from apps.training.models import Run
 from apps.workloads.choices import LIVE, Status
@@ -53,9 +52,7 @@ def rows(actor: Actor, *, everyones: bool) -> list[Row]:
 def scope(actor: Actor, *, everyones: bool) -> QuerySet[Run]:
     """One's own runs; with `everyones` those of the organisation, as far as the actor may see them."""
     visible = training.runs(actor)
-    return (
-        visible if everyones and actor.may(Permission.TRAINING_MANAGE_ALL) else visible.filter(owner_id=actor.user_id)
-    )
+    return visible if everyones else visible.filter(owner_id=actor.user_id)
 
 
 def _recent(runs: QuerySet[Run]) -> QuerySet[Run]:

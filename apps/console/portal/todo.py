@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -14,13 +14,13 @@ from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.formatting import moment
 from apps.common.permissions import Permission
-from apps.console.portal.runs import scope
 from apps.notifications.models import Notice
 from apps.notifications.selectors import unread
 from apps.notifications.words import words
-from apps.training.models import Run
-from apps.workloads import faults
+from apps.workloads import faults, kinds
 from apps.workloads.choices import NOT_STARTED, Status
+from apps.workloads.models import Workload
+from apps.workloads.selectors import visible
 from apps.workloads.waiting import explain
 
 LATELY = timedelta(days=3)
@@ -54,43 +54,54 @@ def _some(rows: "QuerySet[Any]") -> tuple[list[Any], int]:
     return first, len(first) if len(first) < SHOWN_OF_EACH else rows.count()
 
 
-def failures(actor: Actor) -> QuerySet[Run]:
-    """One's own runs of the last days that failed, or lacked money or a right to go on, and have no later version."""
-    later = Run.objects.filter(family=OuterRef("family"), version__gt=OuterRef("version"))
-    ended = Q(workload__status=Status.FAILED) | Q(
-        workload__status=Status.STOPPED, workload__reason__in=faults.FOR_MONEY | NOT_STARTED
-    )
-    recent = scope(actor, everyones=False).filter(ended, workload__ended_at__gte=db_now() - LATELY)
-    return recent.filter(~Exists(later)).order_by("-workload__ended_at")
+def failures(actor: Actor) -> QuerySet[Workload]:
+    """One's own work of the last days that failed, or lacked money or a right to go on, and was not tried again."""
+    ended = Q(status=Status.FAILED) | Q(status=Status.STOPPED, reason__in=faults.FOR_MONEY | NOT_STARTED)
+    recent = _of(actor).filter(ended, ended_at__gte=db_now() - LATELY)
+    open_ones = Q()
+    for rules in kinds.every():
+        if rules.not_retried is not None:
+            mine = rules.not_retried(Workload.objects.filter(kind=rules.name, owner_id=actor.user_id))
+            open_ones |= Q(pk__in=mine.values("pk"))
+    return recent.filter(open_ones).order_by("-ended_at")
 
 
-def impossible(actor: Actor) -> QuerySet[Run]:
-    """One's own waiting runs that no machine could ever take."""
-    waiting = scope(actor, everyones=False).filter(workload__status=Status.QUEUED)
-    return waiting.filter(workload__explanation__cause__in=NEVER)
+def impossible(actor: Actor) -> QuerySet[Workload]:
+    """One's own waiting work that no machine could ever take."""
+    return _of(actor).filter(status=Status.QUEUED, explanation__cause__in=NEVER)
 
 
-def _failure(run: Run) -> dict[str, Any]:
-    advice = faults.advise(run.workload)
+def _of(actor: Actor) -> QuerySet[Workload]:
+    """One's own, of the kinds whose failures are listed here."""
+    listed = [rules.name for rules in kinds.every() if rules.not_retried is not None]
+    return visible(actor).filter(owner_id=actor.user_id, kind__in=listed)
+
+
+def _page(workload: Workload) -> str:
+    return reverse(kinds.kind_of(workload).page, args=[workload.pk])
+
+
+def _failure(workload: Workload) -> dict[str, Any]:
+    advice = faults.advise(workload)
     said = " ".join(filter(None, (advice.verdict, *advice.fixes[:1])))
     return {
         "icon": "circle-x",
         "tone": "fail",
-        "text": _("%(name)s: %(what)s") % {"name": run.name, "what": advice.title},
-        "sub": " · ".join(filter(None, (moment(run.workload.ended_at), said))),
-        "url": reverse("training:detail", args=[run.pk]),
+        "text": _("%(name)s: %(what)s") % {"name": workload.name, "what": advice.title},
+        "sub": " · ".join(filter(None, (moment(workload.ended_at), said))),
+        "url": _page(workload),
         "action": _("See why"),
     }
 
 
-def _impossible(run: Run) -> dict[str, Any]:
-    wait = explain(run.workload.explanation, gpu=run.workload.frozen_spec.gpu)
+def _impossible(workload: Workload) -> dict[str, Any]:
+    wait = explain(workload.explanation, gpu=workload.frozen_spec.gpu)
     return {
         "icon": "clock",
         "tone": "warn",
-        "text": _("%(name)s: %(what)s") % {"name": run.name, "what": wait.title},
+        "text": _("%(name)s: %(what)s") % {"name": workload.name, "what": wait.title},
         "sub": wait.text,
-        "url": reverse("training:detail", args=[run.pk]),
+        "url": _page(workload),
         "action": _("Open"),
     }
 
@@ -108,8 +119,12 @@ def _notice(notice: Notice) -> dict[str, Any]:
 
 
 def _other_than_money(notices: QuerySet[Notice], wallet: Wallet) -> QuerySet[Notice]:
-    """A notice of the state that the wallet is in, or of a run that failed, would repeat the item above it."""
-    return notices.exclude(kind=f"billing.{wallet.status.value}").exclude(kind__startswith="run.")
+    """A notice of the state that the wallet is in, or of work that failed, would repeat the item above it."""
+    others = notices.exclude(kind=f"billing.{wallet.status.value}")
+    for rules in kinds.every():
+        if rules.not_retried is not None:
+            others = others.exclude(kind__startswith=f"{rules.notices.subject}.")
+    return others
 
 
 def _money(actor: Actor, wallet: Wallet) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from apps.tenants.choices import HolderKind, Resource
 from apps.tenants.models import Holding, Quota
 from apps.tenants.quotas import Line
 from apps.workloads.choices import Status
+from apps.workloads.kinds import kind_of
 from apps.workloads.models import Workload
 
 NOT_YET = (Status.QUEUED, Status.PLACED, Status.STARTING)
@@ -65,9 +66,8 @@ def names_of(rows: Iterable[Holding], *, links: bool = True) -> dict[UUID, Named
         ids.setdefault(row.holder_kind, []).append(row.holder_id)
     found: dict[UUID, Named] = {}
     workloads = Workload.objects.filter(pk__in=ids.get(HolderKind.WORKLOAD, []))
-    for workload in workloads.select_related("training_run"):
-        run = getattr(workload, "training_run", None)
-        url = reverse("training:detail", args=[run.pk]) if links and run else ""
+    for workload in workloads:
+        url = reverse(kind_of(workload).page, args=[workload.pk]) if links else ""
         found[workload.pk] = Named(workload.name, workload.status, url)
     versions = DatasetVersion.objects.filter(pk__in=ids.get(HolderKind.DATASET, []))
     for version in versions.select_related("dataset"):

@@ -17,12 +17,12 @@ from apps.common.pagination import CreatedCursor
 from apps.common.permissions import Permission
 from apps.envs import selectors
 from apps.envs import serializers as s
-from apps.envs.forms import new_key
 from apps.envs.models import Environment
 from apps.envs.policy import EnvironmentSettings
 from apps.envs.services import binning, changing, create, expiry, running
 from apps.envs.tables import EnvironmentFilter
 from apps.tenants import settings
+from apps.workloads.launching.form import new_key
 
 VIEW = in_organisation(Permission.ENVIRONMENTS_VIEW)
 USE = in_organisation(Permission.ENVIRONMENTS_USE)

@@ -9,10 +9,10 @@ from django.db import transaction
 from apps.common.actor import Actor
 from apps.common.errors import Conflict
 from apps.envs import states
-from apps.envs.choices import Step, StepStatus
+from apps.envs.choices import KIND, Step, StepStatus
 from apps.envs.models import Environment, Operation
 from apps.envs.services.shared import log, tell_pages
-from apps.workloads.choices import Kind, Reason, Status
+from apps.workloads.choices import Reason, Status
 from apps.workloads.models import Workload
 
 # Notes of the platform's own stops, by which the operation knows why; people's stops have none.
@@ -23,7 +23,7 @@ ASKED_BY_KERNEL = frozenset({Reason.ARREARS, Reason.CAP, Reason.PREPAID})
 
 def save_before_stopping(actor: Actor) -> int:
     """Begin saving and stopping for each; how many. While something else is being done to one, the next turn does."""
-    rows = Workload.objects.filter(stop_by__isnull=False, status=Status.RUNNING, kind=Kind.ENVIRONMENT)
+    rows = Workload.objects.filter(stop_by__isnull=False, status=Status.RUNNING, kind=KIND)
     return sum(_save(actor, workload) for workload in rows)
 
 

@@ -5,10 +5,10 @@ from django.db import transaction
 from apps.common.actor import Actor
 from apps.common.errors import Conflict
 from apps.envs import states
-from apps.envs.choices import Step
+from apps.envs.choices import KIND, Step
 from apps.envs.models import Environment
 from apps.envs.services.shared import tell_pages
-from apps.workloads.choices import Kind, Status
+from apps.workloads.choices import Status
 from apps.workloads.models import Preemption
 
 
@@ -19,7 +19,7 @@ def save_before_leaving(actor: Actor) -> int:
     While something else is being done to the environment, the next turn tries again.
     """
     rows = Preemption.objects.filter(
-        ended_at__isnull=True, attempt__workload__kind=Kind.ENVIRONMENT, attempt__workload__status=Status.RUNNING
+        ended_at__isnull=True, attempt__workload__kind=KIND, attempt__workload__status=Status.RUNNING
     )
     return sum(_save(notice) for notice in rows.select_related("attempt"))
 

@@ -20,7 +20,6 @@ from apps.envs.services.mounts import chosen
 from apps.envs.services.places import needs_restart, place_columns
 from apps.envs.services.shared import (
     choose_cpu_package,
-    choose_package,
     clean_name,
     locked,
     log,
@@ -32,6 +31,7 @@ from apps.registry import selectors as registry
 from apps.storage.choosing import Chosen
 from apps.tenants import settings
 from apps.workloads.choices import Status
+from apps.workloads.launching.submission import choose_package
 from apps.workloads.services import set_cap
 from apps.workloads.tagging import tag_columns, write_tags
 

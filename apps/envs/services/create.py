@@ -17,13 +17,14 @@ from apps.envs.models import Environment
 from apps.envs.policy import EnvironmentSettings
 from apps.envs.services import running
 from apps.envs.services.mounts import chosen
-from apps.envs.services.shared import check_cluster, choose_cpu_package, choose_package, clean_name, log
+from apps.envs.services.shared import check_cluster, choose_cpu_package, clean_name, log
 from apps.registry import selectors as registry
 from apps.registry.models import Image
 from apps.storage import services as storage
 from apps.storage.choosing import Chosen
 from apps.storage.models import Folder, FolderKind
 from apps.tenants import settings
+from apps.workloads.launching.submission import choose_package
 from apps.workloads.offers.either import also_named
 from apps.workloads.tagging import tag_columns
 

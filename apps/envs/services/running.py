@@ -1,7 +1,6 @@
 """Starting and stopping: each start is a workload of its own, with its own price version and its own bill."""
 
 from datetime import timedelta
-from uuid import uuid4
 
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
@@ -12,16 +11,17 @@ from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict
 from apps.envs import program, states
-from apps.envs.choices import Step
+from apps.envs.choices import KIND, Step
 from apps.envs.models import Environment
 from apps.envs.permissions import require_manage, require_own
 from apps.envs.services.mounts import resolve
-from apps.envs.services.shared import choose_package, locked, log, refuse_binned, refuse_busy, tell_pages
+from apps.envs.services.shared import locked, log, refuse_binned, refuse_busy, tell_pages
 from apps.storage.disk import refuse_when_full
 from apps.workloads import services as workloads
-from apps.workloads.choices import Kind, Reason, Status
+from apps.workloads.choices import Reason, Status
+from apps.workloads.launching.submission import choose_package, submission
 from apps.workloads.models import Workload
-from apps.workloads.offers.either import on_any, would_do
+from apps.workloads.offers.either import would_do
 from apps.workloads.placing import read_zones
 
 KEEP = timedelta(hours=1)
@@ -57,21 +57,19 @@ def submit(actor: Actor, environment: Environment) -> Environment:
     wanted = environment.cpu_package if environment.without_gpu and environment.cpu_package else environment.package
     package = choose_package(actor, wanted.pk)
     spec = program.spec_of(environment, package, resolve(actor, environment.mounts))
-    workload = workloads.submit(
+    asked = submission(
         actor,
-        workloads.Submission(
-            kind=Kind.ENVIRONMENT,
-            name=environment.name,
-            spec=on_any(actor, spec, package, _also(actor, environment, package)),
-            package_id=package.pk,
-            price_version_id=funds.price_on_offer(actor, package).pk,
-            # The number of the start: whoever repeats it gets the workload that is there.
-            key=f"env-{environment.pk.hex}-{environment.starts + 1}",
-            id=uuid4(),
-            cap_fen=environment.cap_fen,
-            tags=tuple(environment.tags),
-        ),
+        KIND,
+        spec,
+        package,
+        also_ids=_also(actor, environment, package),
+        name=environment.name,
+        # The number of the start: whoever repeats it gets the workload that is there.
+        key=f"env-{environment.pk.hex}-{environment.starts + 1}",
+        cap_fen=environment.cap_fen,
+        tags=tuple(environment.tags),
     )
+    workload = workloads.submit(actor, asked)
     environment.workload = workload
     environment.starts += 1
     environment.keep_until = None

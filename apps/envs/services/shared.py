@@ -10,13 +10,13 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from apps.audit.services import Target, record
-from apps.billing import selectors as funds
 from apps.billing.models import Package
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, Invalid, NotFound
 from apps.common.live import organisation_group, publish_on_commit, workload_group
 from apps.envs.choices import StepStatus
 from apps.envs.models import Environment, Operation
+from apps.workloads.launching.submission import choose_package
 from apps.workloads.offers.quoting import resources_of
 from apps.workloads.sense import refuse_nonsense
 
@@ -56,13 +56,6 @@ def clean_name(name: str) -> str:
             "name", _("A name has up to 60 letters, digits, spaces, dots, - and _, and starts with a letter or digit.")
         )
     return cleaned
-
-
-def choose_package(actor: Actor, package_id: int, *, field: str = "package") -> Package:
-    package = funds.packages(actor).filter(pk=package_id).first()
-    if package is None:
-        raise Invalid.field(field, _("Choose one of the packages."))
-    return package
 
 
 def check_cluster(package: Package, cluster_id: UUID | None) -> UUID | None:

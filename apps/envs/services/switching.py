@@ -11,7 +11,8 @@ from apps.common.errors import Conflict
 from apps.envs.models import Environment
 from apps.envs.permissions import require_own
 from apps.envs.services import running
-from apps.envs.services.shared import choose_package, locked, log, refuse_binned, refuse_busy
+from apps.envs.services.shared import locked, log, refuse_binned, refuse_busy
+from apps.workloads.launching.submission import choose_package
 from apps.workloads.models import Workload
 from apps.workloads.offers.switching import give_up_place, refuse_unless_it_starts, take_place
 

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-from django.core.exceptions import ValidationError
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import get_language
@@ -12,9 +11,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 from apps.billing import selectors as funds
 from apps.billing.models import Package
 from apps.billing.selectors.own_prices import own_terms
-from apps.clusters.selectors import cluster_named
 from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
+from apps.common.clock import one_moment
 from apps.common.errors import DomainError
 from apps.common.forms import show_error
 from apps.common.money import yuan_rate
@@ -22,20 +21,18 @@ from apps.common.pages import REFUSED
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.envs import selectors
-from apps.envs.forms import NEVER, NewForm, SettingsForm, initial_of, new_key
+from apps.envs.choices import KIND
+from apps.envs.forms import NEVER, NewForm, SettingsForm, initial_of
 from apps.envs.policy import EnvironmentSettings
 from apps.envs.services import create as creating
 from apps.registry import selectors as registry
 from apps.registry.picker import image_choices
 from apps.storage.choosing import rows as choosing_rows
 from apps.tenants import settings
-from apps.workloads.choices import Kind
-from apps.workloads.offers import quotecard
-from apps.workloads.offers.alsocard import also_context, ticked
-from apps.workloads.offers.capcard import with_cap
+from apps.workloads.launching.form import new_key, problems_of
+from apps.workloads.launching.quote import checked, quote_context
+from apps.workloads.offers.alsocard import also_context
 from apps.workloads.offers.picker import PackageChoice, package_choices
-from apps.workloads.offers.quoting import Offer, contract_on, offer
-from apps.workloads.queueing.contract import Contract
 
 USE = in_organisation(Permission.ENVIRONMENTS_USE)
 
@@ -56,13 +53,6 @@ def new(request: ActorRequest) -> HttpResponse:
         except DomainError as error:
             show_error(form, error)
     return render(request, "envs/new.html", _page(actor, form), status=REFUSED)
-
-
-def checked(request: ActorRequest, form: SettingsForm, name: str) -> HttpResponse:
-    """One field as it is left: what is wrong with it, nothing saved."""
-    if name not in form.fields:
-        return HttpResponse(status=404)
-    return render(request, "envs/parts/checked.html", {"bound": form[name], "url": request.path})
 
 
 def _form(actor: Actor, data: Any = None, initial: dict[str, Any] | None = None) -> NewForm:
@@ -108,16 +98,17 @@ def _free_name(actor: Actor) -> str:
 
 
 def _page(actor: Actor, form: NewForm) -> dict[str, Any]:
-    choices = package_choices(actor, list(funds.packages(actor)))
+    packages = list(funds.packages(actor))
+    choices = package_choices(actor, packages)
     return {
         "form": form,
         "packages": choices,
         "package": str(form["package"].value() or ""),
-        **also_context(actor, form, [choice.package for choice in choices]),
+        **also_context(actor, form, packages),
         "last": selectors.latest(actor),
-        "errors": errors_of(form),
+        "errors": problems_of(form, ANCHORS),
         **choosing(actor, form),
-        **quote_context(actor, form, choices),
+        **_quote(actor, form, packages, choices),
     }
 
 
@@ -134,59 +125,20 @@ def choosing(actor: Actor, form: SettingsForm) -> dict[str, Any]:
 ANCHORS = {"image": "s-image", "package": "s-package", "mounts": "s-mounts"}
 
 
-def errors_of(form: SettingsForm) -> list[dict[str, str]]:
-    """Every problem with the place to mend it, for the summary above the form."""
-    return [
-        {"anchor": ANCHORS.get(name, f"field-id_{name}"), "label": str(form[name].label), "text": str(text)}
-        for name, texts in form.errors.items()
-        if name != "__all__"
-        for text in texts
-    ]
-
-
 @requires(USE)
 @require_POST
 def quote(request: ActorRequest) -> HttpResponse:
     """The quote card for the form as it stands, complete or not."""
     form = _form(request.actor, request.POST)
-    context = quote_context(request.actor, form) | also_context(request.actor, form, funds.packages(request.actor))
-    return render(request, "envs/parts/quote.html", context)
+    with one_moment():
+        packages = list(funds.packages(request.actor))
+        context = _quote(request.actor, form, packages) | also_context(request.actor, form, packages)
+        return render(request, "envs/parts/quote.html", context)
 
 
-def quote_context(actor: Actor, form: NewForm, choices: Sequence[PackageChoice] | None = None) -> dict[str, Any]:
-    found = _offer(actor, form, choices or [])
-    if choices is None:
-        waits = found is not None and not found.starts_now
-        choices = package_choices(actor, list(funds.packages(actor))) if waits else []
-    contract = _contract(actor, form, found)
-    card = quotecard.card(actor, found, choices, kind=Kind.ENVIRONMENT)
-    return {"quote": with_cap(card, found, form["cap"].value()), "contract": contract}
-
-
-def _contract(actor: Actor, form: NewForm, found: Offer | None) -> Contract | None:
-    """Under which contract it would run on the package that is chosen."""
-    if found is None:
-        return None
-    also = [each.package for each in found.choices[1:]]
-    return contract_on(actor, found.package, preemptible=not form["uninterruptible"].value(), also=also)
-
-
-def _offer(actor: Actor, form: NewForm, choices: Sequence[PackageChoice]) -> Offer | None:
+def _quote(
+    actor: Actor, form: NewForm, packages: Sequence[Package], choices: Sequence[PackageChoice] | None = None
+) -> dict[str, Any]:
     """Of the package that the first start takes: the one without a GPU where that is asked for."""
     without = form["without_gpu"].value() and form["cpu_package"].value() not in (None, "", NEVER)
-    name = "cpu_package" if without else "package"
-    package = _chosen(form[name].value(), funds.packages(actor))
-    if package is None or package.price is None:
-        return None
-    outlook = next((choice.forecast for choice in choices if choice.package.pk == package.pk), None)
-    also = () if without else ticked(form, package, funds.packages(actor))
-    cluster = cluster_named(form["cluster"].value())
-    return offer(actor, package, outlook, kind=Kind.ENVIRONMENT, also=also, cluster=cluster)
-
-
-def _chosen(value: Any, rows: Any) -> Package | None:
-    try:
-        found: Package | None = rows.filter(pk=value).first() if value else None
-        return found
-    except (ValueError, TypeError, ValidationError, OverflowError):  # half-typed or made up: nothing is chosen yet
-        return None
+    return quote_context(actor, form, KIND, packages, choices, package="cpu_package" if without else "package")

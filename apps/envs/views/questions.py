@@ -12,13 +12,13 @@ from apps.common.actor import Actor
 from apps.common.errors import DomainError, NotFound
 from apps.common.formatting import moment
 from apps.common.money import yuan_rate
+from apps.envs.choices import KIND
 from apps.envs.forms import RenewForm
 from apps.envs.models import Environment, Snapshot
 from apps.envs.policy import EnvironmentSettings
 from apps.envs.services import images, snapshots
 from apps.envs.views.create import cpu_package_choices
 from apps.tenants import settings
-from apps.workloads.choices import Kind
 from apps.workloads.offers.quoting import offer
 
 Question = dict[str, Any]
@@ -159,7 +159,7 @@ def _gpu(actor: Actor, environment: Environment, name: str, title: str) -> Quest
 
 def _rate(actor: Actor, package: Any) -> str:
     try:
-        return yuan_rate(offer(actor, package, kind=Kind.ENVIRONMENT).quote.rate_fen_per_hour)
+        return yuan_rate(offer(actor, package, kind=KIND).quote.rate_fen_per_hour)
     except DomainError:
         return "—"
 

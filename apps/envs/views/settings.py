@@ -24,10 +24,12 @@ from apps.envs.forms import SettingsForm, initial_of
 from apps.envs.models import Environment
 from apps.envs.policy import EnvironmentSettings
 from apps.envs.services import changing
-from apps.envs.views.create import checked, choosing, cpu_package_choices, errors_of
+from apps.envs.views.create import ANCHORS, choosing, cpu_package_choices
 from apps.tenants import settings
 from apps.workloads import selectors as workloads
 from apps.workloads.fit.hints import hints
+from apps.workloads.launching.form import problems_of
+from apps.workloads.launching.quote import checked
 from apps.workloads.models import Attempt
 from apps.workloads.offers.alsocard import also_context
 from apps.workloads.offers.picker import package_choices
@@ -56,7 +58,7 @@ def form_context(actor: Actor, form: SettingsForm, environment: Environment) -> 
         "hints": _hints(environment, offered),
         **also_context(actor, form, offered),
         "package": str(form["package"].value() or ""),
-        "errors": errors_of(form),
+        "errors": problems_of(form, ANCHORS),
         "restart_live": environment.workload is not None and environment.workload.is_live,
         **choosing(actor, form),
     }

@@ -17,7 +17,7 @@ from apps.common.outgoing import resolve_public
 from apps.common.permissions import Permission
 from apps.common.text import clean_name
 from apps.notifications.choices import DeliveryState
-from apps.notifications.kinds import HOOKED
+from apps.notifications.kinds import hooked
 from apps.notifications.models import Webhook, WebhookDelivery
 from apps.notifications.services.hooks import EVERY_KIND, KEEP_TRYING
 from apps.notifications.webhooks.secrets import OVERLAP, sealed
@@ -30,7 +30,7 @@ P = Permission
 
 @dataclass(frozen=True, slots=True)
 class HookSpec:
-    """What a person fills in. `kinds`: names from `kinds.HOOKED`, or `*` for all, also those to come."""
+    """What a person fills in. `kinds`: names from `kinds.hooked`, or `*` for all, also those to come."""
 
     name: str
     url: str
@@ -170,7 +170,7 @@ def _locked(webhook_id: UUID) -> Webhook:
 
 def _clean(spec: HookSpec) -> HookSpec:
     name = clean_name(spec.name)
-    known = {kind.name for kind in HOOKED} | {EVERY_KIND}
+    known = {kind.name for kind in hooked()} | {EVERY_KIND}
     errors: dict[str, Text] = {}
     if not 1 <= len(name) <= 60:
         errors["name"] = _("A name has 1 to 60 characters.")

@@ -17,7 +17,7 @@ from apps.common.requests import ActorRequest
 from apps.notifications import selectors
 from apps.notifications.choices import Channel, Topic
 from apps.notifications.forms.personal import CodeForm, NumberForm
-from apps.notifications.kinds import KINDS
+from apps.notifications.kinds import every
 from apps.notifications.services import phones
 from apps.notifications.services.preferences import Choice, choose
 from apps.notifications.settings import SmsSettings
@@ -110,7 +110,7 @@ def _rows(user_id: int, *, has_phone: bool) -> list[dict[str, Any]]:
         {
             "topic": topic,
             "label": topic.label,
-            "examples": [kind.label for kind in KINDS if kind.topic is topic and kind.name != "test"],
+            "examples": [kind.label for kind in every() if kind.topic is topic and kind.name != "test"],
             "email": wanted[topic, Channel.EMAIL],
             "email_fixed": (topic, Channel.EMAIL) in fixed,
             "sms": wanted[topic, Channel.SMS],

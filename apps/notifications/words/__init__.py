@@ -10,26 +10,22 @@ from apps.notifications.words import (
     billing,
     bills,
     documents,
-    environments,
     packages,
     people,
     platform,
     prepaid,
     recharges,
-    runs,
     security,
     storage,
 )
 from apps.notifications.words.base import Data, Speaker, Words
 
-__all__ = ["Words", "words", "words_of"]
+__all__ = ["Speaker", "Words", "silence", "speak", "words", "words_of"]
 
-_KINDS: Mapping[str, Speaker] = {
+_KINDS: dict[str, Speaker] = {
     **billing.KINDS,
     **bills.KINDS,
     **documents.KINDS,
-    **runs.KINDS,
-    **environments.KINDS,
     **storage.KINDS,
     **people.KINDS,
     **packages.KINDS,
@@ -38,6 +34,17 @@ _KINDS: Mapping[str, Speaker] = {
     **platform.KINDS,
     **prepaid.KINDS,
 }
+
+
+def speak(speakers: Mapping[str, Speaker]) -> None:
+    """Words for the notices that a kind of work brings, by their names."""
+    _KINDS.update(speakers)
+
+
+def silence(subject: str) -> None:
+    """Forget the words for `<subject>.…`."""
+    for name in [name for name in _KINDS if name.startswith(f"{subject}.")]:
+        del _KINDS[name]
 
 
 def words(notice: Notice) -> Words:

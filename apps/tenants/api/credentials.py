@@ -16,7 +16,7 @@ from apps.tenants import ssh_keys, tokens
 from apps.tenants.models import ApiToken, SshKey
 
 GONE = {status.HTTP_204_NO_CONTENT: OpenApiResponse(description="Gone.")}
-TOKEN_PERMISSIONS = [(permission.value, permission.value) for permission in Permission]
+TOKEN_PERMISSIONS = [(permission.value, permission.value) for permission in Permission.every()]
 
 
 class TokenSerializer(serializers.ModelSerializer[ApiToken]):

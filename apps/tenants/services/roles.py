@@ -14,7 +14,7 @@ from apps.common.text import clean_name
 from apps.tenants import quotas
 from apps.tenants.authority import organisation_for
 from apps.tenants.models import Invitation, Membership, OrganisationRole
-from apps.tenants.roles import ORGANISATION_PERMISSIONS, organisation_names
+from apps.tenants.roles import organisation_names, organisation_permissions
 
 NAME_MAX = 60
 
@@ -71,13 +71,13 @@ def _not_ones_own(actor: Actor, role: OrganisationRole) -> None:
 def _allowed(actor: Actor, permissions: Iterable[str], had: Iterable[str] = ()) -> list[str]:
     """The permissions in a fixed order."""
     wanted = set(permissions)
-    if wanted - ORGANISATION_PERMISSIONS:
+    if wanted - organisation_permissions():
         raise Invalid.field("permissions", _("There is no such permission."))
     if not actor.platform and wanted - actor.permissions - organisation_names(had):
         raise Invalid.field("permissions", _("A role cannot allow what you may not do yourself."))
     if not wanted:
         raise Invalid.field("permissions", _("Choose at least one permission."))
-    return [permission.value for permission in Permission if permission in wanted]
+    return [permission.value for permission in Permission.every() if permission in wanted]
 
 
 def _locked(organisation_id: UUID, role_id: UUID) -> OrganisationRole:

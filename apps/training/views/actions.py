@@ -17,10 +17,11 @@ from apps.common.pages import say_refusal
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.training import selectors, services
-from apps.training.forms import new_key
+from apps.training.choices import KIND
 from apps.training.models import Run
 from apps.training.switching import start_instead
 from apps.workloads.choices import Status
+from apps.workloads.launching.form import new_key
 from apps.workloads.offers import quotecard
 from apps.workloads.offers.quoting import offer
 from apps.workloads.offers.switching import package_number
@@ -66,7 +67,7 @@ def stop_question(run: Run) -> dict[str, Any]:
 def rerun_question(actor: Actor, run: Run) -> dict[str, Any]:
     """Today's price and what is short, before the same is run again."""
     try:
-        card = quotecard.card(actor, offer(actor, run.workload.package))
+        card = quotecard.card(actor, offer(actor, run.workload.package, kind=KIND))
     except DomainError as error:
         card = {"problem": {"title": str(error.message), "text": str(error.hint)}, "blocked": True}
     return {"run": run, "next_version": selectors.newest_version(run) + 1, "quote": card, "key": new_key()}

@@ -13,7 +13,6 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from apps.billing import selectors as funds
 from apps.billing.models import Package
-from apps.clusters.selectors import cluster_named
 from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
 from apps.common.clock import one_moment
@@ -29,18 +28,17 @@ from apps.registry.picker import image_choices
 from apps.storage import choosing
 from apps.storage import services as storage
 from apps.training import command, selectors, services
+from apps.training.choices import KIND
 from apps.training.forms import RunForm, Source, initial_of, initial_of_example, initial_of_nothing
 from apps.training.models import Entry, Run
 from apps.training.views.code import box_context, uploaded
 from apps.workloads import selectors as workloads
 from apps.workloads.fit.hints import hints
+from apps.workloads.launching.form import problems_of
+from apps.workloads.launching.quote import checked, quote_context
 from apps.workloads.models import Workload
-from apps.workloads.offers import quotecard
-from apps.workloads.offers.alsocard import also_context, ticked
-from apps.workloads.offers.capcard import with_cap
+from apps.workloads.offers.alsocard import also_context
 from apps.workloads.offers.picker import PackageChoice, package_choices
-from apps.workloads.offers.quoting import Offer, contract_on, offer
-from apps.workloads.queueing.contract import Contract
 from apps.workloads.services import highest_priority
 
 SUBMIT = in_organisation(Permission.TRAINING_SUBMIT)
@@ -61,7 +59,7 @@ def new(request: ActorRequest) -> HttpResponse:
             return render(request, "training/new.html", _page(actor, form, offered))
     form = RunForm(request.POST)
     if asked := request.headers.get("X-Validate"):
-        return _checked(request, form, asked)
+        return checked(request, form, asked)
     if form.is_valid():
         try:
             return redirect("training:detail", services.submit(actor, form.as_request()).pk)
@@ -80,13 +78,6 @@ class Offered:
 
 def _offered(actor: Actor) -> Offered:
     return Offered(list(registry.images(actor)), list(funds.packages(actor)))
-
-
-def _checked(request: ActorRequest, form: RunForm, name: str) -> HttpResponse:
-    """One field as it is left: what is wrong with it, nothing saved."""
-    if name not in form.fields:
-        return HttpResponse(status=404)
-    return render(request, "training/parts/checked.html", {"bound": form[name]})
 
 
 def _run(actor: Actor, text: str | None) -> Run | None:
@@ -140,9 +131,9 @@ def _page(actor: Actor, form: RunForm, offered: Offered) -> dict[str, Any]:
         "source": form["source"].value() or "write",
         "mountable": choosing.rows(actor, form.chosen()),
         "parent_files": storage.file_names(parent.code) if parent else [],
-        "errors": _errors(form),
+        "errors": problems_of(form, ANCHORS),
         **box_context(uploaded(actor, form["code"].value()), script=str(form["script"].value() or "")),
-        **quote_context(actor, form, packages, choices),
+        **_quote(actor, form, packages, choices),
     }
 
 
@@ -155,16 +146,6 @@ def _hints(before: Workload, choices: list[PackageChoice]) -> dict[int, str]:
 ANCHORS = {"image": "s-image", "package": "s-package", "code": "code-box", "source": "s-code"}
 
 
-def _errors(form: RunForm) -> list[dict[str, str]]:
-    """Every problem with the place to mend it, for the summary above the form."""
-    return [
-        {"anchor": ANCHORS.get(name, f"field-id_{name}"), "label": str(form[name].label), "text": str(text)}
-        for name, texts in form.errors.items()
-        if name != "__all__"
-        for text in texts
-    ]
-
-
 @says_beside("text", "arguments_value", "environment_value")
 @requires(SUBMIT)
 @require_POST
@@ -173,41 +154,15 @@ def quote(request: ActorRequest) -> HttpResponse:
     form = RunForm(request.POST)
     with one_moment():
         packages = list(funds.packages(request.actor))
-        context = quote_context(request.actor, form, packages) | also_context(request.actor, form, packages)
+        context = _quote(request.actor, form, packages) | also_context(request.actor, form, packages)
         return render(request, "training/parts/quote.html", context)
 
 
-def quote_context(
+def _quote(
     actor: Actor, form: RunForm, packages: Sequence[Package], choices: Sequence[PackageChoice] | None = None
 ) -> dict[str, Any]:
-    """`quote` for the card; `command` as text, or what is still missing for one. `packages`: all on offer."""
-    found = _offer(actor, form, packages, choices or ())
-    if choices is None:
-        waits = found is not None and not found.starts_now
-        choices = package_choices(actor, packages) if waits else ()
-    card = with_cap(quotecard.card(actor, found, choices), found, form["cap"].value())
-    return {"quote": card, "contract": _contract(actor, form, found), **_command(form)}
-
-
-def _contract(actor: Actor, form: RunForm, found: Offer | None) -> Contract | None:
-    """Under which contract it would run on the package that is chosen."""
-    if found is None:
-        return None
-    asked = str(form["priority"].value() or "")
-    priority = int(asked) if asked in {"1", "2", "3", "4", "5"} else None
-    also = [each.package for each in found.choices[1:]]
-    firm = form["uninterruptible"].value()
-    return contract_on(actor, found.package, preemptible=not firm, priority=priority, also=also)
-
-
-def _offer(actor: Actor, form: RunForm, packages: Sequence[Package], choices: Sequence[PackageChoice]) -> Offer | None:
-    # Half-typed or made up: nothing is chosen yet.
-    package = next((each for each in packages if str(each.pk) == str(form["package"].value() or "")), None)
-    if package is None or package.price is None:
-        return None
-    outlook = next((choice.forecast for choice in choices if choice.package.pk == package.pk), None)
-    also = ticked(form, package, packages)
-    return offer(actor, package, outlook, also=also, cluster=cluster_named(form["cluster"].value()))
+    """With `command` as text, or what is still missing for one."""
+    return {**quote_context(actor, form, KIND, packages, choices), **_command(form)}
 
 
 def _command(form: RunForm) -> dict[str, str]:

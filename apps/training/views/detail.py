@@ -23,12 +23,12 @@ from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.storage import services as storage
 from apps.training import command, passport, selectors
-from apps.training.forms import new_key
 from apps.training.models import Run
 from apps.training.views.files import output_context
 from apps.workloads import faults, startup
 from apps.workloads import selectors as workloads
 from apps.workloads.choices import Status
+from apps.workloads.launching.form import new_key
 from apps.workloads.models import Attempt, Workload
 from apps.workloads.offers.alternatives import Alternatives, would_start_now
 from apps.workloads.series import charts_of, series_of

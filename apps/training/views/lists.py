@@ -9,6 +9,7 @@ from apps.common.pages import paged
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.training import selectors
+from apps.training.choices import KIND
 from apps.training.tables import RunFilter, RunTable
 from apps.workloads import selectors as workloads
 
@@ -24,7 +25,7 @@ def run_list(request: ActorRequest) -> HttpResponse:
         "table": table,
         "filter": filtered,
         "nothing_yet": not filtered.form.has_changed() and not table.paginator.count,
-        "counts": workloads.live_counts(actor),
+        "counts": workloads.live_counts(actor, KIND),
         "last_event_id": selectors.last_event_id(actor),
     }
     return render(request, "training/list.html", context)

@@ -15,7 +15,7 @@ from apps.clusters.models import Accelerator, Node
 from apps.common.scoping import TenantModel
 from apps.common.tags import LONGEST, LONGEST_KEY, MOST
 from apps.tenants.models import Organisation, User
-from apps.workloads.choices import CREDITED, LIVE, TERMINAL, Desired, Fault, Kind, Reason, Status
+from apps.workloads.choices import CREDITED, LIVE, TERMINAL, Desired, Fault, Reason, Status
 from apps.workloads.spec import Spec
 
 
@@ -28,7 +28,7 @@ class Workload(TenantModel):
     organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="workloads")
     owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="workloads")
     department_id = models.UUIDField(null=True)
-    kind = models.CharField(max_length=16, choices=Kind)
+    kind = models.CharField(max_length=16)  # of those that `kinds` has
     name = models.CharField(max_length=120)
     spec = models.JSONField()
     priority = models.PositiveSmallIntegerField(default=3)

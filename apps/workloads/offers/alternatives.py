@@ -18,13 +18,13 @@ from apps.common.money import yuan_rate
 from apps.common.permissions import Permission
 from apps.tenants import quotas
 from apps.tenants.quotas.amounts import Key
+from apps.workloads import kinds
 from apps.workloads.choices import Kind
 from apps.workloads.explaining.asking import MOST, Forecast, asking
 from apps.workloads.fit.peaks import Peaks, peaks_of, size_of
 from apps.workloads.fit.smaller import strength
 from apps.workloads.models import Attempt, Workload
 from apps.workloads.offers.quoting import resources_of
-from apps.workloads.permissions import RIGHTS
 from apps.workloads.placing import is_simulated, read_zones
 from apps.workloads.resources import quota_amounts
 from apps.workloads.spec import Spec
@@ -80,7 +80,7 @@ class Alternatives:
 def would_start_now(actor: Actor, workload: Workload, attempts: Sequence[Attempt] = ()) -> Alternatives:
     """For work that waits: packages that its owner may use, that money and quota reach for once it lets go, and on
     which it would start at once, the most alike first. `attempts`: earlier ones of the same work."""
-    rights = (RIGHTS[Kind(workload.kind)].use, Permission.BILLING_VIEW_OWN)
+    rights = (kinds.kind_of(workload).rights.use, Permission.BILLING_VIEW_OWN)
     if actor.user_id != workload.owner_id or not all(actor.may(right) for right in rights):
         return Alternatives()
     peaks = peaks_of(attempts)
@@ -108,7 +108,7 @@ def _offered(actor: Actor, workload: Workload) -> list[Package]:
     """Of the same world, priced, and with a GPU for work that asked for one and cannot choose to do without."""
     packages = [package for package in funds.packages(actor).exclude(pk=workload.package_id) if package.price]
     read_zones(packages)
-    needs_gpu = workload.kind == Kind.TRAINING and workload.frozen_spec.gpu is not None
+    needs_gpu = kinds.kind_of(workload).keeps_gpu and workload.frozen_spec.gpu is not None
     return [
         package
         for package in packages

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from apps.billing.selectors.quotes import Means, means
 from apps.common.actor import Actor
-from apps.workloads.choices import Kind
+from apps.workloads import kinds
 from apps.workloads.offers.picker import PackageChoice
 from apps.workloads.offers.quoting import Offer, quota_problem, resources_of
 from apps.workloads.placing import is_simulated
@@ -29,10 +29,10 @@ def proposals(actor: Actor, offer: Offer, choices: Sequence[PackageChoice]) -> l
 
 
 def _alike(offer: Offer, choice: PackageChoice) -> bool:
-    """Of the same world; training that wants a GPU is not told to do without."""
+    """Of the same world; some work that wants a GPU is not told to do without."""
     if choice.package.pk == offer.package.pk or is_simulated(choice.package) != is_simulated(offer.package):
         return False
-    return offer.kind is not Kind.TRAINING or bool(choice.package.gpu_count) or not offer.package.gpu_count
+    return not kinds.named(offer.kind).keeps_gpu or bool(choice.package.gpu_count) or not offer.package.gpu_count
 
 
 def _would_start(actor: Actor, offer: Offer, choice: PackageChoice, has: Means) -> bool:

@@ -15,6 +15,7 @@ from apps.common.clock import db_now
 from apps.common.formatting import moment
 from apps.common.money import yuan, yuan_rate
 from apps.common.permissions import Permission
+from apps.workloads import kinds
 from apps.workloads.choices import Kind
 from apps.workloads.explaining.causes import HOPELESS
 from apps.workloads.offers.alternatives import difference_words
@@ -24,9 +25,7 @@ from apps.workloads.offers.quoting import Offer
 from apps.workloads.placing import is_simulated
 
 
-def card(
-    actor: Actor, offer: Offer | None, choices: Sequence[PackageChoice] = (), *, kind: Kind = Kind.TRAINING
-) -> dict[str, Any]:
+def card(actor: Actor, offer: Offer | None, choices: Sequence[PackageChoice] = ()) -> dict[str, Any]:
     """`choices` are the packages from which alternatives may be proposed where this one cannot start."""
     if offer is None:
         return {
@@ -48,8 +47,8 @@ def card(
         "alternatives": _alternatives(actor, offer, choices),
         "ahead": None if quote.prepaid_until else pay_ahead(actor, offer.package.pk),
         "top_up_url": _top_up_url(actor) if quote.shortfall_fen or quote.blocked else "",
-        "button": _button(kind),
-        "blocked": "" if offer.can_start else _button(kind),
+        "button": _button(offer.kind),
+        "blocked": "" if offer.can_start else _button(offer.kind),
         "dock_sub": _dock(offer),
         "foot": _foot(),
         **_start(offer),
@@ -66,7 +65,7 @@ def _price(offer: Offer) -> str:
 
 
 def _button(kind: Kind) -> str:
-    return _("Start training") if kind is Kind.TRAINING else _("Create and start")
+    return str(kinds.named(kind).words.start)
 
 
 def _name(name: str, offer: Offer) -> str:
@@ -102,7 +101,7 @@ def _rows(offer: Offer) -> list[dict[str, Any]]:
 
 def _price_rows(offer: Offer) -> list[dict[str, Any]]:
     """The price that is locked, or each of them."""
-    locked = _("does not change during this run") if offer.kind is Kind.TRAINING else _("until it is stopped")
+    locked = kinds.named(offer.kind).words.price_lock
     if not offer.choices:
         version = f"v{offer.quote.price_number}"
         return [{"label": _("Price version"), "value": version, "icon": "lock", "sub": locked}]

@@ -59,7 +59,7 @@ def offer(
     package: Package,
     outlook: Forecast | None = None,
     *,
-    kind: Kind = Kind.TRAINING,
+    kind: Kind,
     also: Sequence[Package] = (),
     cluster: str | None = None,
 ) -> Offer:
@@ -121,7 +121,7 @@ def gpu_of(package: Package) -> Gpu | None:
     )
 
 
-def quota_problem(actor: Actor, spec: Spec, kind: Kind = Kind.TRAINING) -> QuotaExceeded | None:
+def quota_problem(actor: Actor, spec: Spec, kind: Kind) -> QuotaExceeded | None:
     """What submitting would be refused for now."""
     if actor.user_id is None:
         return None

@@ -3,7 +3,8 @@
 import logging
 from datetime import datetime, timedelta
 
-from apps.workloads.choices import ENDLESS, Desired, Kind, Reason, Status
+from apps.workloads import kinds
+from apps.workloads.choices import Desired, Reason, Status
 from apps.workloads.drivers.base import Driver, DriverError, Exit, ExitReason, Handle
 from apps.workloads.drivers.capabilities import Notice, NoticeMixin
 from apps.workloads.models import Attempt, Preemption, Workload
@@ -51,8 +52,8 @@ def gives_way(attempt: Attempt, workload: Workload, end: Exit, at: datetime, now
 
 
 def is_done(end: Exit, workload: Workload) -> bool:
-    """Exit code 0 says that the work is done, also after SIGTERM; who wants to go on ends with any other code."""
-    return end.code == 0 and Kind(workload.kind) not in ENDLESS
+    """Exit code 0 says that what ends is done, also after SIGTERM; who wants to go on ends with any other code."""
+    return end.code == 0 and kinds.kind_of(workload).ends
 
 
 def why(notice: Preemption) -> Why:

@@ -4,11 +4,11 @@ from typing import Any
 
 from django import template
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from apps.common.clock import db_now
 from apps.common.formatting import clock
-from apps.workloads.choices import ENDLESS, Kind
+from apps.workloads import kinds
+from apps.workloads.choices import Kind
 from apps.workloads.models import Attempt, Preemption, Workload
 from apps.workloads.queueing.contract import Contract, contract_of
 from apps.workloads.queueing.policy import rules
@@ -22,7 +22,7 @@ def contract_card(workload: Workload | None) -> dict[str, Any]:
     """The card of a run's page; nothing once it has ended."""
     if workload is None or not workload.is_live:
         return {"contract": None}
-    return {**_card(contract_of(workload)), "endless": Kind(workload.kind) in ENDLESS}
+    return {**_card(contract_of(workload)), "endless": not kinds.kind_of(workload).ends}
 
 
 @register.inclusion_tag("workloads/contract_fold.html")
@@ -37,7 +37,7 @@ def _card(contract: Contract) -> dict[str, Any]:
 
 @register.simple_tag
 def firm_hint(kind: str) -> str:
-    """Beside "It must not be interrupted": what that means on this platform, for a `run` or an `environment`."""
+    """Beside "It must not be interrupted": what that means on this platform, for a kind of work."""
     whose = (
         _("Nobody takes its place.")
         if rules().firm_over_guarantee
@@ -45,16 +45,7 @@ def firm_hint(kind: str) -> str:
             "Nobody of your organisation takes its place; beyond its guarantee, another organisation's guarantee may."
         )
     )
-    return f"{whose} {_OTHERWISE[Kind(kind)]}"
-
-
-_OTHERWISE = {
-    Kind.TRAINING: gettext_lazy("Otherwise it is told before, may save, and goes on later from its last checkpoint."),
-    Kind.ENVIRONMENT: gettext_lazy(
-        "Otherwise it is told before, its home is saved in a snapshot, and it starts again later; the memory of "
-        "running notebooks is lost."
-    ),
-}
+    return f"{whose} {kinds.named(Kind(kind)).words.giving_way}"
 
 
 @register.inclusion_tag("workloads/notice.html")

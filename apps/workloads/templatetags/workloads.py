@@ -14,6 +14,7 @@ from apps.common.money import FEN_PER_YUAN, whole_fen, yuan
 from apps.common.templatetags.pl_filters import exact_yuan
 from apps.workloads.explaining.names import NAMELESS
 from apps.workloads.faults import advise
+from apps.workloads.kinds import kind_of
 from apps.workloads.models import Event, Workload
 from apps.workloads.timeline import event_icon, event_title
 from apps.workloads.waiting import WaitReport, explain
@@ -39,6 +40,12 @@ register.filter("event_icon", event_icon)
 def driver_words(data: Mapping[str, Any] | None) -> str:
     """Of an attempt's progress."""
     return recorded(data) if data else ""
+
+
+@register.filter
+def kind_label(workload: Workload) -> str:
+    """What it is to the person who started it: training, an environment, …"""
+    return str(kind_of(workload).label)
 
 
 @register.filter

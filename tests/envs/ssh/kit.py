@@ -13,6 +13,7 @@ import asyncssh
 
 from apps.billing import selectors as funds
 from apps.common.scoping import acting
+from apps.envs.choices import KIND as ENVIRONMENT
 from apps.envs.models import Environment
 from apps.envs.program import HOME
 from apps.envs.services.create import Request, create
@@ -22,7 +23,7 @@ from apps.tenants import ssh_keys
 from apps.tenants.actors import personal_actor
 from apps.tenants.models import User
 from apps.workloads import nodes, services
-from apps.workloads.choices import Kind, Status
+from apps.workloads.choices import Status
 from apps.workloads.drivers.base import Handle
 from apps.workloads.spec import DataMount, Image, Spec
 from tests.builders import World
@@ -158,7 +159,7 @@ def run_environment(world: World, environment: Environment) -> Environment:
     )
     with acting(world.actor):
         submission = services.Submission(
-            Kind.ENVIRONMENT, "lab", spec, world.package.pk, quote.price_version_id, uuid4().hex, uuid4()
+            ENVIRONMENT, "lab", spec, world.package.pk, quote.price_version_id, uuid4().hex, uuid4()
         )
         workload = services.submit(world.actor, submission)
     Environment.objects.filter(pk=environment.pk).update(workload=workload)

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from apps.common.badges import Tone
+from apps.notifications.words import work
 from apps.notifications.words.base import Data, Speaker, Words, link, moment_in, name_in, number_in, time_in
 
 
@@ -57,11 +58,17 @@ def _said(data: Data, title: str, text: str, tone: Tone, icon: str) -> Words:
     return Words(title % {"name": name_in(data, "name")}, text, tone, icon, action=_("Open"), **target)
 
 
-KINDS: Mapping[str, Speaker] = {
-    "environment.idle_soon": _idle_soon,
-    "environment.released": _released,
-    "environment.not_released": _not_released,
-    "environment.failed": _failed,
-    "environment.expiring": _expiring,
-    "environment.expired": _expired,
+SPEAKERS: Mapping[str, Speaker] = {
+    **work.of_work(
+        "envs:of_workload",
+        queued_again=gettext_lazy(
+            "It is charged up to the last proof that it ran. It is queued again; its home folder stays as it is."
+        ),
+    ),
+    "idle_soon": _idle_soon,
+    "released": _released,
+    "not_released": _not_released,
+    "failed": _failed,
+    "expiring": _expiring,
+    "expired": _expired,
 }

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from apps.common.badges import Tone
 from apps.common.formatting import duration
 from apps.common.money import yuan
-from apps.notifications.words import yielding
+from apps.notifications.words import work
 from apps.notifications.words.base import Data, Speaker, Words, link, name_in, number_in
 
 
@@ -30,4 +31,13 @@ def _failed(data: Data) -> Words:
 
 _PAGE = "training:of_workload"
 
-KINDS: Mapping[str, Speaker] = {"run.finished": _finished, "run.failed": _failed, **yielding.KINDS}
+SPEAKERS: Mapping[str, Speaker] = {
+    **work.of_work(
+        _PAGE,
+        queued_again=gettext_lazy(
+            "It is charged up to the last proof that it ran. It is queued again and goes on from its last checkpoint."
+        ),
+    ),
+    "finished": _finished,
+    "failed": _failed,
+}

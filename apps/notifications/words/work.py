@@ -1,13 +1,13 @@
-"""Words about work that has to give way, ends at its spending cap, was lost with its machine or may not start any more.
+"""Words about any kind of work: it has to give way, reaches its spending cap, is lost with its machine, may not start.
 
 Data: `workload_id`, `name`, `why`, `priority`, `leave_at`, `kill_at` (ISO 8601), `lost_s`, `credited_fen`, `limit_fen`,
 `reason`.
 The right by which it has to give way is told, never another organisation's task.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
 from apps.common.badges import Tone
@@ -53,22 +53,8 @@ def _gave_way(data: Data) -> Words:
     return Words(title, text, Tone.WAIT, "clock")
 
 
-def _lost_run(data: Data) -> Words:
-    """Data: `node`, and whether it is `queued` again."""
-    return _lost(
-        data,
-        _("It is charged up to the last proof that it ran. It is queued again and goes on from its last checkpoint."),
-    )
-
-
-def _lost_environment(data: Data) -> Words:
-    return _lost(
-        data,
-        _("It is charged up to the last proof that it ran. It is queued again; its home folder stays as it is."),
-    )
-
-
 def _lost(data: Data, queued: str) -> Words:
+    """Data: `node`, and whether it is `queued` again."""
     names = {"name": name_in(data, "name"), "node": name_in(data, "node")}
     title = _("The machine of %(name)s failed") % names
     text = queued
@@ -106,34 +92,29 @@ def _not_started(data: Data) -> Words:
     return Words(title, text, Tone.WARN, "circle-x")
 
 
+def of_work(page: str, *, queued_again: str | Promise) -> dict[str, Speaker]:
+    """What every kind of work is told, by the second part of the notice's name; each leads to `page` of the workload.
+
+    `queued_again`: what becomes of work whose machine was lost and that is queued again.
+    """
+
+    def lost(data: Data) -> Words:
+        return _lost(data, str(queued_again))
+
+    speakers: dict[str, Speaker] = {
+        "asked_to_leave": _asked,
+        "stays": _stays,
+        "gave_way": _gave_way,
+        "not_started": _not_started,
+        "lost": lost,
+        "credited": _credited,
+        "cap_reached": _cap_reached,
+    }
+    return {what: _leading_to(page, speaker) for what, speaker in speakers.items()}
+
+
 def _leading_to(page: str, speaker: Speaker) -> Speaker:
     def said(data: Data) -> Words:
         return replace(speaker(data), action=_("Open"), **link(data, page, "workload_id"))
 
     return said
-
-
-def _of_run(speaker: Speaker) -> Speaker:
-    return _leading_to("training:of_workload", speaker)
-
-
-def _of_environment(speaker: Speaker) -> Speaker:
-    return _leading_to("envs:of_workload", speaker)
-
-
-KINDS: Mapping[str, Speaker] = {
-    "run.asked_to_leave": _of_run(_asked),
-    "run.stays": _of_run(_stays),
-    "run.gave_way": _of_run(_gave_way),
-    "run.not_started": _of_run(_not_started),
-    "environment.not_started": _of_environment(_not_started),
-    "run.lost": _of_run(_lost_run),
-    "run.credited": _of_run(_credited),
-    "environment.lost": _of_environment(_lost_environment),
-    "environment.credited": _of_environment(_credited),
-    "run.cap_reached": _of_run(_cap_reached),
-    "environment.cap_reached": _of_environment(_cap_reached),
-    "environment.asked_to_leave": _of_environment(_asked),
-    "environment.stays": _of_environment(_stays),
-    "environment.gave_way": _of_environment(_gave_way),
-}

@@ -1,0 +1,5 @@
+"""Closed sets of values of training."""
+
+from apps.workloads.choices import Kind
+
+KIND = Kind("training")

@@ -1,0 +1,16 @@
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [
+        ('workloads', '0016_gone_attempts'),
+    ]
+
+    operations = [
+        migrations.AlterField(
+            model_name='workload',
+            name='kind',
+            field=models.CharField(max_length=16),
+        ),
+    ]

@@ -1,0 +1,24 @@
+"""Winding up a toy: a program that says something and ends."""
+
+from dataclasses import replace
+
+from apps.billing.models import Package
+from apps.common.actor import Actor
+from apps.registry.models import Image
+from apps.workloads import services as workloads
+from apps.workloads.launching.submission import submission
+from apps.workloads.models import Workload
+from apps.workloads.offers.quoting import resources_of
+from apps.workloads.spec import Image as SpecImage
+from tests.kinds.toy.kind import KIND
+
+
+def wind_up(actor: Actor, *, name: str, says: str, image: Image, package: Package, key: str) -> Workload:
+    """A toy that is queued. Raises as `workloads.submit`."""
+    spec = replace(
+        resources_of(package),
+        image=SpecImage(image.key, tuple(image.requirements)),
+        argv=("python", "-c", f"print({says!r})"),
+        workdir="/workspace",
+    )
+    return workloads.submit(actor, submission(actor, KIND, spec, package, name=name, key=key))
