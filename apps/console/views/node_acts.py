@@ -1,5 +1,7 @@
-"""What is done to one node: emptying it, taking it away, its labels, the mode of its cards."""
+"""What is done to one node: closing and emptying it, taking it away, its labels, the mode of its cards."""
 
+from collections.abc import Callable
+from functools import partial
 from uuid import UUID
 
 from django.http import HttpResponse
@@ -10,6 +12,7 @@ from django.views.decorators.http import require_POST
 
 from apps.clusters import services
 from apps.clusters.choices import AcceleratorMode, DrainAction
+from apps.clusters.models import Node
 from apps.common.access import on_platform, requires
 from apps.common.errors import DomainError, Invalid, NotFound
 from apps.common.formatting import moment
@@ -21,6 +24,18 @@ from apps.console.requests import StaffRequest
 from apps.workloads.hardware import drains, lost, modes, removal, simulation, strays
 
 MANAGE = on_platform(P.PLATFORM_NODES_MANAGE)
+
+
+@requires(MANAGE)
+@require_POST
+def cordon(request: StaffRequest, node_id: UUID) -> HttpResponse:
+    return _apply(request, node_id, partial(services.cordon, cordoned=True), _("%(name)s takes no new work."))
+
+
+@requires(MANAGE)
+@require_POST
+def uncordon(request: StaffRequest, node_id: UUID) -> HttpResponse:
+    return _apply(request, node_id, partial(services.cordon, cordoned=False), _("%(name)s takes work again."))
 
 
 @requires(MANAGE)
@@ -44,39 +59,32 @@ def drain(request: StaffRequest, node_id: UUID) -> HttpResponse:
 @requires(MANAGE)
 @require_POST
 def drain_cancel(request: StaffRequest, node_id: UUID) -> HttpResponse:
-    try:
-        node = drains.cancel(request.actor, node_id=node_id)
-    except DomainError as error:
-        return _refused(request, error, node_id)
-    return done(request, _("%(name)s takes work again.") % {"name": node.name}, "console:node", node_id)
+    return _apply(request, node_id, drains.cancel, _("%(name)s takes work again."))
 
 
 @requires(MANAGE)
 @require_POST
 def declare_lost(request: StaffRequest, node_id: UUID) -> HttpResponse:
-    try:
-        node = lost.declare(request.actor, node_id=node_id)
-    except DomainError as error:
-        return _refused(request, error, node_id)
     words = _("%(name)s is lost. Its work is fenced and queued again within seconds.")
-    return done(request, words % {"name": node.name}, "console:node", node_id)
+    return _apply(request, node_id, lost.declare, words)
 
 
 @requires(MANAGE)
 @require_POST
 def switch_off(request: StaffRequest, node_id: UUID) -> HttpResponse:
-    return _switch(request, node_id, on=False, words=_("%(name)s is silent from now on."))
+    return _apply(request, node_id, partial(simulation.switch, on=False), _("%(name)s is silent from now on."))
 
 
 @requires(MANAGE)
 @require_POST
 def switch_on(request: StaffRequest, node_id: UUID) -> HttpResponse:
-    return _switch(request, node_id, on=True, words=_("%(name)s is heard again."))
+    return _apply(request, node_id, partial(simulation.switch, on=True), _("%(name)s is heard again."))
 
 
-def _switch(request: StaffRequest, node_id: UUID, *, on: bool, words: str) -> HttpResponse:
+def _apply(request: StaffRequest, node_id: UUID, act: Callable[..., Node], words: str) -> HttpResponse:
+    """Do it and say so, with the node's name in `words`; a refusal is said on the node's page."""
     try:
-        node = simulation.switch(request.actor, node_id=node_id, on=on)
+        node = act(request.actor, node_id=node_id)
     except DomainError as error:
         return _refused(request, error, node_id)
     return done(request, words % {"name": node.name}, "console:node", node_id)

@@ -1,21 +1,20 @@
-"""Nodes: the list, one of them with its cards and load, closing and opening it."""
+"""Nodes: the list, one of them with its cards and load."""
 
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 from django.http import HttpResponse, JsonResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET
 
 from apps.clusters import selectors as clusters
-from apps.clusters import services
 from apps.clusters.choices import CLOSED, NodeStatus
 from apps.common.access import on_platform, requires
 from apps.common.clock import db_now
-from apps.common.errors import Conflict, NotFound
-from apps.common.pages import done, paged, say_refusal
+from apps.common.errors import NotFound
+from apps.common.pages import paged
 from apps.common.permissions import Permission as P
 from apps.console.filters.hardware import NodeFilter
 from apps.console.forms.hardware import DrainForm, ModeForm
@@ -27,7 +26,6 @@ from apps.workloads.hardware import lost, policy
 from apps.workloads.nodes import is_own_machine
 
 VIEW = on_platform(P.PLATFORM_NODES_VIEW)
-MANAGE = on_platform(P.PLATFORM_NODES_MANAGE)
 SPANS = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(days=7)}
 
 
@@ -107,24 +105,3 @@ def load(request: StaffRequest, node_id: UUID, name: str) -> JsonResponse:
     label, unit, limit = series[name]
     points = reads.load_points(request.actor, node_id, span=span, after=since)[name]
     return JsonResponse([{"name": label, "unit": unit, "limit": limit, "points": points}], safe=False)
-
-
-@requires(MANAGE)
-@require_POST
-def cordon(request: StaffRequest, node_id: UUID) -> HttpResponse:
-    return _cordon(request, node_id, cordoned=True, words=_("%(name)s takes no new work."))
-
-
-@requires(MANAGE)
-@require_POST
-def uncordon(request: StaffRequest, node_id: UUID) -> HttpResponse:
-    return _cordon(request, node_id, cordoned=False, words=_("%(name)s takes work again."))
-
-
-def _cordon(request: StaffRequest, node_id: UUID, *, cordoned: bool, words: str) -> HttpResponse:
-    try:
-        node = services.cordon(request.actor, node_id=node_id, cordoned=cordoned)
-    except Conflict as error:
-        say_refusal(request, error)
-        return redirect("console:node", node_id)
-    return done(request, words % {"name": node.name}, "console:node", node_id)
