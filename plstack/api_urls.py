@@ -15,9 +15,9 @@ urlpatterns = [
     path("v1/", include("apps.tenants.api_urls")),
     path("v1/", include("apps.notifications.api_urls")),
     path("v1/", include("apps.workloads.api_urls")),
-    path("v1/", include("apps.console.urls.api.portal")),
+    path("v1/", include("apps.console.portal.api_urls")),
     path("v1/", include("apps.whatif.api_urls")),
-    path("v1/", include("apps.console.urls.api.console")),
+    path("v1/", include("apps.console.api_urls")),
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
     path("docs/", SpectacularSwaggerView.as_view(url_name="schema"), name="api-docs"),
 ]

@@ -13,9 +13,9 @@ from plstack import api_urls
 handler500 = "plstack.unavailable.server_error"
 
 urlpatterns = [
-    path("", include("apps.console.urls.portal")),
+    path("", include("apps.console.portal.urls")),
     path("console/what-if/", include("apps.whatif.urls")),
-    path("console/", include("apps.console.urls.console")),
+    path("console/", include("apps.console.urls")),
     path("environments/", include("apps.envs.urls")),
     path("images/", include("apps.registry.urls")),
     path("training/", include("apps.training.urls")),

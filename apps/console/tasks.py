@@ -4,7 +4,8 @@ from celery import shared_task
 
 from apps.common.actor import system_actor
 from apps.common.scoping import acting
-from apps.console.services import processes, releasing
+from apps.console.finance.arrears import services as releasing
+from apps.console.hardware.processes import services as processes
 
 
 @shared_task(name="console.release_data")

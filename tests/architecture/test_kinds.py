@@ -27,7 +27,7 @@ ALLOWED: Mapping[str, Mapping[str, str]] = {
     },
     "apps/console/portal/capacity.py": {"apps.training.choices": "The card of free packages offers to start training."},
     "apps/console/portal/environments.py": {"ENVIRONMENTS_VIEW": OVERVIEW},
-    "apps/console/portal_views.py": {
+    "apps/console/portal/views.py": {
         "TRAINING_VIEW": OVERVIEW,
         "TRAINING_MANAGE_ALL": OVERVIEW,
         "TRAINING_SUBMIT": OVERVIEW,

@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from apps.common.scoping import acting
-from apps.console.services import accounts
+from apps.console.people.accounts import services as accounts
 from apps.notifications.models import Notice
 from apps.tenants.actors import platform_actor
 from apps.tenants.choices import PlatformRole

@@ -12,7 +12,7 @@ from apps.billing.models import ArrearsState, Transfer
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Denied
 from apps.common.scoping import acting
-from apps.console.services import releasing
+from apps.console.finance.arrears import services as releasing
 from apps.notifications.models import Notice
 from apps.storage import volumes
 from apps.storage.models import Volume

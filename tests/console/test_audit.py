@@ -98,7 +98,7 @@ def test_numbers_stay_numbers() -> None:
 def test_the_export_is_complete_beyond_one_page_of_reading(
     root: Client, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("apps.console.exporting.PAGE", 3)
+    monkeypatch.setattr("apps.console.kit.exporting.PAGE", 3)
     for number in range(8):
         noted(world, f"person-{number}", action="user.updated")
     rows = exported(root, target="person-")

@@ -11,10 +11,10 @@ from apps.billing.days import billing_day
 from apps.billing.models import PriceVersion, Transfer
 from apps.common.clock import db_now
 from apps.common.scoping import acting
-from apps.console.drilldown import Branch, Line, lines
-from apps.console.selectors import consumption as reads
-from apps.console.selectors.consumption import Scope
-from apps.console.templatetags.console import formula
+from apps.console.finance.consumption import selectors as reads
+from apps.console.finance.consumption.drilldown import Branch, Line, lines
+from apps.console.finance.consumption.selectors import Scope
+from apps.console.finance.consumption.words import formula
 from tests.billing.builders import Run, price_of
 from tests.builders import World, make_world, platform
 from tests.console.kit import STARTED, charges_of, fen, page, ran, text_of

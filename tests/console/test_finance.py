@@ -20,10 +20,10 @@ PAGES = ("finance", "finance_figures", "finance_months", "revenue", "revenue_par
 def a_november_day(monkeypatch: pytest.MonkeyPatch) -> None:
     """The pages' own today, so that October is the month before whenever this runs."""
     for name in (
-        "apps.console.views.finance",
-        "apps.console.views.revenue",
+        "apps.console.finance.overview.views",
+        "apps.console.finance.revenue.views",
         "apps.billing.statements.revenue",
-        "apps.console.api.revenue",
+        "apps.console.finance.revenue.api",
     ):
         monkeypatch.setattr(f"{name}.db_now", lambda: NOVEMBER.start + timedelta(days=9))
 

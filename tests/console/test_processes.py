@@ -10,7 +10,7 @@ from django.test import Client
 from apps.common.actor import system_actor
 from apps.common.models import ProcessHeartbeat, ProcessReplacement
 from apps.common.scoping import acting
-from apps.console.services.processes import tell_replacements
+from apps.console.hardware.processes.services import tell_replacements
 from apps.notifications.models import Notice
 from tests.builders import World
 from tests.console.kit import page, text_of

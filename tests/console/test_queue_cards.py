@@ -12,9 +12,9 @@ from apps.billing import services as billing
 from apps.billing.models import Package
 from apps.clusters.models import Accelerator, Node
 from apps.common.scoping import acting
-from apps.console.selectors import queue_lanes as future
-from apps.console.selectors.queue_focus import Focus
-from apps.console.selectors.queue_lanes import Lane, Span
+from apps.console.queue.selectors import lanes as future
+from apps.console.queue.selectors.focus import Focus
+from apps.console.queue.selectors.lanes import Lane, Span
 from apps.workloads.choices import PreemptionOutcome, PreemptionWhy
 from apps.workloads.models import StartEstimate, Workload
 from tests.builders import World, platform, unique

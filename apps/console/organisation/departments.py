@@ -17,7 +17,7 @@ from apps.common.forms import show_error
 from apps.common.pages import REFUSED, done, paged, refused, say_refusal
 from apps.common.permissions import Permission as P
 from apps.common.requests import ActorRequest
-from apps.console.forms.limits import shown
+from apps.console.kit.quotas import shown
 from apps.console.organisation.filters import DepartmentFilter
 from apps.console.organisation.forms import DepartmentEditForm, DepartmentForm, MoveForm
 from apps.console.organisation.tables import DepartmentTable

@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.forms import search_box
-from apps.console.forms.organisations import PRIORITIES
+from apps.console.kit.fields import PRIORITIES
 from apps.console.organisation.forms import department_choices
 from apps.tenants import tree
 from apps.tenants.choices import Role

@@ -11,7 +11,7 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.permissions import Permission
-from apps.console.forms.organisations import PRIORITIES
+from apps.console.kit.fields import PRIORITIES
 from apps.tenants import tree
 from apps.tenants.choices import Role
 from apps.tenants.models import Department, OrganisationRole

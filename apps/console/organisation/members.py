@@ -18,12 +18,12 @@ from apps.common.forms import show_error
 from apps.common.pages import done, refused, say_refusal
 from apps.common.permissions import Permission as P
 from apps.common.requests import ActorRequest
-from apps.console.forms.organisations import PRIORITIES
+from apps.console.kit.fields import PRIORITIES
+from apps.console.organisation import services
 from apps.console.organisation.filters import MemberFilter
 from apps.console.organisation.forms import PlaceForm, department_choices
 from apps.console.organisation.shared import people_tabs, with_paths
 from apps.console.organisation.tables import MemberTable
-from apps.console.services import people as services
 from apps.notifications.services import notify_user
 from apps.tenants import tree
 from apps.tenants.authority import rank_of

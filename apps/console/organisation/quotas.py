@@ -17,11 +17,9 @@ from apps.common.forms import show_error
 from apps.common.pages import REFUSED, done, paged
 from apps.common.permissions import Permission as P
 from apps.common.requests import ActorRequest
-from apps.console.forms.limits import LimitsForm, shown, unit
+from apps.console.kit.quotas import LimitsForm, gpu_models, set_limits, shown, unit
+from apps.console.organisation import holdings as reads
 from apps.console.organisation.tables import HoldingTable
-from apps.console.selectors import holdings as reads
-from apps.console.selectors.organisations import gpu_models
-from apps.console.services import organisations as services
 from apps.tenants import tree
 from apps.tenants.choices import Resource
 from apps.tenants.models import Department, Membership, Quota
@@ -86,7 +84,7 @@ def _page(request: ActorRequest, level: Level, about: dict[str, Any]) -> HttpRes
 
 def _set(actor: Actor, level: Level, form: LimitsForm) -> int | None:
     try:
-        return services.set_limits(actor, organisation_id=actor.organisation(), limits=form.limits(), **level)
+        return set_limits(actor, organisation_id=actor.organisation(), limits=form.limits(), **level)
     except DomainError as error:
         show_error(form, error)
         return None

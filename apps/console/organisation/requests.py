@@ -8,7 +8,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from apps.common.access import in_organisation, requires
 from apps.common.permissions import Permission as P
 from apps.common.requests import ActorRequest
-from apps.console import reviewing
+from apps.console.people.requests import reviewing
 
 REVIEW = in_organisation(P.PACKAGES_REVIEW)
 

@@ -1,6 +1,5 @@
 """Roles of the organisation's own making."""
 
-from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
@@ -17,12 +16,13 @@ from apps.common.forms import show_error
 from apps.common.pages import done, paged, refused, say_refusal
 from apps.common.permissions import Permission as P
 from apps.common.requests import ActorRequest
+from apps.console.kit.permission_choices import choices
 from apps.console.organisation.forms import RoleForm
 from apps.console.organisation.tables import RoleTable
 from apps.tenants.choices import Role
 from apps.tenants.models import OrganisationRole
-from apps.tenants.permission_words import grouped, words_for
-from apps.tenants.roles import ORGANISATION_ROLES, organisation_permissions
+from apps.tenants.permission_words import words_for
+from apps.tenants.roles import ORGANISATION_ROLES
 from apps.tenants.services import roles as services
 
 MANAGE = in_organisation(P.ORGANISATION_MANAGE)
@@ -88,35 +88,6 @@ def delete(request: ActorRequest, role_id: UUID) -> HttpResponse:
         say_refusal(request, error)
         return redirect("organisation:role", role_id)
     return done(request, _("%(name)s was deleted.") % {"name": role.name}, "organisation:roles")
-
-
-def choices(
-    actor: Actor,
-    chosen: Iterable[str],
-    *,
-    had: Iterable[str] = (),
-    among: frozenset[P] | None = None,
-) -> list[dict[str, Any]]:
-    """Every permission of `among` (None: of an organisation) under its heading.
-
-    Those that the actor does not hold cannot be ticked.
-    """
-    ticked, kept = set(chosen), set(had)
-    return [
-        {
-            "label": group.label,
-            "items": [
-                {
-                    "name": permission.value,
-                    "words": words_for(permission),
-                    "chosen": permission.value in ticked,
-                    "locked": not actor.may(permission) and permission.value not in kept,
-                }
-                for permission in group.permissions
-            ],
-        }
-        for group in grouped(organisation_permissions() if among is None else among)
-    ]
 
 
 def _get(actor: Actor, role_id: UUID) -> OrganisationRole:

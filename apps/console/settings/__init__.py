@@ -1,0 +1,1 @@
+"""The platform's settings: one file for each page."""

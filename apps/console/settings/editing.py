@@ -17,8 +17,8 @@ from apps.common.errors import DomainError
 from apps.common.forms import show_error
 from apps.common.pages import REFUSED, done
 from apps.common.permissions import Permission as P
-from apps.console.forms.settings.base import SettingsForm
-from apps.console.requests import StaffRequest
+from apps.console.kit.requests import StaffRequest
+from apps.console.settings.forms import SettingsForm
 from apps.console.settings.pages import tabs
 from apps.tenants import settings
 

@@ -8,12 +8,13 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from apps.audit.models import Entry
-from apps.billing.formula import kept
-from apps.billing.models import Charge, Package
+from apps.billing.models import Package
 from apps.common.formatting import UNKNOWN, elapsed, gpu_memory, memory
 from apps.common.money import FEN_PER_YUAN, whole_fen
-from apps.console.selectors.audit import changes
-from apps.console.words import CHANNELS, TARGETS, action_words, core_words, field_words, value_words
+from apps.console.audit.selectors import changes
+from apps.console.audit.words import CHANNELS, TARGETS, action_words, field_words, value_words
+from apps.console.finance.consumption.words import formula, plain_seconds, yuan_figure
+from apps.console.kit.words import core_words
 from apps.tenants.choices import Resource
 from apps.tenants.quotas import amount_text, line_words
 from apps.tenants.selectors import LevelLine
@@ -62,39 +63,6 @@ def exact_amount(fen: Decimal | None) -> str:
 def ten_places(fen: Decimal | None) -> str:
     """Fen as yuan with all that the ledger keeps: ten places of a fen are twelve of a yuan."""
     return UNKNOWN if fen is None else f"¥{Decimal(fen) / FEN_PER_YUAN:,.12f}".rstrip("0").rstrip(".")
-
-
-@register.filter
-def plain_seconds(value: Decimal | None) -> str:
-    """2386.000000 → `2,386`; fractions of a second stay where there are any."""
-    if value is None:
-        return UNKNOWN
-    text = f"{value:,.6f}".rstrip("0").rstrip(".")
-    return text or "0"
-
-
-@register.filter
-def yuan_figure(fen_per_hour: Decimal | None) -> str:
-    """A rate as the figure of a formula: 780 → `7.80`, 48.125 → `0.48125`."""
-    if fen_per_hour is None:
-        return UNKNOWN
-    value = (Decimal(fen_per_hour) / FEN_PER_YUAN).normalize()
-    places = max(2, -int(value.as_tuple().exponent))
-    return f"{value:.{places}f}"
-
-
-@register.filter
-def formula(charge: Charge) -> str:
-    """`2386 × 2 × 7.80 × 0.85 ÷ 3600`: replicas where there are several, less those covered; what a discount leaves."""
-    factors = [plain_seconds(charge.seconds).replace(",", "")]
-    if charge.covered:
-        factors.append(f"({charge.replicas} - {charge.covered})")
-    elif charge.replicas != 1:
-        factors.append(str(charge.replicas))
-    factors.append(yuan_figure(charge.rate))
-    if charge.discount_off:
-        factors.append(kept(charge))
-    return " × ".join(factors) + " ÷ 3600"
 
 
 @register.filter
@@ -171,3 +139,6 @@ def audit_changes(entry: Entry) -> list[dict[str, str]]:
 
 
 register.filter("core_words", core_words)
+register.filter("formula", formula)
+register.filter("plain_seconds", plain_seconds)
+register.filter("yuan_figure", yuan_figure)

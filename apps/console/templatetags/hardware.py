@@ -5,7 +5,7 @@ from django.utils.translation import gettext as _
 
 from apps.clusters.choices import AcceleratorMode
 from apps.clusters.models import Node
-from apps.console.selectors.nodes import NodeRow, row_from
+from apps.console.hardware.nodes.selectors import NodeRow, row_from
 
 register = template.Library()
 

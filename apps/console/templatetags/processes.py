@@ -2,7 +2,7 @@
 
 from django import template
 
-from apps.console.process_words import name_of
+from apps.console.hardware.processes.words import name_of
 
 register = template.Library()
 register.filter("process_name", name_of)

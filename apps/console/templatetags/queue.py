@@ -9,8 +9,8 @@ from django.http import QueryDict
 
 import scheduler
 from apps.common.formatting import UNKNOWN, elapsed
-from apps.console.queue_words import MODES, cards_figure, cause_words, request_words
-from apps.console.selectors.accelerators import CardView
+from apps.console.hardware.accelerators.selectors import CardView
+from apps.console.queue.words import MODES, cards_figure, cause_words, request_words
 
 register = template.Library()
 

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 from django import template
 
-from apps.console import unit_words as words
+from apps.console.finance.units import words
 
 register = template.Library()
 

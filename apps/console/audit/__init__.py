@@ -1,0 +1,1 @@
+"""The operation log: who changed what."""

@@ -1,0 +1,14 @@
+"""Routes of audit: pages and endpoints."""
+
+from django.urls import path
+
+from apps.console.audit import api, views
+
+pages = [
+    path("audit/", views.log, name="audit"),
+    path("audit/export/", views.export, name="audit_export"),
+]
+
+endpoints = [
+    path("audit/", api.Entries.as_view()),
+]

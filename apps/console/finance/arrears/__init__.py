@@ -1,0 +1,1 @@
+"""Organisations without money: their terms, and releasing their data."""

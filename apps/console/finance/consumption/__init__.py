@@ -1,0 +1,1 @@
+"""What was charged, down to each slice of a run, and why."""

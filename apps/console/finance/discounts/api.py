@@ -1,0 +1,68 @@
+"""/api/v1/console/discounts/ and /storage-price/."""
+
+from decimal import Decimal
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework import generics, serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.billing.models import Discount
+from apps.billing.selectors.discounts import discounts
+from apps.billing.services.discounts import NOTE_MAX, end_discount, set_discount
+from apps.billing.vouchers_api import DiscountOut
+from apps.common.api import ScopedView
+from apps.common.pagination import CreatedCursor
+from apps.console.finance.discounts.listing import DiscountFilter
+from apps.console.finance.price_versions import MANAGE, VIEW
+from apps.console.kit.api import Named
+
+TAGS = ["console: packages"]
+
+
+class ConsoleDiscountOut(DiscountOut):
+    organisation = Named(read_only=True)
+    note = serializers.CharField(read_only=True)
+    made_by = serializers.CharField(read_only=True)
+    created_at = serializers.DateTimeField(read_only=True)
+
+
+class DiscountIn(serializers.Serializer[Any]):
+    """`off` is a share of 1: 0.15 takes 15 per cent off. Without `effective_from` it begins now."""
+
+    organisation_id = serializers.UUIDField()
+    off = serializers.DecimalField(max_digits=5, decimal_places=4, min_value=Decimal("0.0001"), max_value=Decimal(1))
+    effective_from = serializers.DateTimeField(required=False, allow_null=True, default=None)
+    effective_to = serializers.DateTimeField(required=False, allow_null=True, default=None)
+    note = serializers.CharField(max_length=NOTE_MAX, required=False, allow_blank=True, default="")
+
+
+@extend_schema(tags=TAGS)
+class Discounts(ScopedView, generics.ListAPIView[Discount]):
+    access = {"get": VIEW, "post": MANAGE}
+    queryset = Discount.objects.none()
+    serializer_class = ConsoleDiscountOut
+    pagination_class = CreatedCursor
+    filterset_class = DiscountFilter
+
+    def get_queryset(self) -> QuerySet[Discount]:
+        return discounts(self.actor)
+
+    @extend_schema(request=DiscountIn, responses={201: ConsoleDiscountOut})
+    def post(self, request: Request) -> Response:
+        """The organisation's next version; the one in force ends where it begins. 409 while a later one is planned."""
+        given = DiscountIn(data=request.data)
+        given.is_valid(raise_exception=True)
+        made = set_discount(self.actor, **given.validated_data)
+        return Response(ConsoleDiscountOut(made).data, status=status.HTTP_201_CREATED)
+
+
+@extend_schema(tags=TAGS, request=None, responses=ConsoleDiscountOut)
+class DiscountEnd(ScopedView):
+    access = MANAGE
+
+    def post(self, request: Request, discount_id: int) -> Response:
+        """End it now; one that has not begun never will. What runs keeps it."""
+        return Response(ConsoleDiscountOut(end_discount(self.actor, discount_id=discount_id)).data)

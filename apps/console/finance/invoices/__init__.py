@@ -1,0 +1,1 @@
+"""Invoices that organisations ask for."""

@@ -1,0 +1,176 @@
+"""Packages and their prices."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from apps.billing import selectors as funds
+from apps.billing import services
+from apps.billing.models import Package
+from apps.billing.services.review import set_needs_review
+from apps.common.access import on_platform, requires
+from apps.common.actor import Actor
+from apps.common.errors import DomainError, NotFound
+from apps.common.formatting import moment
+from apps.common.forms import show_error
+from apps.common.money import yuan_rate
+from apps.common.pages import done, paged, refused, say_refusal
+from apps.common.permissions import Permission as P
+from apps.console.finance.packages.forms import NewPackageForm, PackageForm, initial_of
+from apps.console.finance.packages.listing import PackageFilter, PackageTable
+from apps.console.finance.price_versions import PriceForm, PriceTable, dated, planned_of, priced_so_already
+from apps.console.finance.units.words import made_of
+from apps.console.kit.requests import StaffRequest
+from apps.workloads.offers.possible import obstacles
+
+PRICES = on_platform(P.PLATFORM_PRICES_MANAGE)
+VIEW = on_platform(P.PLATFORM_PRICES_VIEW)
+MANAGE = on_platform(P.PLATFORM_PRICES_MANAGE)
+FORM, DETAIL = "console/packages/form.html", "console/packages/detail.html"
+
+
+@requires(PRICES)
+@require_POST
+def needs_review(request: StaffRequest, package_id: int) -> HttpResponse:
+    wanted = request.POST.get("needs_review") == "yes"
+    set_needs_review(request.actor, package_id=package_id, needs_review=wanted)
+    words = _("People have to ask for it from now on.") if wanted else _("It needs no approval any more.")
+    return done(request, words, "console:package", package_id)
+
+
+@requires(VIEW)
+@require_GET
+def package_list(request: StaffRequest) -> HttpResponse:
+    everything = funds.packages(request.actor, active_only=False)
+    filtered = PackageFilter(request.GET, queryset=everything, request=request)
+    table = paged(request, PackageTable(filtered.qs))
+    table.obstacles = obstacles([row.record for row in table.page.object_list if row.record.active])
+    may_manage = request.actor.may(P.PLATFORM_PRICES_MANAGE)
+    context = {"table": table, "filter": filtered, "may_manage": may_manage}
+    return render(request, "console/packages/list.html", context)
+
+
+@requires(MANAGE)
+@require_http_methods(["GET", "POST"])
+def new(request: StaffRequest) -> HttpResponse:
+    form = NewPackageForm(request.POST or None)
+    if request.method != "POST":
+        return render(request, FORM, {"form": form})
+    if form.is_valid():
+        try:
+            rate, follows = form.cleaned_data["rate"], form.cleaned_data["follows_list"]
+            package = services.create_package(
+                request.actor, spec=form.spec(), rate_fen_per_hour=rate, follows_list=follows
+            )
+        except DomainError as error:
+            show_error(form, error)
+        else:
+            return done(request, _("%(name)s is on offer.") % {"name": _name(package)}, "console:package", package.pk)
+    return refused(request, FORM, {"form": form})
+
+
+@requires(MANAGE)
+@require_http_methods(["GET", "POST"])
+def edit(request: StaffRequest, package_id: int) -> HttpResponse:
+    package = _get(request.actor, package_id)
+    form = PackageForm(request.POST or None, initial=initial_of(package))
+    context = {"form": form, "package": package}
+    if request.method != "POST":
+        return render(request, FORM, context)
+    if form.is_valid():
+        try:
+            services.update_package(request.actor, package_id=package_id, spec=form.spec())
+        except DomainError as error:
+            show_error(form, error)
+        else:
+            return done(request, _("The package was changed."), "console:package", package_id)
+    return refused(request, FORM, context)
+
+
+@requires(VIEW)
+@require_GET
+def detail(request: StaffRequest, package_id: int) -> HttpResponse:
+    return render(request, DETAIL, _context(request, _get(request.actor, package_id), PriceForm()))
+
+
+@requires(MANAGE)
+@require_POST
+def price(request: StaffRequest, package_id: int) -> HttpResponse:
+    package = _get(request.actor, package_id)
+    form = PriceForm(request.POST)
+    if form.is_valid():
+        rate, start = form.cleaned_data["rate"], form.cleaned_data["effective_from"]
+        try:
+            version, new = services.set_price(
+                request.actor, package_id=package_id, rate_fen_per_hour=rate, effective_from=start
+            )
+        except DomainError as error:
+            show_error(form, error)
+        else:
+            if not new:
+                return priced_so_already(request, "console:package", package_id)
+            words = _("Price version %(number)s: %(rate)s from %(when)s.") % {
+                "number": version.number,
+                "rate": yuan_rate(version.rate_fen_per_hour),
+                "when": moment(version.effective_from, seconds=True),
+            }
+            return done(request, words, "console:package", package_id)
+    return refused(request, DETAIL, _context(request, package, form))
+
+
+@requires(MANAGE)
+@require_POST
+def follow(request: StaffRequest, package_id: int) -> HttpResponse:
+    """`follows=yes`: the price list makes its price from now on; otherwise it keeps the price that it has."""
+    follows = request.POST.get("follows") == "yes"
+    try:
+        services.follow(request.actor, package_id=package_id, follows=follows)
+    except DomainError as error:
+        say_refusal(request, error)
+        return redirect("console:package", package_id)
+    words = _("Its price follows the price list.") if follows else _("It keeps its price until you set another.")
+    return done(request, words, "console:package", package_id)
+
+
+@requires(MANAGE)
+@require_POST
+def withdraw(request: StaffRequest, package_id: int) -> HttpResponse:
+    services.deactivate_package(request.actor, package_id=package_id)
+    return done(request, _("The package is withdrawn: nothing new starts on it."), "console:package", package_id)
+
+
+@requires(MANAGE)
+@require_POST
+def offer(request: StaffRequest, package_id: int) -> HttpResponse:
+    services.activate_package(request.actor, package_id=package_id)
+    return done(request, _("The package is on offer again."), "console:package", package_id)
+
+
+def _get(actor: Actor, package_id: int) -> Package:
+    package = funds.packages(actor, active_only=False).filter(pk=package_id).first()
+    if package is None:
+        raise NotFound
+    return package
+
+
+def _name(package: Package) -> str:
+    return package.name(get_language() or "")
+
+
+def _context(request: StaffRequest, package: Package, form: PriceForm) -> dict[str, Any]:
+    history = dated(funds.price_history(request.actor, package_id=package.pk))
+    return {
+        "package": package,
+        "form": form,
+        "prices": paged(request, PriceTable(history), per_page=20),
+        "planned": planned_of(history),
+        "made": made_of(package),
+        "obstacle": obstacles([package]).get(package.pk) if package.active else None,
+        "zone": timezone.get_current_timezone_name(),
+        "may_manage": request.actor.may(P.PLATFORM_PRICES_MANAGE),
+    }

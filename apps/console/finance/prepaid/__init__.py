@@ -1,0 +1,1 @@
+"""Prepaid time: orders, and a package's prices by the period."""

@@ -1,0 +1,1 @@
+"""Offline recharges, their proofs, and what waits for a second person."""

@@ -1,0 +1,1 @@
+"""Alipay's bills held against the ledger."""

@@ -1,0 +1,1 @@
+"""Refunds through Alipay."""

@@ -1,0 +1,1 @@
+"""What was earned in a month, by package and by organisation."""

@@ -1,0 +1,13 @@
+"""Routes of storage price: pages and endpoints."""
+
+from django.urls import path
+
+from apps.console.finance.storage_price import api, views
+
+pages = [
+    path("storage-price/", views.page, name="storage_price"),
+]
+
+endpoints = [
+    path("storage-price/", api.StoragePrices.as_view()),
+]

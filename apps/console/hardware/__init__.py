@@ -1,0 +1,1 @@
+"""Machines and what runs the platform on them."""

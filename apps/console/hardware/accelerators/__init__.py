@@ -1,0 +1,1 @@
+"""Cards: what each offers and how it is cut."""

@@ -1,0 +1,1 @@
+"""Nodes: their state, load, and what operators do with them."""

@@ -1,0 +1,1 @@
+"""Zones and their clusters, simulated ones too."""

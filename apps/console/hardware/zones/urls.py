@@ -1,0 +1,28 @@
+"""Routes of zones: pages and endpoints."""
+
+from django.urls import path
+
+from apps.console.hardware.zones import api, views
+
+pages = [
+    path("zones/", views.zone_list, name="zones"),
+    path("zones/new/", views.create, name="zone_create"),
+    path("zones/simulated/", views.simulate, name="zone_simulate"),
+    path("zones/<uuid:zone_id>/", views.detail, name="zone"),
+    path("zones/<uuid:zone_id>/rename/", views.rename, name="zone_rename"),
+    path("zones/<uuid:zone_id>/delete/", views.delete, name="zone_delete"),
+    path("zones/<uuid:zone_id>/offer/", views.offer, name="zone_offer"),
+    path("zones/<uuid:zone_id>/bill/", views.bill, name="zone_bill"),
+    path("zones/<uuid:zone_id>/stop/", views.stop, name="zone_stop"),
+    path("zones/<uuid:zone_id>/remove/", views.remove, name="zone_remove"),
+    path("zones/<uuid:zone_id>/clusters/", views.cluster_create, name="cluster_create"),
+    path("zones/<uuid:zone_id>/clusters/<uuid:cluster_id>/rename/", views.cluster_rename, name="cluster_rename"),
+    path("zones/<uuid:zone_id>/clusters/<uuid:cluster_id>/delete/", views.cluster_delete, name="cluster_delete"),
+]
+
+endpoints = [
+    path("zones/", api.Zones.as_view()),
+    path("zones/simulated/", api.SimulatedZone.as_view()),
+    path("zones/<uuid:zone_id>/", api.ZoneDetail.as_view()),
+    path("zones/<uuid:zone_id>/clusters/", api.ZoneClusters.as_view()),
+]

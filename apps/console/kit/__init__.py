@@ -1,0 +1,1 @@
+"""What all rooms of the console share; it knows none of them."""

@@ -1,0 +1,1 @@
+"""Organisations, the people in them, and the platform's staff."""

@@ -1,0 +1,1 @@
+"""People and staff: their accounts and their platform roles."""

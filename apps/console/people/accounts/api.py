@@ -1,0 +1,88 @@
+"""/api/v1/console/people/: accounts, and disabling them."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework import generics, serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.common.access import on_platform
+from apps.common.api import ScopedView
+from apps.common.pagination import CreatedCursor
+from apps.common.permissions import Permission as P
+from apps.console.kit.api import Named
+from apps.console.people.accounts import selectors as reads
+from apps.console.people.accounts.listing import PeopleFilter
+from apps.tenants.choices import Role
+from apps.tenants.models import User
+from apps.tenants.services import accounts
+
+VIEW = on_platform(P.PLATFORM_TENANTS_VIEW)
+MANAGE = on_platform(P.PLATFORM_TENANTS_MANAGE)
+
+
+class ByUser(CreatedCursor):
+    ordering = "-id"
+
+
+class Home(serializers.Serializer[Any]):
+    organisation = Named(read_only=True)
+    role = serializers.ChoiceField(choices=Role.choices, read_only=True)
+    priority = serializers.IntegerField(read_only=True)
+
+
+class PersonOut(serializers.Serializer[User]):
+    id = serializers.IntegerField(read_only=True)
+    username = serializers.CharField(read_only=True)
+    name = serializers.CharField(read_only=True)
+    email = serializers.CharField(read_only=True)
+    is_active = serializers.BooleanField(read_only=True)
+    last_login = serializers.DateTimeField(allow_null=True, read_only=True)
+    date_joined = serializers.DateTimeField(read_only=True)
+    memberships = Home(many=True, read_only=True)
+
+
+@extend_schema(tags=["console: people"])
+class People(ScopedView, generics.ListAPIView[User]):
+    """Every account, newest first."""
+
+    access = VIEW
+    queryset = User.objects.none()
+    serializer_class = PersonOut
+    pagination_class = ByUser
+    filterset_class = PeopleFilter
+
+    def get_queryset(self) -> QuerySet[User]:
+        return reads.people(self.actor)
+
+
+@extend_schema(tags=["console: people"], responses=PersonOut)
+class PersonDetail(ScopedView):
+    access = VIEW
+
+    def get(self, request: Request, user_id: int) -> Response:
+        return Response(PersonOut(reads.person(self.actor, user_id)).data)
+
+
+@extend_schema(tags=["console: people"], request=None, responses=PersonOut)
+class PersonSwitch(ScopedView):
+    """Subclasses say which way."""
+
+    access = MANAGE
+    active: bool
+
+    def post(self, request: Request, user_id: int) -> Response:
+        accounts.set_active(self.actor, user_id=user_id, active=self.active)
+        return Response(PersonOut(reads.person(self.actor, user_id)).data)
+
+
+class Disable(PersonSwitch):
+    """Sign-in, tokens and keys stop working. What the person runs goes on; what they have queued does not start."""
+
+    active = False
+
+
+class Enable(PersonSwitch):
+    active = True

@@ -1,0 +1,1 @@
+"""Cards that an organisation is guaranteed."""

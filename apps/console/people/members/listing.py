@@ -1,0 +1,35 @@
+"""The list of an organisation's members."""
+
+import django_tables2 as tables
+from django.utils.translation import gettext_lazy as _
+
+from apps.common.cells import Cell
+from apps.common.tables import FULL, Table, column
+
+
+class MemberTable(Table):
+    caption = _("Members")
+    user = Cell(
+        template_name="console/cells/member.html",
+        verbose_name=_("Person"),
+        order_by=("user__username",),
+        attrs=column(width=FULL),
+    )
+    role = tables.Column(verbose_name=_("Role"), attrs=column(fold=_("Role")))
+    priority = tables.Column(verbose_name=_("Priority"), attrs=column(fold=_("Priority"), numeric=True))
+    department = tables.Column(verbose_name=_("Department"), order_by=("department__name",), attrs=column("pl-wide"))
+    active = Cell(
+        template_name="console/cells/account_state.html",
+        verbose_name=_("Account"),
+        orderable=False,
+        attrs=column(fold=_("Account")),
+    )
+    created_at = Cell(
+        "{% load pl %}{% when record.created_at %}",
+        verbose_name=_("Member since"),
+        attrs=column("pl-wide", numeric=True),
+    )
+
+    class Meta(Table.Meta):
+        sequence = ("user", "role", "priority", "department", "active", "created_at")
+        order_by = "user"

@@ -1,0 +1,14 @@
+"""Routes of members: pages and endpoints."""
+
+from django.urls import path
+
+from apps.console.people.members import api, views
+
+pages = [
+    path("organisations/<uuid:organisation_id>/members/", views.member_list, name="organisation_members"),
+    path("organisations/<uuid:organisation_id>/members/new/", views.member_new, name="organisation_member_new"),
+]
+
+endpoints = [
+    path("organisations/<uuid:organisation_id>/members/", api.Members.as_view()),
+]

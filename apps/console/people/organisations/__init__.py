@@ -1,0 +1,1 @@
+"""Organisations: the list, one of them, freezing it."""

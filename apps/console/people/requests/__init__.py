@@ -1,0 +1,1 @@
+"""Requests for packages that need approval."""

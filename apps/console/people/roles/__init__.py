@@ -1,0 +1,1 @@
+"""Roles of the platform's staff."""

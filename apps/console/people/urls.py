@@ -1,0 +1,27 @@
+"""Pages and endpoints of organisations, people and staff."""
+
+from apps.console.people.accounts import urls as accounts
+from apps.console.people.guarantees import urls as guarantees
+from apps.console.people.members import urls as members
+from apps.console.people.organisations import urls as organisations
+from apps.console.people.requests import urls as requests
+from apps.console.people.roles import urls as roles
+from apps.console.people.terms import urls as terms
+
+pages = [
+    *accounts.pages,
+    *members.pages,
+    *organisations.pages,
+    *requests.pages,
+    *roles.pages,
+    *terms.pages,
+]
+
+endpoints = [
+    *accounts.endpoints,
+    *guarantees.endpoints,
+    *members.endpoints,
+    *organisations.endpoints,
+    *requests.endpoints,
+    *terms.endpoints,
+]

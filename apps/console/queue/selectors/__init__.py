@@ -1,0 +1,1 @@
+"""What the queue's pages read."""

@@ -1,0 +1,32 @@
+"""Routes of settings: pages and endpoints."""
+
+from django.urls import path
+
+from apps.console.settings import branding, nodes, notifications, options, payment, queue, review, sign_in
+
+pages = [
+    path("settings/", options.first, name="settings"),
+    path("settings/registration/", options.registration, name="settings_registration"),
+    path("settings/sign-in/", sign_in.sign_in, name="settings_sign_in"),
+    path("settings/review/", review.review, name="settings_review"),
+    path("settings/payment/", payment.payment, name="settings_payment"),
+    path("settings/options/", options.options, name="settings_options"),
+    path("settings/queue/", queue.queue, name="settings_queue"),
+    path("settings/nodes/", nodes.nodes, name="settings_nodes"),
+    path("settings/notifications/", notifications.notifications, name="settings_notifications"),
+    path("settings/branding/", branding.branding, name="settings_branding"),
+]
+
+endpoints = [
+    path("settings/mail/", notifications.Mail.as_view()),
+    path("settings/mail/test/", notifications.MailTest.as_view()),
+    path("settings/sms/", notifications.Sms.as_view()),
+    path("settings/sms/test/", notifications.SmsTest.as_view()),
+    path("settings/branding/", branding.Branding.as_view()),
+    path("settings/registration/", options.Registration.as_view()),
+    path("settings/environments/", options.Environments.as_view()),
+    path("settings/queue/", queue.Queue.as_view()),
+    path("settings/nodes/", nodes.Nodes.as_view()),
+    path("settings/review/", review.Review.as_view()),
+    path("settings/payment/", payment.Payment.as_view()),
+]

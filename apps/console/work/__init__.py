@@ -1,0 +1,1 @@
+"""What organisations run and keep: workloads, environments, storage, images."""

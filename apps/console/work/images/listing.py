@@ -1,0 +1,106 @@
+"""Lists of images and of their uses: columns and filters; page and API share the filters."""
+
+import django_filters
+import django_tables2 as tables
+from django.db.models import Q, QuerySet
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from apps.common.cells import Cell
+from apps.common.forms import search_box
+from apps.common.tables import FULL, HALF, Table, column
+from apps.console.kit.filters import OrganisationFilter
+from apps.registry.models import Image
+
+
+class ImageTable(Table):
+    caption = _("Images")
+    name = Cell(
+        template_name="console/cells/image_name.html",
+        verbose_name=_("Name"),
+        order_by=("name",),
+        attrs=column("o-1", width="c-4"),
+    )
+    offer = Cell(
+        template_name="console/cells/image_offer.html",
+        verbose_name=_("Offer"),
+        order_by=("active",),
+        attrs=column("o-2", width="c-2"),
+    )
+    whose = Cell(
+        template_name="console/cells/image_whose.html",
+        verbose_name=_("Whose, and for whom"),
+        order_by=("organisation__name", "owner__name"),
+        attrs=column("pl-inline", width=FULL),
+    )
+    packages = Cell(
+        "{{ record.requirements|length }}",
+        verbose_name=_("Packages"),
+        orderable=False,
+        attrs=column("pl-roomy", fold=_("Packages"), numeric=True),
+    )
+    environments = tables.Column(
+        verbose_name=_("Environments"), orderable=False, attrs=column(fold=_("Environments"), numeric=True)
+    )
+    runs = tables.Column(
+        verbose_name=_("Training runs"), orderable=False, attrs=column(fold=_("Training runs"), numeric=True)
+    )
+    created_at = Cell(
+        "{% load pl %}{% when record.created_at %}",
+        verbose_name=_("Created"),
+        attrs=column("pl-roomy", fold=_("Created"), numeric=True),
+    )
+
+    class Meta(Table.Meta):
+        row_attrs = {"data-href": lambda record: reverse("console:image", args=[record.pk])}
+
+
+class UseTable(Table):
+    caption = _("Who uses it")
+    organisation = Cell(
+        '<a class="pl-name" href="{% url "console:organisation" record.organisation.pk %}">'
+        "{{ record.organisation.name }}</a>",
+        verbose_name=_("Organisation"),
+        orderable=False,
+        attrs=column(width=FULL),
+    )
+    people = tables.Column(
+        verbose_name=_("People"), orderable=False, attrs=column(fold=_("People"), numeric=True, width=HALF)
+    )
+    environments = tables.Column(
+        verbose_name=_("Environments"), orderable=False, attrs=column(fold=_("Environments"), numeric=True)
+    )
+    runs = tables.Column(
+        verbose_name=_("Training runs"), orderable=False, attrs=column(fold=_("Training runs"), numeric=True)
+    )
+
+
+class ImageFilter(django_filters.FilterSet):
+    q = django_filters.CharFilter(method="search", label=_("Name, package or owner"), widget=search_box())
+    kind = django_filters.ChoiceFilter(
+        method="by_kind",
+        choices=[("platform", _("Of the platform")), ("personal", _("Personal"))],
+        label=_("Kind"),
+        empty_label=_("Any kind"),
+    )
+    organisation = OrganisationFilter()
+    active = django_filters.ChoiceFilter(
+        method="by_offer",
+        choices=[("true", _("On offer")), ("false", _("Withdrawn"))],
+        label=_("Offer"),
+        empty_label=_("On offer or not"),
+    )
+
+    class Meta:
+        model = Image
+        fields: tuple[str, ...] = ()
+
+    def search(self, rows: QuerySet[Image], name: str, value: str) -> QuerySet[Image]:
+        by_owner = Q(owner__username__icontains=value) | Q(owner__name__icontains=value)
+        return rows.filter(Q(name__icontains=value) | Q(requirements__icontains=value) | by_owner)
+
+    def by_kind(self, rows: QuerySet[Image], name: str, value: str) -> QuerySet[Image]:
+        return rows.filter(organisation__isnull=value == "platform")
+
+    def by_offer(self, rows: QuerySet[Image], name: str, value: str) -> QuerySet[Image]:
+        return rows.filter(active=value == "true")

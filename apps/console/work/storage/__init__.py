@@ -1,0 +1,1 @@
+"""Every organisation's volumes and datasets."""

@@ -1,0 +1,12 @@
+"""Routes of storage: pages."""
+
+from django.urls import path
+
+from apps.console.work.storage import views
+
+pages = [
+    path("volumes/", views.volume_list, name="volumes"),
+    path("volumes/<uuid:volume_id>/<slug:name>/", views.volume_act, name="volume_act"),
+    path("datasets/", views.dataset_list, name="datasets"),
+    path("datasets/<uuid:dataset_id>/<slug:name>/", views.dataset_act, name="dataset_act"),
+]

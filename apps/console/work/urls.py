@@ -1,0 +1,19 @@
+"""Pages and endpoints of what organisations run and keep."""
+
+from apps.console.work.environments import urls as environments
+from apps.console.work.images import urls as images
+from apps.console.work.storage import urls as storage
+from apps.console.work.workloads import urls as workloads
+
+pages = [
+    *environments.pages,
+    *images.pages,
+    *storage.pages,
+    *workloads.pages,
+]
+
+endpoints = [
+    *environments.endpoints,
+    *images.endpoints,
+    *workloads.endpoints,
+]
