@@ -16,7 +16,7 @@ from django.db import connections
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
-LAST_WITH_SINGLE_STEPS = "b2d94106"
+LAST_WITH_SINGLE_STEPS = "b2d94108"
 
 
 class Command(migrate.Command):
