@@ -25,16 +25,20 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='LogicalCluster',
+            name='Zone',
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('name', models.CharField(max_length=60)),
+                ('simulated', models.BooleanField(default=False)),
+                ('billed', models.BooleanField(default=True)),
+                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('removed_at', models.DateTimeField(null=True)),
             ],
             options={
-                'ordering': ['zone', 'name'],
+                'ordering': ['name'],
                 'base_manager_name': 'everything',
                 'default_manager_name': 'objects',
+                'constraints': [models.UniqueConstraint(condition=models.Q(('removed_at__isnull', True)), fields=('name',), name='zone_name_once')],
             },
             managers=[
                 ('everything', django.db.models.manager.Manager()),
@@ -42,21 +46,37 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
-            name='JoinToken',
+            name='ZonePackage',
+            fields=[
+                ('package', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='zone_offer', serialize=False, to='billing.package')),
+                ('zone', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='offers', to='clusters.zone')),
+                ('listed_fen_per_hour', models.DecimalField(decimal_places=10, max_digits=20)),
+            ],
+        ),
+        migrations.CreateModel(
+            name='LogicalCluster',
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('digest', models.CharField(max_length=64, unique=True)),
-                ('uses_left', models.PositiveSmallIntegerField(default=1)),
-                ('expires_at', models.DateTimeField()),
-                ('made_by', models.CharField(max_length=200)),
-                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tokens', to='clusters.logicalcluster')),
+                ('zone', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='clusters', to='clusters.zone')),
+                ('name', models.CharField(max_length=60)),
+                ('removed_at', models.DateTimeField(null=True)),
+            ],
+            options={
+                'ordering': ['zone', 'name'],
+                'base_manager_name': 'everything',
+                'default_manager_name': 'objects',
+                'constraints': [models.UniqueConstraint(condition=models.Q(('removed_at__isnull', True)), fields=('zone', 'name'), name='cluster_name_once')],
+            },
+            managers=[
+                ('everything', django.db.models.manager.Manager()),
+                ('objects', django.db.models.manager.Manager()),
             ],
         ),
         migrations.CreateModel(
             name='Node',
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='nodes', to='clusters.logicalcluster')),
                 ('name', models.CharField(max_length=80)),
                 ('driver', models.CharField(max_length=20)),
                 ('arch', models.CharField(max_length=20)),
@@ -90,12 +110,12 @@ class Migration(migrations.Migration):
                 ('certificate', models.CharField(blank=True, max_length=64)),
                 ('sealed_secret', models.BinaryField(null=True)),
                 ('joins', models.PositiveIntegerField(default=0)),
-                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='nodes', to='clusters.logicalcluster')),
             ],
             options={
                 'ordering': ['name'],
                 'base_manager_name': 'everything',
                 'default_manager_name': 'objects',
+                'constraints': [models.UniqueConstraint(condition=models.Q(('removed_at__isnull', True)), fields=('name',), name='node_name_once'), models.CheckConstraint(condition=models.Q(models.Q(('drain_until__isnull', False), ('status', 'draining')), models.Q(models.Q(('status', 'draining'), _negated=True), ('drain_until__isnull', True)), _connector='OR'), name='draining_has_a_deadline')],
             },
             managers=[
                 ('everything', django.db.models.manager.Manager()),
@@ -106,6 +126,7 @@ class Migration(migrations.Migration):
             name='Accelerator',
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ('node', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='accelerators', to='clusters.node')),
                 ('uuid', models.CharField(max_length=80, unique=True)),
                 ('index', models.PositiveSmallIntegerField()),
                 ('vendor', models.CharField(max_length=20)),
@@ -122,7 +143,6 @@ class Migration(migrations.Migration):
                 ('memory_used_mib', models.PositiveIntegerField(null=True)),
                 ('temperature_c', models.SmallIntegerField(null=True)),
                 ('power_w', models.FloatField(null=True)),
-                ('node', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='accelerators', to='clusters.node')),
             ],
             options={
                 'ordering': ['node', 'index'],
@@ -138,78 +158,42 @@ class Migration(migrations.Migration):
             name='NodeSample',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('node', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='samples', to='clusters.node')),
                 ('at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('cpu_pct', models.FloatField()),
                 ('memory_used_mib', models.PositiveIntegerField()),
                 ('disk_used_pct', models.FloatField()),
                 ('gpu_pct', models.FloatField(null=True)),
                 ('gpu_memory_pct', models.FloatField(null=True)),
-                ('node', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='samples', to='clusters.node')),
+            ],
+            options={
+                'indexes': [models.Index(fields=['node', '-at'], name='sample_newest')],
+            },
+        ),
+        migrations.CreateModel(
+            name='JoinToken',
+            fields=[
+                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tokens', to='clusters.logicalcluster')),
+                ('digest', models.CharField(max_length=64, unique=True)),
+                ('uses_left', models.PositiveSmallIntegerField(default=1)),
+                ('expires_at', models.DateTimeField()),
+                ('made_by', models.CharField(max_length=200)),
+                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
             ],
         ),
         migrations.CreateModel(
             name='Stray',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('node', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='strays', to='clusters.node')),
                 ('ref', models.UUIDField()),
                 ('first_seen_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('last_seen_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('confirmed_by', models.CharField(blank=True, max_length=200)),
-                ('node', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='strays', to='clusters.node')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Zone',
-            fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('name', models.CharField(max_length=60)),
-                ('simulated', models.BooleanField(default=False)),
-                ('billed', models.BooleanField(default=True)),
-                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('removed_at', models.DateTimeField(null=True)),
             ],
             options={
-                'ordering': ['name'],
-                'base_manager_name': 'everything',
-                'default_manager_name': 'objects',
-                'constraints': [models.UniqueConstraint(condition=models.Q(('removed_at__isnull', True)), fields=('name',), name='zone_name_once')],
+                'constraints': [models.UniqueConstraint(fields=('node', 'ref'), name='stray_once')],
             },
-            managers=[
-                ('everything', django.db.models.manager.Manager()),
-                ('objects', django.db.models.manager.Manager()),
-            ],
-        ),
-        migrations.AddField(
-            model_name='logicalcluster',
-            name='zone',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='clusters', to='clusters.zone'),
-        ),
-        migrations.CreateModel(
-            name='ZonePackage',
-            fields=[
-                ('package', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='zone_offer', serialize=False, to='billing.package')),
-                ('listed_fen_per_hour', models.DecimalField(decimal_places=10, max_digits=20)),
-                ('zone', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='offers', to='clusters.zone')),
-            ],
-        ),
-        migrations.AddConstraint(
-            model_name='node',
-            constraint=models.UniqueConstraint(condition=models.Q(('removed_at__isnull', True)), fields=('name',), name='node_name_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='node',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('drain_until__isnull', False), ('status', 'draining')), models.Q(models.Q(('status', 'draining'), _negated=True), ('drain_until__isnull', True)), _connector='OR'), name='draining_has_a_deadline'),
-        ),
-        migrations.AddIndex(
-            model_name='nodesample',
-            index=models.Index(fields=['node', '-at'], name='sample_newest'),
-        ),
-        migrations.AddConstraint(
-            model_name='stray',
-            constraint=models.UniqueConstraint(fields=('node', 'ref'), name='stray_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='logicalcluster',
-            constraint=models.UniqueConstraint(condition=models.Q(('removed_at__isnull', True)), fields=('zone', 'name'), name='cluster_name_once'),
         ),
     ]

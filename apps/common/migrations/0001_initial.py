@@ -18,14 +18,6 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='RequestCount',
-            fields=[
-                ('who', models.CharField(max_length=80, primary_key=True, serialize=False)),
-                ('minute', models.BigIntegerField()),
-                ('count', models.PositiveIntegerField()),
-            ],
-        ),
-        migrations.CreateModel(
             name='IdempotentAnswer',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -43,6 +35,14 @@ class Migration(migrations.Migration):
                 'indexes': [models.Index(fields=['created_at'], name='idempotent_answer_age')],
                 'constraints': [models.UniqueConstraint(fields=('user_id', 'organisation_id', 'key', 'path'), name='idempotent_answer_once', nulls_distinct=False)],
             },
+        ),
+        migrations.CreateModel(
+            name='RequestCount',
+            fields=[
+                ('who', models.CharField(max_length=80, primary_key=True, serialize=False)),
+                ('minute', models.BigIntegerField()),
+                ('count', models.PositiveIntegerField()),
+            ],
         ),
         migrations.CreateModel(
             name='ProcessHeartbeat',
