@@ -11,7 +11,7 @@ from typing import Any
 from django.apps import apps
 from django.db import connection
 
-from apps.common import append_only
+from apps.common import migration_operations
 
 PREFIX = "plstack_migrated_"
 LOCK = 0x504C5354
@@ -44,10 +44,11 @@ def _exists(cursor: Any, name: str) -> bool:
 
 
 def _digest() -> str:
-    """Of every installed application's migrations, what they import, and what runs them."""
-    found = hashlib.sha256(version("django").encode() + Path(append_only.__file__).read_bytes())
+    """Of every installed application's migrations, what they import and load, and what runs them."""
+    found = hashlib.sha256(version("django").encode() + Path(migration_operations.__file__).read_bytes())
     for config in sorted(apps.get_app_configs(), key=lambda config: config.name):
-        for path in sorted(Path(config.path, "migrations").glob("*.py")):
+        folder = Path(config.path)
+        for path in sorted([*folder.glob("migrations/*.py"), *folder.glob("sql/*.sql")]):
             found.update(f"{config.name}/{path.name}\0".encode() + path.read_bytes())
     return found.hexdigest()[:16]
 

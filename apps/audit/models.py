@@ -9,7 +9,7 @@ from apps.common.scoping import TenantModel
 class Entry(TenantModel):
     """One change: who, as what, did what to which object, with the values before and after.
 
-    A trigger (migration 0002) refuses UPDATE, DELETE and TRUNCATE.
+    A trigger (apps/common/sql/append_only.sql) refuses UPDATE, DELETE and TRUNCATE.
     """
 
     at = models.DateTimeField(db_default=Now())

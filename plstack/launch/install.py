@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import django
 from django.conf import settings
-from django.core.management import call_command, get_commands
+from django.core.management import CommandError, call_command, get_commands
 from django.db import DatabaseError, connection
 
 from plstack.launch.messages import compile_messages
@@ -54,7 +54,7 @@ def main(names: list[str]) -> int:
     for name in names:
         try:
             PARTS[name]()
-        except (DatabaseError, OSError) as error:
+        except (CommandError, DatabaseError, OSError) as error:
             print(f"{name}: {' '.join(str(error).split())}")
             return 1
     return 0

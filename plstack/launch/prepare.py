@@ -100,6 +100,7 @@ def _parts(layout: Layout, services: Services) -> list[Part]:
     root, lock = layout.root, lock_file(layout, "quickstart")
     schema = [
         *root.glob("apps/*/migrations/*.py"),
+        *root.glob("apps/*/sql/*.sql"),
         *root.glob("apps/*/apps.py"),
         *root.glob("apps/*/management/**/*.py"),
     ]

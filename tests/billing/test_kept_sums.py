@@ -1,7 +1,6 @@
 """Sums of charges are kept by whatever adds a charge, and whoever tampers with either is found out."""
 
 from datetime import timedelta
-from importlib import import_module
 
 import pytest
 from django.db import ProgrammingError, connection, transaction
@@ -86,14 +85,6 @@ def test_the_application_may_only_read_them(runs: tuple[Run, Run]) -> None:
         for statement in ("UPDATE {} SET amount_fen = 0", "DELETE FROM {}", "INSERT INTO {} SELECT * FROM {}"):
             with connection.cursor() as cursor, pytest.raises(ProgrammingError), transaction.atomic():
                 cursor.execute(statement.format(table, table))
-
-
-def test_the_migration_fills_them_from_the_charges_that_are_there(runs: tuple[Run, Run]) -> None:
-    migration = import_module("apps.billing.migrations.0024_kept_sums")
-    as_owner("DELETE FROM billing_sessionday; DELETE FROM billing_daysum")
-    as_owner(migration.SUMS.format(charges="billing_charge", zone=migration.ZONE))
-    assert DaySum.objects.exists()
-    assert (selectors.session_drift(), selectors.day_drift()) == ([], [])
 
 
 def test_a_member_reads_their_own_sums_and_no_other_organisation_any(

@@ -83,7 +83,7 @@ class Package(models.Model):
 class PriceVersion(models.Model):
     """Fen per hour of one replica, in force in [effective_from, effective_to).
 
-    Immutable but for `effective_to`, which is set once. A trigger (migration 0003) lets version n+1 in only when
+    Immutable but for `effective_to`, which is set once. A trigger (sql/price_follows.sql) lets version n+1 in only when
     n is closed and ends before it begins, so that no instant has two prices.
     """
 

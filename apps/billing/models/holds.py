@@ -12,7 +12,7 @@ from apps.tenants.models import Organisation
 class Hold(TenantModel):
     """Fen of an organisation's wallet set aside for one workload.
 
-    Holds of a workload are numbered from 1; a trigger (migration 0002) lets number n+1 in only when n has ended,
+    Holds of a workload are numbered from 1; a trigger (sql/hold_apply.sql) lets number n+1 in only when n has ended,
     keeps the wallet's `held_fen`, and refuses a hold that the wallet cannot cover. An amount of zero keeps the
     place of a hold while nothing is left. `covered_fen` of the same work are not held of the wallet because vouchers
     stand for them; they count against what vouchers can stand for next.

@@ -1,8 +1,8 @@
 """Sums of charges that are kept, so that nobody adds up millions of them to show a page.
 
-Both tables are written by one trigger on `billing_charge` (migration 0024), once for each statement that adds charges:
-whatever writes charges writes the sums in the same transaction, and the application's role can do no more than read
-them. `selectors.kept_sums` compares them with the charges.
+Both tables are written by one trigger on `billing_charge` (sql/charge_sums.sql), once for each statement that adds
+charges: whatever writes charges writes the sums in the same transaction, and the application's role can do no more than
+read them. `selectors.kept_sums` compares them with the charges.
 """
 
 from decimal import Decimal

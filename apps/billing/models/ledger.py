@@ -10,8 +10,9 @@ from apps.tenants.models import Organisation
 
 
 class Account(TenantModel):
-    """A balance in fen. `balance_fen` and `held_fen` are kept by triggers (migration 0002); the application's role
-    can write neither. A credit raises a balance, a debit lowers it, so all balances together are always zero.
+    """A balance in fen. `balance_fen` and `held_fen` are kept by triggers (sql/transfer_apply.sql,
+    sql/hold_apply.sql); the application's role can write neither. A credit raises a balance, a debit lowers it, so
+    all balances together are always zero.
 
     A wallet (`cash`) may fall below zero: usage that has been consumed is charged even when nothing is left.
     Everything that is somebody's decision stops at the credit limit, in the trigger.

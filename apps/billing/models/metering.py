@@ -20,10 +20,11 @@ class MeterSession(TenantModel):
     """One attempt's running time, half-open: [opened_at, closed_at), or up to the last proof while it runs.
 
     `id` is the attempt's. `rated_until` is where its slices end; `settled` once it is closed and all of it rated.
-    Triggers (migration 0004) keep a closed session closed and let `proven_until` go back only at the close.
-    The price version is the one that was quoted, the discount the one in force at the opening (`discount_off` is a
-    copy of its share), whatever has been set since. So are the tags: those that the run had at the opening, as typed
-    and as they are compared; a trigger (migration 0025) keeps them, and with them what each charge is counted under.
+    A trigger (sql/session_moves_on.sql) keeps a closed session closed and lets `proven_until` go back only at the
+    close. The price version is the one that was quoted, the discount the one in force at the opening (`discount_off`
+    is a copy of its share), whatever has been set since. So are the tags: those that the run had at the opening, as
+    typed and as they are compared; a trigger (sql/session_tags_stay.sql) keeps them, and with them what each charge is
+    counted under.
 
     Storage is metered likewise: a session for each volume or dataset version and each size of it, `replicas` in GiB,
     `workload_id` the id of what is kept; one of them is open at a time.
@@ -90,11 +91,11 @@ class UsageSlice(TenantModel):
     """A piece of a session, within one UTC hour. Slices of a session tile: no gap, no overlap can be stored.
 
     The primary key and the unique end make the chain; the foreign key (session, prev_end) → (session, end) and the
-    check prev_end = start (migration 0004) make each slice begin where another ends, the first at the opening.
+    check prev_end = start (migration 0002) make each slice begin where another ends, the first at the opening.
     """
 
     pk = models.CompositePrimaryKey("session_id", "start")
-    # The key (session, organisation) of migration 0004 stands for both; the primary key begins with the session.
+    # The key (session, organisation) of migration 0002 stands for both; the primary key begins with the session.
     session = models.ForeignKey(
         MeterSession, on_delete=models.PROTECT, related_name="slices", db_constraint=False, db_index=False
     )

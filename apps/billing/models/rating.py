@@ -18,7 +18,7 @@ class RatingRun(TenantModel):
     """One rounding: everything newly metered of one organisation, settled at once (by nothing below one fen).
 
     carried_in + exact_fen = amount_fen + carried_out with 0 ≤ carried_out < 1, and carried_in is the carried_out of
-    the run before (foreign key in migration 0005): what a run rounds away, the next one charges.
+    the run before (foreign key in migration 0002): what a run rounds away, the next one charges.
     `amount_fen` is negative when the run gives back.
 
     `voucher_fen` of the amount are moved by its voucher uses, a transfer each; `transfer` moves the rest between
@@ -78,7 +78,7 @@ class Charge(TenantModel):
     `voucher_exact` of the price is paid by vouchers (its covers say which), the rest by the wallet.
     """
 
-    # Keys of two columns (migration 0005) say more than these three would: the run, the session and the slice exist
+    # Keys of two columns (migration 0002) say more than these three would: the run, the session and the slice exist
     # and belong to the same organisation. Nor does a column need an index that another one begins with.
     run = models.ForeignKey(RatingRun, on_delete=models.PROTECT, related_name="charges", db_constraint=False)
     organisation = models.ForeignKey(

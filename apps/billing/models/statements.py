@@ -17,8 +17,9 @@ class Statement(TenantModel):
 
     total_fen = Σ amounts of the bill's lines, rounding included = Σ transfers of usage, corrections and credits
     = cash_fen + voucher_fen. `exact_fen`: the same before rounding. The wallet went from `opening_fen` to
-    `closing_fen`. A trigger (migration 0015) knows the legal changes of state, keeps the lines of all but drafts,
-    and lets nothing change once it is issued; `digest` is the SHA-256 of its canonical text.
+    `closing_fen`. Triggers (sql/statement_guard.sql, sql/statementline_guard.sql) know the legal changes of state, keep
+    the lines of all but drafts, and let nothing change once it is issued; `digest` is the SHA-256 of its canonical
+    text.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

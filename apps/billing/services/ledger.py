@@ -85,7 +85,7 @@ def post(actor: Actor, *, posting: Posting, refusal_ends_all: bool = False) -> T
     """Write the transfer once: a repeated key returns the row that is there, with other content it is a Conflict.
 
     Raises Invalid for an amount that is not positive and InsufficientFunds where a wallet does not cover a
-    decision (usage is not one: see the trigger in migration 0002). After a refusal the caller's transaction can go on,
+    decision (usage is not one: see sql/transfer_apply.sql). After a refusal the caller's transaction can go on,
     unless `refusal_ends_all`, which spares two ways to the server.
     """
     return post_once(actor, posting, refusal_ends_all=refusal_ends_all)[0]
@@ -121,7 +121,7 @@ def _find(organisation_id: UUID | None, kind: AccountKind) -> Account | None:
 
 
 def _write(actor: Actor, posting: Posting) -> Transfer | None:
-    """None where the key is taken. The trigger of migration 0027 checks whose it is."""
+    """None where the key is taken. The trigger (sql/transfer_apply.sql) checks whose it is."""
     values = (
         posting.debit.organisation_id or posting.credit.organisation_id,
         posting.debit.pk,
