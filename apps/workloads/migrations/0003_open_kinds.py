@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('workloads', '0016_gone_attempts'),
+        ('workloads', '0002_triggers'),
     ]
 
     operations = [
