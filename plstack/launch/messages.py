@@ -54,7 +54,7 @@ def collect(root: Path = ROOT) -> Catalog:
 
 def _modules(root: Path) -> list[Path]:
     found = sorted([*root.glob("apps/**/*.py"), *root.glob("plstack/**/*.py")])
-    return [path for path in found if "migrations" not in path.parts]
+    return [path for path in found if path.parent.name != "migrations"]
 
 
 def _add(catalog: Catalog, path: Path, source: bytes) -> None:

@@ -27,7 +27,7 @@ SOURCES = sorted(
     for path in (ROOT / folder).rglob("*.py")
     if not path.is_relative_to(DRIVERS)
     and not path.is_relative_to(ROOT / "plstack/agent")  # the other half of the remote driver
-    and "migrations" not in path.parts
+    and path.parent.name != "migrations"
 )
 
 

@@ -99,7 +99,7 @@ def found_in(path: Path) -> set[str]:
 
 def files() -> Iterator[Path]:
     for folder in NEIGHBOURS:
-        yield from (path for path in sorted(folder.rglob("*.py")) if "migrations" not in path.parts)
+        yield from (path for path in sorted(folder.rglob("*.py")) if path.parent.name != "migrations")
     for folder in PAGES:
         yield from sorted(folder.rglob("*.html"))
 

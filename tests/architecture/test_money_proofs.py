@@ -57,7 +57,7 @@ def public_functions() -> Iterator[tuple[str, ast.FunctionDef]]:
     for path in sorted((ROOT / "apps" / "billing").rglob("*.py")):
         module = ".".join(path.relative_to(ROOT / "apps" / "billing").with_suffix("").parts)
         for node in ast.parse(path.read_text()).body:
-            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_") and "migrations" not in path.parts:
+            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_") and path.parent.name != "migrations":
                 yield f"{module}.{node.name}", node
 
 
