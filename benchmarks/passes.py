@@ -36,7 +36,7 @@ from apps.common.actor import Channel, system_actor  # noqa: E402
 from apps.common.scoping import acting  # noqa: E402
 from apps.workloads.choices import PLACED, Status  # noqa: E402
 from apps.workloads.models import Attempt, Placement, Workload  # noqa: E402
-from apps.workloads.reconcile import saying  # noqa: E402
+from apps.workloads.reconcile import explanations  # noqa: E402
 from apps.workloads.reconcile.schedule import Passed, passed_over  # noqa: E402
 from benchmarks.crowd import Builder, Crowd  # noqa: E402
 from plstack import celery  # noqa: E402, F401  nudges go where these settings say
@@ -87,11 +87,11 @@ def some_end(chance: random.Random) -> int:
 
 def say_everything() -> None:
     """One pass that writes every cause there is, however many."""
-    most, saying.CHANGED = saying.CHANGED, sys.maxsize
+    most, explanations.CHANGED = explanations.CHANGED, sys.maxsize
     try:
         print("all said:", one_pass(), flush=True)
     finally:
-        saying.CHANGED = most
+        explanations.CHANGED = most
 
 
 def measure(nodes: int, queued: int, passes: int, *, said: bool) -> list[Figures]:

@@ -11,7 +11,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "plstack.settings.dev")
 django.setup()
 
 from apps.common.heartbeats import Heart, Loop  # noqa: E402  needs the app registry
-from apps.envs.ssh.door import serve  # noqa: E402
+from apps.envs.ssh.server import serve  # noqa: E402
 
 
 def main() -> None:

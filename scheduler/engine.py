@@ -9,7 +9,7 @@ from scheduler.catalogue import Catalogue
 from scheduler.cells import Cells, Claim
 from scheduler.decisions import Cause, Plan, Wait
 from scheduler.demand import demand_of
-from scheduler.funnel import Funnel
+from scheduler.fit_diagnosis import Funnel
 from scheduler.mix import mix_of
 from scheduler.passes import Pass
 from scheduler.roster import Roster, member_of

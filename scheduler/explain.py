@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from scheduler.allocator import Allocator
-from scheduler.around import alternatives, holders
 from scheduler.catalogue import Entry
 from scheduler.decisions import Cause, CauseCode, Wait
-from scheduler.funnel import Finding, Funnel
+from scheduler.fit_diagnosis import Finding, Funnel
 from scheduler.gangs import fits_empty
 from scheduler.preempt import Preemptor
 from scheduler.reservations import Reservation
 from scheduler.rules import Rules
 from scheduler.timeline import Future
+from scheduler.wait_context import alternatives, holders
 
 LACKING = {CauseCode.GANG, CauseCode.CPU, CauseCode.MEMORY, CauseCode.DEVICES, CauseCode.SLICES}
 UNCHANGEABLE = {CauseCode.BAD_REQUEST, CauseCode.QUOTA}

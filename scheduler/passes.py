@@ -16,7 +16,7 @@ from scheduler.catalogue import Entry
 from scheduler.cells import Bools, Claim
 from scheduler.decisions import Cause, CauseCode, Place, Plan, Preempt, Wait
 from scheduler.explain import Explainer, Pending
-from scheduler.funnel import Finding
+from scheduler.fit_diagnosis import Finding
 from scheduler.gangs import GangPlacer
 from scheduler.order import Turns
 from scheduler.preempt import Preemptor

@@ -5,7 +5,7 @@ from celery import shared_task
 from apps.billing import services
 from apps.billing.budgets import services as budgets
 from apps.billing.exports import working
-from apps.billing.payments.alipay import polling, refunds, telling
+from apps.billing.payments.alipay import payment_notices, polling, refunds
 from apps.billing.payments.reconciliation import days as reconciliation_days
 from apps.billing.prepaid import earning as prepaid_earning
 from apps.billing.prepaid import sweep as prepaid_sweep
@@ -34,7 +34,7 @@ def ask_alipay() -> None:
 def tell_payments() -> None:
     """Messages about payments that were credited a moment ago."""
     with acting(system_actor()):
-        telling.tell_due()
+        payment_notices.tell_due()
 
 
 @shared_task(name="billing.export")

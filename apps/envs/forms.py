@@ -16,7 +16,7 @@ from apps.envs.services.mounts import choices_of
 from apps.envs.services.shared import clean_name
 from apps.storage.forms import MountsForm
 from apps.workloads.launching.form import LaunchForm
-from apps.workloads.offers.capcard import yuan_text
+from apps.workloads.offers.cap_quote import yuan_text
 
 NEVER = "never"
 IDLE_MINUTES = (15, 30, 60, 120, 240, 480, 1440)

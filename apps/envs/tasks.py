@@ -4,14 +4,14 @@ from celery import shared_task
 
 from apps.common.actor import system_actor
 from apps.common.scoping import acting
-from apps.envs.reconcile import idle, stopping, yielding
-from apps.envs.services import binning, expiry
+from apps.envs.reconcile import idle, preemption_snapshot, stopping
+from apps.envs.services import expiry, recycle_bin
 
 
 @shared_task(name="envs.advance")
 def advance() -> None:
     with acting(system_actor()) as actor:
-        yielding.save_before_leaving(actor)
+        preemption_snapshot.save_before_leaving(actor)
         stopping.save_before_stopping(actor)
 
 
@@ -27,4 +27,4 @@ def sweep() -> None:
     with acting(system_actor()) as actor:
         idle.snapshot_due(actor)
         expiry.sweep(actor)
-        binning.purge_due(actor)
+        recycle_bin.purge_due(actor)

@@ -18,7 +18,7 @@ from apps.common.permissions import Permission
 from apps.common.sealing import Unreadable
 from apps.notifications.choices import DeliveryState, HookFault
 from apps.notifications.models import Webhook, WebhookAttempt, WebhookDelivery
-from apps.notifications.services.telling import notify_organisation
+from apps.notifications.services.notify import notify_organisation
 from apps.notifications.webhooks.posting import Answer, Post, post_all
 from apps.notifications.webhooks.secrets import keys_of
 from apps.notifications.webhooks.signing import headers

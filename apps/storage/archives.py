@@ -16,8 +16,8 @@ from typing import IO
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.errors import Invalid
-from apps.storage.beneath import parts_of, writing
 from apps.storage.objects import write_all
+from apps.storage.safe_open import parts_of, writing
 
 MAX_FILES = 5000
 MAX_BYTES = 512 * 1024 * 1024

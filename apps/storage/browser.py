@@ -13,9 +13,9 @@ from apps.common.actor import Actor
 from apps.common.errors import DomainError
 from apps.common.permissions import Permission
 from apps.storage import jobs, listing, uploads
-from apps.storage.beneath import parts_of
 from apps.storage.models import Job, Upload
 from apps.storage.roots import Root
+from apps.storage.safe_open import parts_of
 
 # Acts on one entry or on a selection: name, icon, label.
 ACTS: tuple[tuple[str, str, str | Promise], ...] = (

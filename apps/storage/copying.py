@@ -14,11 +14,11 @@ from django.utils.translation import ngettext
 from apps.common.actor import Actor
 from apps.common.errors import Invalid, NotFound
 from apps.storage import disk, jobs, operations
-from apps.storage.beneath import HIDDEN, folder_of_names, make_folder, open_names, parts_of, replacing
 from apps.storage.choices import Clash, JobKind
 from apps.storage.models import Job
 from apps.storage.rebuilding import copy_content
 from apps.storage.roots import Root, row_of
+from apps.storage.safe_open import HIDDEN, folder_of_names, make_folder, open_names, parts_of, replacing
 from apps.storage.usage import Budget, guard
 
 Names = tuple[str, ...]

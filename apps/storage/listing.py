@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from apps.storage.beneath import HIDDEN, folder_beneath, parts_of
+from apps.storage.safe_open import HIDDEN, folder_beneath, parts_of
 
 PER_PAGE = 100
 Key = Callable[[os.DirEntry[str]], tuple[object, ...]]

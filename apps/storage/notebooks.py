@@ -11,8 +11,8 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.errors import Invalid
-from apps.storage.beneath import open_file
 from apps.storage.roots import Root
+from apps.storage.safe_open import open_file
 from apps.storage.texts import read_all
 
 MAX_NOTEBOOK = 8 << 20

@@ -18,9 +18,9 @@ from uuid import UUID, uuid4
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
-from apps.storage.beneath import SAFE
 from apps.storage.disk import data_root
 from apps.storage.models import ManifestEntry, StoredObject
+from apps.storage.safe_open import SAFE
 
 CHUNK = 1 << 20
 FICLONE = 0x40049409  # linux/fs.h: share the blocks of another file, where the file system can

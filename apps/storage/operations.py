@@ -13,9 +13,9 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.common.errors import Conflict, Invalid, NotFound, Unavailable
 from apps.storage import disk
-from apps.storage.beneath import folder_beneath, folder_of_names, make_folder, parts_of, walk
 from apps.storage.choices import Clash
 from apps.storage.roots import Root, row_of
+from apps.storage.safe_open import folder_beneath, folder_of_names, make_folder, parts_of, walk
 from apps.storage.usage import BRIEF_S, guard, measure
 
 RENAME_NOREPLACE = 1

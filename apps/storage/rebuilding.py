@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 
 from apps.common.errors import Conflict
-from apps.storage.beneath import SAFE, folder_of_names, open_regular
 from apps.storage.models import EntryKind, Manifest, ManifestEntry
 from apps.storage.objects import FICLONE, Tick, object_path
+from apps.storage.safe_open import SAFE, folder_of_names, open_regular
 
 CHUNK = 8 << 20
 Progress = Callable[[int, int], None]

@@ -13,10 +13,10 @@ from django.utils.translation import gettext_lazy as _
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, Invalid, NotFound
 from apps.storage.archives import MAX_BYTES, MAX_FILES, extract_zip
-from apps.storage.beneath import items, writing
 from apps.storage.disk import data_root, discard, refuse_when_full
 from apps.storage.models import Folder, FolderKind
 from apps.storage.objects import write_all
+from apps.storage.safe_open import items, writing
 from apps.storage.usage import measure
 
 # Code's limit of 5,000 files leaves as many folders for them to lie in.

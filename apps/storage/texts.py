@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.errors import Conflict, Invalid
-from apps.storage.beneath import folder_of_names, open_names, parts_of, replacing
 from apps.storage.objects import write_all
 from apps.storage.operations import in_words
 from apps.storage.roots import Root, row_of
+from apps.storage.safe_open import folder_of_names, open_names, parts_of, replacing
 from apps.storage.usage import guard
 
 MAX_TEXT = 1 << 20

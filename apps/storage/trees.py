@@ -16,8 +16,8 @@ from django.db.models.functions import Now
 
 from apps.common.errors import NotFound
 from apps.storage import objects
-from apps.storage.beneath import open_names, parts_of, walk
 from apps.storage.models import EntryKind, Manifest, ManifestEntry
+from apps.storage.safe_open import open_names, parts_of, walk
 
 BATCH_FILES = 256
 BATCH_BYTES = 256 << 20

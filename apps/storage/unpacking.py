@@ -8,10 +8,10 @@ from django.utils.translation import gettext as _
 from apps.common.actor import Actor
 from apps.storage import disk, jobs, operations
 from apps.storage.archives import unpack
-from apps.storage.beneath import folder_of_names, open_file, parts_of
 from apps.storage.choices import Clash, JobKind
 from apps.storage.models import Job
 from apps.storage.roots import Root, row_of
+from apps.storage.safe_open import folder_of_names, open_file, parts_of
 from apps.storage.usage import guard
 
 

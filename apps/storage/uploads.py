@@ -19,12 +19,12 @@ from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Invalid, NotFound
 from apps.storage import disk, drafts
-from apps.storage.beneath import FOLDER, folder_of_names, give_open, open_regular, parts_of
 from apps.storage.choices import Clash, FolderKind
 from apps.storage.models import Folder, Upload, Volume
 from apps.storage.objects import write_all
 from apps.storage.operations import in_words, put
 from apps.storage.roots import Root, limited_row, resolve, row_of
+from apps.storage.safe_open import FOLDER, folder_of_names, give_open, open_regular, parts_of
 from apps.storage.usage import guard
 
 PART_BYTES = 8 << 20

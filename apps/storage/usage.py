@@ -19,10 +19,10 @@ from apps.common.errors import NotFound, QuotaExceeded
 from apps.common.formatting import file_size
 from apps.notifications.services import notify_user
 from apps.storage import disk
-from apps.storage.beneath import TooDeep, walk
 from apps.storage.choices import OPEN_JOBS, JobKind
 from apps.storage.models import LEAST_FILES, MIB, MIB_FILES, Folder, FolderKind, Job, Limited, Upload, Volume
 from apps.storage.mounted import written_folders
+from apps.storage.safe_open import TooDeep, walk
 
 STEP = 8 * MIB
 FILE_STEP = 64

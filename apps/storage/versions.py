@@ -12,11 +12,11 @@ from apps.common.actor import Actor
 from apps.common.errors import Conflict, DomainError, Invalid
 from apps.notifications.services import notify_user
 from apps.storage import datasets, disk, drafts, jobs, operations, trees
-from apps.storage.beneath import folder_beneath
 from apps.storage.choices import JobKind, RootKind
 from apps.storage.models import MIB, Dataset, DatasetVersion, EntryKind, Job, Manifest, ManifestEntry
 from apps.storage.rebuilding import materialise
 from apps.storage.roots import Root
+from apps.storage.safe_open import folder_beneath
 from apps.tenants import quotas
 from apps.tenants.choices import HolderKind, Resource
 

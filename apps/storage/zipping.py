@@ -14,8 +14,8 @@ from django.utils.translation import gettext as _
 from apps.common.actor import Actor
 from apps.common.errors import NotFound
 from apps.common.streams import Stream
-from apps.storage.beneath import HIDDEN, TooDeep, folder_of_names, open_names, parts_of
 from apps.storage.listing import readable
+from apps.storage.safe_open import HIDDEN, TooDeep, folder_of_names, open_names, parts_of
 
 CHUNK = 1 << 20
 FAST = 1  # of zlib's levels: the network waits for us, not we for it

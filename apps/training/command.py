@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.errors import Invalid
-from apps.storage.beneath import parts_of
+from apps.storage.safe_open import parts_of
 from apps.training.models import Entry
 
 CODE = "/workspace/code"

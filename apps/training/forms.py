@@ -18,8 +18,8 @@ from apps.training.models import Entry, Run
 from apps.training.selectors import code_text
 from apps.training.services import Request, clean_name
 from apps.workloads.launching.form import LaunchForm, new_key
-from apps.workloads.offers.capcard import yuan_text
-from apps.workloads.offers.either import also_of, chosen_package_id
+from apps.workloads.offers.cap_quote import yuan_text
+from apps.workloads.offers.package_options import also_of, chosen_package_id
 
 
 class Source:

@@ -16,7 +16,7 @@ from apps.common.permissions import Permission
 from apps.training.choices import KIND
 from apps.training.quote_serializers import QuoteRequestSerializer, QuoteSerializer
 from apps.workloads.launching.submission import choose_package
-from apps.workloads.offers.either import also_named
+from apps.workloads.offers.package_options import also_named
 from apps.workloads.offers.picker import package_choices
 from apps.workloads.offers.proposals import proposals
 from apps.workloads.offers.quoting import contract_on, offer

@@ -9,7 +9,7 @@ from apps.billing.selectors.own_prices import with_paid_rate
 from apps.common.actor import Actor
 from apps.common.errors import DomainError, NotFound
 from apps.common.permissions import Permission
-from apps.storage.beneath import Item, items, open_file
+from apps.storage.safe_open import Item, items, open_file
 from apps.storage.services import root_of
 from apps.training.choices import KIND
 from apps.training.models import Run

@@ -16,16 +16,16 @@ from apps.common.permissions import Permission
 from apps.registry import selectors as registry
 from apps.registry.models import Image
 from apps.storage import services as storage
-from apps.storage.beneath import open_file
 from apps.storage.choosing import Chosen, chosen_of, mounts_of
 from apps.storage.models import Folder, FolderKind
+from apps.storage.safe_open import open_file
 from apps.training import command, selectors
 from apps.training.choices import KIND
 from apps.training.models import Entry, Run
 from apps.workloads import services as workloads
 from apps.workloads.launching.submission import choose_package, submission
 from apps.workloads.models import Workload
-from apps.workloads.offers.either import also_of, chosen_package_id
+from apps.workloads.offers.package_options import also_of, chosen_package_id
 from apps.workloads.offers.quoting import resources_of
 from apps.workloads.spec import DataMount, Spec
 from apps.workloads.spec import Image as SpecImage

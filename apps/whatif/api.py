@@ -19,9 +19,9 @@ from apps.common.permissions import Permission as P
 from apps.whatif import selectors, services
 from apps.whatif.choices import Hardware, Source
 from apps.whatif.editing import read_all
-from apps.whatif.ground import Ground
 from apps.whatif.models import Scenario, Trace
 from apps.whatif.replaying.limits import LARGEST_FILE
+from apps.whatif.scenario_scope import Ground
 from apps.whatif.serializers import (
     ScenarioIn,
     ScenarioOut,

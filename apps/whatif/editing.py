@@ -11,8 +11,8 @@ from apps.common.money import FEN_PER_YUAN
 from apps.common.permissions import Permission as P
 from apps.whatif.changes import Change
 from apps.whatif.choices import ChangeKind
-from apps.whatif.ground import Ground
 from apps.whatif.replaying.limits import MOST_CHANGES
+from apps.whatif.scenario_scope import Ground
 from scheduler.mig import profile_named, profiles_of
 from scheduler.types import WHOLE_MILLI, Device, MigProfile, Mode
 

@@ -12,8 +12,8 @@ from django.utils.translation import gettext as _
 from apps.clusters.choices import AcceleratorMode
 from apps.common.errors import DomainError
 from apps.whatif.choices import ChangeKind
-from apps.whatif.ground import Ground
 from apps.whatif.replaying.limits import LARGEST_FILE
+from apps.whatif.scenario_scope import Ground
 
 _MINUTES = "%Y-%m-%dT%H:%M"
 

@@ -8,9 +8,9 @@ from apps.common.actor import Actor
 from apps.whatif import selectors
 from apps.whatif.choices import ChangeKind, Hardware, Source
 from apps.whatif.forms import ChangeForm
-from apps.whatif.ground import Ground, uuid_of
 from apps.whatif.models import Scenario, Trace
 from apps.whatif.replaying.limits import MOST_CHANGES
+from apps.whatif.scenario_scope import Ground, uuid_of
 
 DEFAULT_PLAIN = 80
 

@@ -20,10 +20,10 @@ from apps.common.text import clean_name
 from apps.whatif import selectors, states
 from apps.whatif.changes import Change
 from apps.whatif.choices import Hardware, ScenarioStatus, Source
-from apps.whatif.ground import Ground
 from apps.whatif.models import Scenario, Trace
 from apps.whatif.replaying import traces
 from apps.whatif.replaying.limits import LARGEST_FILE
+from apps.whatif.scenario_scope import Ground
 from apps.whatif.sizing import size_of
 
 MOST_WAITING = 20

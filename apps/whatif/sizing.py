@@ -9,11 +9,11 @@ from django.utils.translation import gettext as _
 from apps.common.clock import db_now
 from apps.common.errors import Invalid
 from apps.whatif.choices import Hardware, Source
-from apps.whatif.ground import Ground
 from apps.whatif.models import Trace
 from apps.whatif.replaying import past, sample
 from apps.whatif.replaying.gather import between, lines_of
 from apps.whatif.replaying.limits import LONGEST, MOST_TASKS, expected_s
+from apps.whatif.scenario_scope import Ground
 
 MOST_PLAIN = 2_000
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from apps.common.actor import Actor
-from apps.workloads.explaining.asking import Forecast, asking
+from apps.workloads.explaining.hypothetical import Forecast, asking
 from apps.workloads.spec import Spec
 
 __all__ = ["Forecast", "forecast", "forecasts"]

@@ -41,7 +41,7 @@ def reserved_nodes() -> set[UUID]:
 
 def refuse_unless_trusted(organisation_id: UUID) -> None:
     """Raise `Conflict` where every machine is unisolated and serves another organisation."""
-    if Node.objects.exists() and not usable_nodes(organisation_id):
+    if not usable_nodes(organisation_id) and Node.objects.exists():
         unisolated = Node.objects.filter(isolation=IsolationLevel.L0)
         raise Conflict(
             _("This machine cannot keep organisations apart, so only one organisation may run work on it."),

@@ -25,9 +25,9 @@ from apps.workloads.permissions import may_change, may_submit
 from apps.workloads.placing import placed
 from apps.workloads.queueing.policy import rules
 from apps.workloads.resources import holder_of, quota_amounts
-from apps.workloads.sense import refuse_nonsense
 from apps.workloads.spec import Spec
 from apps.workloads.tagging import tag_columns
+from apps.workloads.validation import refuse_nonsense
 
 
 @dataclass(frozen=True, slots=True)

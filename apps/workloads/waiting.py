@@ -16,8 +16,8 @@ from apps.workloads.explaining.names import Names, names_of, node_of
 from apps.workloads.explaining.rack import Rack, rack_of
 from apps.workloads.explaining.shortages import short_of
 from apps.workloads.models import Workload
+from apps.workloads.simulation_scope import of_world
 from apps.workloads.spec import Gpu
-from apps.workloads.worlds import of_world
 
 HIGHEST_PRIORITY = 5
 

@@ -25,7 +25,7 @@ from apps.common.scoping import acting
 from apps.workloads.choices import LIVE, PLACED, Status
 from apps.workloads.hardware.policy import rules as silence_rules
 from apps.workloads.models import Workload
-from apps.workloads.reconcile import memory as passes
+from apps.workloads.reconcile import pass_cache as passes
 from benchmarks.soak.clock import Clock
 from benchmarks.soak.figures import figures
 from benchmarks.soak.invariants import broken

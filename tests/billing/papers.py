@@ -13,11 +13,11 @@ from apps.billing import selectors
 from apps.billing.choices import StatementState
 from apps.billing.days import billing_day
 from apps.billing.invoice_choices import InvoiceKind, InvoiceState
-from apps.billing.invoices import asking as invoices
 from apps.billing.invoices import issuing as invoicing
+from apps.billing.invoices import requesting as invoices
 from apps.billing.invoices import titles as invoice_titles
-from apps.billing.invoices.asking import InvoiceRequest
 from apps.billing.invoices.issuing import Issue
+from apps.billing.invoices.requesting import InvoiceRequest
 from apps.billing.invoices.selectors import Room, excesses, room_of
 from apps.billing.models import Account, Invoice, Statement
 from apps.billing.months import Month

@@ -6,11 +6,11 @@ import pytest
 
 from apps.billing.choices import AccountKind, TransferKind
 from apps.billing.invoice_choices import InvoiceKind
-from apps.billing.invoices import asking as invoices
 from apps.billing.invoices import issuing as invoicing
+from apps.billing.invoices import requesting as invoices
 from apps.billing.invoices import selectors as reads
 from apps.billing.invoices import titles as invoice_titles
-from apps.billing.invoices.asking import InvoiceRequest
+from apps.billing.invoices.requesting import InvoiceRequest
 from apps.billing.models import Invoice
 from apps.billing.services.ledger import Posting, organisation_account, platform_account, post
 from apps.common.errors import Conflict, Invalid

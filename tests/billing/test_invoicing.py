@@ -11,8 +11,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from apps.audit.models import Entry
 from apps.billing.days import billing_day
 from apps.billing.invoice_choices import InvoiceKind, InvoiceState, TitleKind
-from apps.billing.invoices import asking as invoices
 from apps.billing.invoices import issuing as invoicing
+from apps.billing.invoices import requesting as invoices
 from apps.billing.invoices import selectors as reads
 from apps.billing.invoices import titles as invoice_titles
 from apps.billing.invoices.files import media_type_of

@@ -9,7 +9,7 @@ import pytest
 from apps.billing import selectors, services
 from apps.billing.choices import AccountKind, ArrearsStatus, RefundStatus, TopUpStatus, TransferKind
 from apps.billing.models import Account, ArrearsState, Charge, Hold, TopUpOrder, TopUpRefund, Transfer, UsageSlice
-from apps.billing.payments.alipay import notices, orders, polling, refunds, telling
+from apps.billing.payments.alipay import notices, orders, payment_notices, polling, refunds
 from apps.common.clock import db_now
 from apps.common.scoping import acting
 from apps.notifications.models import Notice
@@ -140,7 +140,7 @@ def tell(world: World, gateway: Gateway) -> None:
 def tell_all(world: World, gateway: Gateway) -> None:
     """The gateway's notice, and what a worker does afterwards."""
     tell(world, gateway)
-    telling.tell_due()
+    payment_notices.tell_due()
 
 
 def is_credited_once(world: World) -> None:
@@ -164,10 +164,12 @@ def test_people_are_told_of_a_payment_once_wherever_telling_them_dies(gateway: G
         begun(world, gateway)
         tell(world, gateway)
         assert not Notice.objects.filter(organisation=world.lab).exists()
-        return telling.tell_due
+        return payment_notices.tell_due
 
-    names = kill_everywhere(prepare, lambda world: telling.tell_due(), is_credited_once)
-    assert names == [f"{when} commit in apps.billing.payments.alipay.telling._tell" for when in ("before", "after")]
+    names = kill_everywhere(prepare, lambda world: payment_notices.tell_due(), is_credited_once)
+    assert names == [
+        f"{when} commit in apps.billing.payments.alipay.payment_notices._tell" for when in ("before", "after")
+    ]
 
 
 def test_a_suspended_organisation_is_restored_in_the_transaction_that_credits(gateway: Gateway) -> None:
@@ -196,7 +198,7 @@ def test_a_payment_is_credited_once_wherever_asking_for_it_dies(gateway: Gateway
 
     def finish(world: World) -> None:
         ask(world)
-        telling.tell_due()
+        payment_notices.tell_due()
 
     def prepare(world: World) -> Callable[[], Any]:
         begun(world, gateway)

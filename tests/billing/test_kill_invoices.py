@@ -8,11 +8,11 @@ import pytest
 
 from apps.billing.days import billing_day
 from apps.billing.invoice_choices import CLAIMING, INVOICED_STATES, InvoiceKind, InvoiceState
-from apps.billing.invoices import asking as invoices
 from apps.billing.invoices import issuing as invoicing
+from apps.billing.invoices import requesting as invoices
 from apps.billing.invoices import titles as invoice_titles
-from apps.billing.invoices.asking import InvoiceRequest
 from apps.billing.invoices.issuing import Issue
+from apps.billing.invoices.requesting import InvoiceRequest
 from apps.billing.models import Invoice, InvoiceFile, InvoiceTitle
 from apps.common.clock import db_now
 from apps.common.scoping import acting

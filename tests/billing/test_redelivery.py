@@ -19,7 +19,7 @@ from apps.billing import selectors, services
 from apps.billing.choices import AccountKind, RefundStatus, TransferKind, VoucherScope
 from apps.billing.days import billing_day
 from apps.billing.models import Account, Charge, PrepaidPurchase, TopUpOrder, TopUpRefund, Transfer
-from apps.billing.payments.alipay import orders, refunds, telling
+from apps.billing.payments.alipay import orders, payment_notices, refunds
 from apps.billing.selectors.ledger import voucher_drift
 from apps.billing.services.voucher_terms import VoucherSpec
 from apps.billing.services.vouchers import issue_voucher
@@ -153,7 +153,7 @@ def test_tasks_delivered_twice_at_once_do_each_thing_once() -> None:
         ended = deliver_twice(names)
         assert ended == sorted(f"{name} SUCCESS" for name in names for _twice in range(2))
         assert list(gateway.deals[world.given.out_trade_no].refunds.values()) == [200]
-    telling.tell_due()  # its turn may have come before the payment's
+    payment_notices.tell_due()  # its turn may have come before the payment's
     each_was_done_once(world)
     services.rate_due(PLATFORM)
     each_was_done_once(world)

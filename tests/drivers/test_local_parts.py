@@ -12,7 +12,7 @@ import pynvml
 import pytest
 
 from apps.workloads.drivers.base import DeviceGrant, IsolationLevel, Mount, Usage
-from apps.workloads.drivers.local import accounts, cgroups, devices, environment, nvml, stopping, yielding
+from apps.workloads.drivers.local import accounts, cgroups, devices, environment, nvml, preemption_notice, stopping
 from apps.workloads.drivers.local.driver import LocalDriver
 from apps.workloads.drivers.local.metrics import read_metrics
 from apps.workloads.drivers.local.records import RunDirectory, RunSpec, decode_spec, encode_spec
@@ -239,8 +239,8 @@ class TestCheckpoints:
         newest = tmp_path / "new"
         newest.touch()
         changed = newest.stat().st_ctime
-        assert yielding.newest_age_s(tmp_path, changed + 7) == pytest.approx(7, abs=0.01)
-        assert yielding.newest_age_s(tmp_path, changed - 60) == 0.0
+        assert preemption_notice.newest_age_s(tmp_path, changed + 7) == pytest.approx(7, abs=0.01)
+        assert preemption_notice.newest_age_s(tmp_path, changed - 60) == 0.0
 
     def test_links_and_empty_folders_are_no_checkpoints(self, tmp_path: Path) -> None:
         (tmp_path / "outside").mkdir()
@@ -249,13 +249,13 @@ class TestCheckpoints:
         (inside / "empty").mkdir(parents=True)
         (inside / "link").symlink_to(tmp_path / "outside/file")
         (inside / "folder").symlink_to(tmp_path / "outside")
-        assert yielding.newest_age_s(inside) is None
-        assert yielding.newest_age_s(inside / "folder") is None
-        assert yielding.newest_age_s(tmp_path / "missing") is None
+        assert preemption_notice.newest_age_s(inside) is None
+        assert preemption_notice.newest_age_s(inside / "folder") is None
+        assert preemption_notice.newest_age_s(tmp_path / "missing") is None
 
     def test_only_folders_that_the_program_may_write_to_are_looked_at(self, plain: Kit) -> None:
         def folder(path: str) -> Path | None:
-            return yielding.checkpoint_folder(spec(env={"PLSTACK_CHECKPOINTS": path}))
+            return preemption_notice.checkpoint_folder(spec(env={"PLSTACK_CHECKPOINTS": path}))
 
         def spec(**changes: Any) -> RunSpec:
             request = plain.request("true", **changes)
@@ -266,4 +266,4 @@ class TestCheckpoints:
         assert folder("/workspace/output/../../etc") is None
         assert folder("/workspace/code/x") is None
         assert folder("") is None
-        assert yielding.checkpoint_folder(spec()) is None
+        assert preemption_notice.checkpoint_folder(spec()) is None

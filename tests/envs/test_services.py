@@ -12,7 +12,7 @@ from apps.envs.choices import KIND as ENVIRONMENT
 from apps.envs.choices import State
 from apps.envs.models import Environment, Operation
 from apps.envs.policy import EnvironmentSettings
-from apps.envs.services import binning, changing, create, running
+from apps.envs.services import changing, create, recycle_bin, running
 from apps.envs.services.changing import Change
 from apps.envs.states import state_of
 from apps.tenants import settings
@@ -130,7 +130,7 @@ def test_a_colleague_sees_nothing_and_the_admin_may_stop_but_not_start(world: Wo
     with acting(ella):
         with pytest.raises(Denied):
             running.start(ella, made)
-        binning.delete(ella, made)
+        recycle_bin.delete(ella, made)
     assert kit.again(made).deleted_at is not None
 
 
@@ -147,7 +147,7 @@ def test_states_follow_from_the_newest_start(world: World) -> None:
         assert state_of(kit.again(made), db_now()) is State.EXPIRED
         with pytest.raises(Conflict, match="time has run out"):
             running.start(world.actor, made)
-        binning.delete(world.actor, made)
+        recycle_bin.delete(world.actor, made)
     assert state_of(kit.again(made), db_now()) is State.BINNED
 
 
@@ -192,18 +192,18 @@ def test_the_bin_gives_back_and_empties_itself(world: World) -> None:
     made = kit.running(kit.make(world))
     kit.write(made, "work.txt", "kept")
     with acting(world.actor):
-        binning.delete(world.actor, made)
+        recycle_bin.delete(world.actor, made)
         assert kit.again(made).workload.reason == Reason.RECYCLED  # type: ignore[union-attr]
         with pytest.raises(Conflict, match="bin"):
             running.start(world.actor, kit.stopped(made))
         with pytest.raises(Conflict):
             changing.change(world.actor, made, Change(name="x"))
-        binning.restore(world.actor, made)
+        recycle_bin.restore(world.actor, made)
         assert (kit.home_of(made) / "work.txt").exists()
-        binning.delete(world.actor, made)
+        recycle_bin.delete(world.actor, made)
         Environment.objects.filter(pk=made.pk).update(purge_at="2020-01-01T00:00Z")
     with acting(platform()):
-        assert binning.purge_due(platform()) == 1
+        assert recycle_bin.purge_due(platform()) == 1
         assert not Environment.objects.filter(pk=made.pk).exists()
     assert not kit.home_of(made).exists()
 
@@ -211,7 +211,7 @@ def test_the_bin_gives_back_and_empties_itself(world: World) -> None:
 def test_only_the_bin_is_purged(world: World) -> None:
     made = kit.make(world, start=False)
     with acting(world.actor), pytest.raises(Conflict, match="bin"):
-        binning.purge(world.actor, made)
+        recycle_bin.purge(world.actor, made)
 
 
 def test_the_longest_idle_time_is_the_platforms_to_say(world: World) -> None:

@@ -9,7 +9,7 @@ from apps.common.scoping import acting
 from apps.envs import states
 from apps.envs.choices import SnapshotKind, Step
 from apps.envs.models import Environment, Operation, Snapshot
-from apps.envs.reconcile.yielding import save_before_leaving
+from apps.envs.reconcile.preemption_snapshot import save_before_leaving
 from apps.workloads.models import Attempt, Preemption, Workload
 from tests.builders import World, platform, unknown_id
 from tests.envs import kit

@@ -14,7 +14,7 @@ from apps.workloads import states
 from apps.workloads.choices import Status
 from apps.workloads.models import Workload
 from apps.workloads.queueing import estimates, promises, standstill
-from apps.workloads.reconcile import outcome, saying
+from apps.workloads.reconcile import explanations, outcome
 from benchmarks.soak.plan import Plan
 from benchmarks.soak.world import platform
 from scheduler.timeline import Future
@@ -83,8 +83,10 @@ class Mutants:
     @staticmethod
     def misinform(patch: pytest.MonkeyPatch) -> None:
         """Everybody is told that somebody else's work has to leave first."""
-        explain = saying.explanation_of
-        patch.setattr(saying, "explanation_of", lambda *a, **k: {**explain(*a, **k), "cause": "waiting_for_victims"})
+        explain = explanations.explanation_of
+        patch.setattr(
+            explanations, "explanation_of", lambda *a, **k: {**explain(*a, **k), "cause": "waiting_for_victims"}
+        )
 
     @staticmethod
     def block_each_other(patch: pytest.MonkeyPatch) -> None:
@@ -105,8 +107,10 @@ class Mutants:
     @staticmethod
     def keep_no_room(patch: pytest.MonkeyPatch) -> None:
         """People are told of room that is kept for them, and it is not."""
-        explain = saying.explanation_of
-        patch.setattr(saying, "explanation_of", lambda wait, *a, **k: explain(replace(wait, guessed=False), *a, **k))
+        explain = explanations.explanation_of
+        patch.setattr(
+            explanations, "explanation_of", lambda wait, *a, **k: explain(replace(wait, guessed=False), *a, **k)
+        )
         patch.setattr(promises, "keep", lambda *_what: None)
 
     @staticmethod
@@ -160,10 +164,12 @@ def test_runs_on_a_new_installation_follow_each_other(soaking: Soaking) -> None:
 def test_a_promise_that_is_given_up_is_found_unless_it_was_told(
     soaking: Soaking, monkeypatch: pytest.MonkeyPatch, told: bool
 ) -> None:
-    explain, guessed = saying.explanation_of, False
-    monkeypatch.setattr(saying, "explanation_of", lambda w, *a, **k: explain(replace(w, guessed=guessed), *a, **k))
+    explain, guessed = explanations.explanation_of, False
+    monkeypatch.setattr(
+        explanations, "explanation_of", lambda w, *a, **k: explain(replace(w, guessed=guessed), *a, **k)
+    )
     if not told:
-        monkeypatch.setattr(saying.promises, "tell", lambda *_what: None)
+        monkeypatch.setattr(explanations.promises, "tell", lambda *_what: None)
     soak = soaking(Plan(small=True, people=2, deaths_a_day=0))
     crowd = soak.crowd()
     soak.repeat_loops()

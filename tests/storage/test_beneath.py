@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from apps.common.errors import Conflict, Invalid, NotFound
-from apps.storage.beneath import items, open_file, parts_of, writing
+from apps.storage.safe_open import items, open_file, parts_of, writing
 
 OUTSIDE = [
     "../secret",

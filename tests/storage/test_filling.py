@@ -14,7 +14,7 @@ from apps.common.scoping import acting
 from apps.envs.ssh import writing as sftp
 from apps.envs.ssh.namespace import Place, Spot
 from apps.notifications.models import Notice
-from apps.storage import beneath, copying, disk, jobs, operations, texts, unpacking, uploads, usage, volumes
+from apps.storage import copying, disk, jobs, operations, safe_open, texts, unpacking, uploads, usage, volumes
 from apps.storage.choices import JobStatus
 from apps.storage.models import Volume, folders
 from apps.storage.roots import Root, row_of
@@ -140,7 +140,7 @@ def test_a_tree_of_too_many_is_not_walked_to_its_end(full: Root) -> None:
 
 
 def test_a_copy_of_a_folder_nested_too_deep_says_so(root: Root, alice: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(beneath, "MAX_DEPTH", 20)
+    monkeypatch.setattr(safe_open, "MAX_DEPTH", 20)
     for _level in _nested(root.path / "sub", 40):
         pass
     with acting(alice):

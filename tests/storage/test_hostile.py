@@ -35,10 +35,10 @@ from apps.storage import (
     usage,
     zipping,
 )
-from apps.storage.beneath import open_file, writing
 from apps.storage.choices import Clash, JobStatus
 from apps.storage.models import Folder, FolderKind, Job
 from apps.storage.roots import Root
+from apps.storage.safe_open import open_file, writing
 from tests.builders import platform
 from tests.storage.kit import put, work
 

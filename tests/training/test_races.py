@@ -12,6 +12,7 @@ from django.db import connection
 
 from apps.common.idempotency import KeyReused
 from apps.common.scoping import acting
+from apps.envs.choices import KIND as ENVIRONMENT
 from apps.envs.models import Environment
 from apps.envs.services import create as environments
 from apps.storage import services as storage
@@ -19,7 +20,6 @@ from apps.storage.models import Folder
 from apps.training import services
 from apps.training.models import Run
 from apps.workloads import services as workloads
-from apps.workloads.choices import Kind
 from tests.builders import World, make_world, platform
 from tests.training.kit import request_for, submit
 
@@ -83,7 +83,7 @@ def test_a_key_of_other_work_starts_nothing(world: World, home: Path) -> None:
     before = folders(home)
     with acting(world.actor):
         asked = workloads.Submission(
-            Kind.ENVIRONMENT, "other", run.workload.frozen_spec, world.package.pk, run.workload.price_version_id,
+            ENVIRONMENT, "other", run.workload.frozen_spec, world.package.pk, run.workload.price_version_id,
             "k" * 32, run.pk,
         )  # fmt: skip
         with pytest.raises(KeyReused):

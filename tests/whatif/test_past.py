@@ -13,10 +13,10 @@ from apps.common.scoping import acting
 from apps.whatif import services
 from apps.whatif.choices import Hardware, Source
 from apps.whatif.editing import read_all
-from apps.whatif.ground import Ground
 from apps.whatif.replaying import past, traces
 from apps.whatif.replaying.applying import side_b
 from apps.whatif.replaying.gather import side_a
+from apps.whatif.scenario_scope import Ground
 from apps.workloads.choices import Status
 from apps.workloads.models import Attempt, Workload
 from scheduler.types import ANY_MODEL, Mode

@@ -8,9 +8,9 @@ from apps.common.scoping import acting
 from apps.whatif import services, working
 from apps.whatif.choices import Hardware, ScenarioStatus, Source
 from apps.whatif.editing import read_all
-from apps.whatif.ground import Ground
 from apps.whatif.models import Scenario
 from apps.whatif.replaying import sample
+from apps.whatif.scenario_scope import Ground
 from tests.builders import platform
 
 

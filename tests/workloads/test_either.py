@@ -19,7 +19,7 @@ from apps.training import services as training
 from apps.training.choices import KIND as TRAINING
 from apps.workloads.choices import Status
 from apps.workloads.models import Event, Workload
-from apps.workloads.offers.either import also_named, also_of, chosen_package_id, on_any, options_of
+from apps.workloads.offers.package_options import also_named, also_of, chosen_package_id, on_any, options_of
 from apps.workloads.offers.quoting import offer, resources_of
 from apps.workloads.reconcile.schedule import run_pass
 from apps.workloads.timeline import event_title

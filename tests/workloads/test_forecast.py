@@ -14,7 +14,7 @@ from apps.common.scoping import acting
 from apps.training.choices import KIND as TRAINING
 from apps.workloads import services as workloads
 from apps.workloads.choices import Status
-from apps.workloads.explaining.asking import Forecast
+from apps.workloads.explaining.hypothetical import Forecast
 from apps.workloads.forecast import forecast, forecasts
 from apps.workloads.offers import quotecard
 from apps.workloads.offers.capacity import room

@@ -14,7 +14,7 @@ from apps.workloads.drivers.base import Handle
 from apps.workloads.models import Attempt, Event, Preemption, Workload
 from apps.workloads.nodes import local_driver
 from apps.workloads.queueing import preempting
-from apps.workloads.reconcile import outcome, yielding
+from apps.workloads.reconcile import outcome, preempted_attempts
 from apps.workloads.reconcile.attempts import claim_due
 from apps.workloads.states import Claim
 from tests.builders import World, platform, reload
@@ -34,7 +34,7 @@ def after_claiming(claim: Claim) -> None:
 
 
 def after_telling(claim: Claim) -> None:
-    yielding.tell(local_driver(), handle_of(claim), preempting.known_of(claim.attempt), db_now())
+    preempted_attempts.tell(local_driver(), handle_of(claim), preempting.known_of(claim.attempt), db_now())
 
 
 def after_asking_it_to_end(claim: Claim) -> None:

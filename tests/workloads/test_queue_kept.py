@@ -13,9 +13,9 @@ from apps.common.scoping import acting
 from apps.workloads.choices import Status
 from apps.workloads.models import Attempt, Placement, Preemption, SchedulerEpoch, Workload
 from apps.workloads.queueing import policy
-from apps.workloads.reconcile import ground, kept, memory, snapshot
+from apps.workloads.reconcile import incremental_engine, pass_cache, snapshot, topology_version
 from apps.workloads.reconcile.history import learned
-from apps.workloads.reconcile.kept import KeptWorld
+from apps.workloads.reconcile.incremental_engine import KeptWorld
 from apps.workloads.reconcile.schedule import passed_over, run_pass
 from benchmarks.crowd import Builder, Crowd
 from tests.builders import platform
@@ -31,7 +31,9 @@ def crowd(db: None) -> Iterator[None]:
 def followed(world: KeptWorld | None) -> KeptWorld:
     now = db_now()
     least = policy.rules().min_runtime_s
-    return kept.follow(world, now, learned(now, simulated=False), None, min_runtime_s=least, simulated=False)
+    return incremental_engine.follow(
+        world, now, learned(now, simulated=False), None, min_runtime_s=least, simulated=False
+    )
 
 
 def end(workload: Workload) -> None:
@@ -92,11 +94,11 @@ def test_a_node_or_card_that_changed_makes_a_new_engine(crowd: None) -> None:
 
 def test_a_measurement_or_a_heartbeat_changes_nothing(crowd: None) -> None:
     now = db_now()
-    before = ground.digest(now, False)
+    before = topology_version.digest(now, False)
     Node.objects.update(last_seen_at=db_now(), disk_free_mib=17)
     Accelerator.objects.update(temperature_c=71, power_w=300.0, utilisation_pct=99.0)
-    assert ground.digest(now, False) == before
-    assert ground.digest(now, True) != before
+    assert topology_version.digest(now, False) == before
+    assert topology_version.digest(now, True) != before
 
 
 def test_slices_that_do_not_add_up_make_a_new_engine(crowd: None) -> None:
@@ -111,13 +113,13 @@ def test_slices_that_do_not_add_up_make_a_new_engine(crowd: None) -> None:
 
 def test_a_pass_of_another_process_or_one_that_did_not_commit_is_noticed(crowd: None) -> None:
     run_pass(platform())
-    epoch = memory.newest()
-    mine = memory.borrow(epoch)
+    epoch = pass_cache.newest()
+    mine = pass_cache.borrow(epoch)
     assert mine.worlds, "the pass left its memory"
-    assert not memory.borrow(epoch).worlds, "who borrowed it and never gave it back has lost it"
-    memory.put_back(mine, epoch)
+    assert not pass_cache.borrow(epoch).worlds, "who borrowed it and never gave it back has lost it"
+    pass_cache.put_back(mine, epoch)
     SchedulerEpoch.objects.update(number=99)
-    assert not memory.borrow(memory.newest()).worlds
+    assert not pass_cache.borrow(pass_cache.newest()).worlds
 
 
 def test_a_second_pass_reads_and_writes_little(crowd: None, django_assert_max_num_queries: object) -> None:

@@ -11,9 +11,9 @@ from apps.common.scoping import acting
 from apps.workloads.choices import Status
 from apps.workloads.models import Event, Workload
 from apps.workloads.queueing import promises
-from apps.workloads.reconcile import saying, starting
+from apps.workloads.reconcile import explanations, starting
 from apps.workloads.reconcile.explaining import explanation_of
-from apps.workloads.reconcile.saying import Sayings, digest_of
+from apps.workloads.reconcile.explanations import Sayings, digest_of
 from apps.workloads.reconcile.schedule import passed_over, run_pass
 from apps.workloads.timeline import event_title
 from benchmarks.crowd import Builder, Crowd
@@ -29,9 +29,9 @@ def crowd(db: None) -> Iterator[None]:
 
 @pytest.fixture
 def little_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(saying, "HEAD", 4)
-    monkeypatch.setattr(saying, "CHANGED", 10)
-    monkeypatch.setattr(saying, "WINDOW", 3)
+    monkeypatch.setattr(explanations, "HEAD", 4)
+    monkeypatch.setattr(explanations, "CHANGED", 10)
+    monkeypatch.setattr(explanations, "WINDOW", 3)
 
 
 def queued() -> list[Workload]:

@@ -12,12 +12,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.billing.invoice_choices import InvoiceKind, InvoiceState, TitleKind
-from apps.billing.invoices import asking as invoices
+from apps.billing.invoices import requesting as invoices
 from apps.billing.invoices import selectors as reads
 from apps.billing.invoices import titles as invoice_titles
-from apps.billing.invoices.asking import NOTE_MAX, InvoiceRequest
 from apps.billing.invoices.downloads import download
 from apps.billing.invoices.files import SUFFIXES
+from apps.billing.invoices.requesting import NOTE_MAX, InvoiceRequest
 from apps.billing.invoices.titles import TitleSpec
 from apps.billing.models import Invoice, InvoiceFile, InvoiceTitle
 from apps.common.access import in_organisation

@@ -10,8 +10,8 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from apps.billing.invoice_choices import InvoiceKind, TitleKind
-from apps.billing.invoices.asking import NOTE_MAX, InvoiceRequest
 from apps.billing.invoices.files import MAX_BYTES, SUFFIXES, Upload, media_type_of
+from apps.billing.invoices.requesting import NOTE_MAX, InvoiceRequest
 from apps.billing.invoices.titles import TitleSpec
 from apps.billing.models import InvoiceTitle
 from apps.common.errors import Invalid

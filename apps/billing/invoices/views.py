@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from apps.billing.invoice_choices import InvoiceState
-from apps.billing.invoices import asking as services
+from apps.billing.invoices import requesting as services
 from apps.billing.invoices import selectors as reads
 from apps.billing.invoices.downloads import download
 from apps.billing.invoices.forms import InvoiceForm

@@ -22,7 +22,7 @@ from apps.console.kit.requests import StaffRequest
 from apps.console.settings.api import MANAGE, TAGS, SettingsView, choices_of
 from apps.console.settings.editing import VIEW, check, context, keep, may_manage
 from apps.console.settings.forms import SecretField, SettingsForm
-from apps.notifications.services.trying import Tried, try_mail, try_sms
+from apps.notifications.services.test_send import Tried, try_mail, try_sms
 from apps.notifications.settings import BodyFormat, MailSecurity, MailSettings, SmsSettings
 from apps.tenants import settings
 from apps.tenants.forms.account import own_names

@@ -19,7 +19,7 @@ from apps.envs import selectors
 from apps.envs import serializers as s
 from apps.envs.models import Environment
 from apps.envs.policy import EnvironmentSettings
-from apps.envs.services import binning, changing, create, expiry, running
+from apps.envs.services import changing, create, expiry, recycle_bin, running
 from apps.envs.tables import EnvironmentFilter
 from apps.tenants import settings
 from apps.workloads.launching.form import new_key
@@ -100,7 +100,7 @@ class EnvironmentDetail(EnvironmentView):
     @extend_schema(responses={204: None})
     def delete(self, request: Request, environment_id: UUID) -> Response:
         """Into the recycle bin: what runs is stopped, files and snapshots are kept for some days."""
-        binning.delete(self.actor, self.environment())
+        recycle_bin.delete(self.actor, self.environment())
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -161,7 +161,7 @@ class Restore(EnvironmentView):
     @extend_schema(request=None, responses=s.EnvironmentSerializer)
     def post(self, request: Request, environment_id: UUID) -> Response:
         """Out of the recycle bin."""
-        binning.restore(self.actor, self.environment())
+        recycle_bin.restore(self.actor, self.environment())
         return self.answer()
 
 
@@ -169,5 +169,5 @@ class Purge(EnvironmentView):
     @extend_schema(request=None, responses={204: None})
     def post(self, request: Request, environment_id: UUID) -> Response:
         """Remove for good what is in the recycle bin: files, snapshots and all."""
-        binning.purge(self.actor, self.environment())
+        recycle_bin.purge(self.actor, self.environment())
         return Response(status=status.HTTP_204_NO_CONTENT)

@@ -1,1 +1,1 @@
-"""Writing environments: `create`, `running`, `changing`, `snapshots`, `binning`, `expiry`, `tools`."""
+"""Writing environments: `create`, `running`, `changing`, `snapshots`, `recycle_bin`, `expiry`, `tools`."""

@@ -25,7 +25,7 @@ from apps.storage.choosing import Chosen
 from apps.storage.models import Folder, FolderKind
 from apps.tenants import settings
 from apps.workloads.launching.submission import choose_package
-from apps.workloads.offers.either import also_named
+from apps.workloads.offers.package_options import also_named
 from apps.workloads.tagging import tag_columns
 
 ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"

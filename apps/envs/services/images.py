@@ -11,7 +11,7 @@ from apps.envs.permissions import require_own
 from apps.envs.services.shared import log, refuse_binned
 from apps.registry import services as registry
 from apps.registry.models import Image
-from apps.storage.beneath import items
+from apps.storage.safe_open import items
 from apps.storage.services import root_of
 
 VENV = ".venv/lib"

@@ -8,7 +8,7 @@ from apps.common.actor import Actor
 from apps.envs.models import Environment
 from apps.envs.services.shared import check_cluster
 from apps.workloads.choices import Status
-from apps.workloads.offers.either import also_named
+from apps.workloads.offers.package_options import also_named
 
 # What a running program was started with; the rest takes effect at once.
 NEEDS_RESTART = frozenset(

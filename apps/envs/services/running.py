@@ -21,7 +21,7 @@ from apps.workloads import services as workloads
 from apps.workloads.choices import Reason, Status
 from apps.workloads.launching.submission import choose_package, submission
 from apps.workloads.models import Workload
-from apps.workloads.offers.either import would_do
+from apps.workloads.offers.package_options import would_do
 from apps.workloads.placing import read_zones
 
 KEEP = timedelta(hours=1)

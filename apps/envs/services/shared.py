@@ -18,7 +18,7 @@ from apps.envs.choices import StepStatus
 from apps.envs.models import Environment, Operation
 from apps.workloads.launching.submission import choose_package
 from apps.workloads.offers.quoting import resources_of
-from apps.workloads.sense import refuse_nonsense
+from apps.workloads.validation import refuse_nonsense
 
 NAME = re.compile(r"[\w][\w .\-]{0,59}\Z")
 

@@ -12,7 +12,7 @@ from apps.envs.models import Environment
 from apps.envs.permissions import require_own
 from apps.envs.services.running import live_workload
 from apps.envs.services.shared import log
-from apps.storage.beneath import parts_of
+from apps.storage.safe_open import parts_of
 from apps.workloads import reach
 
 

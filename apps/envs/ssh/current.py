@@ -8,9 +8,9 @@ from django.db import Error as DatabaseError
 
 from apps.common.grants import BLIND_S
 from apps.common.scoping import acting
-from apps.envs.ssh import guests
-from apps.envs.ssh.guests import Guest
+from apps.envs.ssh import session_auth
 from apps.envs.ssh.namespace import Namespace, namespace_of
+from apps.envs.ssh.session_auth import Guest
 from apps.envs.ssh.workers import in_thread
 
 FRESH_S = 10.0
@@ -44,6 +44,6 @@ class CurrentNamespace:
         return any(root.writable or not write for root in roots)
 
     def _load(self) -> Namespace:
-        actor = guests.actor_of(self._guest)
+        actor = session_auth.actor_of(self._guest)
         with acting(actor):
             return namespace_of(self._guest, actor)

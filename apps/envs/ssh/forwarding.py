@@ -7,8 +7,8 @@ import asyncssh
 
 from apps.common.errors import DomainError
 from apps.envs.ssh import sessions
-from apps.envs.ssh.carrying import Carrier
-from apps.envs.ssh.guests import Guest, Kind
+from apps.envs.ssh.channel_pump import Carrier
+from apps.envs.ssh.session_auth import Guest, Kind
 from apps.envs.ssh.workers import in_thread
 from apps.workloads.activity import Recorder
 

@@ -17,7 +17,7 @@ from apps.common.actor import Actor
 from apps.common.errors import DomainError
 from apps.envs.models import Environment
 from apps.envs.program import HOME
-from apps.envs.ssh.guests import Guest, Kind
+from apps.envs.ssh.session_auth import Guest, Kind
 from apps.storage import roots
 from apps.storage.choices import RootKind
 from apps.storage.roots import Root

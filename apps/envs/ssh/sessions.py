@@ -11,9 +11,9 @@ from django.utils.translation import gettext as _
 from apps.common.errors import Conflict, DomainError
 from apps.common.scoping import acting
 from apps.envs.models import Environment
-from apps.envs.ssh import guests
-from apps.envs.ssh.carrying import Carrier
-from apps.envs.ssh.guests import Guest, Kind
+from apps.envs.ssh import session_auth
+from apps.envs.ssh.channel_pump import Carrier
+from apps.envs.ssh.session_auth import Guest, Kind
 from apps.envs.ssh.workers import in_thread
 from apps.workloads import reach
 from apps.workloads.activity import Recorder
@@ -27,7 +27,7 @@ COMMAND = ("sh", "-c", 'cd; exec "${SHELL:-/bin/sh}" -c "$0"')
 
 def start(guest: Guest, argv: tuple[str, ...], tty: bool, env: Mapping[str, str]) -> tuple[UUID, ExecStream]:
     """The process, and the id of the workload that it runs in. Raises DomainError, in words for the person."""
-    actor = guests.actor_of(guest)
+    actor = session_auth.actor_of(guest)
     with acting(actor):
         environment = Environment.objects.select_related("workload").get(pk=guest.id)
         if environment.workload is None or not environment.workload.is_live:

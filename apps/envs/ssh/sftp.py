@@ -12,7 +12,6 @@ from asyncssh.constants import FILEXFER_TYPE_DIRECTORY, FXF_APPEND, FXF_CREAT, F
 
 from apps.envs.ssh import writing
 from apps.envs.ssh.current import CurrentNamespace
-from apps.envs.ssh.guests import Guest
 from apps.envs.ssh.namespace import (
     Namespace,
     Spot,
@@ -22,6 +21,7 @@ from apps.envs.ssh.namespace import (
     require_writable,
     status_of,
 )
+from apps.envs.ssh.session_auth import Guest
 from apps.envs.ssh.workers import in_thread, on_disk
 from apps.envs.ssh.writing import Account, OpenFile
 

@@ -13,9 +13,9 @@ from apps.common.actor import system_actor
 from apps.common.errors import QuotaExceeded, Unavailable
 from apps.common.scoping import acting
 from apps.envs.ssh.namespace import Spot, opened_parent, require_writable
-from apps.storage.beneath import give_like, give_open, make_folder, open_regular
 from apps.storage.operations import rename_new
 from apps.storage.roots import Root, row_of
+from apps.storage.safe_open import give_like, give_open, make_folder, open_regular
 from apps.storage.usage import Budget, guard
 
 PERMISSIONS = 0o777

@@ -20,7 +20,7 @@ from apps.envs import program, selectors
 from apps.envs.forms import RenewForm
 from apps.envs.models import Environment, Snapshot
 from apps.envs.policy import EnvironmentSettings
-from apps.envs.services import binning, changing, expiry, images, running, snapshots, switching, tools
+from apps.envs.services import changing, expiry, images, recycle_bin, running, snapshots, switching, tools
 from apps.envs.views import questions
 from apps.tenants import settings
 from apps.workloads.offers.switching import package_number
@@ -127,17 +127,17 @@ def _attach(actor: Actor, environment: Environment, request: ActorRequest) -> st
 
 
 def _delete(actor: Actor, environment: Environment, request: ActorRequest) -> str:
-    binning.delete(actor, environment)
+    recycle_bin.delete(actor, environment)
     return _("%(name)s is in the recycle bin.") % {"name": environment.name}
 
 
 def _restore(actor: Actor, environment: Environment, request: ActorRequest) -> str:
-    binning.restore(actor, environment)
+    recycle_bin.restore(actor, environment)
     return _("%(name)s is back, stopped, with all its files.") % {"name": environment.name}
 
 
 def _purge(actor: Actor, environment: Environment, request: ActorRequest) -> str:
-    binning.purge(actor, environment)
+    recycle_bin.purge(actor, environment)
     return _("%(name)s is gone for good.") % {"name": environment.name}
 
 

@@ -31,7 +31,7 @@ from apps.storage.choosing import rows as choosing_rows
 from apps.tenants import settings
 from apps.workloads.launching.form import new_key, problems_of
 from apps.workloads.launching.quote import checked, quote_context
-from apps.workloads.offers.alsocard import also_context
+from apps.workloads.offers.option_picker import also_context
 from apps.workloads.offers.picker import PackageChoice, package_choices
 
 USE = in_organisation(Permission.ENVIRONMENTS_USE)

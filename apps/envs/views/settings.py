@@ -31,7 +31,7 @@ from apps.workloads.fit.hints import hints
 from apps.workloads.launching.form import problems_of
 from apps.workloads.launching.quote import checked
 from apps.workloads.models import Attempt
-from apps.workloads.offers.alsocard import also_context
+from apps.workloads.offers.option_picker import also_context
 from apps.workloads.offers.picker import package_choices
 
 

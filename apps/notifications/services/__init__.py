@@ -1,7 +1,6 @@
 """What the rest of the house calls: telling people, and what people do with what they are told."""
 
-from apps.notifications.services.reading import mark_read
-from apps.notifications.services.telling import (
+from apps.notifications.services.notify import (
     notify_organisation,
     notify_people,
     notify_person,
@@ -9,6 +8,7 @@ from apps.notifications.services.telling import (
     notify_staff,
     notify_user,
 )
+from apps.notifications.services.reading import mark_read
 
 __all__ = [
     "mark_read",

@@ -19,9 +19,9 @@ from apps.common.files import download
 from apps.storage import copying, jobs, listing, operations, texts, unpacking
 from apps.storage.api import serializers as s
 from apps.storage.api.shared import USE, VIEW
-from apps.storage.beneath import open_file
 from apps.storage.choices import Clash
 from apps.storage.roots import Root, resolve
+from apps.storage.safe_open import open_file
 from apps.storage.zipping import zip_response
 
 PATH = OpenApiParameter("path", str, description="A path below the root; empty for the root itself.")

@@ -16,9 +16,9 @@ from apps.common.errors import DomainError
 from apps.common.pages import REFUSED
 from apps.common.requests import ActorRequest
 from apps.storage import copying, jobs, listing, operations, texts, unpacking, uploads
-from apps.storage.beneath import parts_of
 from apps.storage.choices import Clash
 from apps.storage.roots import Root, resolve
+from apps.storage.safe_open import parts_of
 from apps.storage.views.shared import USE, carried_out
 
 

@@ -14,10 +14,10 @@ from apps.common.files import download as send
 from apps.common.files import is_picture
 from apps.common.requests import ActorRequest
 from apps.storage import browser
-from apps.storage.beneath import open_file
 from apps.storage.choices import JobStatus
 from apps.storage.models import Job
 from apps.storage.roots import resolve
+from apps.storage.safe_open import open_file
 from apps.storage.views.shared import VIEW
 from apps.storage.zipping import zip_response
 

@@ -16,8 +16,8 @@ from apps.common.middleware import says_beside
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.storage import browser, notebooks, texts
-from apps.storage.beneath import parts_of
 from apps.storage.roots import Root, resolve
+from apps.storage.safe_open import parts_of
 from apps.storage.views.shared import VIEW
 
 PAGE = "storage/files/show.html"

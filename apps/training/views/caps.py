@@ -18,7 +18,7 @@ from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.training import selectors
 from apps.training.forms import CapForm
-from apps.workloads.offers.capcard import yuan_text
+from apps.workloads.offers.cap_quote import yuan_text
 from apps.workloads.services import set_cap
 
 

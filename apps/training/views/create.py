@@ -37,7 +37,7 @@ from apps.workloads.fit.hints import hints
 from apps.workloads.launching.form import problems_of
 from apps.workloads.launching.quote import checked, quote_context
 from apps.workloads.models import Workload
-from apps.workloads.offers.alsocard import also_context
+from apps.workloads.offers.option_picker import also_context
 from apps.workloads.offers.picker import PackageChoice, package_choices
 from apps.workloads.services import highest_priority
 

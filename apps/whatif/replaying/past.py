@@ -24,7 +24,7 @@ from django.db.models import Q, QuerySet
 from apps.tenants.models import Organisation, User
 from apps.workloads.models import Attempt, Workload
 from apps.workloads.queueing.tasks_of import task_of
-from apps.workloads.worlds import of_world
+from apps.workloads.simulation_scope import of_world
 from scheduler.estimate import History
 from scheduler.replay import Arrival
 from scheduler.types import Task

@@ -19,7 +19,6 @@ from apps.whatif.changes import changes_of
 from apps.whatif.choices import ChangeKind, Hardware, Source
 from apps.whatif.editing import as_typed, read_all
 from apps.whatif.forms import ChangeForm, ScenarioForm, TraceForm, show_errors
-from apps.whatif.ground import Ground, uuid_of
 from apps.whatif.models import Scenario
 from apps.whatif.replaying.limits import LONGEST, MOST_TASKS
 from apps.whatif.requests import (
@@ -30,6 +29,7 @@ from apps.whatif.requests import (
     new_row,
     rows_of,
 )
+from apps.whatif.scenario_scope import Ground, uuid_of
 from apps.whatif.sizing import size_of, whole_span
 from apps.whatif.views.scenarios import MANAGE
 

@@ -10,7 +10,7 @@ from django.db.models import Max
 
 from apps.workloads.models import Attempt, Event
 from apps.workloads.queueing import mix, policy
-from apps.workloads.reconcile import ground, kept, snapshot
+from apps.workloads.reconcile import incremental_engine, snapshot, topology_version
 from apps.workloads.reconcile.history import Lesson, learned
 
 # Without news an answer holds for so long, and what is expected of the running work's ends: these move with the clock.
@@ -21,7 +21,7 @@ HOLDS, FOLLOWED = timedelta(seconds=5), timedelta(minutes=1)
 class Standing:
     """`marker`: whatever changes when anything starts, ends, waits, or happens to the machines."""
 
-    world: kept.KeptWorld
+    world: incremental_engine.KeptWorld
     lesson: Lesson
     marker: tuple[Any, ...]
     at: datetime
@@ -53,7 +53,7 @@ def _within(span: timedelta, since: datetime, now: datetime) -> bool:
 def _followed(before: Standing | None, marker: tuple[Any, ...], now: datetime, simulated: bool) -> Standing:
     """Brought up to date. Where that fails half-way nothing is kept, and the next one is made anew."""
     lesson = learned(now, simulated=simulated)
-    world = kept.follow(
+    world = incremental_engine.follow(
         before.world if before else None,
         now,
         lesson,
@@ -67,4 +67,4 @@ def _followed(before: Standing | None, marker: tuple[Any, ...], now: datetime, s
 def _marker(now: datetime, simulated: bool) -> tuple[Any, ...]:
     """Every change of a workload appends an event in its own transaction; machines and cards have their digest."""
     newest = Event.objects.aggregate(newest=Max("pk"))["newest"]
-    return newest, Attempt.objects.filter(ended_at__isnull=True).count(), ground.digest(now, simulated)
+    return newest, Attempt.objects.filter(ended_at__isnull=True).count(), topology_version.digest(now, simulated)

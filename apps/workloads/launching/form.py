@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from apps.clusters.selectors import cluster_options
 from apps.common.money_fields import YuanField
 from apps.common.tag_fields import TagsField
-from apps.workloads.offers.alsocard import PackagesField
+from apps.workloads.offers.option_picker import PackagesField
 
 
 class LaunchForm(forms.Form):

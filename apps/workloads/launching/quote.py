@@ -12,8 +12,8 @@ from apps.common.actor import Actor
 from apps.workloads.choices import Kind
 from apps.workloads.launching.form import LaunchForm
 from apps.workloads.offers import quotecard
-from apps.workloads.offers.alsocard import ticked
-from apps.workloads.offers.capcard import with_cap
+from apps.workloads.offers.cap_quote import with_cap
+from apps.workloads.offers.option_picker import ticked
 from apps.workloads.offers.picker import PackageChoice, package_choices
 from apps.workloads.offers.quoting import Offer, contract_on, offer
 from apps.workloads.queueing.contract import Contract

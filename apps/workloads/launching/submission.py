@@ -11,7 +11,7 @@ from apps.billing.models import Package
 from apps.common.actor import Actor
 from apps.common.errors import Invalid
 from apps.workloads.choices import Kind
-from apps.workloads.offers.either import on_any
+from apps.workloads.offers.package_options import on_any
 from apps.workloads.services import Submission
 from apps.workloads.spec import Spec
 
@@ -27,7 +27,10 @@ def choose_package(actor: Actor, package_id: int, *, field: str = "package") -> 
 def submission(
     actor: Actor, kind: Kind, spec: Spec, package: Package, *, also_ids: Collection[int] = (), **rest: Any
 ) -> Submission:
-    """At today's price on `package`, or on whichever of `also_ids` has room first. `rest`: as `Submission` has it."""
+    """At today's price on `package`, or on whichever of `also_ids` has room first.
+
+    `package`: as `choose_package` read it. `rest`: as `Submission` has it.
+    """
     return Submission(
         kind=kind,
         spec=on_any(actor, spec, package, also_ids),

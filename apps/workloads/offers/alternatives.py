@@ -20,7 +20,7 @@ from apps.tenants import quotas
 from apps.tenants.quotas.amounts import Key
 from apps.workloads import kinds
 from apps.workloads.choices import Kind
-from apps.workloads.explaining.asking import MOST, Forecast, asking
+from apps.workloads.explaining.hypothetical import MOST, Forecast, asking
 from apps.workloads.fit.peaks import Peaks, peaks_of, size_of
 from apps.workloads.fit.smaller import strength
 from apps.workloads.models import Attempt, Workload

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from apps.common.actor import Actor
-from apps.workloads.explaining.asking import MOST, asking
+from apps.workloads.explaining.hypothetical import MOST, asking
 from apps.workloads.spec import Spec
 
 __all__ = ["MOST", "room"]

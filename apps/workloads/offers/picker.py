@@ -11,8 +11,8 @@ from apps.billing.models import Package
 from apps.billing.selectors.own_prices import OwnPrices, own_terms
 from apps.common.actor import Actor
 from apps.common.clock import db_now
-from apps.workloads.explaining.asking import MOST, Forecast, asking
 from apps.workloads.explaining.causes import HOPELESS
+from apps.workloads.explaining.hypothetical import MOST, Forecast, asking
 from apps.workloads.explaining.names import NAMELESS
 from apps.workloads.offers.quoting import resources_of
 from apps.workloads.placing import is_simulated, read_zones

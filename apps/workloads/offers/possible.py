@@ -6,9 +6,9 @@ from apps.billing.models import Package
 from apps.common.actor import system_actor
 from apps.common.clock import db_now
 from apps.common.scoping import acting
-from apps.workloads.explaining.asking import ASKED, USUAL_PRIORITY
 from apps.workloads.explaining.cases import Case, Words
 from apps.workloads.explaining.causes import words_of
+from apps.workloads.explaining.hypothetical import ASKED, USUAL_PRIORITY
 from apps.workloads.explaining.names import Names
 from apps.workloads.explaining.standing import ALONE, standing_of
 from apps.workloads.offers.quoting import resources_of

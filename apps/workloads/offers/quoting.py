@@ -11,7 +11,7 @@ from apps.common.errors import QuotaExceeded
 from apps.tenants import quotas
 from apps.workloads.choices import Kind
 from apps.workloads.forecast import Forecast, forecast
-from apps.workloads.offers.either import either, options_of
+from apps.workloads.offers.package_options import either, options_of
 from apps.workloads.placing import placed
 from apps.workloads.queueing.contract import Contract, contract_for
 from apps.workloads.resources import quota_amounts

@@ -8,7 +8,7 @@ from typing import Any
 import scheduler
 from apps.workloads.models import Workload
 from apps.workloads.queueing.tasks_of import task_of
-from apps.workloads.worlds import of_world
+from apps.workloads.simulation_scope import of_world
 
 Json = dict[str, Any]
 Kind = tuple[int, scheduler.GpuRequest | None]

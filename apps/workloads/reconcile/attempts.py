@@ -15,7 +15,7 @@ from apps.workloads.hardware.eviction import is_evicted
 from apps.workloads.models import Attempt
 from apps.workloads.nodes import driver_named
 from apps.workloads.queueing import preempting
-from apps.workloads.reconcile import outcome, yielding
+from apps.workloads.reconcile import outcome, preempted_attempts
 from apps.workloads.reconcile.launch import launch_request
 from apps.workloads.states import Claim, start, stop
 
@@ -95,11 +95,11 @@ def _look(actor: Actor, claim: Claim) -> None:
         if not _launch(actor, claim, driver):
             return
     handle = Handle.from_dict(attempt.handle or {})
-    yielding.tell(driver, handle, known, now)
+    preempted_attempts.tell(driver, handle, known, now)
     if evicted or attempt.workload.desired == Desired.STOPPED or status is Status.STOPPING:
         driver.stop(handle, saving.grace_s(attempt.workload, attempt.stop_asked_at, GRACE_S))
     elif notice is not None:
-        driver.stop(handle, yielding.grace_s(notice))
+        driver.stop(handle, preempted_attempts.grace_s(notice))
     outcome.apply(actor, claim, driver.observe(handle))
 
 

@@ -8,7 +8,7 @@ import scheduler
 from apps.workloads.choices import Status
 from apps.workloads.models import Workload
 from apps.workloads.queueing.tasks_of import task_of
-from apps.workloads.worlds import of_world
+from apps.workloads.simulation_scope import of_world
 from scheduler.estimate import History
 
 # The newest ended runs that are learned from; older ones say little about today's.

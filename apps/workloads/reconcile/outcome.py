@@ -13,7 +13,7 @@ from apps.workloads.drivers.base import Exit, ExitReason, LaunchRefused, Observa
 from apps.workloads.drivers.said import Said
 from apps.workloads.hardware.eviction import ended_by_eviction
 from apps.workloads.models import Attempt, Preemption, Workload
-from apps.workloads.reconcile import yielding
+from apps.workloads.reconcile import preempted_attempts
 from apps.workloads.reconcile.peaks import peak_columns
 from apps.workloads.states import Claim, Why
 
@@ -56,11 +56,11 @@ def _ended(actor: Actor, claim: Claim, seen: Observation, started_at: datetime |
     at = now if started_at is None else started_at + timedelta(seconds=seen.ran_for_s or 0.0)
     result = {**_seen_columns(attempt, seen, now), "phase": seen.phase.value, **_exit_columns(end)}
     workload, at = attempt.workload, max(at, attempt.placed_at)
-    notice = yielding.gives_way(attempt, workload, end, at, now)
+    notice = preempted_attempts.gives_way(attempt, workload, end, at, now)
     evicted = ended_by_eviction(attempt, workload, end, now)
     result["fault"] = Fault.NOBODY if notice is not None else fault_of(end)
-    if notice is not None and not yielding.is_done(end, workload):
-        states.requeue(actor, claim, yielding.why(notice), at, **result)
+    if notice is not None and not preempted_attempts.is_done(end, workload):
+        states.requeue(actor, claim, preempted_attempts.why(notice), at, **result)
     elif notice is None and (evicted or _goes_back(end, workload, attempt)):
         states.requeue(actor, claim, _eviction(attempt) if evicted else why_of(end, workload), at, **result)
     else:
@@ -175,7 +175,7 @@ def unauthorised(actor: Actor, claim: Claim, why: Why) -> None:
 
 def moved_on(actor: Actor, claim: Claim, notice: Preemption | None = None) -> None:
     """It has to leave before anything was launched there: back into the queue."""
-    why = yielding.why(notice) if notice is not None else _eviction(claim.attempt)
+    why = preempted_attempts.why(notice) if notice is not None else _eviction(claim.attempt)
     states.requeue(actor, claim, why, db_now())
     nudge.schedule()
 

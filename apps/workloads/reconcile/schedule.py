@@ -16,10 +16,10 @@ from apps.workloads.choices import Reason
 from apps.workloads.models import SchedulerEpoch
 from apps.workloads.queueing import estimates, mix, policy, preempting, promises, standstill, usage
 from apps.workloads.queueing.lock import try_to_schedule
-from apps.workloads.reconcile import kept, memory, snapshot
+from apps.workloads.reconcile import incremental_engine, pass_cache, snapshot
 from apps.workloads.reconcile.explaining import has_history
 from apps.workloads.reconcile.history import learned
-from apps.workloads.reconcile.memory import Epoch, Memory
+from apps.workloads.reconcile.pass_cache import Epoch, Memory
 from apps.workloads.reconcile.reserve import reserve
 from apps.workloads.reconcile.starting import MOST, start
 
@@ -62,7 +62,7 @@ def passed_over(actor: Actor) -> Passed | None:
     with transaction.atomic():
         if not try_to_schedule():
             return None
-        known = memory.borrow(memory.newest())
+        known = pass_cache.borrow(pass_cache.newest())
         now = db_now()
         usage.bring_up_to_date(now)
         known.line.read(policy.rules().min_runtime_s)
@@ -76,7 +76,7 @@ def passed_over(actor: Actor) -> Passed | None:
             mixes[name] = mix.as_json(look.learned)
             standing[name] = _watched(look, still, now, simulated)
         epoch = _count(began, passed.waiting, mixes, standing)
-    memory.put_back(known, epoch)
+    pass_cache.put_back(known, epoch)
     _nudge(passed)
     return passed
 
@@ -117,7 +117,7 @@ def _look(known: Memory, now: datetime, simulated: bool) -> Look:
     waiting = known.line.waiting(lesson, simulated=simulated)
     reserved = reserve(waiting, simulated=simulated)
     mixed = mix.learn(mix.from_json(snapshot.mix_of_epoch(simulated)), now, simulated=simulated)
-    world = known.worlds[simulated] = kept.follow(
+    world = known.worlds[simulated] = incremental_engine.follow(
         known.worlds.get(simulated),
         now,
         lesson,

@@ -19,7 +19,7 @@ from apps.workloads.queueing import mix, policy, promises
 from apps.workloads.queueing.tasks_of import task_of
 from apps.workloads.reconcile.history import Lesson, estimated, estimated_running, learned
 from apps.workloads.reconcile.queues import queues
-from apps.workloads.worlds import of_world as of_world
+from apps.workloads.simulation_scope import of_world as of_world
 
 # A node that has said nothing for this long takes no new work; what runs on it goes on.
 SILENCE = timedelta(seconds=120)

@@ -10,7 +10,7 @@ import pytest
 from apps.billing.bill_choices import BillItemKind, BillSource, BillState
 from apps.billing.choices import AccountKind, TopUpStatus, TransferKind
 from apps.billing.models import BillDay, BillItem, TopUpOrder, Transfer
-from apps.billing.payments.alipay import numbers, telling
+from apps.billing.payments.alipay import numbers, payment_notices
 from apps.billing.payments.reconciliation import acts as reconciliation_acts
 from apps.billing.payments.reconciliation import comparing as reconciliation
 from apps.billing.payments.reconciliation import days as reconciliation_days
@@ -98,7 +98,7 @@ def test_a_day_is_fetched_compared_and_settled_once_whatever_dies(scenes: Scenes
         day = scenes.made[world].day
         BillDay.objects.filter(pk=day, next_try_at__isnull=False).update(next_try_at=db_now())
         reconciliation_days.reconcile_due(PLATFORM)
-        telling.tell_due()
+        payment_notices.tell_due()
 
     def prepare(world: World) -> Callable[[], Any]:
         scene = scenes.make(world, more=False)

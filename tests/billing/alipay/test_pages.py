@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from apps.billing.choices import TopUpStatus
 from apps.billing.models import TopUpOrder
-from apps.billing.payments.alipay import keys, telling
+from apps.billing.payments.alipay import keys, payment_notices
 from apps.billing.payments.alipay.settings import AlipaySettings
 from apps.common.actor import Actor
 from apps.common.scoping import acting
@@ -59,7 +59,7 @@ def test_from_the_amount_to_the_wallet(browser: Client, gateway: Gateway, lab: O
     assert balance(lab) == 1234
     page = browser.get(reverse("billing:top_up_order", args=[order.out_trade_no])).content.decode()
     assert "The money is in the wallet" in page
-    assert telling.tell_due() == 1
+    assert payment_notices.tell_due() == 1
     assert Notice.objects.filter(kind="billing.topped_up").exists()
     assert order.out_trade_no in browser.get(reverse("billing:top_up")).content.decode()
 

@@ -17,7 +17,7 @@ from apps.envs.choices import KIND as ENVIRONMENT
 from apps.envs.models import Environment
 from apps.envs.program import HOME
 from apps.envs.services.create import Request, create
-from apps.envs.ssh.door import House, listen
+from apps.envs.ssh.server import House, listen
 from apps.storage.services import root_of
 from apps.tenants import ssh_keys
 from apps.tenants.actors import personal_actor

@@ -6,7 +6,7 @@ from apps.billing.models import Package
 from apps.common.actor import Actor
 from apps.registry.models import Image
 from apps.workloads import services as workloads
-from apps.workloads.launching.submission import submission
+from apps.workloads.launching.submission import choose_package, submission
 from apps.workloads.models import Workload
 from apps.workloads.offers.quoting import resources_of
 from apps.workloads.spec import Image as SpecImage
@@ -15,6 +15,7 @@ from tests.kinds.toy.kind import KIND
 
 def wind_up(actor: Actor, *, name: str, says: str, image: Image, package: Package, key: str) -> Workload:
     """A toy that is queued. Raises as `workloads.submit`."""
+    package = choose_package(actor, package.pk)
     spec = replace(
         resources_of(package),
         image=SpecImage(image.key, tuple(image.requirements)),

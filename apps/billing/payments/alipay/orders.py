@@ -3,7 +3,7 @@
 A payment is credited once, whoever tells of it first: the notice, a query after the buyer came back, or the polling.
 All lock the order and post under the key `topup:alipay:<out_trade_no>`. What the browser says credits nothing.
 
-The gateway waits for the commit that credits, and for nothing else: people are told afterwards (`telling`).
+The gateway waits for the commit that credits, and for nothing else: people are told afterwards (`payment_notices`).
 """
 
 from dataclasses import dataclass

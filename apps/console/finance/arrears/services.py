@@ -18,7 +18,7 @@ from apps.common.actor import Actor
 from apps.common.errors import Conflict, DomainError, NotFound
 from apps.common.permissions import Permission
 from apps.envs.models import Environment
-from apps.envs.services import binning
+from apps.envs.services import recycle_bin
 from apps.notifications.services import notify_organisation
 from apps.storage import datasets, volumes
 from apps.storage.models import Dataset, Volume
@@ -66,7 +66,7 @@ def _everything(organisation_id: UUID) -> list[tuple[Iterable[Any], Callable[[Ac
     """Environments first: they are what mounts the others."""
     here = {"organisation_id": organisation_id, "deleted_at__isnull": True}
     return [
-        (Environment.objects.filter(**here).select_related("workload", "home"), binning.delete),
+        (Environment.objects.filter(**here).select_related("workload", "home"), recycle_bin.delete),
         (Volume.objects.filter(**here), volumes.delete),
         (Dataset.objects.filter(**here), datasets.delete),
     ]

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from apps.common.actor import Actor
 from apps.common.errors import Invalid
 from apps.common.permissions import Permission
-from apps.notifications.services.telling import notify_user
+from apps.notifications.services.notify import notify_user
 from apps.tenants import second_factor, sessions
 from apps.tenants import services as tenants
 from apps.tenants.actors import current_membership

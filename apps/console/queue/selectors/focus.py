@@ -15,7 +15,7 @@ from apps.clusters.models import Accelerator, Zone
 from apps.common.clock import db_now
 from apps.workloads.choices import Status
 from apps.workloads.models import SchedulerEpoch, Workload
-from apps.workloads.worlds import of_world
+from apps.workloads.simulation_scope import of_world
 
 # What was read is read again after this many seconds even where no pass has run.
 KEPT_S = 10

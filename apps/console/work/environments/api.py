@@ -17,7 +17,7 @@ from apps.console.kit.api import Named
 from apps.envs import selectors
 from apps.envs.models import Environment
 from apps.envs.serializers import EnvironmentSerializer
-from apps.envs.services import binning, running
+from apps.envs.services import recycle_bin, running
 from apps.envs.tables import EnvironmentFilter
 
 VIEW = on_platform(P.PLATFORM_WORKLOADS_VIEW)
@@ -71,7 +71,7 @@ class EnvironmentStop(_Act):
 class EnvironmentRecycle(_Act):
     def post(self, request: Request, environment_id: UUID) -> Response:
         """Into the recycle bin."""
-        binning.delete(self.actor, self.environment())
+        recycle_bin.delete(self.actor, self.environment())
         return self.answer()
 
 
@@ -79,7 +79,7 @@ class EnvironmentRecycle(_Act):
 class EnvironmentRestore(_Act):
     def post(self, request: Request, environment_id: UUID) -> Response:
         """Out of the recycle bin."""
-        binning.restore(self.actor, self.environment())
+        recycle_bin.restore(self.actor, self.environment())
         return self.answer()
 
 
@@ -87,5 +87,5 @@ class EnvironmentRestore(_Act):
 class EnvironmentPurge(_Act):
     def post(self, request: Request, environment_id: UUID) -> Response:
         """Remove for good what is in the recycle bin."""
-        binning.purge(self.actor, self.environment())
+        recycle_bin.purge(self.actor, self.environment())
         return Response(status=status.HTTP_204_NO_CONTENT)

@@ -20,7 +20,7 @@ from apps.console.kit.requests import StaffRequest
 from apps.console.work.environments.listing import ConsoleEnvironmentTable
 from apps.envs import selectors
 from apps.envs.models import Environment
-from apps.envs.services import binning, running
+from apps.envs.services import recycle_bin, running
 from apps.envs.tables import EnvironmentFilter
 from apps.envs.views.questions import QUESTIONS
 
@@ -64,7 +64,7 @@ def done_nothing() -> HttpResponse:
 Act = Callable[[Actor, Environment], Any]
 _ACTS: dict[str, tuple[Act, Callable[[], str]]] = {
     "stop": (running.stop, lambda: _("%(name)s is asked to stop.")),
-    "delete": (binning.delete, lambda: _("%(name)s is in the recycle bin.")),
-    "restore": (binning.restore, lambda: _("%(name)s is back, stopped, with all its files.")),
-    "purge": (binning.purge, lambda: _("%(name)s is gone for good.")),
+    "delete": (recycle_bin.delete, lambda: _("%(name)s is in the recycle bin.")),
+    "restore": (recycle_bin.restore, lambda: _("%(name)s is back, stopped, with all its files.")),
+    "purge": (recycle_bin.purge, lambda: _("%(name)s is gone for good.")),
 }

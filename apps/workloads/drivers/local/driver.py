@@ -33,11 +33,11 @@ from apps.workloads.drivers.local import (
     disk_floor,
     execution,
     nvml,
+    preemption_notice,
     processes,
     runtime,
     shim,
     stopping,
-    yielding,
 )
 from apps.workloads.drivers.local.cards import Cards, GpuSampler
 from apps.workloads.drivers.local.checks import check
@@ -114,7 +114,7 @@ class LocalDriver:
     def _watched(self, run: RunDirectory, seen: Observation) -> Observation:
         if seen.phase.is_final:
             self._cards.release(run.path.name)
-        return yielding.with_checkpoint(run, self._cards.watched(run, seen))
+        return preemption_notice.with_checkpoint(run, self._cards.watched(run, seen))
 
     def stop(self, handle: Handle, grace_s: float) -> None:
         run = self._run(handle.ref)
@@ -124,7 +124,7 @@ class LocalDriver:
 
     def tell(self, handle: Handle, notice: Notice | None) -> None:
         with now_or_later():
-            yielding.tell(self._run(handle.ref), notice)
+            preemption_notice.tell(self._run(handle.ref), notice)
 
     def logs(self, handle: Handle, offset: int = 0, limit: int = 65536) -> LogChunk:
         run = self._run(handle.ref)

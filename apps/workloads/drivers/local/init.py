@@ -1,9 +1,10 @@
 """The first process of a workload: starts it under its own user id, reaps, serves terminals into it, relays its ports.
 
-On L1 it is process 1 of the sandbox, so it uses nothing but the standard library, this file, `gates`, `privileges` and
-`relay`. It is started as `python -I -S -c BOOT <folder of the packages> <channel fd> <exec fd>`. Over the channel it is
-sent the command (see `environment.Command`) as one JSON line. It answers `{"started": true}` or `{"failed": why}`,
-then `{"status": wait status}`. The end of the channel (the shim ends it, or died) ends everything here.
+On L1 it is process 1 of the sandbox, so it uses nothing but the standard library, this file, `port_relay`,
+`privileges` and `relay`. It is started as `python -I -S -c BOOT <folder of the packages> <channel fd> <exec fd>`. Over
+the channel it is sent the command (see `environment.Command`) as one JSON line. It answers `{"started": true}` or
+`{"failed": why}`, then `{"status": wait status}`. The end of the channel (the shim ends it, or died) ends everything
+here.
 
 On the exec socket, each connection sends one JSON line with its descriptors (a terminal, or input, output, error) and
 is answered in the same way; further lines `{"signal": number}` signal it, and its end ends what it started.
@@ -21,7 +22,7 @@ from contextlib import suppress
 from typing import Any
 
 from apps.workloads.drivers.local import privileges
-from apps.workloads.drivers.local.gates import Door, Gate, Watch, WayOut
+from apps.workloads.drivers.local.port_relay import Door, Gate, Watch, WayOut
 
 BOOT = "import sys; sys.path.append(sys.argv[1]); from apps.workloads.drivers.local import init; init.main()"
 MAX_MESSAGE = 1024 * 1024

@@ -1,6 +1,6 @@
 """Streams between two sockets, without a thread: part of the first process of a workload.
 
-Standard library only, as `init`. Each connection through one of `gates` is carried both ways by a `Stream`.
+Standard library only, as `init`. Each connection through a gate of `port_relay` is carried both ways by a `Stream`.
 """
 
 import os

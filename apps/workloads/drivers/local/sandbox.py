@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from apps.workloads.drivers.base import CannotSee
-from apps.workloads.drivers.local import gates, init, privileges, relay, seccomp
+from apps.workloads.drivers.local import init, port_relay, privileges, relay, seccomp
 from apps.workloads.drivers.local.environment import SANDBOX_PORTS, SANDBOX_TMP, is_inside
 from apps.workloads.drivers.local.runtime import BASE_PREFIX, BASE_PYTHON
 from apps.workloads.drivers.local.volumes import HostMount
@@ -22,7 +22,7 @@ from apps.workloads.drivers.said import Code, Said
 
 PROJECT = Path(init.__file__).resolve().parents[4]
 LIBRARY_INSIDE = "/run/plstack/lib"
-_FIRST_PROCESS = [Path(str(module.__file__)).resolve() for module in (init, gates, privileges, relay)]
+_FIRST_PROCESS = [Path(str(module.__file__)).resolve() for module in (init, port_relay, privileges, relay)]
 INIT_INSIDE = f"{LIBRARY_INSIDE}/{_FIRST_PROCESS[0].relative_to(PROJECT)}"
 PROBE_TIMEOUT_S = 20
 MAX_ERROR = 160

@@ -26,12 +26,12 @@ from apps.workloads.isolation import usable_nodes
 from apps.workloads.models import Workload
 from apps.workloads.queueing import policy, promises
 from apps.workloads.queueing.tasks_of import make_task, task_of
-from apps.workloads.reconcile import kept
+from apps.workloads.reconcile import incremental_engine
 from apps.workloads.reconcile.explaining import explanation_of, has_history
 from apps.workloads.reconcile.history import Lesson, estimated
 from apps.workloads.reconcile.queues import queues
+from apps.workloads.simulation_scope import of_world
 from apps.workloads.spec import Spec
-from apps.workloads.worlds import of_world
 from scheduler.cells import Claim
 from scheduler.demand import demand_of
 from scheduler.validate import problem_with
@@ -207,7 +207,7 @@ def _limited(view: scheduler.Snapshot) -> bool:
     return any(queue.limit != scheduler.Amount() for queue in view.queues)
 
 
-def _usable_part(world: kept.KeptWorld, usable: frozenset[str]) -> scheduler.Engine:
+def _usable_part(world: incremental_engine.KeptWorld, usable: frozenset[str]) -> scheduler.Engine:
     """The engine without the machines whose isolation is not enough for the organisation; mostly there are none."""
     nodes = tuple(node for node in world.nodes if node.id in usable)
     if len(nodes) == len(world.nodes):

@@ -7,7 +7,7 @@ import scheduler
 from apps.workloads.choices import Status
 from apps.workloads.models import Workload
 from apps.workloads.queueing.tasks_of import task_of
-from apps.workloads.reconcile import marks
+from apps.workloads.reconcile import row_digests
 from apps.workloads.reconcile.history import Lesson, estimated
 
 CHUNK = 2000
@@ -38,7 +38,7 @@ class Line:
     def read(self, min_runtime_s: float) -> None:
         """Look who waits now."""
         known = self._known if min_runtime_s == self._min_runtime_s else {}
-        seen = marks.waiting()
+        seen = row_digests.waiting()
         strange = {task for task, mark in seen.items() if task not in known or known[task].mark != mark}
         fresh = dict(_read(sorted(strange), seen, min_runtime_s))
         # One that left the queue between the two queries is in neither.
@@ -69,7 +69,7 @@ class Line:
         return tuple(waiting.task for waiting in here)
 
 
-def _read(ids: Sequence[str], seen: marks.Marks, min_runtime_s: float) -> Iterator[tuple[str, Waiting]]:
+def _read(ids: Sequence[str], seen: row_digests.Marks, min_runtime_s: float) -> Iterator[tuple[str, Waiting]]:
     """One that changes meanwhile keeps the older mark, so the next pass reads it once more."""
     for start in range(0, len(ids), CHUNK):
         here = Workload.objects.filter(pk__in=ids[start : start + CHUNK], status=Status.QUEUED)

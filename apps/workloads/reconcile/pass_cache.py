@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from apps.workloads.models import SchedulerEpoch
-from apps.workloads.reconcile.kept import KeptWorld
-from apps.workloads.reconcile.line import Line
-from apps.workloads.reconcile.saying import Sayings
+from apps.workloads.reconcile.explanations import Sayings
+from apps.workloads.reconcile.incremental_engine import KeptWorld
+from apps.workloads.reconcile.queue_cache import Line
 
 # Which pass wrote last: its number and when, both written in its own transaction.
 Epoch = tuple[int, datetime] | None

@@ -11,10 +11,10 @@ from typing import Any
 import asyncssh
 from django.db import Error as DatabaseError
 
-from apps.envs.ssh import forwarding, guests, sessions
+from apps.envs.ssh import forwarding, session_auth, sessions
 from apps.envs.ssh.bans import Bans
-from apps.envs.ssh.guests import Guest
 from apps.envs.ssh.hostkey import host_key
+from apps.envs.ssh.session_auth import Guest
 from apps.envs.ssh.sftp import Files
 from apps.envs.ssh.workers import in_checking_thread, in_thread
 from apps.workloads import activity
@@ -108,7 +108,7 @@ class Door(asyncssh.SSHServer):
         self.tried = True
         self.guest = None
         try:
-            self.guest = await in_thread(guests.admit, username, key.get_fingerprint(), self.address)
+            self.guest = await in_thread(session_auth.admit, username, key.get_fingerprint(), self.address)
         except DatabaseError as error:
             self.tried = False  # nobody is banned for it
             log.warning("the front door cannot ask the database: %s", str(error).partition("\n")[0])
@@ -125,10 +125,10 @@ class Door(asyncssh.SSHServer):
         self.house.bans.succeeded(self.address)
         if self.guest is not None:
             with suppress(DatabaseError):
-                await in_thread(guests.signed_in, self.guest)
+                await in_thread(session_auth.signed_in, self.guest)
 
     async def check(self) -> None:
-        if self.is_in and self.guest is not None and not await in_checking_thread(guests.is_welcome, self.guest):
+        if self.is_in and self.guest is not None and not await in_checking_thread(session_auth.is_welcome, self.guest):
             self.connection.disconnect(asyncssh.DISC_BY_APPLICATION, "You may not be here any more")
 
     def connection_requested(self, dest_host: str, dest_port: int, orig_host: str, orig_port: int) -> Any:

@@ -11,7 +11,7 @@ from apps.billing.models import Package
 from apps.billing.selectors.own_prices import own_terms
 from apps.common.actor import Actor
 from apps.workloads.offers.alternatives import difference_words
-from apps.workloads.offers.either import would_do
+from apps.workloads.offers.package_options import would_do
 from apps.workloads.placing import read_zones
 
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 import scheduler
-from apps.workloads.reconcile import ground, marks, snapshot
+from apps.workloads.reconcile import row_digests, snapshot, topology_version
 from apps.workloads.reconcile.history import Lesson, estimated_running
-from apps.workloads.reconcile.marks import Marks
+from apps.workloads.reconcile.row_digests import Marks
 
 RENEW = timedelta(minutes=15)
 # An estimate of what runs is replaced once it is off by more than this.
@@ -99,8 +99,8 @@ def follow(
 
     `closed`: ids of nodes on which nothing is to be placed, besides those that their own state closes.
     """
-    digest = ground.digest(now, simulated)
-    here = marks.live(simulated)
+    digest = topology_version.digest(now, simulated)
+    here = row_digests.live(simulated)
     if world is not None and now - world.made_at < RENEW:
         was = world.digest, world.mix, world.min_runtime_s, world.closed
         if was == (digest, mix, min_runtime_s, closed) and world.follow(here, lesson, now):

@@ -16,8 +16,8 @@ from apps.common.live import PLATFORM_GROUP, organisation_group, person_group, p
 from apps.common.permissions import Permission
 from apps.common.scoping import acting
 from apps.notifications.models import Notice
+from apps.notifications.services.dispatch import leave
 from apps.notifications.services.hooks import tell_hooks
-from apps.notifications.services.leaving import leave
 from apps.tenants.choices import Role
 from apps.tenants.models import Membership, PlatformAssignment, User
 from apps.tenants.roles import ORGANISATION_ROLES, PLATFORM_ROLES
