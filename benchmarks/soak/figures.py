@@ -1,14 +1,16 @@
 """The result of a soak, for people and for `--json`."""
 
 import resource
+from collections import defaultdict
 from dataclasses import asdict
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import Count
 
 from apps.billing.models import Charge
 from apps.common.scoping import acting
-from apps.workloads.models import Attempt, Preemption, Workload
+from apps.workloads.models import Attempt, Event, Preemption, Workload
 from benchmarks.soak.world import platform
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ def figures(soak: "Soak", crowd: "Crowd") -> dict[str, Any]:
             "wait_p50_s": _quantile(waits, 0.5),
             "wait_p95_s": _quantile(waits, 0.95),
             "longest_wait_s": round(waits[-1]) if waits else 0,
+            "longest_waits": _longest(),
             "passes": soak.loops.passes,
             "checks": soak.checks,
             "drained_h": soak.drained_h,
@@ -55,6 +58,33 @@ def _waits_s() -> list[float]:
     """From submission to the first placement."""
     rows = Attempt.objects.filter(number=1).values_list("placed_at", "workload__created_at")
     return sorted((placed - made).total_seconds() for placed, made in rows)
+
+
+def _longest(most: int = 5) -> list[dict[str, Any]]:
+    """Who waited longest for the first placement: what they asked for, and the hours spent under each cause."""
+    rows = Attempt.objects.filter(number=1).select_related("workload")
+    slowest = sorted(rows, key=lambda attempt: attempt.workload.created_at - attempt.placed_at)[:most]
+    return [_wait_of(attempt) for attempt in slowest]
+
+
+def _wait_of(attempt: Attempt) -> dict[str, Any]:
+    workload = attempt.workload
+    hours: defaultdict[str, float] = defaultdict(float)
+    told = Event.objects.filter(workload=workload, kind="waiting", at__lt=attempt.placed_at).order_by("pk")
+    moments = [(event.at, str(event.data["cause"])) for event in told]
+    for (at, cause), (until, _next) in pairwise([*moments, (attempt.placed_at, "")]):
+        hours[cause] += (until - at).total_seconds() / 3600
+    spec = workload.frozen_spec
+    return {
+        "organisation": str(workload.organisation_id)[:8],
+        "kind": workload.kind,
+        "priority": workload.priority,
+        "cards": f"{spec.gpu.count} x {spec.gpu.model} {spec.gpu.mode}" if spec.gpu else "none",
+        "cpu_milli": spec.cpu_milli,
+        "since": workload.created_at.isoformat(timespec="minutes"),
+        "waited_h": round((attempt.placed_at - workload.created_at).total_seconds() / 3600, 1),
+        "hours_by_cause": {cause: round(spent, 1) for cause, spent in sorted(hours.items())},
+    }
 
 
 def _quantile(values: list[float], share: float) -> int:
