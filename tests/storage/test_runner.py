@@ -187,7 +187,7 @@ def test_a_runner_that_is_told_to_stop_leaves_its_jobs_to_the_next_one(
     assert names(root) == ["a", "sub", "a.zip", "notes.txt"]
 
 
-POINTS = ["archives._write", "operations.appear", "beneath.replacing", "jobs.announce"]
+POINTS = ["archives._write", "operations.appear", "safe_open.replacing", "jobs.announce"]
 
 
 def dies_at(point: str, marks: Path) -> Callable[..., int]:
