@@ -118,6 +118,7 @@ def test_a_first_start_ends_with_a_sign_in_page_and_a_password_and_stops_without
     assert 'type="password"' in copy.sign_in_page()
     assert copy.gateway_says() == "ok\n"
     check_closed(copy)
+    eventually(lambda: len(copy.pids()) == 8)  # the page does not wait for the task workers
     assert copy.run("status") == (0, status_of(copy))
 
     code, refusal = copy.run("run")
