@@ -17,8 +17,8 @@ from apps.common.pages import done, paged, refused, say_refusal
 from apps.common.permissions import Permission as P
 from apps.common.requests import ActorRequest
 from apps.console.kit.permission_choices import choices
-from apps.console.organisation.forms import RoleForm
-from apps.console.organisation.tables import RoleTable
+from apps.console.organisation.roles.forms import RoleForm
+from apps.console.organisation.roles.listing import RoleTable
 from apps.tenants.choices import Role
 from apps.tenants.models import OrganisationRole
 from apps.tenants.permission_words import words_for

@@ -18,8 +18,8 @@ from apps.common.pages import REFUSED, done, paged
 from apps.common.permissions import Permission as P
 from apps.common.requests import ActorRequest
 from apps.console.kit.quotas import LimitsForm, gpu_models, set_limits, shown, unit
-from apps.console.organisation import holdings as reads
-from apps.console.organisation.tables import HoldingTable
+from apps.console.organisation.quotas import selectors as reads
+from apps.console.organisation.quotas.listing import HoldingTable
 from apps.tenants import tree
 from apps.tenants.choices import Resource
 from apps.tenants.models import Department, Membership, Quota

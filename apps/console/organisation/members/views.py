@@ -19,11 +19,11 @@ from apps.common.pages import done, refused, say_refusal
 from apps.common.permissions import Permission as P
 from apps.common.requests import ActorRequest
 from apps.console.kit.fields import PRIORITIES
-from apps.console.organisation import services
-from apps.console.organisation.filters import MemberFilter
-from apps.console.organisation.forms import PlaceForm, department_choices
+from apps.console.organisation.choices import department_choices
+from apps.console.organisation.members import services
+from apps.console.organisation.members.forms import PlaceForm
+from apps.console.organisation.members.listing import MemberFilter, MemberTable
 from apps.console.organisation.shared import people_tabs, with_paths
-from apps.console.organisation.tables import MemberTable
 from apps.notifications.services import notify_user
 from apps.tenants import tree
 from apps.tenants.authority import rank_of

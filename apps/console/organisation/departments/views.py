@@ -18,9 +18,8 @@ from apps.common.pages import REFUSED, done, paged, refused, say_refusal
 from apps.common.permissions import Permission as P
 from apps.common.requests import ActorRequest
 from apps.console.kit.quotas import shown
-from apps.console.organisation.filters import DepartmentFilter
-from apps.console.organisation.forms import DepartmentEditForm, DepartmentForm, MoveForm
-from apps.console.organisation.tables import DepartmentTable
+from apps.console.organisation.departments.forms import DepartmentEditForm, DepartmentForm, MoveForm
+from apps.console.organisation.departments.listing import DepartmentFilter, DepartmentTable
 from apps.tenants import tree
 from apps.tenants.choices import Resource
 from apps.tenants.models import Department, Membership, Quota

@@ -19,10 +19,9 @@ from apps.common.forms import show_error
 from apps.common.pages import done, refused, say_refusal
 from apps.common.permissions import Permission as P
 from apps.common.requests import ActorRequest
-from apps.console.organisation.filters import InvitationFilter
-from apps.console.organisation.forms import InvitationForm
+from apps.console.organisation.invitations.forms import InvitationForm
+from apps.console.organisation.invitations.listing import InvitationFilter, InvitationTable
 from apps.console.organisation.shared import people_tabs, with_paths
-from apps.console.organisation.tables import InvitationTable
 from apps.tenants.mail import send_invitation
 from apps.tenants.models import Invitation
 from apps.tenants.services import invitations as services
