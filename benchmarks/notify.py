@@ -39,8 +39,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "plstack.settings.test")
 django.setup()
 
 from apps.billing.choices import ORGANISATION_KINDS, AccountKind, TopUpStatus  # noqa: E402  after set-up
+from apps.billing.ledger.selectors import drift  # noqa: E402
 from apps.billing.models import Account, TopUpOrder  # noqa: E402
-from apps.billing.selectors.ledger import drift  # noqa: E402
 from apps.common.clock import db_now  # noqa: E402
 from apps.common.scoping import acting  # noqa: E402
 from apps.tenants import settings  # noqa: E402

@@ -39,7 +39,7 @@ urlpatterns = [
     path("open/", include("apps.workloads.gateway.urls")),
     path("organisation/", switch_organisation, name="switch_organisation"),
     path("organisation/", include("apps.console.organisation.urls")),
-    path("join/", include("apps.console.organisation.joining_urls")),
+    path("join/", include("apps.console.organisation.joining.urls")),
     path("theme/", set_theme, name="theme"),
     path("healthz", health, name="health"),
     path("livez", live, name="live"),

@@ -1,5 +1,5 @@
-"""Money: prices, meters, rating and the ledger; and the rooms that stand on them and do not know each other.
+"""Money: the ledger, prices, meters and rating, and the rooms that stand on them.
 
-`budgets`, `invoices`, `payments`, `prepaid` and `statements` have services, selectors and pages of their own; `exports`
-makes files of all of them. What they share is here: `models`, `selectors` and `services`.
+A room has services, selectors and pages of its own; tables of all rooms lie in `models`. `services` and `selectors`
+pass on what other apps call most.
 """

@@ -48,3 +48,9 @@ def exact_yuan(charge: Charge) -> str:
 def per_cent(off: Decimal) -> str:
     """`15 %`, `12.5 %`: a share of 1 with as many places as it has."""
     return f"{(off * 100).normalize():f} %"
+
+
+def yuan_of(fen: int | Decimal) -> Decimal:
+    """Two places for whole fen, as many as there are for exact ones."""
+    found = Decimal(fen) / FEN_PER_YUAN
+    return found.quantize(Decimal("0.01")) if isinstance(fen, int) else found.normalize()

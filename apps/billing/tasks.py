@@ -5,12 +5,13 @@ from celery import shared_task
 from apps.billing import services
 from apps.billing.budgets import services as budgets
 from apps.billing.exports import working
+from apps.billing.ledger import books
 from apps.billing.payments.alipay import payment_notices, polling, refunds
 from apps.billing.payments.reconciliation import days as reconciliation_days
 from apps.billing.prepaid import earning as prepaid_earning
 from apps.billing.prepaid import sweep as prepaid_sweep
-from apps.billing.services import books, vouchers
 from apps.billing.statements import closing as statements_closing
+from apps.billing.vouchers import services as vouchers
 from apps.common.actor import system_actor
 from apps.common.scoping import acting
 

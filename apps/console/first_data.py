@@ -12,8 +12,8 @@ from apps.billing.choices import VoucherNote, VoucherScope
 from apps.billing.days import billing_day
 from apps.billing.models import Package
 from apps.billing.services import PackageSpec
-from apps.billing.services.voucher_terms import VoucherSpec
-from apps.billing.services.vouchers import issue_voucher
+from apps.billing.vouchers.services import issue_voucher
+from apps.billing.vouchers.terms import VoucherSpec
 from apps.clusters.discovery import look
 from apps.clusters.models import Accelerator, Node
 from apps.clusters.services import measured

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db.models import OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
-from apps.billing.selectors.own_prices import with_paid_rate
+from apps.billing.prices.own import with_paid_rate
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import NotFound

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from django.db.models import Sum
 
-from apps.billing.services.storage import Stored, meter_storage
+from apps.billing.storage.services import Stored, meter_storage
 from apps.storage.models import Dataset, Volume
 
 MIB_PER_GIB = 1024

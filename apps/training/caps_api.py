@@ -8,7 +8,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.billing.selectors.caps import Cap, cap_of, spent_fen
+from apps.billing.caps.selectors import Cap, cap_of, spent_fen
 from apps.common.api import ScopedView
 from apps.training import selectors
 from apps.training.api import SUBMIT, VIEW

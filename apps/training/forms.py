@@ -6,7 +6,7 @@ from uuid import UUID
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from apps.billing.selectors.caps import cap_limit
+from apps.billing.caps.selectors import cap_limit
 from apps.common.errors import Invalid
 from apps.common.forms import rows
 from apps.common.money_fields import YuanField

@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from apps.billing.selectors.caps import lasts
+from apps.billing.caps.selectors import lasts
 from apps.training.serializers import exact
 from apps.workloads.offers.serializers import AlsoField, ChoiceSerializer
 from apps.workloads.queueing.serializers import PreemptionContractSerializer

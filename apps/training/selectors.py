@@ -5,7 +5,7 @@ from uuid import UUID
 from django.db.models import Max, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from apps.billing.selectors.own_prices import with_paid_rate
+from apps.billing.prices.own import with_paid_rate
 from apps.common.actor import Actor
 from apps.common.errors import DomainError, NotFound
 from apps.common.permissions import Permission

@@ -8,8 +8,8 @@ from uuid import UUID, uuid4
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
+from apps.billing.caps.selectors import cap_limit
 from apps.billing.models import Package
-from apps.billing.selectors.caps import cap_limit
 from apps.common.actor import Actor
 from apps.common.errors import Invalid, NotFound
 from apps.common.permissions import Permission

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Count, Max, QuerySet
 
 from apps.audit.services import record
-from apps.billing.selectors.tag_costs import each_of
+from apps.billing.consumption.tag_costs import each_of
 from apps.common import tags as words
 from apps.common.actor import Actor
 from apps.workloads import announce

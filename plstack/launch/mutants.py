@@ -38,11 +38,11 @@ class Room:
 ROOMS: Mapping[str, Room] = {
     "arithmetic": Room(("apps/billing/arithmetic.py",), ("tests/billing/test_arithmetic.py",)),
     "ledger": Room(
-        ("apps/billing/services/ledger.py", "apps/billing/services/holds.py"),
+        ("apps/billing/ledger/services.py", "apps/billing/holds/services.py"),
         tuple(f"tests/billing/test_{name}.py" for name in ("ledger", "holds", "recharge", "vouchers")),
     ),
     "rating": Room(
-        ("apps/billing/services/rating.py", "apps/billing/services/metering.py"),
+        ("apps/billing/rating/services.py", "apps/billing/metering/services.py"),
         tuple(f"tests/billing/test_{name}.py" for name in ("rating", "metering", "credits", "discounts")),
     ),
     "quotas": Room(

@@ -13,24 +13,24 @@ ROOT = Path(__file__).resolve().parents[2]
 BILLING = "apps.billing"
 # What a death cannot leave half done in a way that anybody pays for, with why no kill point is spent on it.
 ELSEWHERE = {
-    "services.arrears.set_arrears_terms": "one row of terms with its entry in the log",
+    "arrears.services.set_arrears_terms": "one row of terms with its entry in the log",
     "budgets.services.create_budget": "warns only",
     "budgets.services.update_budget": "warns only",
     "budgets.services.delete_budget": "warns only",
-    "services.caps.set_cap": "one row with its entry in the log",
-    "services.catalogue.update_package": "a name and a switch with their entry in the log",
-    "services.holds.hold_for_start": "in the transaction of the start, which tests/workloads kills",
-    "services.holds.release_hold": "in the transaction of the end, which tests/workloads kills",
+    "caps.services.set_cap": "one row with its entry in the log",
+    "prices.packages.services.update_package": "a name and a switch with their entry in the log",
+    "holds.services.hold_for_start": "in the transaction of the start, which tests/workloads kills",
+    "holds.services.release_hold": "in the transaction of the end, which tests/workloads kills",
     "invoices.titles.remove_title": "one row with its entry in the log",
-    "services.ledger.post_once": "the movement itself: every kill point of money passes through it",
+    "ledger.services.post_once": "the movement itself: every kill point of money passes through it",
     "prepaid.services.set_renewal": "one row with its entry in the log",
-    "services.recharge.set_credit_limit": "one row with its entry in the log",
+    "recharges.services.set_credit_limit": "one row with its entry in the log",
     "payments.alipay.refunds.adopt": "in the transaction of take_out",
-    "services.review.restrict": "moves nothing",
-    "services.review.set_needs_review": "moves nothing",
-    "services.review.request_package": "moves nothing",
-    "services.review.withdraw_request": "moves nothing",
-    "services.review.revoke_approval": "moves nothing",
+    "requests.services.restrict": "moves nothing",
+    "requests.services.set_needs_review": "moves nothing",
+    "requests.services.request_package": "moves nothing",
+    "requests.services.withdraw_request": "moves nothing",
+    "requests.services.revoke_approval": "moves nothing",
     "payments.reconciliation.comparing.planned": "an empty row of a day",
     "exports.states.fail": "in the transaction of the worker that tells of it, which is killed",
 }
@@ -74,8 +74,9 @@ def _opens_transaction(function: ast.AST) -> bool:
 def offered() -> dict[str, str]:
     """What the rooms of billing offer by a shorter name, as the name where it is written."""
     found = {}
-    for path in (ROOT / "apps" / "billing").rglob("__init__.py"):
-        room = ".".join(path.parent.relative_to(ROOT).parts)
+    billing = ROOT / "apps" / "billing"
+    for path in (*billing.rglob("__init__.py"), billing / "services.py", billing / "selectors.py"):
+        room = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
         imports = [node for node in ast.parse(path.read_text()).body if isinstance(node, ast.ImportFrom)]
         found |= {f"{room}.{each.name}": f"{node.module}.{each.name}" for node in imports for each in node.names}
     return found

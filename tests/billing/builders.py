@@ -8,8 +8,8 @@ from uuid import UUID, uuid4
 
 from apps.billing import services
 from apps.billing.choices import AccountKind, TransferKind
+from apps.billing.ledger.services import organisation_account, platform_account
 from apps.billing.models import Account, Hold, Package, PriceVersion, Voucher
-from apps.billing.services.ledger import organisation_account, platform_account
 from apps.common.actor import Actor, system_actor
 from apps.tenants.choices import Role
 from apps.tenants.models import Membership, Organisation, User

@@ -13,8 +13,8 @@ from apps.billing.invoices import titles as invoice_titles
 from apps.billing.invoices.issuing import Issue
 from apps.billing.invoices.requesting import InvoiceRequest
 from apps.billing.invoices.titles import TitleSpec
+from apps.billing.ledger.services import Posting, organisation_account, platform_account, post
 from apps.billing.models import Invoice
-from apps.billing.services.ledger import Posting, organisation_account, platform_account, post
 from apps.common.clock import db_now
 from apps.common.scoping import acting
 from apps.tenants.models import Organisation, User

@@ -12,10 +12,11 @@ from django.db.models import Count, F, Sum
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 
-from apps.billing import selectors, services, states
+from apps.billing import selectors, services
+from apps.billing.arrears import states
 from apps.billing.choices import BLOCKING, AccountKind, TransferKind
+from apps.billing.ledger.services import platform_account
 from apps.billing.models import Account, ArrearsState, Charge, Hold, RatingRun, UsageSlice
-from apps.billing.services.ledger import platform_account
 from apps.common.errors import Conflict, InsufficientFunds
 from apps.common.scoping import acting
 from apps.notifications.models import Notice

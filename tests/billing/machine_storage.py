@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
 
 from apps.billing.models import MeterSession, UsageSlice
-from apps.billing.services.discounts import set_discount
-from apps.billing.services.storage import Stored, meter_storage, set_storage_price
+from apps.billing.prices.discounts.services import set_discount
+from apps.billing.storage.services import Stored, meter_storage, set_storage_price
 from apps.common.actor import Actor
 from apps.common.errors import Conflict
 from tests.billing.builders import PLATFORM

@@ -24,13 +24,13 @@ READERS = (
     "prepaid.earning",
     "prepaid.sweep",
     "prepaid.term_prices",
-    "services.holds",
+    "holds.services",
     "prepaid.selectors",
     "prepaid.seats",
-    "selectors.covering",
-    "selectors.quotes",
-    "selectors.catalogue",
-    "selectors.own_prices",
+    "metering.covering",
+    "funds.quotes",
+    "prices.packages.selectors",
+    "prices.own",
 )
 _serial = count(1)
 

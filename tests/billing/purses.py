@@ -14,6 +14,7 @@ from hypothesis.stateful import initialize, invariant, precondition, rule
 from apps.billing import selectors, services
 from apps.billing.choices import AccountKind, RechargeKind, RequestState, TransferKind, VoucherScope
 from apps.billing.days import billing_day
+from apps.billing.ledger.selectors import voucher_drift
 from apps.billing.models import Account, PrepaidOrder, RatingRun, RechargeRequest, Voucher
 from apps.billing.payments import recharge_review
 from apps.billing.periods import day_end, days_between, earned_after, used_by
@@ -21,9 +22,8 @@ from apps.billing.prepaid.changes import give_back
 from apps.billing.prepaid.earning import recognise_due
 from apps.billing.prepaid.services import renew
 from apps.billing.prepaid.sweep import prepaid_sweep
-from apps.billing.selectors.ledger import voucher_drift
-from apps.billing.services.voucher_terms import VoucherSpec
-from apps.billing.services.vouchers import end_due_vouchers, void_voucher
+from apps.billing.vouchers.services import end_due_vouchers, void_voucher
+from apps.billing.vouchers.terms import VoucherSpec
 from apps.common.errors import Conflict, DomainError, InsufficientFunds
 from apps.common.scoping import acting
 from apps.tenants import settings
@@ -60,8 +60,8 @@ class PurseMachine(AlipaySteps):
         self.stack.enter_context(acting(PLATFORM))
         self.stack.enter_context(transaction.atomic())
         self.clock = self.stack.enter_context(clock_at(NOON))
-        for room in ("voucher_terms", "vouchers"):
-            self.stack.enter_context(patch(f"apps.billing.services.{room}.db_now", self.clock))
+        for module in ("terms", "services"):
+            self.stack.enter_context(patch(f"apps.billing.vouchers.{module}.db_now", self.clock))
         self.gateway.deals.clear()
         self.gateway.faults.clear()
 

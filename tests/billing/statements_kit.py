@@ -9,10 +9,10 @@ from unittest.mock import patch
 from django.db.models import Model, Value
 
 from apps.billing import services
+from apps.billing.ledger import services as ledger
+from apps.billing.ledger.services import INSERT
 from apps.billing.models import RatingRun, Statement, VoucherUse
 from apps.billing.months import Month
-from apps.billing.services import ledger
-from apps.billing.services.ledger import INSERT
 from apps.billing.statements import services as statements
 from apps.tenants.models import Organisation
 from tests.billing.builders import PLATFORM

@@ -7,7 +7,8 @@ from unittest.mock import patch
 import pytest
 
 from apps.audit.models import Entry
-from apps.billing import policy, selectors, services, states
+from apps.billing import policy, selectors, services
+from apps.billing.arrears import states
 from apps.billing.choices import ArrearsStatus
 from apps.billing.models import ArrearsState
 from apps.common.actor import Actor
@@ -115,7 +116,7 @@ def test_a_debt_is_pursued_after_the_work_has_ended(lab: Organisation, run: Run)
     assert sweep() == [(S.NORMAL, S.GRACE)]
     suspended = NOON + policy.GRACE
     assert sweep(suspended) == [(S.GRACE, S.SUSPENDED)]
-    with patch("apps.billing.services.recharge.db_now", lambda: suspended):
+    with patch("apps.billing.recharges.services.db_now", lambda: suspended):
         top_up(lab, 100)
         assert status(lab) == S.SUSPENDED
         top_up(lab, 1)

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from apps.audit.models import Entry
 from apps.billing import policy, services
+from apps.billing.caps.selectors import cap_of, spent_fen
+from apps.billing.caps.services import Capped, Near, least_fen
 from apps.billing.choices import Term
 from apps.billing.models import Discount, SpendingCap
 from apps.billing.prepaid.changes import give_back
-from apps.billing.selectors.caps import cap_of, spent_fen
-from apps.billing.services.caps import Capped, Near, least_fen
 from apps.common.actor import Actor
 from apps.common.errors import Invalid
 from apps.tenants.choices import Role

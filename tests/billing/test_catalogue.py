@@ -11,7 +11,7 @@ from apps.audit.models import Entry
 from apps.billing import selectors, services
 from apps.billing.choices import GpuMode, Isolation, UnitItem
 from apps.billing.models import Package, PriceVersion
-from apps.billing.pricelist import Unit
+from apps.billing.prices.pricelist import Unit
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Denied, Invalid, NotFound

@@ -12,8 +12,8 @@ from django.db import connection, transaction
 
 from apps.billing import selectors, services
 from apps.billing.choices import AccountKind, TransferKind
+from apps.billing.ledger.services import lock_wallet, organisation_account
 from apps.billing.models import Charge, Hold, MeterSession, Transfer, UsageSlice
-from apps.billing.services.ledger import lock_wallet, organisation_account
 from apps.common.actor import Actor
 from apps.common.errors import InsufficientFunds
 from apps.common.scoping import acting

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from django.db.models import Sum
 
+from apps.billing.consumption.costs import MOST_SERIES, By, Step, costs, over_time
 from apps.billing.models import Charge
 from apps.billing.selectors import ChargeFilter
-from apps.billing.selectors.costs import MOST_SERIES, By, Step, costs, over_time
 from apps.common.scoping import acting
 from apps.tenants.choices import Role
 from apps.tenants.models import Department, Membership, User

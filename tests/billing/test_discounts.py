@@ -12,9 +12,9 @@ from apps.audit.models import Entry
 from apps.billing import selectors, services
 from apps.billing.arithmetic import exact_fen
 from apps.billing.models import Charge, Discount, MeterSession
-from apps.billing.selectors.discounts import discount_at
-from apps.billing.selectors.own_prices import own_prices
-from apps.billing.services.discounts import end_discount, set_discount
+from apps.billing.prices.discounts.selectors import discount_at
+from apps.billing.prices.discounts.services import end_discount, set_discount
+from apps.billing.prices.own import own_prices
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Denied, Invalid

@@ -18,9 +18,9 @@ from apps.billing.exports.columns import Column, Look
 from apps.billing.exports.sources import SOURCES
 from apps.billing.exports.wanted import Wanted, wanted_of
 from apps.billing.exports.writers import Sums, XlsxWriter
+from apps.billing.ledger.services import organisation_account
 from apps.billing.models import Charge, Export, ExportPart, Transfer
 from apps.billing.months import Month
-from apps.billing.services.ledger import organisation_account
 from apps.billing.statements import services as statements
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Denied, NotFound
@@ -214,7 +214,7 @@ def test_each_kind_has_as_many_cells_as_columns(world: World) -> None:
 
 
 def test_too_much_for_a_direct_download_leads_to_the_form(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("apps.billing.views.export.DIRECT_ROWS", 1)
+    monkeypatch.setattr("apps.billing.exports.direct.DIRECT_ROWS", 1)
     client = signed_in(world.alice)
     answer = client.get("/billing/consumption/export/", {"range": "7d", "q": "run"})
     assert answer.status_code == 200  # one row only

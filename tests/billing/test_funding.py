@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.billing.choices import Resource, VoucherScope
-from apps.billing.funding import Part, Purse, Usage, divide, lay, share_back, sums
+from apps.billing.purses.funding import Part, Purse, Usage, divide, lay, share_back, sums
 from apps.common.money import whole_fen
 
 START = datetime(2026, 11, 20, 12, tzinfo=UTC)

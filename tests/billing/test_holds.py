@@ -9,9 +9,9 @@ from django.db import IntegrityError, transaction
 
 from apps.billing import services
 from apps.billing.choices import AccountKind, HoldOutcome, HoldReason, TransferKind
+from apps.billing.holds.services import end, open_hold
+from apps.billing.ledger.services import platform_account
 from apps.billing.models import Hold, HoldEnd, Transfer
-from apps.billing.services.holds import end, open_hold
-from apps.billing.services.ledger import platform_account
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, InsufficientFunds, NotFound
 from apps.common.scoping import acting

@@ -11,8 +11,8 @@ from apps.billing.invoices import requesting as invoices
 from apps.billing.invoices import selectors as reads
 from apps.billing.invoices import titles as invoice_titles
 from apps.billing.invoices.requesting import InvoiceRequest
+from apps.billing.ledger.services import Posting, organisation_account, platform_account, post
 from apps.billing.models import Invoice
-from apps.billing.services.ledger import Posting, organisation_account, platform_account, post
 from apps.common.errors import Conflict, Invalid
 from apps.common.scoping import acting
 from apps.tenants.choices import Role

@@ -7,12 +7,12 @@ from django.db import ProgrammingError, connection, transaction
 from django.db.models import Sum
 
 from apps.billing import selectors, services
+from apps.billing.consumption.selectors import ChargeFilter, day_sums, session_days
 from apps.billing.days import billing_day
+from apps.billing.ledger.books import check_books
 from apps.billing.models import Charge, DaySum, SessionDay
 from apps.billing.months import Month
-from apps.billing.selectors.consumption import ChargeFilter, day_sums, session_days
-from apps.billing.services.books import check_books
-from apps.billing.services.credits import credit_lost
+from apps.billing.rating.credits import credit_lost
 from apps.billing.statements.agreement import agreement_of_months
 from apps.billing.statements.figures import used
 from apps.common.actor import Actor

@@ -52,8 +52,8 @@ def test_a_slip_that_is_entered_again_after_any_death_is_credited_once() -> None
         assert (balance(world.lab), moved(world, TransferKind.TOP_UP)) == (500, [500])
 
     names = kill_everywhere(lambda world: lambda: enter(world), enter, check)
-    assert "before commit in apps.billing.services.recharge.top_up" in names
-    assert "after commit in apps.billing.services.recharge.top_up" in names
+    assert "before commit in apps.billing.recharges.services.top_up" in names
+    assert "after commit in apps.billing.recharges.services.top_up" in names
 
 
 def test_a_rating_that_died_anywhere_is_made_once() -> None:

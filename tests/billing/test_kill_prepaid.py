@@ -12,8 +12,8 @@ from apps.billing.models import Package, PrepaidOrder
 from apps.billing.prepaid.changes import change, give_back
 from apps.billing.prepaid.earning import recognise_due
 from apps.billing.prepaid.services import renew
-from apps.billing.services.voucher_terms import VoucherSpec
-from apps.billing.services.vouchers import issue_voucher
+from apps.billing.vouchers.services import issue_voucher
+from apps.billing.vouchers.terms import VoucherSpec
 from apps.common.clock import db_now
 from apps.common.scoping import acting
 from tests.billing.builders import PLATFORM, balance, make_package, top_up

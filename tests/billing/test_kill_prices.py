@@ -11,12 +11,12 @@ from apps.billing import services
 from apps.billing.choices import AccountKind, Term, TransferKind, UnitItem
 from apps.billing.models import Discount, Package, PriceVersion, TermPrice, UnitPrice, Voucher
 from apps.billing.prepaid.term_prices import set_term_price
-from apps.billing.pricelist import Unit, price_of
-from apps.billing.selectors.storage import storage_package
-from apps.billing.selectors.unit_prices import prices_at, resources_of
-from apps.billing.services.discounts import end_discount, set_discount
-from apps.billing.services.storage import set_storage_price
-from apps.billing.services.vouchers import end_due_vouchers, void_voucher
+from apps.billing.prices.discounts.services import end_discount, set_discount
+from apps.billing.prices.pricelist import Unit, price_of
+from apps.billing.prices.units.selectors import prices_at, resources_of
+from apps.billing.storage.selectors import storage_package
+from apps.billing.storage.services import set_storage_price
+from apps.billing.vouchers.services import end_due_vouchers, void_voucher
 from apps.common.clock import db_now
 from tests.billing.builders import PLATFORM, balance, make_package, make_voucher
 from tests.billing.killing_kit import World, again, kill_everywhere, logged, moved

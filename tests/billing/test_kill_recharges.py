@@ -10,7 +10,7 @@ from apps.billing.choices import AccountKind, RechargeKind, RequestState, Transf
 from apps.billing.days import billing_day
 from apps.billing.models import PaymentProof, RechargeRequest
 from apps.billing.payments import proofs, recharge_review
-from apps.billing.services.voucher_terms import VoucherSpec
+from apps.billing.vouchers.terms import VoucherSpec
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.notifications.models import Notice

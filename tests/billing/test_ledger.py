@@ -5,8 +5,8 @@ from django.db import IntegrityError, ProgrammingError, connection, transaction
 
 from apps.billing import selectors, services
 from apps.billing.choices import AccountKind, TransferKind
+from apps.billing.ledger.services import organisation_account, platform_account
 from apps.billing.models import Account, Transfer
-from apps.billing.services.ledger import organisation_account, platform_account
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, InsufficientFunds, Invalid, NotFound
 from apps.common.scoping import acting

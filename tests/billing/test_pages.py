@@ -14,8 +14,8 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.billing.choices import AccountKind
 from apps.billing.formula import calculation, exact_yuan, plain
+from apps.billing.ledger.services import organisation_account
 from apps.billing.models import Charge, Transfer
-from apps.billing.services.ledger import organisation_account
 from apps.common.scoping import acting
 from apps.common.spreadsheets import safe_text as safe
 from apps.tenants.choices import Role

@@ -8,10 +8,10 @@ from django.db.models import Sum
 
 from apps.billing import selectors, services
 from apps.billing.choices import HoldReason, PrepaidEnd
+from apps.billing.metering.selectors import burn_by_organisation, burn_fen_per_hour, unrated_fen
 from apps.billing.models import Charge, Package, PrepaidStop, UsageSlice
 from apps.billing.prepaid.changes import give_back
 from apps.billing.prepaid.sweep import prepaid_sweep
-from apps.billing.selectors.metering import burn_by_organisation, burn_fen_per_hour, unrated_fen
 from apps.common.actor import Actor
 from apps.common.errors import InsufficientFunds
 from apps.tenants.models import Organisation

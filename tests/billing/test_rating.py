@@ -10,8 +10,8 @@ from django.db.models import Sum
 
 from apps.billing import selectors, services
 from apps.billing.choices import AccountKind, HoldOutcome, HoldReason
+from apps.billing.holds.services import open_hold
 from apps.billing.models import Charge, HoldEnd, MeterSession, RatingRun, Transfer, UsageSlice
-from apps.billing.services.holds import open_hold
 from apps.common.actor import Actor
 from apps.tenants.models import Organisation
 from tests.billing.builders import NOON, PLATFORM, Run, balance, make_package, price_of, top_up, wallet
@@ -217,7 +217,7 @@ def test_one_failing_organisation_does_not_stop_the_others(
     lab: Organisation, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run.open().close(HOUR)
-    monkeypatch.setattr("apps.billing.services.rating.renew_holds", _fail)
+    monkeypatch.setattr("apps.billing.rating.services.renew_holds", _fail)
     with pytest.raises(ExceptionGroup, match="1 organisations could not be rated"):
         rate()
     assert Charge.objects.count() == UsageSlice.objects.count() == 0

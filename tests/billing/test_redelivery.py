@@ -18,11 +18,11 @@ from django.db.models import Sum
 from apps.billing import selectors, services
 from apps.billing.choices import AccountKind, RefundStatus, TransferKind, VoucherScope
 from apps.billing.days import billing_day
+from apps.billing.ledger.selectors import voucher_drift
 from apps.billing.models import Account, Charge, PrepaidPurchase, TopUpOrder, TopUpRefund, Transfer
 from apps.billing.payments.alipay import orders, payment_notices, refunds
-from apps.billing.selectors.ledger import voucher_drift
-from apps.billing.services.voucher_terms import VoucherSpec
-from apps.billing.services.vouchers import issue_voucher
+from apps.billing.vouchers.services import issue_voucher
+from apps.billing.vouchers.terms import VoucherSpec
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.scoping import acting
@@ -139,7 +139,7 @@ def pay(owner: Actor, gateway: Gateway, fen: int) -> TopUpOrder:
 def holder_of_a_voucher_that_is_over(now: datetime) -> Organisation:
     holder, granted = make_organisation(), now - timedelta(days=30)
     first = billing_day(granted)
-    with patch("apps.billing.services.voucher_terms.db_now", lambda: granted):
+    with patch("apps.billing.vouchers.terms.db_now", lambda: granted):
         spec = VoucherSpec(700, VoucherScope.EVERYTHING, first, first + timedelta(days=3))
         issue_voucher(PLATFORM, organisation_id=holder.pk, spec=spec, key="one")
     return holder

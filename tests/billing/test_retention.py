@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from apps.audit.models import Entry
-from apps.billing import selectors, services, states
+from apps.billing import selectors, services
+from apps.billing.arrears import states
 from apps.billing.choices import ArrearsStatus
 from apps.billing.models import ArrearsState
 from apps.common.actor import Actor

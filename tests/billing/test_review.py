@@ -10,9 +10,9 @@ from django.db import connection
 
 from apps.billing import selectors as funds
 from apps.billing.models import Package, PackageRequest
-from apps.billing.review_settings import Approvers, ReviewSettings
-from apps.billing.selectors import review as reads
-from apps.billing.services import review
+from apps.billing.requests import selectors as reads
+from apps.billing.requests import services as review
+from apps.billing.requests.settings import Approvers, ReviewSettings
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Denied, DomainError, Invalid, NotFound

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from apps.billing import selectors, services
 from apps.billing.choices import Resource
 from apps.billing.models import Charge, MeterSession, Package, PriceVersion, UsageSlice
-from apps.billing.selectors.storage import storage_price, storage_price_history
-from apps.billing.services.discounts import set_discount
-from apps.billing.services.storage import Stored, meter_storage, set_storage_price
+from apps.billing.prices.discounts.services import set_discount
+from apps.billing.storage.selectors import storage_price, storage_price_history
+from apps.billing.storage.services import Stored, meter_storage, set_storage_price
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Denied

@@ -11,11 +11,11 @@ from apps.billing.budgets import selectors as reads
 from apps.billing.budgets import services
 from apps.billing.budgets.services import BudgetSpec
 from apps.billing.choices import AccountKind, BudgetScope
+from apps.billing.consumption.costs import By, Cost, Step, costs, over_time, total
 from apps.billing.export_choices import ExportKind
+from apps.billing.ledger.services import organisation_account
 from apps.billing.models import Budget, Charge
 from apps.billing.selectors import ChargeFilter
-from apps.billing.selectors.costs import By, Cost, Step, costs, over_time, total
-from apps.billing.services.ledger import organisation_account
 from apps.common.clock import db_now
 from apps.common.errors import Invalid
 from apps.common.scoping import acting

@@ -12,8 +12,8 @@ from apps.audit.models import Entry
 from apps.billing import services
 from apps.billing.choices import GpuMode, UnitItem
 from apps.billing.models import Package, PriceVersion, UnitPrice
-from apps.billing.pricelist import Line, Resources, Unit, price_of
-from apps.billing.selectors import unit_prices as listing
+from apps.billing.prices.pricelist import Line, Resources, Unit, price_of
+from apps.billing.prices.units import selectors as listing
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Invalid

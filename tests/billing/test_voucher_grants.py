@@ -10,12 +10,12 @@ from apps.audit.models import Entry
 from apps.billing import selectors
 from apps.billing.choices import AccountKind, VoucherScope, VoucherState
 from apps.billing.days import billing_day
+from apps.billing.ledger.selectors import voucher_drift
+from apps.billing.ledger.services import platform_account
 from apps.billing.models import Voucher, VoucherEnd
-from apps.billing.selectors.ledger import voucher_drift
-from apps.billing.selectors.vouchers import voucher, voucher_sums, vouchers
-from apps.billing.services.ledger import platform_account
-from apps.billing.services.voucher_terms import VoucherSpec
-from apps.billing.services.vouchers import issue_voucher, void_voucher
+from apps.billing.vouchers.selectors import voucher, voucher_sums, vouchers
+from apps.billing.vouchers.services import issue_voucher, void_voucher
+from apps.billing.vouchers.terms import VoucherSpec
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Denied, Invalid, NotFound

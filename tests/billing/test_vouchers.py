@@ -8,13 +8,13 @@ from django.db import DatabaseError, IntegrityError, connection, transaction
 
 from apps.billing import selectors, services
 from apps.billing.choices import AccountKind, TransferKind
+from apps.billing.holds.services import open_hold
+from apps.billing.ledger.selectors import voucher_drift
+from apps.billing.ledger.services import platform_account
 from apps.billing.models import Charge, ChargeCover, RatingRun, Transfer, Voucher, VoucherEnd, VoucherUse
-from apps.billing.selectors.ledger import voucher_drift
-from apps.billing.selectors.vouchers import funds_with_vouchers
-from apps.billing.services.credits import credit_lost
-from apps.billing.services.holds import open_hold
-from apps.billing.services.ledger import platform_account
-from apps.billing.services.vouchers import end_due_vouchers
+from apps.billing.purses.selectors import funds_with_vouchers
+from apps.billing.rating.credits import credit_lost
+from apps.billing.vouchers.services import end_due_vouchers
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import InsufficientFunds

@@ -7,7 +7,7 @@ import pytest
 from apps.audit.models import Entry
 from apps.billing import policy
 from apps.billing import services as billing
-from apps.billing.arrears_settings import ArrearsSettings
+from apps.billing.arrears.settings import ArrearsSettings
 from apps.billing.models import ArrearsState, Transfer
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Denied

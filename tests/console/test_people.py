@@ -9,7 +9,7 @@ from django.test import Client
 
 from apps.billing import selectors as funds
 from apps.billing.models import Package, PackageRequest
-from apps.billing.services import review
+from apps.billing.requests import services as review
 from apps.common.scoping import acting
 from apps.tenants.choices import PlatformRole, Resource, Role
 from apps.tenants.models import (

@@ -11,10 +11,10 @@ from django.db import connection
 from apps.audit.models import Entry
 from apps.billing import selectors as funds
 from apps.billing.choices import AccountKind, RequestState, TransferKind
+from apps.billing.ledger import services as ledger
 from apps.billing.models import PaymentProof, RechargeRequest, Transfer
 from apps.billing.payments import proofs, recharge_review
 from apps.billing.payments.settings import PaymentSettings
-from apps.billing.services import ledger
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, DomainError, InsufficientFunds, Invalid
 from apps.common.scoping import acting

@@ -10,7 +10,7 @@ from apps.billing.choices import AccountKind, RequestState, VoucherScope
 from apps.billing.days import billing_day
 from apps.billing.models import RechargeRequest, Voucher
 from apps.billing.payments import recharge_review
-from apps.billing.services.voucher_terms import VoucherSpec
+from apps.billing.vouchers.terms import VoucherSpec
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Invalid
@@ -94,7 +94,7 @@ def test_wrong_terms_are_refused_before_anybody_is_asked(fang: Actor, world: Wor
 def test_approved_late_it_begins_today_and_after_its_last_day_it_is_not_granted(
     fang: Actor, guo: Actor, world: World
 ) -> None:
-    made, clock = asked(fang, world), "apps.billing.services.voucher_terms.db_now"
+    made, clock = asked(fang, world), "apps.billing.vouchers.terms.db_now"
     too_late = db_now() + timedelta(days=40)
     with acting(guo), patch(clock, lambda: too_late), pytest.raises(Conflict, match="last day is over"):
         recharge_review.approve(guo, request_id=made.pk)

@@ -10,9 +10,9 @@ from apps.billing import selectors as funds
 from apps.billing.choices import VoucherNote, VoucherScope
 from apps.billing.days import billing_day
 from apps.billing.models import Discount, Package, Voucher
-from apps.billing.selectors.storage import storage_price
-from apps.billing.services.voucher_terms import VoucherSpec
-from apps.billing.services.vouchers import issue_voucher
+from apps.billing.storage.selectors import storage_price
+from apps.billing.vouchers.services import issue_voucher
+from apps.billing.vouchers.terms import VoucherSpec
 from apps.common.clock import db_now
 from apps.common.scoping import acting
 from apps.tenants.choices import Role

@@ -3,7 +3,7 @@
 import pytest
 from django.utils import translation
 
-from apps.billing.states import NOTICES
+from apps.billing.arrears.states import NOTICES
 from apps.notifications.kinds import KINDS
 from apps.notifications.models import Notice
 from apps.notifications.words import words

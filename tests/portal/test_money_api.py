@@ -7,8 +7,8 @@ from django.test import Client
 
 from apps.billing import services as billing
 from apps.billing.choices import AccountKind
-from apps.billing.services.discounts import set_discount
-from apps.billing.services.ledger import organisation_account
+from apps.billing.ledger.services import organisation_account
+from apps.billing.prices.discounts.services import set_discount
 from apps.common.scoping import acting
 from apps.tenants.models import User
 from tests.builders import World, make_charged, make_package, make_user, platform, signed_in

@@ -9,9 +9,9 @@ from apps.billing import services as billing
 from apps.billing.choices import VoucherScope
 from apps.billing.days import billing_day
 from apps.billing.models import Charge, Voucher
-from apps.billing.services.discounts import set_discount
-from apps.billing.services.voucher_terms import VoucherSpec
-from apps.billing.services.vouchers import issue_voucher
+from apps.billing.prices.discounts.services import set_discount
+from apps.billing.vouchers.services import issue_voucher
+from apps.billing.vouchers.terms import VoucherSpec
 from apps.common.clock import db_now
 from apps.common.scoping import acting
 from apps.tenants.models import Organisation, User

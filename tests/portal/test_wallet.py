@@ -8,9 +8,9 @@ from django.test import Client
 from apps.billing import selectors as funds
 from apps.billing import services as billing
 from apps.billing.choices import AccountKind
+from apps.billing.ledger.services import organisation_account
 from apps.billing.models import ArrearsState
-from apps.billing.selectors.balance import balance_history
-from apps.billing.services.ledger import organisation_account
+from apps.billing.wallet.selectors import balance_history
 from apps.common.clock import db_now
 from apps.common.scoping import acting
 from apps.tenants.choices import Role

@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from apps.billing.models import MeterSession
-from apps.billing.services.storage import set_storage_price
+from apps.billing.storage.services import set_storage_price
 from apps.common.actor import Actor, system_actor
 from apps.common.scoping import acting
 from apps.storage import volumes

@@ -11,8 +11,8 @@ from apps.billing import selectors as funds
 from apps.billing import services as billing
 from apps.billing.arithmetic import net_rate
 from apps.billing.models import Hold, MeterSession, Package
-from apps.billing.selectors.own_prices import prices_of
-from apps.billing.services.discounts import set_discount
+from apps.billing.prices.discounts.services import set_discount
+from apps.billing.prices.own import prices_of
 from apps.clusters.models import Node
 from apps.common.clock import db_now
 from apps.common.scoping import acting

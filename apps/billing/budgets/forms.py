@@ -10,8 +10,8 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.billing.budgets.services import THRESHOLDS, BudgetSpec
 from apps.billing.choices import BudgetScope
+from apps.billing.consumption.tag_costs import as_written
 from apps.billing.models import Budget
-from apps.billing.selectors.tag_costs import as_written
 from apps.common.actor import Actor
 from apps.common.money import FEN_PER_YUAN
 from apps.common.money_fields import YuanField

@@ -10,10 +10,10 @@ from uuid import UUID
 from django.db.models import QuerySet, Sum
 
 from apps.billing.choices import BudgetScope, Resource
+from apps.billing.consumption.tag_costs import spent_by_tag
 from apps.billing.days import billing_day
+from apps.billing.metering.selectors import unrated_of
 from apps.billing.models import Budget, BudgetAlert, MeterSession, Package, SessionDay
-from apps.billing.selectors.metering import unrated_of
-from apps.billing.selectors.tag_costs import spent_by_tag
 from apps.common.actor import Actor
 from apps.common.errors import NotFound
 from apps.common.permissions import Permission

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
@@ -13,7 +12,6 @@ from django.utils.functional import Promise
 from apps.billing.days import midnight
 from apps.billing.exports.wanted import Wanted
 from apps.common.actor import Actor
-from apps.common.money import FEN_PER_YUAN
 from apps.common.permissions import Permission
 from apps.common.spreadsheets import Cell
 
@@ -48,12 +46,6 @@ class Source:
     rows: Callable[[Actor, Wanted], QuerySet[Any]]
     cells: Callable[[Any], list[Cell]]
     order: tuple[str, ...] = ("pk",)
-
-
-def yuan_of(fen: int | Decimal) -> Decimal:
-    """Two places for whole fen, as many as there are for exact ones."""
-    found = Decimal(fen) / FEN_PER_YUAN
-    return found.quantize(Decimal("0.01")) if isinstance(fen, int) else found.normalize()
 
 
 def between(rows: QuerySet[Any], wanted: Wanted, column: str) -> QuerySet[Any]:

@@ -5,19 +5,20 @@ from typing import Any
 from django.db.models import F, Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from apps.billing import selectors as funds
 from apps.billing.choices import AccountKind, VoucherNote
-from apps.billing.exports.columns import Column, Look, Source, between, yuan_of
+from apps.billing.exports.columns import Column, Look, Source, between
 from apps.billing.exports.wanted import Wanted
+from apps.billing.formula import yuan_of
 from apps.billing.models import TopUpOrder, Transfer
 from apps.billing.payments.alipay import orders
+from apps.billing.recharges.selectors import recharges
 from apps.common.actor import Actor
 from apps.common.permissions import Permission
 from apps.common.spreadsheets import Cell
 
 
 def _recharges(actor: Actor, wanted: Wanted) -> QuerySet[Transfer]:
-    rows = between(funds.recharges(actor), wanted, "at")
+    rows = between(recharges(actor), wanted, "at")
     if wanted.text:
         rows = rows.filter(
             Q(ref__icontains=wanted.text) | Q(note__icontains=wanted.text) | Q(actor_label__icontains=wanted.text)

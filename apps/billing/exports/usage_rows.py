@@ -4,9 +4,10 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Case, OuterRef, Q, QuerySet, Value, When
 from django.utils.translation import gettext_lazy as _
 
-from apps.billing import selectors as funds
-from apps.billing.exports.columns import Column, Look, Source, yuan_of
+from apps.billing.consumption.selectors import ChargeFilter, charges
+from apps.billing.exports.columns import Column, Look, Source
 from apps.billing.exports.wanted import Wanted
+from apps.billing.formula import yuan_of
 from apps.billing.models import Charge, PrepaidOrder, Statement
 from apps.billing.statements.selectors import statements
 from apps.common.actor import Actor
@@ -28,8 +29,8 @@ def _prepaid_orders() -> Case:
 
 
 def _charges(actor: Actor, wanted: Wanted) -> QuerySet[Charge]:
-    filters = funds.ChargeFilter(wanted.since, wanted.until, organisation_id=wanted.organisation_id)
-    rows = funds.charges(actor, filters=filters).select_related("organisation", "session__user", "price_version")
+    filters = ChargeFilter(wanted.since, wanted.until, organisation_id=wanted.organisation_id)
+    rows = charges(actor, filters=filters).select_related("organisation", "session__user", "price_version")
     if wanted.text:
         rows = rows.filter(
             Q(session__label__icontains=wanted.text)

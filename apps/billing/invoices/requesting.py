@@ -13,8 +13,8 @@ from django.utils.translation import gettext as _
 from apps.billing.invoice_choices import InvoiceKind, InvoiceState, TitleKind
 from apps.billing.invoices.selectors import invoice, room_of, title
 from apps.billing.invoices.states import locked, log, move, words
+from apps.billing.ledger.services import lock_wallet
 from apps.billing.models import Invoice, InvoiceTitle
-from apps.billing.services.ledger import lock_wallet
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Invalid

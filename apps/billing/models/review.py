@@ -24,7 +24,7 @@ class PackageRestriction(TenantModel):
 class PackageRequest(TenantModel):
     """A person's wish to use a package that needs approval. Approved, it lets them until `expires_at` (None: for good).
 
-    Only `apps.billing.services.review` changes the state.
+    Only `apps.billing.requests.services` changes the state.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

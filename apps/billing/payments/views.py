@@ -12,14 +12,14 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from apps.billing import selectors as funds
 from apps.billing.choices import TopUpStatus
+from apps.billing.funds.wallets import wallet
 from apps.billing.models import TopUpOrder
 from apps.billing.payments.addresses import addresses
 from apps.billing.payments.alipay import notices, orders
 from apps.billing.payments.alipay.client import Refused, Unknown
 from apps.billing.payments.alipay.settings import AlipaySettings
-from apps.billing.tables import TopUpTable
+from apps.billing.payments.tables import TopUpTable
 from apps.common.access import PUBLIC, in_organisation, requires
 from apps.common.clock import db_now
 from apps.common.errors import DomainError, NotFound
@@ -64,7 +64,7 @@ def new(request: ActorRequest) -> HttpResponse:
         "form": form,
         "table": table,
         "usual": USUAL_YUAN,
-        "wallet": funds.wallet(request.actor),
+        "wallet": wallet(request.actor),
         "ready": found.is_ready,
         "least_fen": found.least_fen,
         "most_fen": found.most_fen,

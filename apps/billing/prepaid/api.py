@@ -27,7 +27,7 @@ from apps.billing.prepaid.serializers import (
     PrepaidRenewalIn,
     PrepaidRenewIn,
 )
-from apps.billing.selectors.own_prices import own_terms
+from apps.billing.prices.own import own_terms
 from apps.common.access import in_organisation
 from apps.common.api import ScopedView
 from apps.common.idempotency import key_of

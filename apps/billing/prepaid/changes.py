@@ -10,7 +10,9 @@ from uuid import UUID
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from apps.billing.arrears.services import reassess
 from apps.billing.choices import AccountKind, PrepaidStatus, Term, TransferKind
+from apps.billing.ledger.services import Posting, organisation_account, post
 from apps.billing.models import Account, PrepaidOrder, PrepaidPurchase
 from apps.billing.periods import period_start, price_of_rest, used_by
 from apps.billing.prepaid.selectors import check_size
@@ -25,9 +27,7 @@ from apps.billing.prepaid.services import (
     reference,
     state_words,
 )
-from apps.billing.selectors.review import usable
-from apps.billing.services.arrears import reassess
-from apps.billing.services.ledger import Posting, organisation_account, post
+from apps.billing.requests.selectors import usable
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Invalid, NotFound

@@ -11,10 +11,10 @@ from typing import TypeVar
 from django.db import transaction
 
 from apps.billing.choices import AccountKind, TransferKind
+from apps.billing.ledger.services import Posting, organisation_account, post
 from apps.billing.models import PrepaidPurchase
 from apps.billing.periods import day_end, days_between, earned_after
 from apps.billing.prepaid.services import reference
-from apps.billing.services.ledger import Posting, organisation_account, post
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 

@@ -12,7 +12,7 @@ from apps.billing.formula import per_cent
 from apps.billing.models import TermPrice
 from apps.billing.prepaid.selectors import MOST_REPLICAS
 from apps.billing.prepaid.services import KEY_MAX, Seen
-from apps.billing.selectors.own_prices import OwnPrices
+from apps.billing.prices.own import OwnPrices
 from apps.common.money import yuan
 
 

@@ -19,7 +19,7 @@ from apps.billing.prepaid import selectors as reads
 from apps.billing.prepaid import services
 from apps.billing.prepaid.forms import ChangeForm, RenewalFields, RenewForm, SeenForm
 from apps.billing.prepaid.selectors import PrepaidQuote
-from apps.billing.selectors.own_prices import own_terms
+from apps.billing.prices.own import own_terms
 from apps.common.access import in_organisation, requires
 from apps.common.clock import db_now
 from apps.common.errors import DomainError

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from apps.billing.caps.selectors import open_session
 from apps.billing.choices import HoldReason, Term
+from apps.billing.metering.covering import covering_of, occupant
 from apps.billing.models import Hold, MeterSession, PrepaidOrder, PrepaidSeat, TermPrice
 from apps.billing.prepaid.selectors import offers
-from apps.billing.selectors.caps import open_session
-from apps.billing.selectors.covering import covering_of, occupant
-from apps.billing.selectors.own_prices import own_terms
+from apps.billing.prices.own import own_terms
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.permissions import Permission

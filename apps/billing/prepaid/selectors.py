@@ -9,12 +9,12 @@ from django.db.models import F, Q, QuerySet, Sum
 from django.utils.translation import gettext_lazy as _
 
 from apps.billing.choices import AccountKind, Term
+from apps.billing.funds.quotes import wallet_row
 from apps.billing.models import Account, PrepaidOrder, PrepaidPurchase, PriceVersion, TermPrice
 from apps.billing.periods import period_start, price_of_rest, used_by
-from apps.billing.selectors.catalogue import current_price
-from apps.billing.selectors.own_prices import OwnPrices, own_prices
-from apps.billing.selectors.quotes import wallet_row
-from apps.billing.selectors.review import usable
+from apps.billing.prices.own import OwnPrices, own_prices
+from apps.billing.prices.packages.selectors import current_price
+from apps.billing.requests.selectors import usable
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Invalid, NotFound

@@ -8,7 +8,7 @@ from rest_framework import serializers
 from apps.billing.choices import PREPAID_TERMS, PrepaidEnd, PrepaidStatus
 from apps.billing.models import PrepaidOrder, PrepaidPurchase, TermPrice
 from apps.billing.prepaid.selectors import PrepaidQuote, purchases
-from apps.billing.selectors.own_prices import OwnPrices
+from apps.billing.prices.own import OwnPrices
 
 OFF_HELP = "The share that the organisation's discount takes off: 0.1500 is 15 per cent."
 TERMS = [(term.value, term.label) for term in PREPAID_TERMS]

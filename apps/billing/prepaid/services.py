@@ -16,12 +16,12 @@ from django.utils.translation import gettext as _
 from apps.audit.services import Target, record
 from apps.billing import policy
 from apps.billing.choices import AccountKind, PrepaidEnd, PrepaidStatus, Term, TransferKind
+from apps.billing.ledger.services import Posting, lock_wallet, organisation_account, post
 from apps.billing.models import Account, PrepaidOrder, PrepaidPurchase, TermPrice, Transfer
 from apps.billing.periods import DAY, period_start, tenth_of
 from apps.billing.prepaid.selectors import check_size, next_period, offer_to
-from apps.billing.selectors.own_prices import OwnPrices
-from apps.billing.selectors.review import usable
-from apps.billing.services.ledger import Posting, lock_wallet, organisation_account, post
+from apps.billing.prices.own import OwnPrices
+from apps.billing.requests.selectors import usable
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, InsufficientFunds, Invalid, NotFound

@@ -14,12 +14,12 @@ from django.db import transaction
 from apps.billing import policy
 from apps.billing.choices import PrepaidEnd, PrepaidStatus, Term
 from apps.billing.covering import Occupant
+from apps.billing.metering.covering import covering_of, occupant, running
 from apps.billing.models import Account, PrepaidOrder, PrepaidStop
 from apps.billing.periods import period_start, tenth_of
 from apps.billing.prepaid.earning import each_alone
 from apps.billing.prepaid.selectors import next_period, renewal_quote
 from apps.billing.prepaid.services import locked, log, renew_locked, state_words
-from apps.billing.selectors.covering import covering_of, occupant, running
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import DomainError

@@ -1,19 +1,28 @@
-"""Pages of prepaid time."""
+"""Routes of prepaid time: pages and endpoints."""
 
 from django.urls import path
 
-from apps.billing.prepaid import order_views as prepaid_order
-from apps.billing.prepaid import views as prepaid
+from apps.billing.prepaid import api, order_views, views
 
-ORDER = "prepaid/<uuid:prepaid_order_id>"
+pages = [
+    path("prepaid/", views.order_list, name="prepaid"),
+    path("prepaid/new/", views.new, name="prepaid_new"),
+    path("prepaid/quote/", views.quote, name="prepaid_quote"),
+    path("prepaid/<uuid:prepaid_order_id>/", order_views.order, name="prepaid_order"),
+    path("prepaid/<uuid:prepaid_order_id>/renew/", order_views.renew, name="prepaid_renew"),
+    path("prepaid/<uuid:prepaid_order_id>/renewal/", order_views.settings, name="prepaid_settings"),
+    path("prepaid/<uuid:prepaid_order_id>/change/", order_views.change, name="prepaid_change"),
+    path("prepaid/<uuid:prepaid_order_id>/give-back/", order_views.give_back, name="prepaid_give_back"),
+]
 
-urlpatterns = [
-    path("prepaid/", prepaid.order_list, name="prepaid"),
-    path("prepaid/new/", prepaid.new, name="prepaid_new"),
-    path("prepaid/quote/", prepaid.quote, name="prepaid_quote"),
-    path(f"{ORDER}/", prepaid_order.order, name="prepaid_order"),
-    path(f"{ORDER}/renew/", prepaid_order.renew, name="prepaid_renew"),
-    path(f"{ORDER}/renewal/", prepaid_order.settings, name="prepaid_settings"),
-    path(f"{ORDER}/change/", prepaid_order.change, name="prepaid_change"),
-    path(f"{ORDER}/give-back/", prepaid_order.give_back, name="prepaid_give_back"),
+endpoints = [
+    path("prepaid/offers/", api.PrepaidOffers.as_view(), name="api-prepaid-offers"),
+    path("prepaid/quote/", api.PrepaidQuoteView.as_view(), name="api-prepaid-quote"),
+    path("prepaid/orders/", api.PrepaidOrders.as_view(), name="api-prepaid-orders"),
+    path("prepaid/orders/<uuid:prepaid_order_id>/", api.PrepaidOrderDetail.as_view(), name="api-prepaid-order"),
+    path("prepaid/orders/<uuid:prepaid_order_id>/renew/", api.PrepaidRenew.as_view(), name="api-prepaid-renew"),
+    path("prepaid/orders/<uuid:prepaid_order_id>/change/", api.PrepaidChange.as_view(), name="api-prepaid-change"),
+    path(
+        "prepaid/orders/<uuid:prepaid_order_id>/give-back/", api.PrepaidGiveBack.as_view(), name="api-prepaid-give-back"
+    ),
 ]

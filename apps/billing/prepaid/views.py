@@ -18,7 +18,7 @@ from apps.billing.prepaid import services
 from apps.billing.prepaid.forms import OrderFilterForm, OrderForm
 from apps.billing.prepaid.selectors import PrepaidQuote
 from apps.billing.prepaid.tables import PrepaidTable
-from apps.billing.selectors.own_prices import own_terms
+from apps.billing.prices.own import own_terms
 from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
 from apps.common.errors import DomainError

@@ -18,9 +18,9 @@ from django.utils.translation import gettext as _
 
 from apps.audit.services import Target, record
 from apps.billing.choices import AccountKind, BillKind, StatementSection, StatementState, TransferKind
+from apps.billing.ledger.services import lock_wallet
 from apps.billing.models import Account, PriceVersion, Statement, StatementLine
 from apps.billing.months import Month
-from apps.billing.services.ledger import lock_wallet
 from apps.billing.statements import figures
 from apps.billing.statements.digest import digest_of
 from apps.billing.statements.figures import Flow, Used

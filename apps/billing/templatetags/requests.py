@@ -4,7 +4,7 @@ from typing import Any
 
 from django import template
 
-from apps.billing.selectors.review import requestable
+from apps.billing.requests.selectors import requestable
 
 register = template.Library()
 

@@ -1,6 +1,7 @@
 """What the organisation's pages share."""
 
 from typing import Any
+from uuid import UUID
 
 from django.http import HttpRequest
 from django.urls import reverse
@@ -8,8 +9,13 @@ from django.utils.translation import gettext as _
 
 from apps.common.pages import paged
 from apps.common.tables import Table
-from apps.console.organisation.tables import WithPaths
 from apps.tenants import tree
+
+
+class WithPaths(Table):
+    """Rows with a department show its path, read once for the page that is shown."""
+
+    paths: dict[UUID, str]
 
 
 def with_paths(request: HttpRequest, table: WithPaths) -> Table:

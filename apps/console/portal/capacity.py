@@ -8,7 +8,7 @@ from django.db.models import Count, Sum
 
 from apps.billing import selectors as funds
 from apps.billing.models import Package
-from apps.billing.selectors.own_prices import own_terms
+from apps.billing.prices.own import own_terms
 from apps.clusters.choices import CLOSED
 from apps.clusters.models import Accelerator, Node
 from apps.common.actor import Actor, system_actor

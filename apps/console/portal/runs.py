@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db.models import Case, Count, IntegerField, Q, QuerySet, Value, When
 
-from apps.billing.selectors.spending import spent_today
+from apps.billing.consumption.spending import spent_today
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.training import selectors as training

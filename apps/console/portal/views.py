@@ -11,8 +11,8 @@ from django.views.decorators.http import require_GET
 
 from apps.billing import selectors as funds
 from apps.billing.choices import BLOCKING
+from apps.billing.consumption.spending import spending
 from apps.billing.selectors import Wallet
-from apps.billing.selectors.spending import spending
 from apps.common.access import SELF, actor_for, in_organisation, requires
 from apps.common.actor import Actor
 from apps.common.formatting import cores, memory, moment

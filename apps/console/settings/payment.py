@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 
-from apps.billing.arrears_settings import MAX_GRACE_MINUTES, MAX_RETENTION_DAYS, ArrearsSettings
+from apps.billing.arrears.settings import MAX_GRACE_MINUTES, MAX_RETENTION_DAYS, ArrearsSettings
 from apps.billing.payments.alipay import keys
 from apps.billing.payments.alipay.settings import PROBLEMS, AlipaySettings, is_installed
 from apps.billing.payments.settings import PaymentSettings

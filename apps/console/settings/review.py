@@ -9,7 +9,7 @@ from django.views.decorators.http import require_http_methods
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 
-from apps.billing.review_settings import Approvers, ReviewSettings
+from apps.billing.requests.settings import Approvers, ReviewSettings
 from apps.common.access import requires
 from apps.console.kit.requests import StaffRequest
 from apps.console.settings.api import TAGS, SettingsView, choices_of

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from apps.billing import selectors as funds
 from apps.billing.models import Package
-from apps.billing.selectors.own_prices import own_terms
+from apps.billing.prices.own import own_terms
 from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
 from apps.common.clock import one_moment

@@ -11,8 +11,8 @@ from django.utils.translation import pgettext
 from django.views.decorators.http import require_GET, require_http_methods
 
 from apps.billing import selectors as funds
+from apps.billing.caps.selectors import cap_of
 from apps.billing.prepaid.seats import pay_ahead, seat_of
-from apps.billing.selectors.caps import cap_of
 from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
 from apps.common.clock import db_now

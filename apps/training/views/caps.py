@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from apps.billing.selectors.caps import cap_of
+from apps.billing.caps.selectors import cap_of
 from apps.common.access import in_organisation, requires
 from apps.common.errors import DomainError
 from apps.common.forms import show_error

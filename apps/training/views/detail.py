@@ -12,9 +12,9 @@ from django.utils.translation import pgettext
 from django.views.decorators.http import require_GET
 
 from apps.billing import selectors as funds
+from apps.billing.caps.selectors import cap_of
 from apps.billing.prepaid.seats import pay_ahead, seat_of
-from apps.billing.selectors.caps import cap_of
-from apps.billing.selectors.own_prices import own_prices
+from apps.billing.prices.own import own_prices
 from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
 from apps.common.clock import db_now

@@ -10,7 +10,7 @@ from apps.billing import selectors as funds
 from apps.billing.arithmetic import exact_fen
 from apps.billing.choices import Isolation
 from apps.billing.models import Package
-from apps.billing.selectors.own_prices import OwnPrices, prices_of
+from apps.billing.prices.own import OwnPrices, prices_of
 from apps.common.actor import Actor
 from apps.workloads.fit.peaks import Held, Peaks, Size, held_by, needs, peaks_of, size_of
 from apps.workloads.models import Attempt, Workload

@@ -9,9 +9,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from apps.billing import selectors as funds
+from apps.billing.funds.quotes import Means, blocked_by, means
 from apps.billing.models import Package
-from apps.billing.selectors.own_prices import OwnPrices
-from apps.billing.selectors.quotes import Means, blocked_by, means
+from apps.billing.prices.own import OwnPrices
 from apps.clusters.models import Accelerator
 from apps.common.actor import Actor
 from apps.common.money import yuan_rate

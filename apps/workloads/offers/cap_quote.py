@@ -6,8 +6,8 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
-from apps.billing.selectors.caps import lasts
-from apps.billing.services.caps import least_fen
+from apps.billing.caps.selectors import lasts
+from apps.billing.caps.services import least_fen
 from apps.common.formatting import duration, moment
 from apps.common.money import FEN_PER_YUAN, yuan
 from apps.common.money_fields import YuanField

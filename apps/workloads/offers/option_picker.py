@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 
 from apps.billing.models import Package
-from apps.billing.selectors.own_prices import own_terms
+from apps.billing.prices.own import own_terms
 from apps.common.actor import Actor
 from apps.workloads.offers.alternatives import difference_words
 from apps.workloads.offers.package_options import would_do

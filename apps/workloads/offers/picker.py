@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from apps.billing.models import Package
-from apps.billing.selectors.own_prices import OwnPrices, own_terms
+from apps.billing.prices.own import OwnPrices, own_terms
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.workloads.explaining.causes import HOPELESS

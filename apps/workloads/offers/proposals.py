@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from decimal import Decimal
 
-from apps.billing.selectors.quotes import Means, means
+from apps.billing.funds.quotes import Means, means
 from apps.common.actor import Actor
 from apps.workloads import kinds
 from apps.workloads.offers.picker import PackageChoice

@@ -10,8 +10,8 @@ from uuid import UUID
 from django.db.models import Sum
 
 from apps.billing.choices import HoldReason, Resource
+from apps.billing.ledger.books import check_books
 from apps.billing.models import Account, Charge, Hold, MeterSession
-from apps.billing.services.books import check_books
 from apps.common.actor import Channel, system_actor
 from apps.tenants import tree
 from apps.tenants.models import Holding, Quota

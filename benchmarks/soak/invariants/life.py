@@ -5,9 +5,9 @@ from datetime import timedelta
 
 from django.db.models import Count, Q
 
+from apps.billing.arrears.selectors import suspended_organisation_ids
 from apps.billing.choices import ArrearsStatus
 from apps.billing.models import ArrearsState, Hold
-from apps.billing.selectors.arrears import suspended_organisation_ids
 from apps.tenants.models import Holding
 from apps.workloads import states
 from apps.workloads.choices import LIVE, PLACED, TERMINAL, Status

@@ -6,9 +6,9 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from apps.billing.choices import AccountKind, RefundStatus, TopUpStatus
+from apps.billing.ledger.services import platform_account
 from apps.billing.models import Account, TopUpOrder, TopUpRefund
 from apps.billing.payments.alipay import refunds
-from apps.billing.services.ledger import platform_account
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, InsufficientFunds, Invalid

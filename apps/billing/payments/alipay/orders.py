@@ -15,14 +15,14 @@ from django.db.models import F, QuerySet
 from django.utils.translation import gettext as _
 
 from apps.audit.services import Target, record
+from apps.billing.arrears.services import relieve
 from apps.billing.choices import AccountKind, TopUpStatus, TransferKind
+from apps.billing.ledger.services import Posting, clearing_and_wallet, post
 from apps.billing.models import TopUpOrder
 from apps.billing.payments.alipay import numbers
 from apps.billing.payments.alipay.client import Client, Refused, Trade, Unknown
 from apps.billing.payments.alipay.notices import TradeNotice
 from apps.billing.payments.alipay.settings import AlipaySettings
-from apps.billing.services.arrears import relieve
-from apps.billing.services.ledger import Posting, clearing_and_wallet, post
 from apps.common.actor import Actor, system_actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Invalid, NotFound, Unavailable

@@ -12,14 +12,14 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from apps.audit.services import Target, record
+from apps.billing.arrears.services import reassess
 from apps.billing.choices import AccountKind, RefundStatus, TopUpStatus, TransferKind
+from apps.billing.ledger.services import Posting, lock_wallet, organisation_account, platform_account, post
 from apps.billing.models import TopUpOrder, TopUpRefund, Transfer
 from apps.billing.payments.alipay import numbers
 from apps.billing.payments.alipay.client import Refused, Unknown
 from apps.billing.payments.alipay.orders import client, refunded
 from apps.billing.payments.alipay.settings import AlipaySettings
-from apps.billing.services.arrears import reassess
-from apps.billing.services.ledger import Posting, lock_wallet, organisation_account, platform_account, post
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Invalid, NotFound

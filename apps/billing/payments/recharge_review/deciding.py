@@ -9,15 +9,15 @@ from uuid import UUID
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from apps.billing.arrears.services import reassess
 from apps.billing.choices import AccountKind, RechargeKind, RequestState, TransferKind
+from apps.billing.ledger.services import Posting, lock_wallet, organisation_account, platform_account, post
 from apps.billing.models import RechargeRequest, Transfer
 from apps.billing.payments.alipay import refunds
 from apps.billing.payments.recharge_review.records import log, spec_of, words_of
-from apps.billing.services.arrears import reassess
-from apps.billing.services.ledger import Posting, lock_wallet, organisation_account, platform_account, post
-from apps.billing.services.recharge import top_up
-from apps.billing.services.voucher_terms import begun
-from apps.billing.services.vouchers import issue_voucher
+from apps.billing.recharges.services import top_up
+from apps.billing.vouchers.services import issue_voucher
+from apps.billing.vouchers.terms import begun
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Invalid, NotFound

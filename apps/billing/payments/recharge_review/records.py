@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from apps.audit.services import Target, record
 from apps.billing.choices import RechargeKind
 from apps.billing.models import RechargeRequest
-from apps.billing.services.voucher_terms import VoucherSpec
+from apps.billing.vouchers.terms import VoucherSpec
 from apps.common.actor import Actor
 
 

@@ -8,12 +8,13 @@ from django.utils.translation import gettext as _
 
 from apps.billing.choices import RechargeKind, RequestState, TransferKind
 from apps.billing.models import RechargeRequest, TopUpRefund, Transfer, Voucher
+from apps.billing.organisations import find_organisation
 from apps.billing.payments.alipay import refunds
 from apps.billing.payments.recharge_review.records import log, spec_of, words_of
 from apps.billing.payments.settings import PaymentSettings
-from apps.billing.services.recharge import check_payment, find_organisation, top_up
-from apps.billing.services.voucher_terms import VoucherSpec, check_terms
-from apps.billing.services.vouchers import granted_as, issue_voucher
+from apps.billing.recharges.services import check_payment, top_up
+from apps.billing.vouchers.services import granted_as, issue_voucher
+from apps.billing.vouchers.terms import VoucherSpec, check_terms
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, Invalid, NotFound
 from apps.common.money import yuan

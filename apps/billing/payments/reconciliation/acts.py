@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from apps.billing.bill_choices import BillItemKind, BillOutcome
 from apps.billing.choices import RefundStatus, TopUpStatus
+from apps.billing.ledger.services import lock_wallet
 from apps.billing.models import BillItem
 from apps.billing.payments.alipay import numbers, orders, refunds
 from apps.billing.payments.alipay.client import Refused, Trade, Unknown
@@ -20,7 +21,6 @@ from apps.billing.payments.reconciliation import comparing as reconciliation
 from apps.billing.payments.reconciliation import items
 from apps.billing.payments.reconciliation.bills import number_by_time
 from apps.billing.payments.reconciliation.selectors import OPEN
-from apps.billing.services.ledger import lock_wallet
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, DomainError, Invalid, NotFound, Unavailable

@@ -11,11 +11,11 @@ from django.utils.translation import gettext as _
 from apps.audit.services import Target, record
 from apps.billing.bill_choices import BillItemKind, BillOutcome
 from apps.billing.choices import AccountKind, RefundStatus, TopUpStatus, TransferKind
+from apps.billing.ledger.services import Posting, platform_account, post
 from apps.billing.models import AlipayBill, BillItem, TopUpOrder, TopUpRefund
 from apps.billing.payments.alipay import numbers
 from apps.billing.payments.reconciliation.bills import CHINA, Line
 from apps.billing.payments.reconciliation.selectors import OPEN
-from apps.billing.services.ledger import Posting, platform_account, post
 from apps.common.actor import Actor
 from apps.common.errors import Conflict
 from apps.tenants.models import Organisation

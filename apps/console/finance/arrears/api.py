@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.billing import selectors as funds
-from apps.billing.arrears_settings import MAX_GRACE_MINUTES, MAX_RETENTION_DAYS
+from apps.billing.arrears.settings import MAX_GRACE_MINUTES, MAX_RETENTION_DAYS
 from apps.billing.choices import ArrearsStatus
 from apps.billing.policy import RELEASE_NOTICES
 from apps.billing.services import set_arrears_terms

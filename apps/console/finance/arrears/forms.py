@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from apps.billing.arrears_settings import MAX_GRACE_MINUTES, MAX_RETENTION_DAYS
+from apps.billing.arrears.settings import MAX_GRACE_MINUTES, MAX_RETENTION_DAYS
 from apps.billing.policy import RELEASE_NOTICES
 from apps.billing.selectors import Standing
 

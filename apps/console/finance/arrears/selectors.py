@@ -6,9 +6,9 @@ from typing import Any
 from django.db.models import BigIntegerField, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
+from apps.billing.arrears.selectors import Standing, standing_of
 from apps.billing.choices import AccountKind, ArrearsStatus
 from apps.billing.models import Account, ArrearsState
-from apps.billing.selectors.arrears import Standing, standing_of
 from apps.common.actor import Actor
 from apps.common.permissions import Permission
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.audit.services import Target, record
 from apps.billing import selectors as funds
-from apps.billing.arrears_settings import ArrearsSettings
+from apps.billing.arrears.settings import ArrearsSettings
 from apps.billing.models import ArrearsState
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, DomainError, NotFound

@@ -11,10 +11,10 @@ from django.db.models.functions import TruncHour
 
 from apps.billing import selectors as funds
 from apps.billing.arithmetic import seconds
+from apps.billing.consumption.selectors import Summed, by_organisation, day_sums, session_days
+from apps.billing.metering.selectors import unrated_of
 from apps.billing.models import Charge, MeterSession, PriceVersion, RatingRun, UsageSlice
 from apps.billing.selectors import ChargeFilter
-from apps.billing.selectors.consumption import Summed, by_organisation, day_sums, session_days
-from apps.billing.selectors.metering import unrated_of
 from apps.billing.statements.agreement import Agreement, agreement_of, agreement_of_months
 from apps.common.actor import Actor
 from apps.common.errors import NotFound

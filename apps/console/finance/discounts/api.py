@@ -10,9 +10,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.billing.models import Discount
-from apps.billing.selectors.discounts import discounts
-from apps.billing.services.discounts import NOTE_MAX, end_discount, set_discount
-from apps.billing.vouchers_api import DiscountOut
+from apps.billing.prices.discounts.api import DiscountOut
+from apps.billing.prices.discounts.selectors import discounts
+from apps.billing.prices.discounts.services import NOTE_MAX, end_discount, set_discount
 from apps.common.api import ScopedView
 from apps.common.pagination import CreatedCursor
 from apps.console.finance.discounts.listing import DiscountFilter

@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from apps.billing.services.voucher_terms import NOTE_MAX
+from apps.billing.vouchers.terms import NOTE_MAX
 from apps.console.finance.price_versions import LATER, NOW
 from apps.console.kit.fields import OrganisationField
 

@@ -9,8 +9,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from apps.billing.formula import per_cent
-from apps.billing.selectors.discounts import discounts
-from apps.billing.services.discounts import end_discount, set_discount
+from apps.billing.prices.discounts.selectors import discounts
+from apps.billing.prices.discounts.services import end_discount, set_discount
 from apps.common.access import on_platform, requires
 from apps.common.errors import DomainError
 from apps.common.forms import show_error

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from apps.billing import selectors as funds
 from apps.billing import services
 from apps.billing.models import Package
-from apps.billing.services.review import set_needs_review
+from apps.billing.requests.services import set_needs_review
 from apps.common.access import on_platform, requires
 from apps.common.actor import Actor
 from apps.common.errors import DomainError, NotFound

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.billing import policy
 from apps.billing.payments import proofs, recharge_review
-from apps.billing.services.recharge import REFERENCE_MAX
+from apps.billing.recharges.services import REFERENCE_MAX
 from apps.common.errors import Invalid
 from apps.common.money import yuan
 from apps.common.money_fields import YuanField

@@ -10,7 +10,7 @@ from apps.billing.choices import RequestState, TransferKind
 from apps.billing.models import RechargeRequest, Transfer, Voucher
 from apps.billing.payments.recharge_review.records import spec_of
 from apps.billing.selectors import Wallet
-from apps.billing.services.voucher_terms import planned
+from apps.billing.vouchers.terms import planned
 from apps.common.actor import Actor
 from apps.common.errors import NotFound
 from apps.common.permissions import Permission

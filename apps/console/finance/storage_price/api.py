@@ -6,8 +6,8 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.billing.selectors.storage import storage_price_history
-from apps.billing.services.storage import set_storage_price
+from apps.billing.storage.selectors import storage_price_history
+from apps.billing.storage.services import set_storage_price
 from apps.common.api import ScopedView
 from apps.console.finance.price_versions import MANAGE, VIEW, PriceIn, PriceOut, status_of
 from apps.console.kit.api import fields_named

@@ -9,9 +9,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from apps.billing.selectors.storage import storage_price_history
-from apps.billing.services.storage import set_storage_price
-from apps.billing.terms import over_terms
+from apps.billing.prices.terms import over_terms
+from apps.billing.storage.selectors import storage_price_history
+from apps.billing.storage.services import set_storage_price
 from apps.common.access import on_platform, requires
 from apps.common.errors import DomainError
 from apps.common.formatting import moment

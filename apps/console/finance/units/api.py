@@ -10,8 +10,8 @@ from rest_framework.response import Response
 from apps.billing import services
 from apps.billing.choices import GpuMode, UnitItem
 from apps.billing.models import UnitPrice
-from apps.billing.pricelist import Unit
-from apps.billing.selectors import unit_prices as listing
+from apps.billing.prices.pricelist import Unit
+from apps.billing.prices.units import selectors as listing
 from apps.common.api import ScopedView
 from apps.console.finance.price_versions import MANAGE, VIEW, PriceIn, PriceOut, status_of
 from apps.console.kit.api import fields_named

@@ -6,7 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from apps.billing.choices import GpuMode, UnitItem
-from apps.billing.pricelist import Unit
+from apps.billing.prices.pricelist import Unit
 from apps.common.money_fields import YuanRateField
 from apps.console.finance.price_versions import PriceForm
 

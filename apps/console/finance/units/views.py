@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from apps.billing import services
 from apps.billing.models import Package, UnitPrice
-from apps.billing.selectors import unit_prices as listing
+from apps.billing.prices.units import selectors as listing
 from apps.clusters.models import Accelerator
 from apps.common.access import on_platform, requires
 from apps.common.errors import DomainError, NotFound

@@ -7,8 +7,8 @@ from django.utils.translation import pgettext
 
 from apps.billing.choices import GpuMode, UnitItem
 from apps.billing.models import Package, PriceVersion
-from apps.billing.pricelist import Line, ListPrice, Unit
-from apps.billing.selectors.unit_prices import list_price
+from apps.billing.prices.pricelist import Line, ListPrice, Unit
+from apps.billing.prices.units.selectors import list_price
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,10 @@ from rest_framework.response import Response
 from apps.billing.choices import VoucherScope
 from apps.billing.models import RechargeRequest, Voucher
 from apps.billing.payments import recharge_review
-from apps.billing.selectors import vouchers as reads
-from apps.billing.services.voucher_terms import NOTE_MAX, VoucherSpec
-from apps.billing.services.vouchers import void_voucher
-from apps.billing.vouchers_api import VoucherOut
+from apps.billing.vouchers import selectors as reads
+from apps.billing.vouchers.api import VoucherOut
+from apps.billing.vouchers.services import void_voucher
+from apps.billing.vouchers.terms import NOTE_MAX, VoucherSpec
 from apps.common.access import on_platform
 from apps.common.api import ScopedView
 from apps.common.idempotency import key_of

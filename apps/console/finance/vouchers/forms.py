@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.billing.choices import VoucherScope
 from apps.billing.models import Package
-from apps.billing.services.voucher_terms import NOTE_MAX, VoucherSpec
+from apps.billing.vouchers.terms import NOTE_MAX, VoucherSpec
 from apps.common.forms import day_field
 from apps.common.money import yuan
 from apps.common.money_fields import YuanField

@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.billing.choices import VoucherScope, VoucherState
 from apps.billing.models import Voucher
-from apps.billing.voucher_tables import VoucherColumns
+from apps.billing.vouchers.tables import VoucherColumns
 from apps.common.cells import Cell
 from apps.common.tables import FULL, Table, column
 from apps.console.kit.filters import OrganisationFilter

@@ -11,8 +11,8 @@ from apps.billing import selectors as funds
 from apps.billing.choices import RechargeKind, VoucherState
 from apps.billing.models import RechargeRequest, Voucher, VoucherUse
 from apps.billing.payments import recharge_review
-from apps.billing.selectors import vouchers as reads
-from apps.billing.services.vouchers import void_voucher
+from apps.billing.vouchers import selectors as reads
+from apps.billing.vouchers.services import void_voucher
 from apps.common.access import on_platform, requires
 from apps.common.errors import DomainError
 from apps.common.forms import show_error

@@ -13,8 +13,8 @@ from django.utils import timezone
 from apps.billing import selectors as funds
 from apps.billing.choices import AccountKind
 from apps.billing.models import Account, Transfer
+from apps.billing.prices.own import with_paid_rate
 from apps.billing.selectors import ChargeFilter, Wallet
-from apps.billing.selectors.own_prices import with_paid_rate
 from apps.common.actor import Actor
 from apps.common.errors import NotFound
 from apps.common.permissions import Permission

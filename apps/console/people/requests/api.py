@@ -12,8 +12,8 @@ from rest_framework.response import Response
 
 from apps.billing.choices import RequestState
 from apps.billing.models import PackageRequest
-from apps.billing.selectors import review as reads
-from apps.billing.services import review
+from apps.billing.requests import selectors as reads
+from apps.billing.requests import services as review
 from apps.common.access import in_organisation, on_platform
 from apps.common.api import ScopedView
 from apps.common.pagination import CreatedCursor

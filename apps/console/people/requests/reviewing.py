@@ -12,9 +12,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from apps.billing.models import PackageRequest
-from apps.billing.review_settings import Approvers, ReviewSettings
-from apps.billing.selectors import review as reads
-from apps.billing.services import review
+from apps.billing.requests import selectors as reads
+from apps.billing.requests import services as review
+from apps.billing.requests.settings import Approvers, ReviewSettings
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, DomainError, NotFound
 from apps.common.forms import show_error

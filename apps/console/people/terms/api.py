@@ -8,8 +8,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.billing.selectors.review import restriction
-from apps.billing.services.review import restrict
+from apps.billing.requests.selectors import restriction
+from apps.billing.requests.services import restrict
 from apps.common.access import on_platform
 from apps.common.api import ScopedView
 from apps.common.permissions import Permission as P

@@ -13,8 +13,8 @@ from apps.billing import selectors as funds
 from apps.billing import services as billing
 from apps.billing.choices import AccountKind
 from apps.billing.models import Account
-from apps.billing.selectors.review import restriction
-from apps.billing.services.review import restrict
+from apps.billing.requests.selectors import restriction
+from apps.billing.requests.services import restrict
 from apps.common.access import on_platform, requires
 from apps.common.errors import DomainError
 from apps.common.forms import show_error

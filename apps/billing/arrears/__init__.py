@@ -1,0 +1,1 @@
+"""When the money runs out: grace, suspension, and the release of data."""

@@ -1,0 +1,1 @@
+"""The most that one run may cost."""

@@ -1,0 +1,1 @@
+"""What the money went to: charges by day, run, member, department and tag."""

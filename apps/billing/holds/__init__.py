@@ -1,0 +1,1 @@
+"""Money set aside for work that starts or runs."""

@@ -1,0 +1,1 @@
+"""The ledger: every movement of money, and the books checked against it."""

@@ -1,0 +1,1 @@
+"""Meters: the proven running time of work, and what prepaid orders cover of it."""

@@ -1,0 +1,1 @@
+"""Packages: the catalogue and what is on offer."""

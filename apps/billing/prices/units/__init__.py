@@ -1,0 +1,1 @@
+"""The price list: what a core, a GiB or a card costs."""

@@ -1,0 +1,1 @@
+"""Usage becomes charges, and charges postings: each slice and period once."""

@@ -1,0 +1,1 @@
+"""Money in through the platform's staff, and credit."""

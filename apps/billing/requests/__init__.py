@@ -1,0 +1,1 @@
+"""Packages that need approval: who may use them, who asks, who decides."""

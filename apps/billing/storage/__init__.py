@@ -1,0 +1,1 @@
+"""What stored data costs, metered like work."""

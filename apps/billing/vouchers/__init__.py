@@ -1,0 +1,1 @@
+"""Vouchers: granting them, taking them back, their end."""

@@ -1,0 +1,1 @@
+"""Departments of the organisation."""

@@ -1,0 +1,1 @@
+"""Where an invitation's link leads."""

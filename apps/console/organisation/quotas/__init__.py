@@ -1,0 +1,1 @@
+"""Quotas of the organisation, its departments and its people."""

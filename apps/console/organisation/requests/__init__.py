@@ -1,0 +1,1 @@
+"""Requests for packages, of one's own organisation."""

@@ -1,0 +1,1 @@
+"""Roles of the organisation's own making."""
