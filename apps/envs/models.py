@@ -25,7 +25,7 @@ class Environment(TenantModel):
     `without_gpu`: the next start takes `cpu_package`. `idle_minutes` None: never released by itself.
     """
 
-    paid_rate: Decimal | None  # fen per hour, of rows that the selectors give: billing.selectors.own_prices
+    paid_rate: Decimal | None  # fen per hour, of rows that the selectors give: billing.prices.own
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")

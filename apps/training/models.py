@@ -22,7 +22,7 @@ class Entry(models.TextChoices):
 class Run(TenantModel):
     """One version of a training job. Never changed: a rerun or an edited clone is the next version of its family."""
 
-    paid_rate: Decimal  # fen per hour, of rows that the selectors give: billing.selectors.own_prices
+    paid_rate: Decimal  # fen per hour, of rows that the selectors give: billing.prices.own
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")

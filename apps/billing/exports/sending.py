@@ -24,7 +24,7 @@ def name_of(export: Export) -> str:
 
 
 def sent(actor: Actor, export: Export) -> Stream:
-    """The file of an export that `selectors.exports.ready` has let through, as a download."""
+    """The file of an export that `exports.selectors.ready` has let through, as a download."""
     response = Stream(
         _pieces(actor, export.pk),
         visible=lambda now: ready(now, export.pk),

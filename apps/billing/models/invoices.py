@@ -55,7 +55,7 @@ class InvoiceTitle(Party):
 class Invoice(Party):
     """A request and what became of it. The party is copied: a title that changes later changes no invoice.
 
-    Only `services.invoices` and `services.invoicing` change the state. `request_key` makes a request that is sent
+    Only `invoices.requesting` and `invoices.issuing` change the state. `request_key` makes a request that is sent
     twice the same one. Voided (红冲): a red invoice with a number of its own took it back, and the amount is free.
     """
 

@@ -2,7 +2,7 @@
 
 Both tables are written by one trigger on `billing_charge` (sql/charge_sums.sql), once for each statement that adds
 charges: whatever writes charges writes the sums in the same transaction, and the application's role can do no more than
-read them. `selectors.kept_sums` compares them with the charges.
+read them. `ledger.kept_sums` compares them with the charges.
 """
 
 from decimal import Decimal

@@ -59,7 +59,7 @@ class PrepaidOrder(TenantModel):
 
     Period n is computed from `anchor`, the beginning of the very first, so that it never drifts; the order's purchases
     tile [starts_at, ends_at). Running time is covered in [starts_at, covers_until): up to the end of the grace, or up
-    to the moment at which the order was given back or changed. Only `services.prepaid*` change an order.
+    to the moment at which the order was given back or changed. Only the room `prepaid` changes an order.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

@@ -99,7 +99,7 @@ class RechargeRequest(TenantModel):
 class PaymentProof(TenantModel):
     """A document about the payment that a reference names: never changed, never removed.
 
-    Kept in the database, so that one backup holds the money and its proofs; small by `services.proofs.MAX_BYTES`.
+    Kept in the database, so that one backup holds the money and its proofs; small by `payments.proofs.MAX_BYTES`.
     """
 
     organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")

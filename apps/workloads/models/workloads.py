@@ -22,7 +22,7 @@ from apps.workloads.spec import Spec
 class Workload(TenantModel):
     """What should be. `status` is written by `states` alone; a trigger keeps `spec` as it was submitted."""
 
-    paid_rate: Decimal  # fen per hour, of rows that the selectors give: billing.selectors.own_prices
+    paid_rate: Decimal  # fen per hour, of rows that the selectors give: billing.prices.own
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="workloads")

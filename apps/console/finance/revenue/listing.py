@@ -20,7 +20,7 @@ def _amount(name: str, label: Any, *classes: str) -> tables.TemplateColumn:
 
 
 class OrganisationRevenueTable(Table):
-    """Rows as of `selectors.revenue.by_organisation`; each opens the organisation's consumption of the month."""
+    """Rows as of `statements.revenue.by_organisation`; each opens the organisation's consumption of the month."""
 
     caption = _("Revenue by organisation")
     name = tables.Column(verbose_name=_("Organisation"), attrs=column(width=FULL))
