@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from apps.workloads.drivers.base import ExitReason, Handle, IsolationLevel, Phase
 from apps.workloads.drivers.local import processes
-from apps.workloads.drivers.local.disk_floor import ENDING_S, FRESH_S, Pressure, Record, Space, chosen
 from apps.workloads.drivers.local.disk_usage import Count
 from apps.workloads.drivers.local.driver import LocalDriver
 from apps.workloads.drivers.local.records import MARKER
@@ -232,47 +231,6 @@ def test_what_is_counted_is_what_the_file_system_counts(plan: list[tuple[int, in
         inodes = subprocess.run(["du", "-s", "--inodes", root], capture_output=True, check=True)
         assert count.size == int(told.stdout.split()[0])
         assert count.files == int(inodes.stdout.split()[0])
-
-
-GIB = 1024 * MIB
-amounts = st.integers(0, 100 * GIB)
-records = st.dictionaries(
-    st.text("abc", min_size=1, max_size=2),
-    st.builds(Record, amounts, amounts, st.integers(0, 10**6), st.integers(0, 10**6), st.booleans(), st.floats(0, 200)),
-    max_size=5,
-)
-
-
-def space(free_bytes: int = 100 * GIB, free_files: int = 10**7) -> Space:
-    return Space(free_bytes, 200 * GIB, free_files, 2 * 10**7)
-
-
-@given(records)
-def test_nobody_ends_while_there_is_room(found: dict[str, Record]) -> None:
-    assert chosen(space(), found, 100.0) is None
-
-
-@given(records, st.integers(0, 2 * GIB - 1), st.booleans())
-def test_whoever_ends_is_alive_and_helps(found: dict[str, Record], left: int, of_files: bool) -> None:
-    place = space(free_files=left % 50_000) if of_files else space(left)
-    name = chosen(place, found, 100.0)
-    if name is None:
-        return
-    each = found[name]
-    assert not any(other.ending and 100.0 - other.at < ENDING_S for other in found.values())
-    assert not each.ending
-    assert 100.0 - each.at < FRESH_S
-    grown, held = (each.grown_files, each.held_files) if of_files else (each.grown, each.held)
-    floor = place.files_floor if of_files else place.floor
-    assert grown > floor // 16 or (place.pressure is Pressure.CRITICAL and held > floor // 4)
-
-
-def test_who_grows_ends_before_who_holds_more() -> None:
-    found = {"holds": Record(held=90 * GIB, at=100.0), "grows": Record(held=GIB, grown=GIB, at=100.0)}
-    assert chosen(space(GIB), found, 100.0) == "grows"
-    assert chosen(space(GIB), {"holds": found["holds"]}, 100.0) is None
-    assert chosen(space(GIB // 4), {"holds": found["holds"]}, 100.0) == "holds"
-    assert chosen(space(GIB // 4), {**found, "last": Record(ending=True, at=99.0)}, 100.0) is None
 
 
 def test_a_shim_that_was_killed_leaves_no_seat(isolated: Kit, home: Path) -> None:

@@ -129,10 +129,11 @@ class Seat:
         self._file = _reserved(self.folder / name, _LAYOUT.size)
         self._last_end = _reserved(self.folder / LAST_END, _MOMENT.size)
 
-    def write(self, record: Record) -> None:
+    def write(self, record: Record, at: float) -> None:
+        """`at`: when the measuring began that led to the record."""
         amounts = (record.held, record.grown, record.held_files, record.grown_files)
         with suppress(OSError):
-            os.pwrite(self._file, _LAYOUT.pack(self.clock(), record.ending, *amounts), 0)
+            os.pwrite(self._file, _LAYOUT.pack(at, record.ending, *amounts), 0)
 
     def last_end(self) -> float:
         """When a workload was last ended for a full disk. It ended for what had grown until then: that is settled."""
@@ -145,6 +146,15 @@ class Seat:
         """Of all seats, also of those that nobody has written to for long."""
         since = self.last_end()
         return {name: record for name, record in self._records() if record.ending or record.at >= since}
+
+    def all_measured(self, since: float) -> bool:
+        """Whether everybody who measures at all has done so since then.
+
+        A disk can fill between two turns of who fills it. Until that shim has looked again its record is as small as
+        any other, and one who only happened to grow would be taken for it.
+        """
+        now = self.clock()
+        return all(each.ending or each.at >= since or now - each.at >= FRESH_S for _, each in self._records())
 
     def _records(self) -> Iterator[tuple[str, Record]]:
         for name in os.listdir(self.folder):

@@ -105,18 +105,20 @@ class DiskWatch:
         self._first, self._ended = True, False
         self._suspect: Breach | None = None
         self._next_pass, self._deleted_at = 0.0, clock()
-        self._low_turns = self._deleted = self._written = 0
+        self._deleted = self._written = 0
+        self._low_since: float | None = None
         self._written_by: dict[int, int] = {}
         self._past: deque[tuple[float, int, int, int]] = deque()
 
     def turn(self) -> Breach | None:
         """The reason to end the workload, found in this turn."""
         with suppress(OSError):
+            began = self._clock()
             space = Space.of(self._run.path)
             pressure = space.pressure
             breach = self._count(pressure)
-            self._remember(pressure)
-            return self._choose(space, pressure) or breach
+            self._remember(pressure, began)
+            return self._choose(space, pressure, began) or breach
         return None
 
     def leave(self) -> None:
@@ -170,7 +172,7 @@ class DiskWatch:
             return Breach(ExitReason.FILE_LIMIT, Said(Code.TOO_MANY_FILES, {"count": self._limits.files}))
         return None
 
-    def _remember(self, pressure: Pressure) -> None:
+    def _remember(self, pressure: Pressure, began: float) -> None:
         """What it held in the last minute, second by second."""
         now = self._clock()
         if self._past and now - self._past[-1][0] < 1.0 and pressure < Pressure.LOW:
@@ -190,17 +192,23 @@ class DiskWatch:
         held = sum(tree.size for tree in scratch) + self._deleted
         least, least_files = min(each[1] for each in self._past), min(each[2] for each in self._past)
         grown = max(size - least, self._written - self._past[0][3])
-        self._seat.write(Record(held, grown, sum(tree.files for tree in scratch), files - least_files))
+        self._seat.write(Record(held, grown, sum(tree.files for tree in scratch), files - least_files), began)
 
-    def _choose(self, space: Space, pressure: Pressure) -> Breach | None:
-        """Not in the first turns below the floor: the others may have measured too long ago."""
-        self._low_turns = self._low_turns + 1 if pressure >= Pressure.LOW else 0
-        if self._low_turns < 3:
+    def _choose(self, space: Space, pressure: Pressure, began: float) -> Breach | None:
+        """Not before the others have measured below the floor, too."""
+        if pressure < Pressure.LOW:
+            self._low_since = None
             return None
-        if chosen(space, self._seat.read_all(), self._clock()) != self._run.path.name:
+        if self._low_since is None:
+            self._low_since = began
+            return None
+        if not self._seat.all_measured(self._low_since):
+            return None
+        now = self._clock()
+        if chosen(space, self._seat.read_all(), now) != self._run.path.name:
             return None
         self._ended = True
-        self._seat.write(Record(ending=True))
+        self._seat.write(Record(ending=True), now)
         used_files = space.files_pressure >= Pressure.LOW
         said = Said(Code.DISK_FULL_OF_FILES if used_files else Code.DISK_FULL)
         return Breach(ExitReason.DISK_FULL, said, urgent=True)
