@@ -81,8 +81,8 @@ def update(language: str, root: Path = ROOT) -> int:
     catalog.update(collect(root), no_fuzzy_matching=True)
     catalog.obsolete.clear()
     buffer = io.BytesIO()
-    # No line numbers: they would change with every edit and say nothing to a translator.
-    write_po(buffer, catalog, width=120, include_lineno=False, omit_header=False, ignore_obsolete=True)
+    # Without places: the catalogue changes when a sentence does, not when a file moves. The check names them.
+    write_po(buffer, catalog, width=120, no_location=True, omit_header=False, ignore_obsolete=True)
     stable = re.sub(rb'^"(POT-Creation-Date|PO-Revision-Date|Generated-By|Last-Translator|Language-Team):.*\\n"\n', b"",
                     buffer.getvalue(), flags=re.MULTILINE)  # fmt: skip
     path.write_bytes(stable)

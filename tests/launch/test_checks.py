@@ -81,13 +81,22 @@ def test_a_complete_catalogue_has_no_problems(site: Path) -> None:
         ('msgid "Title"', 'msgid "Titel"', "not in the catalogue: 'Title'"),
         ('msgid "Title"', 'msgid "Titel"', "no longer used: 'Titel'"),
         ('msgstr[0] "%(n)s cards"', 'msgstr[0] "%(m)s cards"', "placeholders differ"),
-        ("#: apps/a/code.py\nmsgid", "#: apps/a/code.py\n#, fuzzy\nmsgid", "marked fuzzy: 'Title'"),
+        ('msgid "Title"', '#, fuzzy\nmsgid "Title"', "marked fuzzy: 'Title'"),
     ],
 )
 def test_a_wrong_catalogue_is_seen(site: Path, old: str, new: str, problem: str) -> None:
     messages.update("zh_Hans", site)
     translate(site, (old, new))
     assert any(problem in found for found in messages.problems("zh_Hans", site))
+
+
+def test_a_file_that_moves_changes_no_catalogue_and_is_named_by_the_check(site: Path) -> None:
+    messages.update("zh_Hans", site)
+    before = messages.catalogue_path("zh_Hans", site).read_text()
+    (site / "apps/a/code.py").rename(site / "apps/a/elsewhere.py")
+    messages.update("zh_Hans", site)
+    assert messages.catalogue_path("zh_Hans", site).read_text() == before
+    assert any("(apps/a/elsewhere.py)" in found for found in messages.problems("zh_Hans", site))
 
 
 def test_compiled_catalogues_are_what_django_reads(site: Path) -> None:
