@@ -136,7 +136,7 @@ def decide(allocator: Allocator, tasks: list[Task], held: deque[Claim], count: i
 
 
 def _place(allocator: Allocator, task: Task, held: deque[Claim]) -> None:
-    claim = allocator.spot(demand_of(task), task.organisation)
+    claim = allocator.best_claim(demand_of(task), task.organisation)
     if claim is not None:
         allocator.commit(claim)
         held.append(claim)
@@ -145,7 +145,7 @@ def _place(allocator: Allocator, task: Task, held: deque[Claim]) -> None:
 def fill(allocator: Allocator, tasks: list[Task], milli: int) -> deque[Claim]:
     held: deque[Claim] = deque()
     for task in cycle(tasks):
-        claim = allocator.spot(demand_of(task), task.organisation)
+        claim = allocator.best_claim(demand_of(task), task.organisation)
         if claim is None or milli <= 0:
             return held
         allocator.commit(claim)

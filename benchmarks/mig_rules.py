@@ -36,7 +36,7 @@ class ByEngine:
         self._claims: dict[int, Claim] = {}
 
     def place(self, number: int, profile: MigProfile) -> bool:
-        claim = self._allocator.spot(Demand(0, 0, _request(profile)), "")
+        claim = self._allocator.best_claim(Demand(0, 0, _request(profile)), "")
         if claim is None:
             return False
         self._allocator.commit(claim)

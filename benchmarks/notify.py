@@ -167,7 +167,7 @@ def check(count: int) -> None:
 def redis() -> Iterator[str]:
     layout = replace(Layout.from_environ(), home=HOME)
     layout.logs.mkdir(exist_ok=True)
-    valkey = Valkey.of(layout)
+    valkey = Valkey.from_layout(layout)
     valkey.start()
     try:
         valkey.await_ready()
@@ -185,13 +185,15 @@ def web(server: Server, redis_url: str) -> Iterator[tuple[int, int]]:
     url = server.postgres.url(APP)
     env = {**os.environ, "DATABASE_URL": url, "DATABASE_OWNER_URL": url, "REDIS_URL": redis_url}
     argv = [sys.executable, "-m", "uvicorn", "plstack.asgi:application", "--port", str(port), "--log-level", "error"]
+    # As plstack.launch.processes has it.
+    argv += ["--ws-per-message-deflate", "false", "--timeout-graceful-shutdown", "3"]
     process = subprocess.Popen(argv, env=env, stdout=subprocess.DEVNULL)
     try:
         _await(port, process)
         yield port, process.pid
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(60)
 
 
 def _await(port: int, process: "subprocess.Popen[bytes]") -> None:

@@ -79,7 +79,7 @@ def replay(nodes: list[Node], tasks: list[Task], order: list[int], mix: Mix, pol
     allocator.warm(dict.fromkeys(demands))
     allocated = failed = 0
     for index in order:
-        claim = allocator.spot(demands[index], "")
+        claim = allocator.best_claim(demands[index], "")
         if claim is None:
             failed += 1
             continue

@@ -37,7 +37,7 @@ from apps.common.scoping import acting  # noqa: E402
 from apps.workloads.choices import PLACED, Status  # noqa: E402
 from apps.workloads.models import Attempt, Placement, Workload  # noqa: E402
 from apps.workloads.reconcile import explanations  # noqa: E402
-from apps.workloads.reconcile.schedule import Passed, passed_over  # noqa: E402
+from apps.workloads.reconcile.schedule import PassResult, run_whole_pass  # noqa: E402
 from benchmarks.crowd import Builder, Crowd  # noqa: E402
 from plstack import celery  # noqa: E402, F401  nudges go where these settings say
 
@@ -70,7 +70,7 @@ def scratch_database() -> Iterator[None]:
 
 def one_pass() -> Figures:
     wall, cpu = time.perf_counter(), time.process_time()
-    passed = passed_over(system_actor(Channel.TASK)) or Passed()
+    passed = run_whole_pass(system_actor(Channel.TASK)) or PassResult()
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     seconds = (round(value, 3) for value in (wall, cpu, passed.read_s, passed.plan_s, passed.write_s))
     return Figures(passed.placed, passed.waiting, passed.unsaid, *seconds)

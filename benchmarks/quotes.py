@@ -36,7 +36,7 @@ from apps.tenants.models import Membership  # noqa: E402
 from apps.training.choices import KIND as TRAINING  # noqa: E402
 from apps.workloads.offers.picker import package_choices  # noqa: E402
 from apps.workloads.offers.quoting import offer  # noqa: E402
-from apps.workloads.reconcile.schedule import passed_over  # noqa: E402
+from apps.workloads.reconcile.schedule import run_whole_pass  # noqa: E402
 from benchmarks.crowd import MODELS, Builder, Crowd  # noqa: E402
 from benchmarks.passes import some_end  # noqa: E402
 from plstack import celery  # noqa: E402, F401  nudges go where these settings say
@@ -78,7 +78,7 @@ def somebody() -> Actor:
 
 def come_to_rest() -> None:
     """Passes, until one starts nothing."""
-    while (passed := passed_over(system_actor(Channel.TASK))) is not None and passed.placed:
+    while (passed := run_whole_pass(system_actor(Channel.TASK))) is not None and passed.placed:
         pass
 
 

@@ -58,7 +58,7 @@ def own_server(folder: Path | None = None, **changes: str) -> Iterator[Server]:
     home.chmod(0o755)  # the server's account has to pass through
     layout = replace(Layout.from_environ(), home=home)
     layout.logs.mkdir()
-    postgres, kept = Postgres.of(layout), dict(embedded.SETTINGS)
+    postgres, kept = Postgres.from_layout(layout), dict(embedded.SETTINGS)
     embedded.SETTINGS.update(changes)
     try:
         postgres.prepare()

@@ -1,4 +1,4 @@
-"""Whether a failure means that the database or Redis is away for a while, and what its log line is then."""
+"""Recognise failures that mean that the database or Redis is away, and shorten their log lines."""
 
 import logging
 from collections.abc import Iterator
@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from django.db import InterfaceError, OperationalError
 from redis import RedisError
 
-# Also a server without room, one that shuts down and a lost race for a lock: the same request may succeed soon.
+# Includes a server without connection slots, one that shuts down and a lost race for a lock: a retry may succeed soon.
 AWAY = (OperationalError, InterfaceError)
 
 
 def is_away(error: BaseException | None) -> bool:
-    """Whether it is such an error, or was raised while such an error was dealt with."""
+    """Whether it is such an error, or was raised while such an error was handled."""
     return any(isinstance(one, AWAY) for one in _chain(error))
 
 
@@ -27,8 +27,8 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
-class OneLine(logging.Filter):
-    """A log filter: a request that failed for want of the database is one line, without a traceback."""
+class OutageFilter(logging.Filter):
+    """A log filter: a request that failed because the database is away logs one line, without a traceback."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         error = record.exc_info[1] if isinstance(record.exc_info, tuple) else None

@@ -6,10 +6,10 @@ from celery import Celery
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "plstack.settings.dev")
 
-# By name: they need the models, and this module is imported before those are.
-app = Celery("plstack", task_cls="plstack.heartbeats:ProvenTask")
+# Named as strings: they need the models, which are imported after this module.
+app = Celery("plstack", task_cls="plstack.heartbeats:HeartbeatTask")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.conf.beat_scheduler = "plstack.heartbeats:ProvenScheduler"
+app.conf.beat_scheduler = "plstack.heartbeats:HeartbeatScheduler"
 app.conf.worker_consumer = "plstack.consumer:Consumer"
 app.steps["worker"].add("plstack.heartbeats:HeartStep")
 app.autodiscover_tasks()
@@ -25,6 +25,8 @@ app.conf.beat_schedule = {
     "reconcile": every(2, "workloads.reconcile", "reconcile"),
     "discover": every(20, "workloads.discover", "default"),
     "simulate": every(20, "workloads.simulate", "default"),
+    "software-sources": every(60, "workloads.probe_sources", "default"),
+    "image-platforms": every(300, "registry.read_platforms", "default"),
     "watch": every(5, "workloads.watch", "default"),
     "rate": every(30, "billing.rate", "default"),
     "close-months": every(3600, "billing.close_months", "default"),
@@ -33,6 +35,7 @@ app.conf.beat_schedule = {
     "payments-told": every(3, "billing.tell_payments", "default"),
     "alipay-bills": every(20, "billing.reconcile_alipay", "default"),
     "environments": every(3, "envs.advance", "default"),
+    "builds": every(2, "builds.save", "default"),
     "idle": every(20, "envs.watch", "default"),
     "environments-sweep": every(60, "envs.sweep", "default"),
     "arrears": every(30, "workloads.enforce_arrears", "default"),
@@ -40,6 +43,7 @@ app.conf.beat_schedule = {
     "replacements-told": every(10, "console.tell_replacements", "default"),
     "budgets": every(300, "billing.budgets", "default"),
     "caps": every(15, "workloads.enforce_caps", "default"),
+    "run-times": every(10, "workloads.enforce_run_times", "default"),
     "exports": every(5, "billing.export", "default"),
     "mail": every(5, "notifications.send_mail", "default"),
     "sms": every(5, "notifications.send_sms", "default"),
@@ -47,6 +51,7 @@ app.conf.beat_schedule = {
     "notices-follow": every(30, "notifications.follow_log", "default"),
     "notices-sweep": every(3600, "notifications.sweep", "default"),
     "storage-meter": every(60, "storage.meter", "default"),
+    "registry-read": every(600, "registry.read", "default"),
     "vouchers": every(300, "billing.vouchers", "default"),
     "check-books": every(86400, "billing.check_books", "default"),
     "what-if": every(5, "whatif.work", "default"),

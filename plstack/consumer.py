@@ -1,4 +1,4 @@
-"""Celery's consumer, which has to outlive Redis whatever its tasks do meanwhile."""
+"""A Celery consumer that survives outages of Redis, even while tasks run."""
 
 from functools import partial
 from typing import Any
@@ -10,14 +10,14 @@ LONGEST_WAIT_S = 4
 
 
 class Consumer(CeleryConsumer):
-    """Reconnects also while tasks run, soon, and for as long as it takes."""
+    """Reconnects quickly and without a limit on attempts, even while tasks run."""
 
     def on_connection_error_after_connected(self, exc: Exception) -> None:
-        """Messages of tasks that still run are not put back.
+        """Reconnect without restoring the messages of tasks that still run.
 
-        kombu would do so through the connection that it has just taken apart, and its AttributeError ends the worker;
-        which then waits for the tasks in its threads, alive and doing nothing. The messages are nudges: what they would
-        say, the next one says.
+        kombu would restore them through the connection that it has just closed, and its AttributeError would end the
+        worker, which would then wait idle for the tasks in its threads. The messages are nudges, so the next nudge
+        replaces them.
         """
         channel = getattr(getattr(self, "task_consumer", None), "channel", None)
         if channel is not None:

@@ -1,4 +1,4 @@
-"""Work on files as a process of its own: `python -m plstack.files`."""
+"""Run file jobs in their own process: `python -m plstack.files`."""
 
 import os
 
@@ -13,7 +13,7 @@ from apps.storage.runner import serve  # noqa: E402
 
 
 def main() -> None:
-    """Until the process is told to end."""
+    """Serve until the process is told to end."""
     serve((*CHORES, OPERATIONS))
 
 

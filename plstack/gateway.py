@@ -1,4 +1,4 @@
-"""ASGI entry of the gateway: what people run, each on an origin of its own, and the way out of their programs."""
+"""ASGI entry of the gateway: each service in a workload on its own origin, and the egress proxy of programs."""
 
 import os
 
@@ -8,6 +8,6 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "plstack.settings.dev")
 django.setup()
 
 from apps.workloads.gateway.application import Gateway  # noqa: E402  needs the app registry
-from plstack.heartbeats import Beating  # noqa: E402
+from plstack.heartbeats import WithHeartbeat  # noqa: E402
 
-application = Beating("gateway", Gateway(), has_lifespan=True)
+application = WithHeartbeat("gateway", Gateway(), has_lifespan=True)

@@ -1,4 +1,4 @@
-"""Where the processes of the platform give evidence of their work: servers in their event loop, Celery in its tasks."""
+"""Heartbeats of the platform's processes: servers prove their work in the event loop, Celery in its tasks."""
 
 import asyncio
 from typing import Any
@@ -6,21 +6,21 @@ from typing import Any
 from celery import Task, bootsteps
 from celery.beat import PersistentScheduler
 
-from apps.common.heartbeats import Did, Evidence, Heart, Loop, Tasks
+from apps.common.heartbeats import Evidence, Heartbeat, LoopEvidence, QueueEvidence, WorkEvidence
 
-tasks = Tasks()
-sending = Did()
+queue_evidence = QueueEvidence()
+beat_evidence = WorkEvidence()
 
 
-class Beating:
-    """An ASGI application whose process proves that its event loop turns, and `serves`, for as long as it lives."""
+class WithHeartbeat:
+    """Wrap an ASGI application: while its process lives, it proves that its event loop turns and that it `serves`."""
 
     def __init__(
         self, kind: str, application: Any, *, serves: Evidence = lambda: True, has_lifespan: bool = False
     ) -> None:
         self.application, self.has_lifespan = application, has_lifespan
-        self.loop = Loop(serves)
-        self.heart = Heart(kind, self.loop)
+        self.loop = LoopEvidence(serves)
+        self.heart = Heartbeat(kind, self.loop)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "lifespan":
@@ -41,33 +41,33 @@ async def _lifespan(receive: Any, send: Any) -> None:
     await send({"type": "lifespan.shutdown.complete"})
 
 
-class ProvenTask(Task):  # type: ignore[type-arg]
-    """The class of all tasks: one that has run proves that its queue is served."""
+class HeartbeatTask(Task):  # type: ignore[type-arg]
+    """The base class of all tasks: a task that has run proves that its queue is served."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         delivery = self.request.delivery_info or {}
-        with tasks.running(str(delivery.get("routing_key"))):
+        with queue_evidence.running(str(delivery.get("routing_key"))):
             return super().__call__(*args, **kwargs)
 
 
 class HeartStep(bootsteps.StartStopStep):
-    """A worker's heart, of the kind that its name begins with: `worker@host`."""
+    """Start a worker's heartbeat, whose kind is the part of the worker's name before the @: `worker@host`."""
 
     requires = ("celery.worker.components:Pool",)
 
     def start(self, parent: Any) -> None:
-        tasks.expect(parent.app.amqp.queues.consume_from, parent.concurrency)
-        Heart(parent.hostname.partition("@")[0], tasks).start()
+        queue_evidence.expect(parent.app.amqp.queues.consume_from, parent.concurrency)
+        Heartbeat(parent.hostname.partition("@")[0], queue_evidence).start()
 
 
-class ProvenScheduler(PersistentScheduler):
-    """Beat's: what it has sent proves it."""
+class HeartbeatScheduler(PersistentScheduler):
+    """The scheduler of beat: each message that it sends proves its work."""
 
     def setup_schedule(self) -> None:
         super().setup_schedule()
-        Heart("beat", sending).start()
+        Heartbeat("beat", beat_evidence).start()
 
     def apply_async(self, *args: Any, **kwargs: Any) -> Any:
         sent = super().apply_async(*args, **kwargs)
-        sending.done()
+        beat_evidence.done()
         return sent

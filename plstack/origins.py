@@ -1,6 +1,6 @@
-"""Whose pages may open a WebSocket: only the portal's own, by scheme, host and port, as Django's CSRF check has it.
+"""Allow WebSockets only from the portal's own pages, compared by scheme, host and port like Django's CSRF check.
 
-Channels' validator by allowed hosts takes any port and scheme of a host: the gateway's pages are on the same machine.
+Channels' validator by allowed hosts accepts any port and scheme of a host, but the gateway's pages are on this machine.
 """
 
 from collections.abc import Awaitable, Callable
@@ -16,7 +16,7 @@ Application = Callable[..., Awaitable[None]]
 
 
 class OwnOriginOnly:
-    """Refuses the handshake of any other page, and of a client that names none."""
+    """Refuse the handshake of other origins, and of clients that send no Origin header."""
 
     def __init__(self, application: Application) -> None:
         self.application = application

@@ -1,7 +1,7 @@
-"""Answers to who comes when the platform cannot serve: in the reader's language, and without the database.
+"""Responses while the platform cannot serve, in the reader's language and without the database.
 
-Too many requests wait; or the database is away, wherever that was met: in a middleware, a session, a view, a template
-or the API. Pages are rendered once for each language; the API answers in problem+json.
+Either too many requests wait, or the database is away, wherever that shows: in a middleware, a session, a view, a
+template or the API. Pages are rendered once per language; the API answers in problem+json.
 """
 
 import json
@@ -41,7 +41,7 @@ SOCKET_ANSWER = "websocket.http.response"  # the extension with which a handshak
 
 
 class Broken(DomainError):
-    """A fault of the platform, told to programs."""
+    """A fault of the platform, as the API reports it."""
 
     code = "broken"
     status = HTTPStatus.INTERNAL_SERVER_ERROR
@@ -57,21 +57,21 @@ BROKEN = Broken(
 
 
 def busy(scope: dict[str, Any]) -> HttpResponse:
-    """503 with Retry-After, before anything else has seen the request."""
-    with override(get_language()):  # the middleware leaves the language as it has set it
-        return _answer(ASGIRequest(scope, BytesIO()))
+    """A 503 response with Retry-After, made before any middleware sees the request."""
+    with override(get_language()):  # the middleware does not reset the language
+        return _busy_with_headers(ASGIRequest(scope, BytesIO()))
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Django's `handler500`, called where an exception came out of the view or of any middleware."""
+    """Django's `handler500`, called for an exception from the view or any middleware."""
     if is_away(sys.exc_info()[1]):
-        return _told(request, DATABASE_AWAY)
+        return _unavailable_response(request, DATABASE_AWAY)
     if _is_api(request):
         return _problem(BROKEN)
     return default_server_error(request)
 
 
-def _told(request: HttpRequest, why: Unavailable) -> HttpResponse:
+def _unavailable_response(request: HttpRequest, why: Unavailable) -> HttpResponse:
     response = _problem(why) if _is_api(request) else HttpResponse(_page(get_language(), why), status=why.status)
     response.headers["Retry-After"] = str(RETRY_AFTER_S)
     response.headers["Cache-Control"] = "no-store"
@@ -91,15 +91,15 @@ def _page(language: str | None, why: Unavailable) -> str:
     return render_to_string("503.html", {"problem": problem_of(why)})
 
 
-def _told_busy(request: HttpRequest) -> HttpResponse:
-    return _told(request, BUSY)
+def _busy_response(request: HttpRequest) -> HttpResponse:
+    return _unavailable_response(request, BUSY)
 
 
-_answer = SecurityHeaders(PreferredLanguage(cast(Handler, LocaleMiddleware(_told_busy))))
+_busy_with_headers = SecurityHeaders(PreferredLanguage(cast(Handler, LocaleMiddleware(_busy_response))))
 
 
-class Sockets:
-    """Ends a WebSocket for which the database or Redis is away in a way that has clients come again."""
+class RetryLaterSockets:
+    """End WebSockets with a code that makes clients retry when the database or Redis is away."""
 
     def __init__(self, application: Any) -> None:
         self.application = application
@@ -107,13 +107,13 @@ class Sockets:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         accepted = False
 
-        async def noting(message: Any) -> None:
+        async def tracking_accept(message: Any) -> None:
             nonlocal accepted
             accepted = accepted or message["type"] == "websocket.accept"
             await send(message)
 
         try:
-            await self.application(scope, receive, noting)
+            await self.application(scope, receive, tracking_accept)
         except Exception as error:
             if not is_away(error) and not is_redis_away(error):
                 raise

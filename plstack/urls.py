@@ -5,25 +5,29 @@ from django.urls import include, path
 
 from apps.common.styleguide import views as styleguide
 from apps.common.views import health, live, set_theme
+from apps.console.search.views import of_portal
 from apps.notifications.views.brand import picture
 from apps.tenants.views import connected, profile, security
 from apps.tenants.views.organisations import switch_organisation
+from apps.workloads import kinds
 from plstack import api_urls
 
 handler500 = "plstack.unavailable.server_error"
 
 urlpatterns = [
     path("", include("apps.console.portal.urls")),
+    path("search/", of_portal, name="search"),
     path("console/what-if/", include("apps.whatif.urls")),
     path("console/", include("apps.console.urls")),
-    path("environments/", include("apps.envs.urls")),
+    *(path(rules.routes.prefix, include(rules.routes.pages)) for rules in kinds.every()),
     path("images/", include("apps.registry.urls")),
-    path("training/", include("apps.training.urls")),
+    path("v2/", include("apps.registry.distribution.urls")),
     path("data/", include("apps.storage.urls")),
     path("billing/", include("apps.billing.urls")),
     path("account/", include("apps.tenants.urls")),
     path("notifications/", include("apps.notifications.urls")),
     path("webhooks/", include("apps.notifications.hook_urls")),
+    path("secrets/", include("apps.secrets.urls")),
     path("brand/<str:name>", picture, name="brand_picture"),
     # One address for each account, changed in the profile: the library's own page of several is not offered.
     path("accounts/email/", profile.to_profile, name="account_email"),

@@ -4,6 +4,7 @@
 """
 
 from scheduler.decisions import (
+    Ahead,
     Alternative,
     Cause,
     CauseCode,
@@ -41,6 +42,7 @@ from scheduler.types import (
 __all__ = [
     "ANY_MODEL",
     "WHOLE_MILLI",
+    "Ahead",
     "Alternative",
     "Amount",
     "Cause",

@@ -1,4 +1,4 @@
-"""What everybody holds, kept between passes: shares of organisations, use below them, and hard limits."""
+"""Use that is kept between passes: shares of organisations, use in the tree below them, and use against quotas."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum, auto
@@ -10,21 +10,21 @@ from scheduler.shares import Bundle, Shares
 from scheduler.types import Queue, Task
 
 
-class Counts(Enum):
-    """What a bill counts for."""
+class BillKind(Enum):
+    """The counts that a bill changes."""
 
-    HELD = auto()  # shares, the tree below, limits
-    LENT = auto()  # the organisation's share alone
-    COMING = auto()  # turns alone
+    HELD = auto()  # the share, the tree below, quotas
+    SHARE_ONLY = auto()  # the organisation's share alone
+    RESERVED = auto()  # the order of turns only
 
 
-Bill = tuple[Task, Mapping[str, int], int, Counts]
+Bill = tuple[Task, Mapping[str, int], int, BillKind]
 
 
 class Accounts:
-    """Shares, paths and quota book under one set of queues. Whole numbers throughout, so that giving back is exact.
+    """Shares, paths and quota book under one set of queues. Whole numbers throughout, so that refunds are exact.
 
-    Between `begin` and `rollback` every bill is noted; `rollback` takes them all back.
+    Every bill after `begin` is recorded; `rollback` reverses all of them.
     """
 
     def __init__(self, total: Bundle) -> None:
@@ -32,16 +32,16 @@ class Accounts:
         self._queues: Sequence[Queue] = ()
         self._bills: list[Bill] | None = None
 
-    def govern(self, queues: Sequence[Queue], members: Iterable[Member]) -> bool:
-        """Take these queues from now on. Only a change of the tree or of what is limited counts everything anew.
+    def set_queues(self, queues: Sequence[Queue], members: Iterable[Member]) -> bool:
+        """Use these queues from now on. Everything is recounted only if the tree or the set of limits changes.
 
-        True when the tree has changed.
+        Returns whether the tree has changed.
         """
         if queues is self._queues:
             return False
         self._queues = queues
-        self.shares.govern(queues)
-        moved, limited = self.paths.govern(queues), self.book.govern(queues)
+        self.shares.set_queues(queues)
+        moved, limited = self.paths.set_queues(queues), self.book.set_queues(queues)
         if moved or limited:
             for member in members:
                 if moved:
@@ -54,35 +54,35 @@ class Accounts:
         self._bills = []
 
     @property
-    def posted(self) -> int:
-        """How many bills there have been since `begin`."""
+    def bill_count(self) -> int:
+        """The number of bills since `begin`."""
         return len(self._bills or ())
 
     def charge(self, task: Task, bundle: Mapping[str, int], sign: int = 1) -> None:
         """One member starts (or, with -1, ends)."""
-        self._post((task, bundle, sign, Counts.HELD))
+        self._post((task, bundle, sign, BillKind.HELD))
 
-    def lend(self, task: Task, bundle: Mapping[str, int], sign: int = 1) -> None:
-        """Count it for the organisation alone: room that is being cleared, or victims that have yet to go."""
-        self._post((task, bundle, sign, Counts.LENT))
+    def charge_share_only(self, task: Task, bundle: Mapping[str, int], sign: int = 1) -> None:
+        """Charge the organisation's share only: for room that is being emptied, or victims that have yet to leave."""
+        self._post((task, bundle, sign, BillKind.SHARE_ONLY))
 
-    def expect(self, task: Task, bundle: Mapping[str, int], sign: int = 1) -> None:
-        """Count what is reserved for it as held where turns are dealt, so that nobody gets all reservations."""
-        self._post((task, bundle, sign, Counts.COMING))
+    def charge_reserved(self, task: Task, bundle: Mapping[str, int], sign: int = 1) -> None:
+        """Count reserved room as held in the order of turns, so that no organisation gets all reservations."""
+        self._post((task, bundle, sign, BillKind.RESERVED))
 
     def _post(self, bill: Bill) -> None:
         self._apply(*bill)
         if self._bills is not None:
             self._bills.append(bill)
 
-    def _apply(self, task: Task, bundle: Mapping[str, int], sign: int, counts: Counts) -> None:
-        if counts is Counts.COMING:
-            self.shares.expect(task.organisation, bundle, sign)
+    def _apply(self, task: Task, bundle: Mapping[str, int], sign: int, counts: BillKind) -> None:
+        if counts is BillKind.RESERVED:
+            self.shares.add_reserved(task.organisation, bundle, sign)
         else:
             self.shares.add(task.organisation, bundle, sign)
-        if counts is not Counts.LENT:
+        if counts is not BillKind.SHARE_ONLY:
             self.paths.charge(task, sign * self.shares.parts(bundle))
-        if counts is Counts.HELD:
+        if counts is BillKind.HELD:
             self.book.charge(task, bundle, sign)
 
     def rollback(self) -> None:

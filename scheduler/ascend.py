@@ -88,7 +88,7 @@ def chip_of(model: str) -> Chip | None:
     return next((chip for family, chip in CHIPS.items() if name.endswith(family)), None)
 
 
-def template(model: str, name: str | None) -> tuple[int, int] | None:
+def template_size(model: str, name: str | None) -> tuple[int, int] | None:
     """(core_milli, memory_mib) of a template on this model, or None when it has no such template."""
     chip = chip_of(model)
     found = chip.templates.get(name or "") if chip is not None else None

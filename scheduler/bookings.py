@@ -1,4 +1,4 @@
-"""Room that is kept in a pass: what was emptied for a task, what was promised before, what the next ones will need."""
+"""Reservations of a pass: room emptied for a task, room promised earlier, and room for the next tasks in the queue."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -13,17 +13,17 @@ from scheduler.catalogue import Entry
 from scheduler.decisions import Cause, CauseCode, Wait
 from scheduler.demand import least_members
 from scheduler.explain import Pending
-from scheduler.horizon import is_endless
+from scheduler.horizon import end_is_unknown
 from scheduler.reservations import Reservation
 from scheduler.roster import Roster
 from scheduler.rules import Rules
-from scheduler.shares import Bundle, Claimed, asked_by, taken_by_all
-from scheduler.timeline import Future
+from scheduler.shares import Bundle, GuaranteeFit, bundle_of_claims, bundle_of_request
+from scheduler.timeline import Timeline
 from scheduler.types import Task
 
 
 class Bookings:
-    """Who has room kept where. `promised`: by task, nodes that an earlier pass reserved, in order of the promises."""
+    """Makes the reservations. `promised`: by task, nodes that an earlier pass reserved, in order of the promises."""
 
     def __init__(
         self,
@@ -37,147 +37,155 @@ class Bookings:
     ) -> None:
         self.allocator, self.cells, self.now, self.rules = allocator, allocator.cells, now, rules
         self.backlog, self.roster, self.accounts = backlog, roster, accounts
-        self.future = Future(self.cells, now, roster, self._takes_back, self._outranks)
-        self._holds = rules.holds
+        self.timeline = Timeline(self.cells, now, roster, self._may_take_back, self._outranks)
+        self._holds_left = rules.holds
         self._promised = promised
-        self._expected: dict[str, Bundle] = {}
+        self._counted_as_held: dict[str, Bundle] = {}
 
-    def emptied(self, holds: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
-        """Tasks that room has been emptied for, or is being emptied, and where."""
-        leaving = self._leaving_for()
+    def emptied_nodes(self, holds: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+        """By task, the nodes that have been or are being emptied for it."""
+        leaving = self._nodes_being_emptied()
         return {
             task_id: (*holds.get(task_id, ()), *sorted(leaving.get(task_id, ())))
             for task_id in sorted({*holds, *leaving})
             if self.backlog.entry(task_id) is not None
         }
 
-    def _leaving_for(self) -> dict[str, set[str]]:
-        """Nodes by the task that members on them are leaving for."""
+    def _nodes_being_emptied(self) -> dict[str, set[str]]:
+        """By task, the nodes with members that are leaving for it."""
         nodes: defaultdict[str, set[str]] = defaultdict(set)
         for member in self.roster.leaving():
             if member.leaving_for is not None:
                 nodes[member.leaving_for].add(self.cells.nodes[member.claim.row].id)
         return nodes
 
-    def keep_room(self, first: Mapping[str, Sequence[str]]) -> None:
-        """Reserve what was emptied, so that nobody else starts there while the last victims leave."""
+    def reserve_emptied(self, first: Mapping[str, Sequence[str]]) -> None:
+        """Reserve emptied nodes, so that nobody else starts there while the last victims leave."""
         for task_id, nodes in first.items():
             reservation = self._reserve_on(task_id, nodes)
             if reservation is not None and reservation.start_p50 <= self.now:
-                self.future.add(replace(reservation, emptied=True))
+                self.timeline.add(replace(reservation, emptied=True))
 
-    def keep_promises(self, first: Collection[str]) -> None:
-        """Reserve again where earlier passes did, so that what was promised moves only when ends move.
+    def restore_promises(self, first: Collection[str]) -> None:
+        """Reserve where earlier passes did, so that a promise moves only when expected ends move.
 
-        A guess binds again once its task has waited so long that it may hold what is free.
+        A guessed reservation binds again once its task has waited long enough to hold free room.
         """
         for task_id, nodes in list(self._promised.items())[: self.rules.reservations]:
             reservation = self._reserve_on(task_id, nodes) if task_id not in first else None
             if reservation is not None:
                 guessed = reservation.guessed and not self._has_waited_long(reservation.task)
-                self.future.add(replace(reservation, promised=True, guessed=guessed))
+                self.timeline.add(replace(reservation, promised=True, guessed=guessed))
 
-    def _expect(self, reservation: Reservation) -> None:
-        """From its turn on a reservation counts as held where turns are dealt.
+    def _count_as_held(self, reservation: Reservation) -> None:
+        """Count a reservation as held in the order of turns, from its own turn on.
 
-        Otherwise whoever holds least would get all reservations. An earlier pass's promise counts from its turn only:
-        counted before, it would put its organisation behind those whose promises are smaller.
+        Otherwise the organisation that holds least would get all reservations. A promise of an earlier pass counts only
+        from its turn on: counted earlier, it would put its organisation behind those with smaller promises.
         """
-        bundle = self._expected[reservation.task.id] = taken_by_all(self.cells, reservation.claims)
-        self.accounts.expect(reservation.task, bundle)
+        bundle = self._counted_as_held[reservation.task.id] = bundle_of_claims(self.cells, reservation.claims)
+        self.accounts.charge_reserved(reservation.task, bundle)
 
     def release(self, task: Task) -> None:
-        """Keep nothing any longer: it starts, or others are asked to make room for it."""
-        self.future.drop(task.id)
-        expected = self._expected.pop(task.id, None)
+        """Drop the task's reservation: it starts, or others are asked to make room for it."""
+        self.timeline.drop(task.id)
+        expected = self._counted_as_held.pop(task.id, None)
         if expected is not None:
-            self.accounts.expect(task, expected, -1)
+            self.accounts.charge_reserved(task, expected, -1)
 
     def _reserve_on(self, task_id: str, nodes: Sequence[str]) -> Reservation | None:
-        """None where it can start there no more: a machine that is gone, silent or closed keeps room for nobody."""
+        """Reserve on these nodes; None if the task can no longer start there, as they are gone, silent or closed."""
         entry = self.backlog.entry(task_id)
         if entry is None or entry.problem is not None:
             return None
         kind = self.allocator.column(entry.demand).kind
         rows = sorted({row for node in nodes if (row := self.cells.row_of.get(node)) is not None and kind.allowed[row]})
-        return self.future.reserve(kind, entry.task, entry.least, rows) if rows else None
+        return self.timeline.reserve(kind, entry.task, entry.least, rows) if rows else None
 
-    def still_promised(self) -> int:
+    def promise_count(self) -> int:
         return sum(self.backlog.entry(task_id) is not None for task_id in self._promised)
 
     def reserve(self, entry: Entry) -> Reservation | None:
-        """The earliest start, kept for the first tasks in the queue that cannot start now.
+        """Reserve the earliest start, for the first tasks in the queue that cannot start now.
 
-        Those that have waited past `hold_after_s` hold what is free there; up to `holds` of them.
+        Up to `holds` tasks that have waited longer than `hold_after_s` also hold the room that is free there.
         """
-        task, kept = entry.task, self.future.kept_for(entry.task.id)
+        task, reservation = entry.task, self.timeline.reservation_of(entry.task.id)
         rows = self._rows_to_hold(entry) if self._may_hold(task) else ()
-        if kept is None and (len(rows) or len(self.future.reservations) < self.rules.reservations):
+        if reservation is None and (len(rows) or len(self.timeline.reservations) < self.rules.reservations):
             kind = self.allocator.column(entry.demand).kind
-            kept = self.future.reserve(kind, task, entry.least, rows if len(rows) else None)
-            if kept is not None:
-                self.future.add(kept)
-                self._expect(kept)
-        elif kept is not None and kept.promised:
-            kept = self.future.confirm(kept)
-            self._expect(kept)
-        if kept is None or not len(rows):
-            return kept
-        self._holds -= 1
-        return self.future.hold(kept)
+            reservation = self.timeline.reserve(kind, task, entry.least, rows if len(rows) else None)
+            if reservation is not None:
+                self.timeline.add(reservation)
+                self._count_as_held(reservation)
+        elif reservation is not None and reservation.promised:
+            reservation = self.timeline.confirm(reservation)
+            self._count_as_held(reservation)
+        if reservation is None or not len(rows):
+            return reservation
+        self._holds_left -= 1
+        return self.timeline.hold(reservation)
 
     def _may_hold(self, task: Task) -> bool:
-        return self._holds > 0 and self._has_waited_long(task)
+        return self._holds_left > 0 and self._has_waited_long(task)
 
     def _has_waited_long(self, task: Task) -> bool:
         return self.now - task.submitted_at > self.rules.hold_after_s
 
     def _rows_to_hold(self, entry: Entry) -> Sequence[int]:
-        """Where it held before, if nobody else holds there by now; else all rows on which nobody holds."""
+        """The rows that it held before, if nobody else holds them by now; else all rows that nobody holds."""
         allowed = self.allocator.column(entry.demand).kind.allowed
         before = {self.cells.row_of.get(node, -1) for node in self._promised.get(entry.task.id, ())}
-        if before and -1 not in before and allowed[list(before)].all() and not self.future.held[list(before)].any():
+        if (
+            before
+            and -1 not in before
+            and allowed[list(before)].all()
+            and not self.timeline.held_rows[list(before)].any()
+        ):
             return sorted(before)
-        rows: list[int] = np.flatnonzero(allowed & ~self.future.held).tolist()
+        rows: list[int] = np.flatnonzero(allowed & ~self.timeline.held_rows).tolist()
         return rows
 
     def waits(self, pending: Sequence[Pending], started: Collection[str]) -> list[Wait]:
-        """Reservations only, old ones of tasks that did not get a turn included; causes are not worked out."""
+        """Waits with reservations only, including earlier ones of tasks that got no turn; causes are not computed."""
         nodes = {p.entry.task.id: self._nodes_of(p.reservation) for p in pending if p.reservation is not None}
         decided = {p.entry.task.id for p in pending} | set(started)
         for task_id, rows in self._promised.items():
             if task_id not in decided and self.backlog.entry(task_id) is not None:
                 nodes[task_id] = tuple(rows)
         why = Cause(CauseCode.BEHIND_RESERVATION)
-        return [Wait(task_id, why, (), at, reserved_nodes=kept) for at, (task_id, kept) in enumerate(nodes.items(), 1)]
+        return [
+            Wait(task_id, why, (), at, reserved_nodes=reserved)
+            for at, (task_id, reserved) in enumerate(nodes.items(), 1)
+        ]
 
-    def _nodes_of(self, kept: Reservation) -> tuple[str, ...]:
-        return tuple(self.cells.nodes[row].id for row in dict.fromkeys(claim.row for claim in kept.claims))
+    def _nodes_of(self, reservation: Reservation) -> tuple[str, ...]:
+        return tuple(self.cells.nodes[row].id for row in dict.fromkeys(claim.row for claim in reservation.claims))
 
-    def _takes_back(self, reserved: Task, other: Task) -> bool:
-        """Whether the reserved task may end the other one when its time comes: by priority, in one organisation."""
+    def _may_take_back(self, reserved: Task, other: Task) -> bool:
+        """Whether the reserved task may pre-empt the other at its start: by priority, within one organisation."""
         return reserved.organisation == other.organisation and other.priority < reserved.priority
 
     def _outranks(self, other: Task, promised: Task) -> bool:
-        """Whether the other task may break an earlier promise: by priority, as part of its guarantee, or of its share.
+        """Whether the other task may break an earlier promise: by priority, guarantee, or equal share.
 
-        The last where the promised one's organisation has its own share and nobody knows when the promise can be met:
-        a card would lie idle without an end, kept from one that is owed it for the sake of one that is not.
+        By equal share only if the promised task's organisation already holds its own and nobody knows when the promise
+        can be met: the card would lie idle indefinitely, kept from an organisation that is owed it for one that is not.
         """
         if other.organisation == promised.organisation:
             return other.priority > promised.priority
-        claims = [self._claimed(task) for task in (other, promised)]
-        if Claimed.INSIDE in claims:
-            return claims[0] is Claimed.INSIDE and claims[1] is not Claimed.INSIDE
+        claims = [self._guarantee_fit(task) for task in (other, promised)]
+        if GuaranteeFit.INSIDE in claims:
+            return claims[0] is GuaranteeFit.INSIDE and claims[1] is not GuaranteeFit.INSIDE
         shares = self.accounts.shares
-        owed = shares.is_owed(other.organisation, asked_by(other, least_members(other)))
-        return owed and shares.has_its_share(promised.organisation) and self._guessed(promised)
+        owed = shares.stays_within_equal_share(other.organisation, bundle_of_request(other, least_members(other)))
+        return owed and shares.holds_equal_share(promised.organisation) and self._start_is_guessed(promised)
 
-    def _guessed(self, promised: Task) -> bool:
-        """Whether nobody knows when those end who are where it is to start: no estimate, or past their p90."""
-        kept = self.future.kept_for(promised.id)
-        rows = {claim.row for claim in kept.claims} if kept is not None else ()
-        return any(is_endless(member, self.now) for row in rows for member in self.future.members_on(row))
+    def _start_is_guessed(self, promised: Task) -> bool:
+        """Whether a member on the reserved rows has an unknown end: no estimate, or past its p90."""
+        reservation = self.timeline.reservation_of(promised.id)
+        rows = {claim.row for claim in reservation.claims} if reservation is not None else ()
+        return any(end_is_unknown(member, self.now) for row in rows for member in self.timeline.members_on(row))
 
-    def _claimed(self, task: Task) -> Claimed:
-        return self.accounts.shares.claim_on_promise(task.organisation, asked_by(task, least_members(task)))
+    def _guarantee_fit(self, task: Task) -> GuaranteeFit:
+        return self.accounts.shares.guarantee_fit(task.organisation, bundle_of_request(task, least_members(task)))

@@ -1,4 +1,4 @@
-"""All who might be asked to give way in a pass, side by side, so that a search need not look at every node."""
+"""All possible victims of a pass as arrays, so that a search need not look at every node."""
 
 from __future__ import annotations
 
@@ -12,101 +12,110 @@ from scheduler.shares import Shares
 from scheduler.types import Task
 from scheduler.victims import Victim
 
-Floor = tuple[int, float, int]  # priority, GPU-seconds lost, row
+CostFloor = tuple[int, float, int]  # priority, GPU-seconds lost, row
 Group = tuple[Mapping[str, int], Ints]
 NEVER = 1 << 30
 ROUNDING = 0.001  # costs are rounded to this
 
 
-class Candidates:
-    """Victims as arrays [V], and where they are as pairs of a victim and a row [P].
+class VictimTable:
+    """Victims as arrays [V], and their places as pairs of a victim and a row [P]. Never changed once it is made."""
 
-    Which of them an organisation can spare is asked for once per kind of bundle, and again when its use has changed.
-    """
-
-    def __init__(self, shares: Shares, rows: int, victims: Iterable[Victim]) -> None:
-        self.shares, self.rows = shares, rows
+    def __init__(self, victims: Iterable[Victim]) -> None:
         self.victims: Sequence[Victim] = sorted(victims, key=lambda victim: victim.task.id)
-        self._index = {victim.task.id: index for index, victim in enumerate(self.victims)}
-        self._codes: dict[str, int] = {}
+        self.index = {victim.task.id: index for index, victim in enumerate(self.victims)}
+        self.codes: dict[str, int] = {}
         names = [victim.task.organisation for victim in self.victims]
-        self._owner = np.array([self._codes.setdefault(name, len(self._codes)) for name in names], np.int64)
-        self._priority = np.array([victim.task.priority for victim in self.victims], np.int64)
-        self._yields = np.array([victim.task.preemptible for victim in self.victims], np.bool_)
-        self._lost = np.array([victim.lost_gpu_s for victim in self.victims], np.float64)
-        self._here = np.ones(len(self.victims), np.bool_)
-        self._spared = np.ones(len(self.victims), np.bool_)
-        self._groups = self._by_bundle()
-        self._as_of: dict[str, int] = {}
-        self._spread()
+        self.owner = np.array([self.codes.setdefault(name, len(self.codes)) for name in names], np.int64)
+        self.priority = np.array([victim.task.priority for victim in self.victims], np.int64)
+        self.yields = np.array([victim.task.preemptible for victim in self.victims], np.bool_)
+        self.lost = np.array([victim.lost_gpu_s for victim in self.victims], np.float64)
+        self.groups = self._by_bundle()
+        self._lay_out_pairs()
 
-    def _spread(self) -> None:
-        """Lay out the pairs, with the cards that each victim holds on each row."""
-        self._on_row: defaultdict[int, list[int]] = defaultdict(list)
-        pairs = [(index, row, cards) for index, victim in enumerate(self.victims) for row, cards in _held(victim)]
+    def _lay_out_pairs(self) -> None:
+        """Build the pairs, with the cards that each victim holds on each row."""
+        self.on_row: defaultdict[int, list[int]] = defaultdict(list)
+        pairs = [
+            (index, row, cards) for index, victim in enumerate(self.victims) for row, cards in _cards_by_row(victim)
+        ]
         for index, row, _ in pairs:
-            self._on_row[row].append(index)
+            self.on_row[row].append(index)
         flat = np.array(pairs, np.int64).reshape(-1, 3)
-        self._at, self._row, cards = flat[:, 0], flat[:, 1], flat[:, 2]
-        self._per_card = np.where(cards > 0, self._lost[self._at] / np.maximum(cards, 1), np.inf)
+        self.at, self.row, cards = flat[:, 0], flat[:, 1], flat[:, 2]
+        self.per_card = np.where(cards > 0, self.lost[self.at] / np.maximum(cards, 1), np.inf)
 
     def _by_bundle(self) -> dict[str, list[Group]]:
-        """Victims of organisations with a guarantee, equal bundles together. All others can spare everything."""
+        """By organisation, its victims grouped by bundle."""
         alike: defaultdict[tuple[str, tuple[tuple[str, int], ...]], list[int]] = defaultdict(list)
         for index, victim in enumerate(self.victims):
-            if self.shares.promised(victim.task.organisation):
-                alike[victim.task.organisation, tuple(sorted(victim.bundle.items()))].append(index)
+            alike[victim.task.organisation, tuple(sorted(victim.bundle.items()))].append(index)
         groups: defaultdict[str, list[Group]] = defaultdict(list)
         for (organisation, bundle), indices in alike.items():
             groups[organisation].append((dict(bundle), np.array(indices, np.int64)))
         return groups
 
-    def strike(self, victims: Iterable[Victim]) -> None:
-        """They have been asked to go."""
+
+class Candidates:
+    """Who of a table may still be asked in this pass, and by whom.
+
+    Whether an organisation can spare a victim is computed once per distinct bundle, and again when its use changes.
+    Those without a guarantee can spare every victim.
+    """
+
+    def __init__(self, shares: Shares, rows: int, table: VictimTable) -> None:
+        self.shares, self.rows, self.table, self.victims = shares, rows, table, table.victims
+        self._available = np.ones(len(self.victims), np.bool_)
+        self._spared = np.ones(len(self.victims), np.bool_)
+        self._groups = {name: groups for name, groups in table.groups.items() if shares.is_guaranteed(name)}
+        self._changes_seen: dict[str, int] = {}
+
+    def remove(self, victims: Iterable[Victim]) -> None:
+        """Drop victims that have been asked to leave."""
         for victim in victims:
-            self._here[self._index[victim.task.id]] = False
+            self._available[self.table.index[victim.task.id]] = False
 
-    def lawful(self, task: Task, reclaims: bool) -> Bools:
-        """[V]: whom the task may take the place of, each taken alone. `reclaims`: others' too, if they can spare it."""
-        own = self._owner == self._codes.get(task.organisation, -1)
-        may = own & self._yields & (self._priority < task.priority)
+    def replaceable_by(self, task: Task, reclaims: bool) -> Bools:
+        """[V]: victims that the task may replace, each taken alone. `reclaims`: also those that others can spare."""
+        own = self.table.owner == self.table.codes.get(task.organisation, -1)
+        may = own & self.table.yields & (self.table.priority < task.priority)
         if reclaims:
-            self._look_what_is_spared()
+            self._refresh_spared()
             may |= ~own & self._spared
-        return np.asarray(may & self._here)
+        return np.asarray(may & self._available)
 
-    def _look_what_is_spared(self) -> None:
+    def _refresh_spared(self) -> None:
         for organisation, groups in self._groups.items():
-            if self._as_of.get(organisation) != self.shares.changes[organisation]:
-                self._as_of[organisation] = self.shares.changes[organisation]
+            if self._changes_seen.get(organisation) != self.shares.changes[organisation]:
+                self._changes_seen[organisation] = self.shares.changes[organisation]
                 for bundle, indices in groups:
                     self._spared[indices] = self.shares.above_guarantee(organisation, bundle)
 
     def on_row(self, row: int, may: Bools) -> list[Victim]:
-        """Those of them on the row, by id."""
-        return [self.victims[index] for index in self._on_row.get(row, ()) if may[index]]
+        """Victims in `may` on the row, by id."""
+        return [self.victims[index] for index in self.table.on_row.get(row, ()) if may[index]]
 
-    def floors(self, may: Bools, short: Ints) -> list[Floor]:
-        """Rows with such victims, the cheapest first. `short` [N]: how many cards must be freed there at least.
+    def cost_floors(self, may: Bools, short: Ints) -> list[CostFloor]:
+        """Lower bounds of the cost by row with victims in `may` [V], lowest first. `short` [N]: cards to free at least.
 
-        No set of victims costs less than its cheapest, nor less per card than the one that costs least per card.
+        No set of victims costs less than its cheapest member, nor less per card than the member cheapest per card.
         """
-        at = may[self._at]
-        rows, who = self._row[at], self._at[at]
+        at = may[self.table.at]
+        rows, who = self.table.row[at], self.table.at[at]
         priority = np.full(self.rows, NEVER, np.int64)
-        np.minimum.at(priority, rows, self._priority[who])
+        np.minimum.at(priority, rows, self.table.priority[who])
         least, per_card = np.full(self.rows, np.inf), np.full(self.rows, np.inf)
-        lowest = self._priority[who] == priority[rows]
-        np.minimum.at(least, rows[lowest], self._lost[who[lowest]])
-        np.minimum.at(per_card, rows, self._per_card[at])
+        lowest = self.table.priority[who] == priority[rows]
+        np.minimum.at(least, rows[lowest], self.table.lost[who[lowest]])
+        np.minimum.at(per_card, rows, self.table.per_card[at])
         lost = np.maximum(least, np.multiply(per_card, short, out=np.zeros(self.rows), where=short > 0)) - ROUNDING
         found = np.flatnonzero((priority < NEVER) & np.isfinite(lost))
         found = found[np.lexsort((found, lost[found], priority[found]))]
         return list(zip(priority[found].tolist(), lost[found].tolist(), found.tolist(), strict=True))
 
 
-def _held(victim: Victim) -> list[tuple[int, int]]:
-    """(row, cards that it holds there)."""
+def _cards_by_row(victim: Victim) -> list[tuple[int, int]]:
+    """(row, number of cards that the victim holds there)."""
     if len(victim.members) == 1:
         (member,) = victim.members
         return [(member.claim.row, len(set(member.columns)))]

@@ -3,8 +3,8 @@
 Rows are nodes in the order given, columns are cards by index (padded with cards that do not exist).
 Everything that scores reads these arrays; everything that places goes through `take` and `give_back`.
 
-What nodes report is not trusted: sizes that are no number of things count as 0, of two cards or nodes with one id the
-first counts and the other gets no work.
+What nodes report is not trusted: invalid sizes count as 0, and of two cards or nodes with one id only the first gets
+work.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -14,7 +14,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.amounts import amount
+from scheduler.amounts import clean_size
+from scheduler.closeness import Distances, distances_between
 from scheduler.mig import profile_named, span
 from scheduler.topology import Domains, domains_of
 from scheduler.types import WHOLE_MILLI, Device, Mode, Node, Slice
@@ -41,7 +42,7 @@ class Claim:
 
 @dataclass(slots=True)
 class View:
-    """What most decisions look at, of some rows. cpu, memory, shape: [k]. core, tenants: [k, G]."""
+    """A copy of the most used arrays for some rows. cpu, memory, shape: [k]. core, tenants: [k, G]."""
 
     rows: Ints
     cpu: Ints
@@ -52,7 +53,7 @@ class View:
 
 
 class Cells:
-    """Arrays of what is free. The log lists rows in the order they changed; readers keep their own position in it.
+    """Arrays of free capacity. The log lists rows in the order they changed; readers keep their own position in it.
 
     cpu, memory: [N]. core, card_memory, full_memory, tenants, mask, owner: [N, G]. shape: [N], an index into
     `shapes`: nodes of one shape have the same cards in the same modes and health, so static checks are per shape.
@@ -67,9 +68,10 @@ class Cells:
         self.cards = [_in_order(node.devices) for node in self.nodes]
         self.column_of = [{card.id: column for column, card in enumerate(cards)} for cards in self.cards]
         self.width = max(1, max((len(cards) for cards in self.cards), default=0))
-        self.total_cpu = np.array([amount(node.cpu_milli) for node in self.nodes], np.int64)
-        self.total_memory = np.array([amount(node.memory_mib) for node in self.nodes], np.int64)
+        self.total_cpu = np.array([clean_size(node.cpu_milli) for node in self.nodes], np.int64)
+        self.total_memory = np.array([clean_size(node.memory_mib) for node in self.nodes], np.int64)
         self.open = np.array([self._is_open(row) for row in range(len(self.nodes))], np.bool_)
+        self.reserved_clusters = tuple(sorted({node.cluster for node in self.nodes if node.reserved}))
         shape, self.shapes = self._intern_shapes()
         self._lay_out(shape)
         self._log: list[int] = []
@@ -80,9 +82,9 @@ class Cells:
         self.claims: list[list[Claim]] = [[] for _ in self.nodes]
 
     def _lay_out(self, shape: Ints) -> None:
-        """All arrays side by side in one, so that one copy takes all there is to know of some rows."""
+        """Store all arrays as columns of one, so that a single copy reads everything about some rows."""
         core = self.numbers(capacity_of)[shape]
-        memory = self.numbers(lambda card: amount(card.memory_mib))[shape]
+        memory = self.numbers(lambda card: clean_size(card.memory_mib))[shape]
         nothing = np.zeros_like(core)
         heads = np.stack([self.total_cpu, self.total_memory, shape], axis=1)
         state = np.concatenate([heads, core, nothing, memory, nothing, nothing + NO_OWNER], axis=1)
@@ -109,19 +111,24 @@ class Cells:
         """Topology domains by row."""
         return domains_of(self.nodes)
 
+    @cached_property
+    def distances(self) -> list[Distances | None]:
+        """How far the cards of each row are from each other; None where nobody knows."""
+        return [distances_between(cards) for cards in self.cards]
+
     @property
     def position(self) -> int:
-        """The end of the log: pass it to `changed` later."""
+        """The end of the log, to be passed to `changed_rows` later."""
         return self._log_start + len(self._log)
 
-    def changed(self, since: int) -> Ints | None:
-        """Rows that changed after a position, in any order; None when that is too long ago to tell."""
+    def changed_rows(self, since: int) -> Ints | None:
+        """Rows that changed after a position, in any order; None if the log no longer reaches back so far."""
         if since < self._log_start:
             return None
         return np.array(list(set(self._log[since - self._log_start :])), np.int64)
 
-    def _note(self, row: int) -> None:
-        """Log a change. A log twice as long as the cluster saves nobody work any more and starts anew."""
+    def _log_change(self, row: int) -> None:
+        """Log a change. A log twice as long as the cluster saves no reader any work, so it is cleared."""
         if len(self._log) >= self._longest_log:
             self._log_start += len(self._log)
             self._log = []
@@ -165,7 +172,7 @@ class Cells:
         return self._profiles.get((row, column), ())
 
     def take(self, claim: Claim) -> None:
-        self._move(claim, 1)
+        self._apply(claim, 1)
         self.claims[claim.row].append(claim)
         owner = self.organisation_code(claim.organisation)
         for piece in claim.slices:
@@ -173,21 +180,28 @@ class Cells:
             if column is not None:
                 self.owner[claim.row, column] = owner
                 if piece.mig_start is not None:
-                    self._cut(claim.row, column, piece, piece.mig_start)
+                    self._mark_partition(claim.row, column, piece, piece.mig_start)
 
     def give_back(self, claim: Claim) -> None:
         """Undo `take`: the arrays are as they were, byte for byte."""
-        self._move(claim, -1)
+        self._apply(claim, -1)
         self.claims[claim.row].remove(claim)
         for piece in claim.slices:
             column = self.column_of[claim.row].get(piece.device_id)
             if column is not None:
-                if not self.tenants[claim.row, column]:
-                    self.owner[claim.row, column] = NO_OWNER
+                if self.owner[claim.row, column] == self.organisation_code(claim.organisation):
+                    self.owner[claim.row, column] = self._newest_owner(claim.row, piece.device_id)
                 if piece.mig_start is not None:
-                    self._heal(claim.row, column, piece, piece.mig_start)
+                    self._clear_partition(claim.row, column, piece, piece.mig_start)
 
-    def _move(self, claim: Claim, sign: int) -> None:
+    def _newest_owner(self, row: int, device_id: str) -> int:
+        """The organisation that took a piece of this card last, of those that still hold one: several may share MIG."""
+        for claim in reversed(self.claims[row]):
+            if any(piece.device_id == device_id for piece in claim.slices):
+                return self.organisation_code(claim.organisation)
+        return NO_OWNER
+
+    def _apply(self, claim: Claim, sign: int) -> None:
         row = claim.row
         self.cpu[row] -= sign * claim.cpu_milli
         self.memory[row] -= sign * claim.memory_mib
@@ -198,15 +212,15 @@ class Cells:
                 self.core[row, column] -= sign * piece.core_milli
                 self.card_memory[row, column] -= sign * piece.memory_mib
                 self.tenants[row, column] += sign
-        self._note(row)
+        self._log_change(row)
 
-    def _cut(self, row: int, column: int, piece: Slice, start: int) -> None:
+    def _mark_partition(self, row: int, column: int, piece: Slice, start: int) -> None:
         profile = profile_named(self.cards[row][column], piece.mig_profile)
         if profile is not None:
             self.mask[row, column] |= span(start, profile.size)
             self._profiles.setdefault((row, column), []).append(profile.name)
 
-    def _heal(self, row: int, column: int, piece: Slice, start: int) -> None:
+    def _clear_partition(self, row: int, column: int, piece: Slice, start: int) -> None:
         profile = profile_named(self.cards[row][column], piece.mig_profile)
         if profile is not None:
             self.mask[row, column] &= ~span(start, profile.size)
@@ -214,12 +228,12 @@ class Cells:
 
 
 def capacity_of(card: Device) -> int:
-    """Compute of an empty card in milli-cards; shared cards may hand out more than they have."""
-    return amount(card.share_milli) if card.mode is Mode.SHARED else WHOLE_MILLI
+    """Compute of an empty card in milli-cards; shared cards may be oversubscribed."""
+    return clean_size(card.share_milli) if card.mode is Mode.SHARED else WHOLE_MILLI
 
 
 def _in_order(devices: Iterable[Device]) -> tuple[Device, ...]:
-    """By index. A card that is reported twice would be handed out twice, so the first one counts."""
+    """By index. Only the first of two cards with one id counts: otherwise the card would be allocated twice."""
     by_id: dict[str, Device] = {}
     for device in sorted(devices, key=lambda d: (d.index, d.id)):
         by_id.setdefault(device.id, device)

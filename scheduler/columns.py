@@ -1,4 +1,4 @@
-"""Request classes and where each fits: one column of scores per class, brought up to date from the log of changes."""
+"""Request classes and where each fits: one column of scores per class, updated from the log of changes."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 
 from scheduler.cells import Bools, Cells, Ints, View
-from scheduler.demand import Demand, claim_on, serves
+from scheduler.demand import Demand, may_enter, piece_size, serves
 from scheduler.partitions import PartitionChoice
 from scheduler.types import GpuRequest, Mode
 
@@ -17,23 +17,23 @@ NEVER = 1 << 60
 
 
 class CardNeeds:
-    """What a class asks of cards. fits, core, memory: [S, G] per node shape."""
+    """A class's requirements of cards. fits, core, memory: [S, G] per node shape."""
 
     def __init__(self, cells: Cells, gpu: GpuRequest, owner: int, profiles: Mapping[str, float]) -> None:
         self.cells, self.gpu, self.owner = cells, gpu, owner
         self.partition = PartitionChoice(cells, gpu, profiles) if gpu.mode is Mode.MIG else None
         self.fits = cells.flags(lambda card: card.healthy and serves(card, gpu))
-        self.core = cells.numbers(lambda card: claim_on(card, gpu)[0])
-        self.memory = cells.numbers(lambda card: claim_on(card, gpu)[1])
+        self.core = cells.numbers(lambda card: piece_size(card, gpu)[0])
+        self.memory = cells.numbers(lambda card: piece_size(card, gpu)[1])
         self.checks_memory = gpu.mode is not Mode.WHOLE and bool((self.memory * self.fits).any())
         self._least = np.where(self.fits, self.core, NEVER)
 
-    def free(self, rows: Ints) -> Bools:
+    def fitting_cards(self, rows: Ints) -> Bools:
         """[k, G]: cards on which one piece fits now."""
-        return self.free_in(self.cells.view(rows))
+        return self.fitting_cards_in(self.cells.view(rows))
 
-    def free_in(self, view: View) -> Bools:
-        """The same for rows that have been looked up."""
+    def fitting_cards_in(self, view: View) -> Bools:
+        """The same for rows of a view."""
         cells, shape = self.cells, view.shape
         if self.partition is not None:
             return np.asarray(self.fits[shape] & self.partition.possible(view.rows))
@@ -56,7 +56,7 @@ class RequestClass:
 
     def __init__(self, cells: Cells, demand: Demand, profiles: Mapping[str, float] | None = None) -> None:
         self.cells, self.demand = cells, demand
-        self.allowed: Bools = cells.open & within(cells, demand)
+        self.allowed: Bools = cells.open & matching_nodes(cells, demand)
         self._all_allowed = bool(self.allowed.all())
         owner = cells.organisation_code(demand.organisation)
         self.cards = CardNeeds(cells, demand.gpu, owner, profiles or {}) if demand.gpu else None
@@ -66,25 +66,27 @@ class RequestClass:
         return self.room_in(self.cells.view(rows))
 
     def room_in(self, view: View) -> tuple[Bools, Bools | None]:
-        """The same for rows that have been looked up."""
+        """The same for rows of a view."""
         ok = (view.cpu >= self.demand.cpu_milli) & (view.memory >= self.demand.memory_mib)
         if not self._all_allowed:
             ok &= self.allowed[view.rows]
         if self.cards is None:
             return ok, None
-        fit = self.cards.free_in(view)
+        fit = self.cards.fitting_cards_in(view)
         if self.cards.gpu.count == 1:
             return ok & np.logical_or.reduce(fit, axis=1), fit
         return ok & (np.add.reduce(fit, axis=1, dtype=np.int64) >= self.cards.gpu.count), fit
 
 
-def within(cells: Cells, demand: Demand) -> Bools:
-    """[N]: nodes inside the zone, logical cluster and architecture asked for."""
-    wanted = (demand.zone, demand.cluster, demand.arch)
-    if wanted == (None, None, None):
+def matching_nodes(cells: Cells, demand: Demand) -> Bools:
+    """[N]: nodes that the demand may enter in the requested zone and cluster, of an architecture that will do."""
+    wanted = (demand.zone, demand.cluster)
+    if wanted == (None, None) and not demand.archs and not cells.reserved_clusters:
         return np.ones(len(cells), np.bool_)
     keep = [
-        all(asked in (None, has) for asked, has in zip(wanted, (n.zone, n.cluster, n.arch), strict=True))
+        all(asked in (None, has) for asked, has in zip(wanted, (n.zone, n.cluster), strict=True))
+        and (not demand.archs or n.arch in demand.archs)
+        and may_enter(n, demand)
         for n in cells.nodes
     ]
     return np.array(keep, np.bool_)
@@ -93,7 +95,7 @@ def within(cells: Cells, demand: Demand) -> Bools:
 class Scorer(Protocol):
     """Rates rows for a class: higher is better, at least 0. The pick is the card for a single piece, or NO_PICK.
 
-    Rows where no member fits may be among them; what is said of those does not matter.
+    Rows where no member fits may be among them; their ratings are ignored.
     """
 
     def rate(self, kind: RequestClass, view: View, fit: Bools | None) -> tuple[Ints, Ints]: ...
@@ -102,8 +104,8 @@ class Scorer(Protocol):
 class Column:
     """Scores of one class over all nodes. Ties go to the lowest row.
 
-    score: [N], INFEASIBLE where no member fits. pick: [N], the card for a single piece. Both are of small numbers, as
-    there is a column for each class.
+    score: [N], INFEASIBLE where no member fits. pick: [N], the card for a single piece. Both use small integer types,
+    since there is a column for each class.
     """
 
     def __init__(self, kind: RequestClass, scorer: Scorer) -> None:
@@ -124,7 +126,7 @@ class Column:
         cells = self.kind.cells
         if self._seen == cells.position:
             return
-        rows = cells.changed(self._seen)
+        rows = cells.changed_rows(self._seen)
         if rows is None:
             self._score_all()
             return

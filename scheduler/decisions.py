@@ -1,4 +1,4 @@
-"""What comes out of a scheduling pass: start here, give way, or wait because."""
+"""The outcome of a scheduling pass: place a member, pre-empt a task, or let it wait, with the cause."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,11 +8,12 @@ from scheduler.types import GpuRequest, Slice
 
 
 class CauseCode(StrEnum):
-    """Why a task waits. Exactly one is named per task."""
+    """Why a task waits; exactly one per waiting task."""
 
     NO_NODES = "no_nodes"
     ZONE = "zone"
     CLUSTER = "cluster"
+    RESERVED = "reserved"
     ARCH = "arch"
     NO_SUCH_MODEL = "no_such_model"
     NO_SUCH_MODE = "no_such_mode"
@@ -52,7 +53,7 @@ class Preempt:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """The dominant cause and what a sentence about it needs, e.g. {"node": "gpu-a01", "devices_short": 1}."""
+    """The dominant cause and the parameters of its message, e.g. {"node": "gpu-a01", "devices_short": 1}."""
 
     code: CauseCode
     params: Mapping[str, int | float | str] = field(default_factory=dict)
@@ -60,7 +61,7 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class FunnelStep:
-    """How many nodes are left after this check; steps come in the order they are applied."""
+    """The number of nodes left after this check; steps are in the order in which they are applied."""
 
     name: str
     count: int
@@ -68,7 +69,7 @@ class FunnelStep:
 
 @dataclass(frozen=True, slots=True)
 class NearestMiss:
-    """The node that comes closest and all that it is short of; `nodes` are this close."""
+    """The node that comes closest and everything it is short of; `nodes` counts the nodes that are equally close."""
 
     node_id: str
     nodes: int = 1
@@ -102,11 +103,27 @@ class Alternative:
 
 
 @dataclass(frozen=True, slots=True)
+class Ahead:
+    """`tasks` are before it in the queue for the same cards; with it they need `cards`, of which `free` are free."""
+
+    tasks: int
+    cards: int
+    free: int
+
+    @property
+    def short(self) -> int:
+        """How many cards must fall free, at least, before all of them have started."""
+        return max(0, self.cards - self.free)
+
+
+@dataclass(frozen=True, slots=True)
 class Wait:
     """The task does not start in this pass, and why. `position` counts from 1 in queue order.
 
-    `reserved_nodes`: where room is kept for it; hand them back as `Snapshot.promised` and the promise is kept.
-    `guessed`: nobody knows when that room falls free, so until then others who fit may use what is free of it.
+    `reserved_nodes`: where room is reserved for it; pass them back as `Snapshot.promised` to keep the promise.
+    `guessed`: nobody knows when that room becomes free, so until then other tasks that fit may use its free part.
+    `ahead`: only for what waits for whole cards.
+    `is_start_known`: every end that its start rests on is estimated, if only by what owners say, and none is overdue.
     """
 
     task_id: str
@@ -120,6 +137,8 @@ class Wait:
     alternatives: tuple[Alternative, ...] = ()
     reserved_nodes: tuple[str, ...] = ()
     guessed: bool = False
+    ahead: Ahead | None = None
+    is_start_known: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,9 +24,9 @@ FORGET_EVERY = 64
 
 
 class Engine:
-    """Free capacity, what runs, and who holds how much. Load it once, then tell it what started and ended.
+    """Free capacity, running members and use per organisation. Load it once, then report starts and ends.
 
-    `plan` leaves it as it was, so a pass costs what has changed since the last one and what waits, not what runs.
+    `plan` leaves it unchanged, so a pass costs in proportion to what has changed and what waits, not to what runs.
     Nodes are fixed: a change of nodes or modes needs a new engine.
     """
 
@@ -42,7 +42,7 @@ class Engine:
         self.start(running)
 
     def start(self, running: Iterable[Running]) -> None:
-        """Members that now run. One on a node that is not here is left out."""
+        """Add members that now run. Members on unknown nodes are skipped."""
         for one in running:
             row = self.cells.row_of.get(one.node_id)
             if row is not None:
@@ -56,23 +56,24 @@ class Engine:
                     self.checkpoints[task.id] = one.last_checkpoint_at
 
     def end(self, task_id: str) -> None:
-        """All members of the task are gone. Unknown tasks are ignored."""
+        """Remove all members of the task. Unknown tasks are ignored."""
         self.checkpoints.pop(task_id, None)
         for member in self.roster.drop(task_id):
             self.cells.give_back(member.claim)
             self.accounts.charge(member.task, member.bundle, -1)
 
-    def leaving(self, task_id: str, for_task_id: str) -> None:
-        """The task has been asked to give way; its cells are kept for the other one."""
-        self.roster.leave(task_id, for_task_id)
+    def mark_leaving(self, task_id: str, for_task_id: str) -> None:
+        """Record that the task has been asked to give way; its capacity is kept for the other task."""
+        self.roster.mark_leaving(task_id, for_task_id)
 
-    def saved(self, task_id: str, at: float) -> None:
-        """The task has written a checkpoint."""
+    def record_checkpoint(self, task_id: str, at: float) -> None:
+        """Record the time of the task's last checkpoint."""
         if task_id in self.roster.of_task:
             self.checkpoints[task_id] = at
+            self.roster.changed()
 
     def obstacle(self, task: Task) -> Cause | None:
-        """Why no node could ever run one member of it, as its cards are set; None where one could."""
+        """Why no node could ever run one member of the task with its cards in their present modes; else None."""
         return problem_with(task) or Funnel(self.cells).obstacle(demand_of(task))
 
     def plan(
@@ -85,9 +86,9 @@ class Engine:
         promised: Mapping[str, Sequence[str]] | None = None,
     ) -> Plan:
         """Decide every waiting task against what runs now."""
-        if self.accounts.govern(queues, self.roster):
+        if self.accounts.set_queues(queues, self.roster):
             self.backlog.clear()
-        self.backlog.follow(waiting, rules.patience)
+        self.backlog.sync(waiting, rules.patience)
         one = Pass(
             self.allocator, self.backlog, self.roster, self.accounts, self.checkpoints, now, rules, promised or {}
         )
@@ -99,24 +100,24 @@ class Engine:
             self.allocator.undo(one.committed)
             self.accounts.rollback()
             self.roster.rollback()
-            self._tidy(waiting)
+            self._forget_gone_tasks(waiting)
 
     def standing_still(self, waiting: Sequence[Task], waits: Sequence[Wait], now: float) -> tuple[str, ...]:
-        """Tasks that a pass which placed nobody left waiting beside free room: see `standstill`."""
+        """Tasks left waiting beside free room by a pass that placed nobody: see `standstill`."""
         tasks = {task.id: task for task in waiting}
         return standing_still(self.allocator, self.roster, waits, tasks, now)
 
-    def _tidy(self, waiting: Sequence[Task]) -> None:
-        """Forget tasks that wait no longer, now and then: asking costs as much as the queue is long."""
+    def _forget_gone_tasks(self, waiting: Sequence[Task]) -> None:
+        """Every FORGET_EVERY passes, drop tasks that no longer wait: the check costs in proportion to the queue."""
         self._passes += 1
         if self._passes % FORGET_EVERY == 0:
-            self.catalogue.forget(task.id for task in waiting)
+            self.catalogue.retain(task.id for task in waiting)
 
 
 def plan(snapshot: Snapshot, now: float, rules: Rules = DEFAULT_RULES) -> Plan:
     """Decide every waiting task of the snapshot: placed in full, or exactly one Wait with its cause.
 
-    `now` is on the same clock as the snapshot's times. Without a mix, the typical one of what runs and waits is used.
+    `now` is on the same clock as the snapshot's times. Without a mix, it uses that of running and waiting tasks.
     """
     tasks = [member.task for member in snapshot.running] + list(snapshot.waiting)
     engine = Engine(snapshot.nodes, snapshot.running, snapshot.mix or mix_of(tasks))

@@ -1,26 +1,35 @@
-"""From tasks that wait to what is said about them: cause, funnel, nearest miss, holders, alternatives, start."""
+"""Explain waiting tasks: cause, funnel, nearest miss, holders, alternatives and expected start."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from scheduler.allocator import Allocator
 from scheduler.catalogue import Entry
 from scheduler.decisions import Cause, CauseCode, Wait
+from scheduler.demand import Demand
 from scheduler.fit_diagnosis import Finding, Funnel
-from scheduler.gangs import fits_empty
+from scheduler.gangs import gang_fits_empty_cluster
 from scheduler.preempt import Preemptor
+from scheduler.queue_ahead import Waiting, ahead_of_each
 from scheduler.reservations import Reservation
 from scheduler.rules import Rules
-from scheduler.timeline import Future
+from scheduler.timeline import Timeline
 from scheduler.wait_context import alternatives, holders
 
 LACKING = {CauseCode.GANG, CauseCode.CPU, CauseCode.MEMORY, CauseCode.DEVICES, CauseCode.SLICES}
 UNCHANGEABLE = {CauseCode.BAD_REQUEST, CauseCode.QUOTA}
 
 
+def _apart(apart: bool) -> dict[str, bool]:
+    """Whether it is for want of a network between the nodes that the members do not start."""
+    return {"apart": True} if apart else {}
+
+
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A task that waits. No finding: its class is explained at the end of the pass, against what is then free."""
+    """A task that waits. Without a finding, its class is explained at the end of the pass, with what is free then."""
 
     entry: Entry
     finding: Finding | None = None
@@ -28,35 +37,53 @@ class Pending:
 
 
 class Explainer:
-    """Words for one pass. Findings are per request class, so a long queue of few classes costs little."""
+    """Explanations of one pass. Findings are per request class, so a long queue of few classes costs little."""
 
-    def __init__(self, allocator: Allocator, future: Future, preemptor: Preemptor, rules: Rules) -> None:
-        self.allocator, self.cells, self.future = allocator, allocator.cells, future
+    def __init__(self, allocator: Allocator, timeline: Timeline, preemptor: Preemptor, rules: Rules) -> None:
+        self.allocator, self.cells, self.timeline = allocator, allocator.cells, timeline
         self.preemptor, self.rules, self.funnel = preemptor, rules, Funnel(allocator.cells)
 
     def waits(self, queue: Sequence[Pending]) -> list[Wait]:
-        """One Wait per pending task, positions from 1 in the order given."""
+        """One Wait per pending task that is to be explained, positions from 1 in the order given."""
         findings: dict[int, Finding] = {}
-        waits = []
-        for position, pending in enumerate(queue, start=1):
+        found = []
+        for pending in queue:
             finding = pending.finding or findings.get(pending.entry.key)
             if finding is None:
                 finding = findings[pending.entry.key] = self._finding(pending.entry)
-            waits.append(self._wait(pending, finding, position))
-        return waits
+            found.append(finding)
+        pairs = list(zip(queue, found, strict=True))
+        waiting = [Waiting(each.entry.demand, each.entry.least, finding.cause.code) for each, finding in pairs]
+        ahead = ahead_of_each(waiting, self._free_cards)
+        return [
+            replace(self._wait(pending, finding, position), ahead=before)
+            for position, ((pending, finding), before) in enumerate(zip(pairs, ahead, strict=True), start=1)
+            if self.rules.explain_only in (None, pending.entry.task.id)
+        ]
+
+    def _free_cards(self, demand: Demand) -> int:
+        """Cards of open nodes that could serve the demand, and are free."""
+        kind = self.allocator.column(demand).kind
+        rows = np.flatnonzero(kind.allowed)
+        return 0 if kind.cards is None else int(kind.cards.fitting_cards(rows).sum())
 
     def _finding(self, entry: Entry) -> Finding:
         finding, least = self.funnel.finding(self.allocator.column(entry.demand).kind), entry.least
-        checked = least > 1 and finding.cause.code in LACKING
-        if checked and not fits_empty(self.cells, entry.demand, least, self.funnel.ever(entry.demand)):
-            return Finding(Cause(CauseCode.NEVER_FITS, {"members": least}), finding.funnel)
+        if least > 1 and finding.cause.code in LACKING:
+            ever = self.funnel.fits_when_empty(entry.demand)
+            if not gang_fits_empty_cluster(self.cells, entry.demand, least, ever):
+                apart = gang_fits_empty_cluster(self.cells, entry.demand, least, ever, joined=True)
+                return Finding(Cause(CauseCode.NEVER_FITS, {"members": least, **_apart(apart)}), finding.funnel)
         if finding.cause.code is CauseCode.GANG:
-            return replace(finding, cause=Cause(CauseCode.GANG, {**finding.cause.params, "members": least}))
+            rows = np.flatnonzero(self.allocator.column(entry.demand).kind.allowed)
+            apart = not any(self.cells.nodes[row].joined for row in rows.tolist())
+            params = {**finding.cause.params, "members": least, **_apart(apart)}
+            return replace(finding, cause=Cause(CauseCode.GANG, params))
         return finding
 
     def _wait(self, pending: Pending, finding: Finding, position: int) -> Wait:
-        entry, kept = pending.entry, pending.reservation
-        row = self._row_to_blame(finding, kept)
+        entry, reservation = pending.entry, pending.reservation
+        row = self._row_to_blame(finding, reservation)
         near = row is not None and position <= self.rules.explain_holders
         other = position <= self.rules.explain_alternatives and finding.cause.code not in UNCHANGEABLE
         return Wait(
@@ -65,18 +92,19 @@ class Explainer:
             finding.funnel,
             position,
             finding.nearest,
-            kept.start_p50 if kept is not None else None,
-            max(kept.start_p50, kept.start_p90) if kept is not None else None,
-            holders(entry.task, row, self.future, self.preemptor) if near and row is not None else (),
+            reservation.start_p50 if reservation is not None else None,
+            max(reservation.start_p50, reservation.start_p90) if reservation is not None else None,
+            holders(entry.task, row, self.timeline, self.preemptor) if near and row is not None else (),
             alternatives(entry.demand, self.allocator) if other else (),
-            self._nodes_of(kept) if kept is not None else (),
-            kept is not None and kept.guessed and not kept.holds,
+            self._nodes_of(reservation) if reservation is not None else (),
+            reservation is not None and reservation.guessed and not reservation.holds,
+            is_start_known=reservation is not None and reservation.estimated,
         )
 
-    def _nodes_of(self, kept: Reservation) -> tuple[str, ...]:
-        return tuple(self.cells.nodes[row].id for row in dict.fromkeys(claim.row for claim in kept.claims))
+    def _nodes_of(self, reservation: Reservation) -> tuple[str, ...]:
+        return tuple(self.cells.nodes[row].id for row in dict.fromkeys(claim.row for claim in reservation.claims))
 
-    def _row_to_blame(self, finding: Finding, kept: Reservation | None) -> int | None:
-        if kept is not None:
-            return kept.claims[0].row
+    def _row_to_blame(self, finding: Finding, reservation: Reservation | None) -> int | None:
+        if reservation is not None:
+            return reservation.claims[0].row
         return self.cells.row_of.get(finding.nearest.node_id) if finding.nearest is not None else None

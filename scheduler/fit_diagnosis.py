@@ -1,28 +1,30 @@
-"""Why a class of requests does not fit now: nodes thinned out check by check, the dominant cause, the nearest miss.
+"""Why a request class does not fit now: nodes left after each check, the dominant cause, the nearest miss.
 
-Standing checks (zone, model, size, health, ...) come first; the first that leaves no node is the cause. When nodes are
-left, the one that is short of the fewest things is named with all that it is short of: grant that, and it fits.
+Static checks (zone, model, size, health, ...) come first; the first that leaves no node is the cause. If nodes are
+left, the nearest miss is the one short of the fewest resources, with all that it lacks: granted that, the member fits.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from scheduler.amounts import amount
+from scheduler.amounts import clean_size
 from scheduler.cells import Bools, Cells, Ints, capacity_of
 from scheduler.columns import CardNeeds, RequestClass
 from scheduler.decisions import Cause, CauseCode, FunnelStep, NearestMiss
-from scheduler.demand import Demand, claim_on, serves
+from scheduler.demand import Demand, may_enter, piece_size, serves
 from scheduler.mig import profile_named
 from scheduler.types import Device, GpuRequest, Mode
 
 MANY = np.iinfo(np.int64).max
+_OF_HARDWARE = frozenset({CauseCode.NO_SUCH_MODEL, CauseCode.NO_SUCH_MODE, CauseCode.NEVER_FITS})
+_BEHIND_RESERVED = _OF_HARDWARE | {CauseCode.ARCH}
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The dominant cause, how the nodes thin out, and the nearest miss where one exists."""
+    """The dominant cause, the nodes left after each check, and the nearest miss if there is one."""
 
     cause: Cause
     funnel: tuple[FunnelStep, ...] = ()
@@ -35,8 +37,8 @@ def can_hold(card: Device, gpu: GpuRequest) -> bool:
         return False
     if gpu.mode is Mode.MIG:
         return profile_named(card, gpu.profile) is not None
-    core, memory = claim_on(card, gpu)
-    return core <= capacity_of(card) and memory <= amount(card.memory_mib)
+    core, memory = piece_size(card, gpu)
+    return core <= capacity_of(card) and memory <= clean_size(card.memory_mib)
 
 
 class Funnel:
@@ -48,57 +50,79 @@ class Funnel:
         self.healthy = np.array([node.healthy for node in cells.nodes], np.bool_)
 
     def finding(self, kind: RequestClass) -> Finding:
-        """The cause now. Where a member does fit, the cause is GANG: there is not room for all of them."""
+        """The present cause. If one member does fit, the cause is GANG: there is no room for all of them."""
         cells, demand = self.cells, kind.demand
         if not len(cells):
             return Finding(Cause(CauseCode.NO_NODES))
         funnel = [FunnelStep("nodes", len(cells))]
-        for code, left in self._thinned((*self._fixed(demand), *self._passing(demand))):
+        for code, left in self._left_after_each((*self._permanent_checks(demand), *self._temporary_checks(demand))):
             funnel.append(FunnelStep(code.value, int(left.sum())))
             if not left.any():
-                return Finding(Cause(code, _asked(demand)), tuple(funnel))
-        return self._capacity(kind, np.flatnonzero(left), funnel)
+                return Finding(Cause(self._blamed(code, demand), _request_params(demand)), tuple(funnel))
+        return self._capacity_finding(kind, np.flatnonzero(left), funnel)
 
     def obstacle(self, demand: Demand) -> Cause | None:
-        """Why no node could ever run one member, whatever ends; None where one could."""
+        """Why no node could ever run one member, even when empty; None if one could."""
         if not len(self.cells):
             return Cause(CauseCode.NO_NODES)
-        found = (code for code, left in self._thinned(self._fixed(demand)) if not left.any())
+        found = (code for code, left in self._left_after_each(self._permanent_checks(demand)) if not left.any())
         code = next(found, None)
-        return Cause(code, _asked(demand)) if code else None
+        return Cause(self._blamed(code, demand), _request_params(demand)) if code else None
 
-    def ever(self, demand: Demand) -> Bools:
+    def _blamed(self, code: CauseCode, demand: Demand) -> CauseCode:
+        """What keeps it from nodes that have what is asked for: RESERVED or ARCH, rather than "no such card"."""
+        if code in _BEHIND_RESERVED and self.cells.reserved_clusters and self._fits_some_reserved_node(demand):
+            return CauseCode.RESERVED
+        if code in _OF_HARDWARE and demand.archs and self.obstacle(replace(demand, archs=())) is None:
+            return CauseCode.ARCH
+        return code
+
+    def _fits_some_reserved_node(self, demand: Demand) -> bool:
+        clusters = self.cells.reserved_clusters
+        return clusters != demand.entitled and self.obstacle(replace(demand, entitled=clusters)) is None
+
+    def fits_when_empty(self, demand: Demand) -> Bools:
         """[N]: nodes that could hold one member when empty, whatever their state."""
         big = (self.cells.total_cpu >= demand.cpu_milli) & (self.cells.total_memory >= demand.memory_mib)
         gpu = demand.gpu
-        return big if gpu is None else big & self._enough(lambda card: can_hold(card, gpu), gpu.count)
+        return big if gpu is None else big & self._with_enough_cards(lambda card: can_hold(card, gpu), gpu.count)
 
-    def _enough(self, holds: Callable[[Device], bool], count: int) -> Bools:
-        """[N]: nodes with at least `count` cards for which it holds."""
+    def _with_enough_cards(self, holds: Callable[[Device], bool], count: int) -> Bools:
+        """[N]: nodes with at least `count` cards that satisfy `holds`."""
         if not self.cells.width:
             return np.zeros(len(self.cells), np.bool_)
         return np.asarray((self.cells.flags(holds).sum(1) >= count)[self.cells.shape])
 
-    def _thinned(self, checks: Iterable[tuple[CauseCode, Bools]]) -> Iterator[tuple[CauseCode, Bools]]:
+    def _left_after_each(self, checks: Iterable[tuple[CauseCode, Bools]]) -> Iterator[tuple[CauseCode, Bools]]:
         """[N] after each check: nodes that passed it and all before it."""
         left = np.ones(len(self.cells), np.bool_)
         for code, passed in checks:
             left = left & passed
             yield code, left
 
-    def _fixed(self, demand: Demand) -> list[tuple[CauseCode, Bools]]:
-        """What no waiting changes."""
+    def _permanent_checks(self, demand: Demand) -> list[tuple[CauseCode, Bools]]:
+        """Checks whose outcome no waiting changes."""
         gpu, everywhere = demand.gpu, np.ones(len(self.cells), np.bool_)
         return [
-            (CauseCode.ZONE, self._named(demand.zone, [node.zone for node in self.cells.nodes])),
-            (CauseCode.CLUSTER, self._named(demand.cluster, [node.cluster for node in self.cells.nodes])),
-            (CauseCode.ARCH, self._named(demand.arch, [node.arch for node in self.cells.nodes])),
-            (CauseCode.NO_SUCH_MODEL, self._enough(lambda card: gpu.accepts(card.model), 1) if gpu else everywhere),
-            (CauseCode.NO_SUCH_MODE, self._enough(lambda card: serves(card, gpu), 1) if gpu else everywhere),
-            (CauseCode.NEVER_FITS, self.ever(demand)),
+            (CauseCode.ZONE, self._matching(demand.zone, [node.zone for node in self.cells.nodes])),
+            (CauseCode.CLUSTER, self._matching(demand.cluster, [node.cluster for node in self.cells.nodes])),
+            *self._reserved_check(demand),
+            (CauseCode.ARCH, np.array([not demand.archs or node.arch in demand.archs for node in self.cells.nodes])),
+            (
+                CauseCode.NO_SUCH_MODEL,
+                self._with_enough_cards(lambda card: gpu.accepts(card.model), 1) if gpu else everywhere,
+            ),
+            (CauseCode.NO_SUCH_MODE, self._with_enough_cards(lambda card: serves(card, gpu), 1) if gpu else everywhere),
+            (CauseCode.NEVER_FITS, self.fits_when_empty(demand)),
         ]
 
-    def _passing(self, demand: Demand) -> list[tuple[CauseCode, Bools]]:
+    def _reserved_check(self, demand: Demand) -> list[tuple[CauseCode, Bools]]:
+        """Only where there are reserved nodes at all."""
+        if not self.cells.reserved_clusters:
+            return []
+        return [(CauseCode.RESERVED, np.array([may_enter(node, demand) for node in self.cells.nodes], np.bool_))]
+
+    def _temporary_checks(self, demand: Demand) -> list[tuple[CauseCode, Bools]]:
         return [
             (CauseCode.NODE_UNSCHEDULABLE, self.schedulable),
             (CauseCode.NODE_UNHEALTHY, self.healthy & self._healthy_cards(demand.gpu)),
@@ -107,16 +131,16 @@ class Funnel:
     def _healthy_cards(self, gpu: GpuRequest | None) -> Bools:
         if gpu is None:
             return np.ones(len(self.cells), np.bool_)
-        return self._enough(lambda card: card.healthy and can_hold(card, gpu), gpu.count)
+        return self._with_enough_cards(lambda card: card.healthy and can_hold(card, gpu), gpu.count)
 
-    def _named(self, asked: str | None, names: list[str]) -> Bools:
+    def _matching(self, asked: str | None, names: list[str]) -> Bools:
         return np.array([asked is None or asked == name for name in names], np.bool_)
 
-    def _capacity(self, kind: RequestClass, rows: Ints, funnel: list[FunnelStep]) -> Finding:
+    def _capacity_finding(self, kind: RequestClass, rows: Ints, funnel: list[FunnelStep]) -> Finding:
         cells, demand = self.cells, kind.demand
         cpu = np.maximum(0, demand.cpu_milli - cells.cpu[rows])
         memory = np.maximum(0, demand.memory_mib - cells.memory[rows])
-        devices, core, card_memory = self._card_shorts(kind.cards, rows)
+        devices, core, card_memory = self._card_shortfalls(kind.cards, rows)
         left = np.ones(len(rows), np.bool_)
         for code, short in ((CauseCode.CPU, cpu), (CauseCode.MEMORY, memory), (CauseCode.DEVICES, devices)):
             left = left & (short == 0)
@@ -131,12 +155,12 @@ class Funnel:
         nearest = NearestMiss(cells.nodes[int(rows[best])].id, alike, *named)
         return Finding(Cause(_dominant(nearest, demand.gpu), miss_params(nearest)), tuple(funnel), nearest)
 
-    def _card_shorts(self, cards: CardNeeds | None, rows: Ints) -> tuple[Ints, Ints, Ints]:
-        """[k] each: cards that are missing, and the compute and memory the best unfit card is short of."""
+    def _card_shortfalls(self, cards: CardNeeds | None, rows: Ints) -> tuple[Ints, Ints, Ints]:
+        """[k] each: the number of missing cards, and the compute and memory that the best unfit card is short of."""
         nothing = np.zeros(len(rows), np.int64)
         if cards is None:
             return nothing, nothing, nothing
-        fit, shape = cards.free(rows), self.cells.shape[rows]
+        fit, shape = cards.fitting_cards(rows), self.cells.shape[rows]
         missing = np.maximum(0, cards.gpu.count - fit.sum(1))
         if cards.gpu.mode not in (Mode.VGPU, Mode.SHARED):
             return missing, nothing, nothing
@@ -167,10 +191,10 @@ def miss_params(miss: NearestMiss) -> dict[str, int | float | str]:
     }
 
 
-def _asked(demand: Demand) -> Mapping[str, int | float | str]:
-    """What the request asked for, for a sentence about a standing cause."""
+def _request_params(demand: Demand) -> Mapping[str, int | float | str]:
+    """The request as parameters of a message about a static cause."""
     asked: dict[str, int | float | str] = {"cpu_milli": demand.cpu_milli, "memory_mib": demand.memory_mib}
-    for name, value in (("zone", demand.zone), ("cluster", demand.cluster), ("arch", demand.arch)):
+    for name, value in (("zone", demand.zone), ("cluster", demand.cluster), ("arch", "|".join(demand.archs) or None)):
         if value is not None:
             asked[name] = value
     if demand.gpu is not None:

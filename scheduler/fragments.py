@@ -1,7 +1,7 @@
-"""Fragmentation and stranded capacity: what a node's free cards are worth to the typical mix.
+"""Fragmentation and stranded capacity: how much of a node's free cards the typical mix can use.
 
 F_n(M) = sum over m of p_m * f(n, m): all idle GPU-milli of the node when task kind m cannot run there, else the idle
-GPU-milli on cards that are too small for it ("Beware of Fragmentation", ATC'23). H adds cards stranded for want of CPU:
+GPU-milli on cards that are too small for it ("Beware of Fragmentation", ATC'23). H adds cards stranded by lack of CPU:
 H = F + w * max(0, idle_gpu - idle_cpu * 1000 / R), R the mix's mean CPU-milli per 1000 GPU-milli.
 
 A kind that asks for one card is lost to a card or not whatever the other cards hold, so its part of F is a sum over
@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 
 from scheduler.cells import Bools, Cells, Floats, Ints, View
-from scheduler.losses import LossTable, ManyCards, counts_as_idle, kinds_in
+from scheduler.losses import LossTable, MultiCardLosses, counts_as_idle, kinds_of_mix
 from scheduler.mix import SCALE, cpu_per_card
 from scheduler.types import WHOLE_MILLI, Mix
 
@@ -23,7 +23,7 @@ STRANDED_WEIGHT = 0.6
 
 
 @dataclass(slots=True)
-class Idle:
+class IdleCards:
     """Cards of some rows. shape: [k]; value: [k, G], GPU-milli that count as idle; code: their place in the table."""
 
     shape: Ints
@@ -34,23 +34,23 @@ class Idle:
 
 
 @lru_cache(maxsize=4096)
-def _none_and(size: int) -> Ints:
-    """[2, 1]: before and after something of this size is taken."""
+def _before_and_after(size: int) -> Ints:
+    """[2, 1]: 0 and the size, to subtract from free capacity before and after the size is taken."""
     return np.array([[0], [size]], np.int64)
 
 
 class Potential:
-    """F or H of rows, and how a placement would change it, in GPU-milli times SCALE. Keeps nothing of the rows.
+    """F or H of rows, and its change by a placement, in GPU-milli times SCALE. Keeps no state of the rows.
 
     `stranded_weight` 0 gives plain F.
     """
 
     def __init__(self, cells: Cells, mix: Mix | None, stranded_weight: float = STRANDED_WEIGHT) -> None:
-        kinds = kinds_in(cells, mix)
+        kinds = kinds_of_mix(cells, mix)
         self.cells = cells
         self.table = LossTable(cells, [kind for kind in kinds if kind.gpu.count == 1])
         many = [kind for kind in kinds if kind.gpu.count > 1]
-        self.many = ManyCards(cells, many) if many else None
+        self.many = MultiCardLosses(cells, many) if many else None
         self.tracks_memory = self.table.tracks_memory or (self.many is not None and self.many.tracks_memory)
         others = cells.flags(lambda card: not counts_as_idle(card)).any()
         self._live: Ints | None = cells.flags(counts_as_idle).astype(np.int64) if others else None
@@ -66,22 +66,22 @@ class Potential:
 
     def after_cpu(self, view: View, cpu_milli: int) -> Floats:
         """[k]: the change when a task without cards is added."""
-        idle, cpu = self._idle(view), view.cpu - _none_and(cpu_milli)
+        idle, cpu = self._idle(view), view.cpu - _before_and_after(cpu_milli)
         before, after = self._sums(idle, self._lost(idle, cpu), np.add.reduce(idle.value, axis=1), cpu)
         return np.asarray(after - before)
 
     def after_whole(self, view: View, cpu_milli: int, taken: Bools, count: int) -> Floats:
         """[k]: the change when the `count` cards in `taken` [k, G], all idle, are given whole."""
-        idle, cpu = self._idle(view), view.cpu - _none_and(cpu_milli)
+        idle, cpu = self._idle(view), view.cpu - _before_and_after(cpu_milli)
         lost, kept = self._lost(idle, cpu), ~taken
         lost[1] *= kept
-        milli = np.add.reduce(idle.value, axis=1) - _none_and(count * WHOLE_MILLI)
+        milli = np.add.reduce(idle.value, axis=1) - _before_and_after(count * WHOLE_MILLI)
         before, after = self._sums(idle, lost, milli, cpu, kept)
         return np.asarray(after - before)
 
     def after_share(self, view: View, cpu_milli: int, core_milli: Ints, memory_mib: Ints) -> Floats:
         """[k, G]: the change when the piece is cut from each card in turn; core_milli and memory_mib are [S, G]."""
-        idle, cpu = self._idle(view), view.cpu - _none_and(cpu_milli)
+        idle, cpu = self._idle(view), view.cpu - _before_and_after(cpu_milli)
         memory = None if idle.memory is None else idle.memory - memory_mib[view.shape]
         cut = self._cards(view, view.core - core_milli[view.shape], memory)
         lost = self._lost(idle, cpu)
@@ -97,24 +97,24 @@ class Potential:
             change = change + self._stranded(milli[:, None] + cut.value - idle.value, cpu[1][:, None])
         return np.asarray(change + elsewhere[:, None])
 
-    def _idle(self, view: View) -> Idle:
+    def _idle(self, view: View) -> IdleCards:
         return self._cards(view, view.core, self.cells.card_memory[view.rows] if self.tracks_memory else None)
 
-    def _cards(self, view: View, core: Ints, memory: Ints | None) -> Idle:
-        """Idle is the larger of free compute and free memory: where one of them runs out, the other is a fragment."""
+    def _cards(self, view: View, core: Ints, memory: Ints | None) -> IdleCards:
+        """Idle is the larger of free compute and free memory: if one of them runs out, the other is a fragment."""
         value = core
         if memory is not None:
             value = np.maximum(core, memory * WHOLE_MILLI // np.maximum(self.cells.full_memory[view.rows], 1))
         if self._live is not None:
             value = value * self._live[view.shape]
-        return Idle(view.shape, core, memory, value, self.table.code(view.shape, core, memory))
+        return IdleCards(view.shape, core, memory, value, self.table.code(view.shape, core, memory))
 
-    def _lost(self, idle: Idle, cpu: Ints) -> Ints:
-        """[c, k, G]: what the table says is lost on each card, beside each of the [c, k] amounts of CPU."""
+    def _lost(self, idle: IdleCards, cpu: Ints) -> Ints:
+        """[c, k, G]: the loss on each card by the table, with each of the [c, k] amounts of free CPU."""
         return self.table.lost(idle.value, idle.code, cpu)
 
-    def _sums(self, idle: Idle, lost: Ints, milli: Ints, cpu: Ints, kept: Bools | None = None) -> Floats:
-        """[c, k]: the potential beside these amounts of CPU, from the idle milli and the losses of single cards.
+    def _sums(self, idle: IdleCards, lost: Ints, milli: Ints, cpu: Ints, kept: Bools | None = None) -> Floats:
+        """[c, k]: the potential with these amounts of free CPU, from the idle milli and the losses of single cards.
 
         `kept` [k, G]: the cards that are left in the last of them.
         """
@@ -124,7 +124,7 @@ class Potential:
         return np.asarray(total + self._stranded(milli, cpu) if self.stranded_weight else total)
 
     def _stranded(self, milli: Ints, cpu: Ints) -> Floats:
-        """GPU-milli that have no CPU to go with them, weighted, in whole numbers."""
+        """GPU-milli without CPU to use them with, weighted, in whole numbers."""
         stranded = milli - cpu * self.cpu_to_gpu
         np.maximum(stranded, 0.0, out=stranded)
         stranded *= self.stranded_weight

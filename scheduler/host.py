@@ -1,6 +1,6 @@
-"""One node as plain numbers, for "what if": what would fit once these tasks have left or that one has come.
+"""One node as plain numbers, to try changes on: what would fit after some tasks leave or another one starts.
 
-The arrays in `cells` answer for all nodes at once; this answers for one node over time. Both must agree on what fits.
+The arrays in `cells` cover all nodes now; a `Host` covers one node over time. Both must agree on what fits.
 """
 
 from collections.abc import Iterator
@@ -9,15 +9,16 @@ from itertools import islice, repeat
 
 from scheduler.allocator import partition_slice
 from scheduler.cells import NO_OWNER, Cells, Claim
-from scheduler.demand import Demand, claim_on, serves
+from scheduler.closeness import Distances, closest
+from scheduler.demand import Demand, piece_size, serves
 from scheduler.mig import profile_named, profiles_of, span
-from scheduler.partitions import NOWHERE, best_starts, uniform
+from scheduler.partitions import NOWHERE, best_starts, uniform_weights
 from scheduler.types import WHOLE_MILLI, Device, GpuRequest, Mode, Slice
 
 
 @dataclass(slots=True)
 class Host:
-    """Free capacity of one row, detached from the cells. Lists run along the node's cards."""
+    """A copy of one row's free capacity, detached from the cells. Lists have one item per card."""
 
     row: int
     cards: tuple[Device, ...]
@@ -30,22 +31,23 @@ class Host:
     mask: list[int]
     owner: list[str]
     profiles: list[list[str]]
+    distances: Distances | None = None
 
     def give_back(self, claim: Claim) -> None:
-        self._move(claim, 1)
+        self._apply(claim, 1)
 
     def take(self, claim: Claim) -> None:
-        self._move(claim, -1)
+        self._apply(claim, -1)
 
-    def _move(self, claim: Claim, sign: int) -> None:
+    def _apply(self, claim: Claim, sign: int) -> None:
         self.cpu += sign * claim.cpu_milli
         self.memory += sign * claim.memory_mib
         for piece in claim.slices:
             column = self.column_of.get(piece.device_id)
             if column is not None:
-                self._move_piece(column, piece, sign, claim.organisation)
+                self._apply_piece(column, piece, sign, claim.organisation)
 
-    def _move_piece(self, column: int, piece: Slice, sign: int, organisation: str) -> None:
+    def _apply_piece(self, column: int, piece: Slice, sign: int, organisation: str) -> None:
         self.core[column] += sign * piece.core_milli
         self.card_memory[column] += sign * piece.memory_mib
         self.tenants[column] -= sign
@@ -63,33 +65,36 @@ class Host:
             self.profiles[column].append(profile.name)
 
     def fits(self, demand: Demand) -> Claim | None:
-        """What one member would take, or None. The constraints on the node itself are the caller's."""
+        """The claim of one member, or None if it does not fit. The caller checks zone, cluster and architecture."""
         if self.cpu < demand.cpu_milli or self.memory < demand.memory_mib:
             return None
         slices: tuple[Slice, ...] = ()
         if demand.gpu is not None:
             if sum(map(self._may_take, range(len(self.cards)), repeat(demand.gpu))) < demand.gpu.count:
-                return None  # most of the time, and a good deal cheaper than naming the pieces that there are
+                return None  # the common case, and much cheaper than building the pieces
             slices = tuple(islice(self.pieces(demand), demand.gpu.count))
             if len(slices) < demand.gpu.count:
                 return None
         return Claim(self.row, demand.cpu_milli, demand.memory_mib, slices, demand.organisation)
 
     def pieces(self, demand: Demand) -> Iterator[Slice]:
-        """One piece per card that could serve: whole cards by index, others on the fullest cards first."""
+        """One piece per card that fits: the nearest whole cards, others on the fullest cards first."""
         gpu = demand.gpu
         if gpu is None:
             return
         columns = [column for column in range(len(self.cards)) if self._may_take(column, gpu)]
         if gpu.mode is not Mode.WHOLE:
             columns.sort(key=lambda column: (self.core[column], column))
+        elif self.distances is not None and gpu.count > 1:
+            fit = tuple(column for column in columns if self._piece(column, gpu, demand.organisation) is not None)
+            columns = list(closest(self.distances, fit, gpu.count)) if len(fit) >= gpu.count else []
         for column in columns:
             piece = self._piece(column, gpu, demand.organisation)
             if piece is not None:
                 yield piece
 
     def _may_take(self, column: int, gpu: GpuRequest) -> bool:
-        """The cheap half of the check: an idle card for a whole one, some compute for a share."""
+        """The cheap half of the check: a whole card must be idle, and a share needs compute left."""
         if gpu.mode is Mode.WHOLE:
             return not self.tenants[column] and self.core[column] == WHOLE_MILLI
         return gpu.mode is Mode.MIG or self.core[column] >= 0
@@ -100,7 +105,7 @@ class Host:
             return None
         if gpu.mode is Mode.MIG:
             return self._partition(column, gpu.profile or "")
-        core, memory = claim_on(card, gpu)
+        core, memory = piece_size(card, gpu)
         if gpu.mode is Mode.WHOLE:
             return Slice(card.id, memory, core)
         if gpu.mode is Mode.SHARED and self.owner[column] not in ("", organisation):
@@ -113,12 +118,12 @@ class Host:
         profile, geometry = profile_named(card, name), profiles_of(card)
         if profile is None or self.profiles[column].count(name) >= profile.maximum:
             return None
-        start = best_starts(geometry, name, uniform(geometry))[0][self.mask[column]]
+        start = best_starts(geometry, name, uniform_weights(geometry))[0][self.mask[column]]
         return None if start == NOWHERE else partition_slice(card, name, start)
 
 
 def host_of(cells: Cells, row: int) -> Host:
-    """The row as it is now."""
+    """A copy of the row as it is now."""
     cards = cells.cards[row]
     width = len(cards)
     names = cells.organisations
@@ -134,4 +139,5 @@ def host_of(cells: Cells, row: int) -> Host:
         cells.mask[row, :width].tolist(),
         [names[code] if code != NO_OWNER else "" for code in cells.owner[row, :width].tolist()],
         [list(cells.profiles_on(row, column)) for column in range(width)],
+        cells.distances[row],
     )

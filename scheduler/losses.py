@@ -1,4 +1,4 @@
-"""What the typical mix loses on idle cards: a table per card for kinds of one card, counts per node for the others."""
+"""Losses of the typical mix on idle cards: a table for kinds of one card, counts per node for kinds of several."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import Protocol
 import numpy as np
 
 from scheduler.cells import Bools, Cells, Ints
-from scheduler.demand import claim_on, serves
+from scheduler.demand import piece_size, serves
 from scheduler.mix import SCALE
 from scheduler.types import WHOLE_MILLI, Device, GpuRequest, Mix, Mode
 from scheduler.validate import makes_sense
 
-MOST_CELLS = 1 << 22  # of the table; a mix with more different sizes than that loses its rarest kinds
+MOST_CELLS = 1 << 22  # of the table; a mix with more distinct sizes loses its rarest kinds
 NEVER = 1 << 60
 
 Need = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class MixKind:
     """A kind of task of the mix that asks for cards; `weight` is its share in SCALE-ths."""
 
     cpu_milli: int
@@ -30,13 +30,13 @@ class Kind:
     weight: int
 
     def need_on(self, card: Device) -> Need | None:
-        """(core_milli, memory_mib) of one piece on the card, None where it is not served.
+        """(core_milli, memory_mib) of one piece on the card, None if the card cannot serve it.
 
-        Memory is 0 where it follows compute: for whole cards, and for a vGPU that names no size.
+        Memory is 0 if it follows from compute: for whole cards, and for a vGPU without a memory size.
         """
         if not card.healthy or not serves(card, self.gpu):
             return None
-        core, memory = claim_on(card, self.gpu)
+        core, memory = piece_size(card, self.gpu)
         follows = self.gpu.mode is Mode.WHOLE or not (self.gpu.memory_mib or self.gpu.profile)
         return core, 0 if follows else memory
 
@@ -59,11 +59,11 @@ def counts_as_idle(card: Device) -> bool:
     return card.healthy and card.mode in (Mode.WHOLE, Mode.VGPU)
 
 
-def kinds_in(cells: Cells, mix: Mix | None) -> list[Kind]:
-    """The kinds that ask for whole cards or vGPUs, the most frequent ones if there are too many for a table."""
+def kinds_of_mix(cells: Cells, mix: Mix | None) -> list[MixKind]:
+    """The kinds that request whole cards or vGPUs; only the most frequent ones if there are too many for a table."""
     entries = sorted(mix.entries, key=lambda entry: -entry.share) if mix else []
     kinds = [
-        Kind(entry.cpu_milli, entry.gpu, round(entry.share * SCALE))
+        MixKind(entry.cpu_milli, entry.gpu, round(entry.share * SCALE))
         for entry in entries
         if entry.gpu is not None
         and entry.gpu.mode in (Mode.WHOLE, Mode.VGPU)
@@ -75,13 +75,13 @@ def kinds_in(cells: Cells, mix: Mix | None) -> list[Kind]:
     return kinds
 
 
-def _table_size(kinds: Sequence[Kind], cards: Iterable[Device]) -> int:
+def _table_size(kinds: Sequence[MixKind], cards: Iterable[Device]) -> int:
     needs = [[kind.need_on(card) for kind in kinds] for card in cards]
     return prod(len(steps) + 1 for steps in _steps(kinds, needs)) * (len(set(map(tuple, needs))) + 1)
 
 
-def _steps(kinds: Sequence[Kind], needs: Iterable[Iterable[Need | None]]) -> tuple[Ints, Ints, Ints]:
-    """The sizes at which the mix tells nodes and cards apart: CPU, card memory, card compute, ascending."""
+def _steps(kinds: Sequence[MixKind], needs: Iterable[Iterable[Need | None]]) -> tuple[Ints, Ints, Ints]:
+    """The distinct sizes that the mix requests, ascending: CPU, card memory, card compute."""
     sizes = {need for row in needs for need in row if need is not None}
     memory = {memory for _, memory in sizes} - {0}
     return _sorted({kind.cpu_milli for kind in kinds}), _sorted(memory), _sorted({core for core, _ in sizes})
@@ -96,12 +96,12 @@ def _step(steps: Ints, value: int) -> int:
 
 
 class LossTable:
-    """Per card: the share of the mix (SCALE = all of it) to which an idle card is of no use.
+    """Per card: the share of the mix (SCALE = all of it) that cannot use an idle card.
 
     One table per sort of card (which requests it serves), over steps of node CPU, card memory and card compute.
     """
 
-    def __init__(self, cells: Cells, kinds: Sequence[Kind]) -> None:
+    def __init__(self, cells: Cells, kinds: Sequence[MixKind]) -> None:
         known: dict[tuple[Need | None, ...], int] = {(None,) * len(kinds): 0}
         sort = cells.numbers(lambda card: known.setdefault(tuple(kind.need_on(card) for kind in kinds), len(known)))
         self._cpu, self._memory, core = steps = _steps(kinds, known)
@@ -125,7 +125,7 @@ class LossTable:
         return len(self._memory) > 0
 
     def code(self, shape: Ints, core: Ints, memory: Ints | None) -> Ints:
-        """[k, G]: where the cards stand in the table, but for the CPU beside them."""
+        """[k, G]: the cards' index in the table, without the step for free CPU."""
         code = self._core.take(core, mode="clip")
         code += self._sort[shape]
         if memory is not None and self.tracks_memory:
@@ -133,7 +133,7 @@ class LossTable:
         return code
 
     def lost(self, value: Ints, code: Ints, cpu: Ints) -> Ints:
-        """[c, k, G]: idle GPU-milli times the share of the mix that cannot use them beside so much CPU, [c, k]."""
+        """[c, k, G]: idle GPU-milli times the share of the mix that cannot use them with this much free CPU, [c, k]."""
         step = self._cpu.searchsorted(cpu, side="right")
         step *= self._level
         lost: Ints = self._table.take(step[:, :, None] + code)
@@ -141,13 +141,13 @@ class LossTable:
         return lost
 
 
-class ManyCards:
-    """Kinds of several cards, J requests of one card each that differ in the number of cards.
+class MultiCardLosses:
+    """Kinds of several cards, as J distinct requests per card; kinds of one request differ in CPU and card count.
 
-    `_weight`: [J, steps of CPU, cards + 1], the weight of the kinds for which so many fitting cards are enough.
+    `_weight`: [J, steps of CPU, cards + 1], the weight of the kinds that this CPU and these cards suffice for.
     """
 
-    def __init__(self, cells: Cells, kinds: Sequence[Kind]) -> None:
+    def __init__(self, cells: Cells, kinds: Sequence[MixKind]) -> None:
         pieces = list(dict.fromkeys(_one_card(kind) for kind in kinds))
         self._cpu = _sorted({kind.cpu_milli for kind in kinds})
         needs = [_needs(cells, piece) for piece in pieces]
@@ -165,7 +165,7 @@ class ManyCards:
         return bool((self._memory > 0).any())
 
     def useful(self, cards: Cards, cpu: Ints, kept: Bools | None = None) -> Ints:
-        """[c, k]: idle GPU-milli times the weight of the kinds that can use them beside so much CPU, [c, k].
+        """[c, k]: idle GPU-milli times the weight of the kinds that can use them with this much free CPU, [c, k].
 
         `kept` [k, G]: the cards that count in the last of them.
         """
@@ -180,7 +180,7 @@ class ManyCards:
         return np.asarray(np.add.reduce(weight * useful, axis=0))
 
     def useful_after(self, cards: Cards, cut: Cards, cpu: Ints) -> Ints:
-        """[k, G]: the same when one card in turn is as in `cut`."""
+        """[k, G]: the same with each card in turn replaced by its state in `cut`."""
         before, after = self._fits(cards), self._fits(cut)
         useful_before = before * cards.value
         useful = after * cut.value - useful_before + np.add.reduce(useful_before, axis=2)[:, :, None]
@@ -195,13 +195,13 @@ class ManyCards:
         return fits & (cards.memory >= self._memory[:, cards.shape]) if cards.memory is not None else fits
 
 
-def _one_card(kind: Kind) -> Kind:
-    """What the kind asks of each card, the same for all kinds that differ only in CPU and number."""
-    return Kind(0, replace(kind.gpu, count=1), 0)
+def _one_card(kind: MixKind) -> MixKind:
+    """The kind's request per card, equal for all kinds that differ only in CPU and number of cards."""
+    return MixKind(0, replace(kind.gpu, count=1), 0)
 
 
-def _needs(cells: Cells, kind: Kind) -> tuple[Ints, Ints]:
-    """[S, G] each: the compute and memory of a piece on each card; compute that is never there where not served."""
+def _needs(cells: Cells, kind: MixKind) -> tuple[Ints, Ints]:
+    """[S, G] each: the compute and memory of a piece on each card; compute is NEVER on cards that cannot serve it."""
     return (
         np.where(
             cells.flags(lambda card: kind.need_on(card) is not None),

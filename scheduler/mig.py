@@ -1,13 +1,13 @@
 """MIG geometry: which partitions a card may hold and where.
 
 Memory-slice starts and sizes as NVIDIA's driver reports them (nvmlDeviceGetGpuInstancePossiblePlacements); names and
-maxima from NVIDIA's MIG User Guide, "Supported MIG Profiles". What a node discovers on its own cards wins over this
-table (`Device.mig_profiles`); other vendors' partitions come from there alone.
+maxima from NVIDIA's MIG User Guide, "Supported MIG Profiles". What a node discovers on its own cards
+(`Device.mig_profiles`) overrides this table; other vendors' partitions come from discovery only.
 """
 
 from functools import cache, lru_cache
 
-from scheduler.amounts import amount
+from scheduler.amounts import clean_size
 from scheduler.types import Device, MigProfile
 
 SLICES = 8  # the most memory slices of any card; occupancy is a mask of so many bits
@@ -59,12 +59,12 @@ def table_for(model: str, memory_mib: int) -> tuple[MigProfile, ...]:
         return _geometry(24 * 1024, _A30, _FOUR_SLICES, 4)
     if not any(family in name for family in _EIGHT_SLICE_FAMILIES):
         return ()
-    size = min(_NAMES, key=lambda gb: abs(gb * 1024 - amount(memory_mib)))
-    return _geometry(amount(memory_mib), _NAMES[size], _EIGHT_SLICES, SLICES)
+    size = min(_NAMES, key=lambda gb: abs(gb * 1024 - clean_size(memory_mib)))
+    return _geometry(clean_size(memory_mib), _NAMES[size], _EIGHT_SLICES, SLICES)
 
 
 def profiles_of(device: Device) -> tuple[MigProfile, ...]:
-    """What this card may be cut into: discovered by its node, else from the table."""
+    """The profiles of the card: as discovered by its node, else from the table."""
     if device.mig_profiles is None:
         return table_for(device.model, device.memory_mib)
     return _legal(device.mig_profiles)
@@ -72,7 +72,7 @@ def profiles_of(device: Device) -> tuple[MigProfile, ...]:
 
 @lru_cache(maxsize=256)
 def _legal(reported: tuple[MigProfile, ...]) -> tuple[MigProfile, ...]:
-    """The profiles that make sense: a size, a name, and starts inside the card. One name counts once."""
+    """The valid profiles: with a size, a name, and starts inside the card. Only the first of each name counts."""
     by_name: dict[str, MigProfile] = {}
     for profile in reported:
         inside = profile.starts and min(profile.starts) >= 0 and max(profile.starts) + profile.size <= SLICES
@@ -83,7 +83,7 @@ def _legal(reported: tuple[MigProfile, ...]) -> tuple[MigProfile, ...]:
 
 
 def compute_slices(device: Device) -> int:
-    """Compute slices of the card: what as many as it may hold of one profile use, of the profile that uses most."""
+    """Compute slices of the card: the most that any one profile uses when the card holds as many of it as it can."""
     return max((p.compute * min(p.maximum, len(p.starts)) for p in profiles_of(device)), default=1)
 
 

@@ -1,4 +1,4 @@
-"""The typical workload that fragmentation is measured against.
+"""The typical mix of tasks against which fragmentation is measured.
 
 Kept in whole numbers so that fragmentation is exact: a change of zero is zero, whatever the order of the sums.
 """
@@ -12,18 +12,18 @@ from scheduler.validate import makes_sense
 
 COVERAGE = 0.95
 SCALE = 1_000_000_000
-Kind = tuple[int, GpuRequest | None]
+TaskKind = tuple[int, GpuRequest | None]
 
 
-def kind_of(task: Task) -> Kind:
+def kind_of(task: Task) -> TaskKind:
     """Tasks of one kind are alike to the mix: CPU, cards and how much of each."""
     return task.cpu_milli, task.gpu
 
 
-def typical_mix(weights: Mapping[Kind, float]) -> Mix:
+def typical_mix(weights: Mapping[TaskKind, float]) -> Mix:
     """The most frequent kinds until they cover 95 %, renormalised (Weng et al., ATC'23, section 4.1)."""
     total = sum(weights.values())
-    chosen: list[tuple[Kind, float]] = []
+    chosen: list[tuple[TaskKind, float]] = []
     covered = 0.0
     for kind, weight in sorted(weights.items(), key=lambda item: (-item[1], repr(item[0]))):
         if covered >= COVERAGE * total:
@@ -34,8 +34,8 @@ def typical_mix(weights: Mapping[Kind, float]) -> Mix:
 
 
 def mix_of(tasks: Iterable[Task]) -> Mix:
-    """The typical mix of these tasks, each counted once. Requests that make no sense do not count."""
-    counts: defaultdict[Kind, float] = defaultdict(float)
+    """The typical mix of these tasks, each counted once. Invalid requests do not count."""
+    counts: defaultdict[TaskKind, float] = defaultdict(float)
     for task in tasks:
         if makes_sense(*kind_of(task)):
             counts[kind_of(task)] += 1.0
@@ -46,14 +46,14 @@ def mix_of(tasks: Iterable[Task]) -> Mix:
 class LearnedMix:
     """Weights of kinds that fade with a half-life, so that the mix follows what people submit.
 
-    Frozen: `seen` returns the next state, which the caller keeps between passes.
+    Frozen: `with_tasks` returns the next state, which the caller stores between passes.
     """
 
     half_life_s: float = 7 * 86400.0
     at: float = 0.0
-    weights: Mapping[Kind, float] | None = None
+    weights: Mapping[TaskKind, float] | None = None
 
-    def seen(self, tasks: Iterable[Task], now: float) -> "LearnedMix":
+    def with_tasks(self, tasks: Iterable[Task], now: float) -> "LearnedMix":
         fade = 0.5 ** (max(0.0, now - self.at) / self.half_life_s)
         weights = {kind: w * fade for kind, w in (self.weights or {}).items() if w * fade > 1e-6}
         for kind in map(kind_of, tasks):

@@ -1,4 +1,4 @@
-"""The state of the cards by model: used, idle, of no use to any package, out of reach. For the console's queue page."""
+"""Use of cards by model: used, idle, too fragmented for any package, offline. For the console's queue page."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -27,16 +27,16 @@ class ModelUse:
     most_whole: int
 
 
-def by_model(cells: Cells, packages: Iterable[Demand]) -> tuple[ModelUse, ...]:
-    """One line per model, by name. `packages`: what may be asked for, as request classes."""
+def use_by_model(cells: Cells, packages: Iterable[Demand]) -> tuple[ModelUse, ...]:
+    """One line per model, by name. `packages`: the offered packages, as request classes."""
     models = sorted({card.model for cards in cells.shapes for card in cards})
     online = cells.open[:, None] & cells.flags(lambda card: card.healthy)[cells.shape]
     idle = np.clip(cells.core, 0, WHOLE_MILLI)
-    useful = usable(cells, packages)
+    useful = usable_cards(cells, packages)
     return tuple(_line(cells, model, online, idle, useful) for model in models)
 
 
-def usable(cells: Cells, packages: Iterable[Demand]) -> Bools:
+def usable_cards(cells: Cells, packages: Iterable[Demand]) -> Bools:
     """[N, G]: cards on which at least one package could start now."""
     rows = np.arange(len(cells))
     useful = np.zeros_like(cells.core, np.bool_)

@@ -1,4 +1,4 @@
-"""MIG: where a partition may go on each card, and which place costs the least.
+"""MIG: where a partition can start on each card, and which start costs the least.
 
 Per geometry a table over all occupancy masks: F(mask) = sum of p * (free slices - slices that profile p could still
 cover). A placement takes the card and start with the least change of F, then the fewest free slices.
@@ -26,7 +26,7 @@ def slices_of(geometry: Geometry) -> int:
 
 
 def coverable(mask: int, profile: MigProfile) -> int:
-    """Most slices that copies of the profile could cover in the free part. Starts do not overlap each other partly."""
+    """Most slices that copies of the profile could cover in the free part. Spans of two starts never overlap partly."""
     covered = 0
     for start in profile.starts:
         piece = span(start, profile.size)
@@ -49,7 +49,7 @@ def _fragments(mask: int, geometry: Geometry, weights: tuple[float, ...], total:
     return sum(w * (free - coverable(mask, p)) for p, w in zip(geometry, weights, strict=True) if w)
 
 
-def uniform(geometry: Geometry) -> tuple[float, ...]:
+def uniform_weights(geometry: Geometry) -> tuple[float, ...]:
     return tuple(1.0 / len(geometry) for _ in geometry)
 
 
@@ -78,7 +78,7 @@ def _best_start(mask: int, profile: MigProfile, table: tuple[float, ...], total:
 
 
 def profile_weights(mix: Mix | None) -> dict[str, float]:
-    """How often each profile is asked for in the mix."""
+    """The share of each MIG profile in the mix."""
     weights: dict[str, float] = {}
     for entry in mix.entries if mix is not None else ():
         if entry.gpu is not None and entry.gpu.mode is Mode.MIG and entry.gpu.profile:
@@ -87,9 +87,9 @@ def profile_weights(mix: Mix | None) -> dict[str, float]:
 
 
 def weights_on(geometry: Geometry, asked: Mapping[str, float]) -> tuple[float, ...]:
-    """The share of each profile in the slices that are asked for, adding up to 1; uniform when none is asked for."""
+    """The share of each profile in the requested slices, adding up to 1; uniform if none is requested."""
     slices = [asked.get(p.name, 0.0) * p.size for p in geometry]
-    return tuple(part / sum(slices) for part in slices) if any(slices) else uniform(geometry)
+    return tuple(part / sum(slices) for part in slices) if any(slices) else uniform_weights(geometry)
 
 
 class PartitionChoice:
@@ -99,19 +99,19 @@ class PartitionChoice:
         self.cells, self.name, self._asked = cells, gpu.profile or "", asked
         known: dict[Geometry, int] = {(): 0}
         geometry = cells.numbers(lambda card: known.setdefault(profiles_of(card), len(known)))
-        self._at: Ints = geometry * MASKS  # [S, G]: where the card's geometry stands in the tables
+        self._at: Ints = geometry * MASKS  # [S, G]: offset of the card's geometry in the tables
         tables = [best_starts(g, self.name, weights_on(g, asked)) if g else NO_PLACE for g in known]
         self._starts, self._costs = (np.array(table, np.int64).ravel() for table in zip(*tables, strict=True))
         self._limited = any(self._is_limited(g) for g in known)
 
     def _is_limited(self, geometry: Geometry) -> bool:
-        """Whether a maximum is below what the geometry allows (media engines): the mask does not show that."""
+        """Whether the maximum is below what the geometry allows (media engines), which the mask does not show."""
         profile = next((p for p in geometry if p.name == self.name), None)
         return profile is not None and profile.maximum * profile.size < coverable(0, profile)
 
     def possible(self, rows: Ints) -> Bools:
         """[k, G]: cards where the partition has a legal place now."""
-        ok = self._starts.take(self._places(rows)) != NOWHERE
+        ok = self._starts.take(self._table_index(rows)) != NOWHERE
         if self._limited:
             for index, row in enumerate(rows.tolist()):
                 ok[index] &= [self._under_maximum(row, column) for column in range(self.cells.width)]
@@ -126,10 +126,10 @@ class PartitionChoice:
 
     def cost(self, rows: Ints) -> Ints:
         """[k, G]: cost of the best start on each card; meaningful only where `possible`."""
-        return np.asarray(self._costs.take(self._places(rows)))
+        return np.asarray(self._costs.take(self._table_index(rows)))
 
     def start(self, row: int, column: int) -> int:
         return int(self._starts[self._at[self.cells.shape[row], column] + self.cells.mask[row, column]])
 
-    def _places(self, rows: Ints) -> Ints:
+    def _table_index(self, rows: Ints) -> Ints:
         return np.asarray(self._at[self.cells.shape[rows]] + self.cells.mask[rows])

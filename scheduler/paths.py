@@ -1,4 +1,4 @@
-"""Places in the tree below an organisation, and how much each of them uses."""
+"""Paths in the tree of departments and users below an organisation, and the use of each."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ Path = tuple[str, ...]
 
 
 class Paths:
-    """Place of tasks in the tree below the organisation, weights, and use per knot.
+    """Paths of tasks in the tree below the organisation, with the weight and use of each part.
 
     Use is the sum of its members' dominant shares, in whole parts of the cluster (`Shares.parts`).
     """
@@ -20,8 +20,8 @@ class Paths:
         self._used: defaultdict[Path, int] = defaultdict(int)
         self._known: dict[tuple[str, str, str], Path] = {}
 
-    def govern(self, queues: Sequence[Queue]) -> bool:
-        """Take these weights and this tree; True when the tree has changed, and use must be counted anew."""
+    def set_queues(self, queues: Sequence[Queue]) -> bool:
+        """Use these weights and this tree; True if the tree has changed, so that use must be counted again."""
         self._weight = {(q.organisation, q.level, q.id): q.weight for q in queues if q.weight > 0}
         parent = {(q.organisation, q.id): q.parent for q in queues if q.level is QueueLevel.DEPARTMENT}
         if parent == self._parent:
@@ -31,7 +31,7 @@ class Paths:
         self._known.clear()
         return True
 
-    def of(self, task: Task) -> Path:
+    def path(self, task: Task) -> Path:
         """(organisation, department, sub-department, ..., user)."""
         key = (task.organisation, task.department, task.user)
         if key not in self._known:
@@ -47,7 +47,7 @@ class Paths:
         return chain
 
     def charge(self, task: Task, parts: int) -> None:
-        path = self.of(task)
+        path = self.path(task)
         for depth in range(2, len(path) + 1):
             self._used[path[:depth]] += parts
 

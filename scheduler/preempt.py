@@ -1,9 +1,10 @@
-"""Who gives way: the cheapest set of victims that lets a task start, whole gangs, none of them needless.
+"""Choose the victims of pre-emption: the cheapest set that lets a task start, in whole gangs, none needless.
 
 A victim is pre-emptible and strictly lower in priority in the same organisation; or it belongs to an organisation that
-keeps its guarantee without it, while the task's organisation stays inside its own. Both orders are strict: none swings
-back and forth. Cost, in this order: highest victim priority, GPU-seconds since the last checkpoint, gangs broken,
-count. Greedy by cost per useful resource, then pruned backwards; exact for up to EXACT_VICTIMS candidates on a node.
+keeps its guarantee without it, while the task's organisation stays inside its own. Both orders are strict, so no two
+tasks displace each other in turn. Cost, in this order: highest victim priority, GPU-seconds since the last checkpoint,
+gangs broken, count. Greedy by cost per useful resource, then pruned backwards; exact for up to EXACT_VICTIMS candidates
+on a node.
 """
 
 from __future__ import annotations
@@ -14,16 +15,16 @@ from itertools import combinations
 
 import numpy as np
 
-from scheduler.candidates import Candidates, Floor
+from scheduler.candidates import Candidates, CostFloor, VictimTable
 from scheduler.cells import Bools, Cells, Claim, Ints
 from scheduler.columns import RequestClass
 from scheduler.demand import Demand, least_members, serves
 from scheduler.host import Host, host_of
 from scheduler.roster import Member
-from scheduler.shares import Shares, asked_by
-from scheduler.timeline import Future
+from scheduler.shares import Shares, bundle_of_request
+from scheduler.timeline import Timeline
 from scheduler.types import Task
-from scheduler.victims import Cost, Eviction, Victim, bundle_of, by_cost, cost_of, go, prune
+from scheduler.victims import Cost, Eviction, Victim, bundle_of_members, by_cost, cost_of, prune, remove_victim
 
 EXACT_VICTIMS = 12
 EXACT_ROWS = 8
@@ -36,36 +37,36 @@ class Preemptor:
     def __init__(
         self,
         cells: Cells,
-        future: Future,
+        timeline: Timeline,
         shares: Shares,
         now: float,
         checkpoints: Mapping[str, float],
         *,
         firm: bool = True,
     ) -> None:
-        """`firm`: what is not pre-emptible is never asked, even beyond its organisation's guarantee."""
-        self.cells, self.future, self.shares, self.now = cells, future, shares, now
-        self.roster, self.checkpoints, self.firm = future.roster, checkpoints, firm
+        """`firm`: tasks that are not pre-emptible are never asked, even beyond their organisation's guarantee."""
+        self.cells, self.timeline, self.shares, self.now = cells, timeline, shares, now
+        self.roster, self.checkpoints, self.firm = timeline.roster, checkpoints, firm
         self._victims: dict[str, Victim] = {}
         self._candidates: Candidates | None = None
 
-    def anybody(self) -> bool:
-        """Whether anybody at all might be asked."""
-        return any(self.roster.yielding.values()) or (not self.firm and any(self.roster.firm.values()))
+    def has_candidates(self) -> bool:
+        """Whether there may be any victim at all."""
+        return any(self.roster.preemptible.values()) or (not self.firm and any(self.roster.non_preemptible.values()))
 
     def victim(self, task_id: str) -> Victim | None:
-        """The task as a victim, when it may be asked at all: not firm, past its minimum run time, not leaving."""
+        """The task as a victim; None if it may not be asked: firm, within its minimum run time, or leaving."""
         members = self.roster.of_task.get(task_id)
         if members is None or not self._may_be_asked(members):
             return None
         if task_id not in self._victims:
             lost = self._lost(members, self.checkpoints.get(task_id))
-            bundle = members[0].bundle if len(members) == 1 else bundle_of(members)
+            bundle = members[0].bundle if len(members) == 1 else bundle_of_members(members)
             self._victims[task_id] = Victim(members[0].task, tuple(members), lost, bundle)
         return self._victims[task_id]
 
     def _may_be_asked(self, members: Sequence[Member]) -> bool:
-        """Asked of everybody that runs, in every pass: the cheap questions first."""
+        """Called for every running task in every pass, so the cheap checks come first."""
         task = members[0].task
         if (self.firm and not task.preemptible) or not self.roster.ran_before(task.id):
             return False
@@ -80,54 +81,62 @@ class Preemptor:
             total += member.gpu_milli / 1000 * max(0.0, self.now - since)
         return total
 
-    def may(self, task: Task, victim: Victim) -> bool:
+    def may_replace(self, task: Task, victim: Victim) -> bool:
         """Whether the task may take the victim's place."""
         if task.organisation == victim.task.organisation:
             return victim.task.preemptible and victim.task.priority < task.priority
-        return self._may_reclaim(task) and self._spared(victim.task.organisation, [victim])
+        return self._may_reclaim(task) and self._keeps_guarantee(victim.task.organisation, [victim])
 
-    def _spared(self, organisation: str, victims: Sequence[Victim]) -> bool:
-        """Whether the organisation keeps its guarantee when these of its tasks are gone."""
-        if not self.shares.promised(organisation):
+    def _keeps_guarantee(self, organisation: str, victims: Sequence[Victim]) -> bool:
+        """Whether the organisation keeps its guarantee without these victims."""
+        if not self.shares.is_guaranteed(organisation):
             return True
-        gone = bundle_of(m for victim in victims if victim.task.organisation == organisation for m in victim.members)
+        gone = bundle_of_members(
+            m for victim in victims if victim.task.organisation == organisation for m in victim.members
+        )
         return self.shares.above_guarantee(organisation, gone)
 
-    def lawful(self, task: Task, victims: Sequence[Victim]) -> bool:
+    def keep_guarantees(self, task: Task, victims: Sequence[Victim]) -> bool:
         """Whether these victims together leave every other organisation its guarantee."""
         others = {v.task.organisation for v in victims} - {task.organisation}
-        return all(self._spared(organisation, victims) for organisation in others)
+        return all(self._keeps_guarantee(organisation, victims) for organisation in others)
 
     def find(self, task: Task, kind: RequestClass, least: int) -> Eviction | None:
         """The cheapest eviction that makes room for `least` members, or None."""
-        may = self._all().lawful(task, self._may_reclaim(task))
+        may = self._all_candidates().replaceable_by(task, self._may_reclaim(task))
         if not may.any():
             return None
-        return self._single(task, kind, may) if least == 1 else self._several(task, kind, may, least)
+        if least == 1:
+            return self._for_one_member(task, kind, may)
+        return self._for_gang(task, kind, may, least)
 
-    def asked(self, victims: Sequence[Victim]) -> None:
-        """These have been asked to go, and are not asked again."""
-        self._all().strike(victims)
+    def mark_asked(self, victims: Sequence[Victim]) -> None:
+        """Record that these victims have been asked to leave, so that they are not asked again."""
+        self._all_candidates().remove(victims)
 
-    def _all(self) -> Candidates:
-        """Everybody who may be asked at all: nobody comes to them in a pass."""
+    def _all_candidates(self) -> Candidates:
+        """All possible victims, built once: none is added during a pass."""
         if self._candidates is None:
-            books = (self.roster.yielding,) if self.firm else (self.roster.yielding, self.roster.firm)
-            asked = (task_id for book in books for tasks in book.values() for task_id in tasks)
-            everybody = (self.victim(task_id) for task_id in asked)
-            able = [victim for victim in everybody if victim is not None]
-            self._candidates = Candidates(self.shares, len(self.cells), able)
+            table = self.roster.kept("victims", (self.now, self.firm), self._victim_table)
+            self._candidates = Candidates(self.shares, len(self.cells), table)
         return self._candidates
+
+    def _victim_table(self) -> VictimTable:
+        """Nobody has been asked in this pass yet, and who started in it is no victim: as when the pass began."""
+        books = (self.roster.preemptible,) if self.firm else (self.roster.preemptible, self.roster.non_preemptible)
+        asked = (task_id for book in books for tasks in book.values() for task_id in tasks)
+        everybody = (self.victim(task_id) for task_id in asked)
+        return VictimTable(victim for victim in everybody if victim is not None)
 
     def _may_reclaim(self, task: Task) -> bool:
         """Whether the task would still be inside its organisation's guarantee."""
-        return self.shares.within_guarantee(task.organisation, asked_by(task, least_members(task)))
+        return self.shares.within_guarantee(task.organisation, bundle_of_request(task, least_members(task)))
 
-    def _single(self, task: Task, kind: RequestClass, may: Bools) -> Eviction | None:
-        """Rows where it cannot cost much first, up to SEARCH_ROWS that can make room; until the next is too dear."""
+    def _for_one_member(self, task: Task, kind: RequestClass, may: Bools) -> Eviction | None:
+        """Try rows by their lower bound of cost, up to SEARCH_ROWS evictions; stop when the next bound is too high."""
         found: list[Eviction] = []
-        everybody = self._all()
-        for priority, lost, row in everybody.floors(may, self._short(kind)):
+        everybody = self._all_candidates()
+        for priority, lost, row in everybody.cost_floors(may, self._cards_short(kind)):
             if len(found) >= SEARCH_ROWS or (found and found[0].cost <= (priority, lost)):
                 break
             eviction = self._greedy(task, kind, row, everybody.on_row(row, may), ())
@@ -137,35 +146,71 @@ class Preemptor:
         exact = [self._exact(task, kind.demand, eviction, here) for eviction, here in first]
         return min([*exact, *found[EXACT_ROWS:]], key=by_cost, default=None)
 
-    def _short(self, kind: RequestClass) -> Ints:
-        """[N]: how many cards somebody must leave before one member fits; 0 where that is hard to say."""
+    def _cards_short(self, kind: RequestClass) -> Ints:
+        """[N]: a lower bound of the cards to free before one member fits; 0 on rows that members are leaving."""
         if kind.cards is None:
             return np.zeros(len(self.cells), np.int64)
         rows = np.arange(len(self.cells))
-        short = kind.cards.gpu.count - np.add.reduce(kind.cards.free(rows), axis=1, dtype=np.int64)
+        short = kind.cards.gpu.count - np.add.reduce(kind.cards.fitting_cards(rows), axis=1, dtype=np.int64)
         short[[member.claim.row for member in self.roster.leaving()]] = 0
         return np.asarray(np.maximum(short, 0))
 
-    def _several(self, task: Task, kind: RequestClass, may: Bools, least: int) -> Eviction | None:
-        """Members one after the other, each on the row where it costs least more."""
+    def _for_gang(self, task: Task, kind: RequestClass, may: Bools, least: int) -> Eviction | None:
+        """In the domain where it costs least: members in two domains would not reach each other."""
+        floors, wide = self._all_candidates().cost_floors(may, self._cards_short(kind)), self.cells.domains.widest
+        several = np.bincount(wide) > (len(wide) if kind.demand.one_node else 1)
+        alone = [floor for floor in floors if not several[wide[floor[2]]]]
+        found = [self._on_one_node(task, kind, may, least, alone)]
+        for domain in sorted({int(wide[row]) for _, _, row in floors if several[wide[row]]}):
+            here = [floor for floor in floors if wide[floor[2]] == domain]
+            found.append(self._on_several_nodes(task, kind, may, least, here))
+        return min((eviction for eviction in found if eviction is not None), key=by_cost, default=None)
+
+    def _on_several_nodes(
+        self, task: Task, kind: RequestClass, may: Bools, least: int, floors: Sequence[CostFloor]
+    ) -> Eviction | None:
+        """Place members one by one, each on the row of the floors' domain with the least additional cost."""
         victims: list[Victim] = []
         claims: list[Claim] = []
-        floors, open_rows = self._all().floors(may, self._short(kind)), self._open_rows(kind)
+        wide = self.cells.domains.widest
+        domain = np.flatnonzero(wide == wide[floors[0][2]])
+        open_rows, inside = self._open_rows(kind, domain), set(domain.tolist())
         while len(claims) < least:
             best: Eviction | None = None
-            for bound, row in _bounds(floors, open_rows, victims):
+            for bound, row in _cost_bounds(floors, open_rows, victims, inside):
                 if best is not None and by_cost(best) <= (bound, row):
                     break
-                option = self._greedy(task, kind, row, self._all().on_row(row, may), victims, claims)
+                option = self._greedy(task, kind, row, self._all_candidates().on_row(row, may), victims, claims)
                 best = option if best is None else best if option is None else min(best, option, key=by_cost)
             if best is None:
                 return None
             victims, claims = list(best.victims), [*claims, *best.claims]
-        return Eviction(tuple(victims), tuple(claims)) if victims and self.lawful(task, victims) else None
+        return Eviction(tuple(victims), tuple(claims)) if victims and self.keep_guarantees(task, victims) else None
 
-    def _open_rows(self, kind: RequestClass) -> set[int]:
-        rows = np.arange(len(self.cells))
-        return set(np.flatnonzero(kind.room(rows)[0]).tolist())
+    def _on_one_node(
+        self, task: Task, kind: RequestClass, may: Bools, least: int, floors: Sequence[CostFloor]
+    ) -> Eviction | None:
+        """All members on one row: the cheapest of up to SEARCH_ROWS rows that can make room."""
+        found: list[Eviction] = []
+        for priority, lost, row in floors:
+            if len(found) >= SEARCH_ROWS or (found and min(each.cost for each in found) <= (priority, lost)):
+                break
+            eviction = self._gang_on_row(task, kind, row, self._all_candidates().on_row(row, may), least)
+            if eviction is not None and eviction.victims:
+                found.append(eviction)
+        return min(found, key=by_cost, default=None)
+
+    def _gang_on_row(self, task: Task, kind: RequestClass, row: int, here: list[Victim], least: int) -> Eviction | None:
+        victims, claims = tuple[Victim, ...](), tuple[Claim, ...]()
+        while len(claims) < least:
+            more = self._greedy(task, kind, row, here, victims, claims)
+            if more is None:
+                return None
+            victims, claims = more.victims, (*claims, *more.claims)
+        return Eviction(victims, claims)
+
+    def _open_rows(self, kind: RequestClass, rows: Ints) -> set[int]:
+        return set(rows[kind.room(rows)[0]].tolist())
 
     def _greedy(
         self,
@@ -177,26 +222,26 @@ class Preemptor:
         taken: Sequence[Claim] = (),
     ) -> Eviction | None:
         """One more member on this row, on top of victims and claims chosen before."""
-        others = (kept for kept in self.future.on_row(row) if kept.task.id != task.id)
-        ahead = (kept for kept in others if not self.future.gives_way(kept, task))
-        if not kind.allowed[row] or any(kept.start_p50 > self.now for kept in ahead):
+        others = (reservation for reservation in self.timeline.on_row(row) if reservation.task.id != task.id)
+        ahead = (reservation for reservation in others if not self.timeline.gives_way(reservation, task))
+        if not kind.allowed[row] or any(reservation.start_p50 > self.now for reservation in ahead):
             return None
-        host, chosen = self._host(row, gone, taken), list[Victim]()
+        host, chosen = self._host_without(row, gone, taken), list[Victim]()
         useful = {v.task.id: self._useful(v, row, kind) for v in here}
         order = sorted(here, key=lambda v: (v.task.priority, v.lost_gpu_s / useful[v.task.id], v.task.id))
         for victim in (v for v in order if v not in gone):
             if host.fits(kind.demand) is not None:
                 break
-            go(host, victim)
+            remove_victim(host, victim)
             chosen.append(victim)
         if host.fits(kind.demand) is None:
             return None
         prune(host, kind.demand, chosen)
         claim, victims = host.fits(kind.demand), (*gone, *chosen)
-        return Eviction(victims, (claim,)) if claim is not None and self.lawful(task, victims) else None
+        return Eviction(victims, (claim,)) if claim is not None and self.keep_guarantees(task, victims) else None
 
     def _useful(self, victim: Victim, row: int, kind: RequestClass) -> float:
-        """How much of what the task needs the victim would free on the row; more than 0."""
+        """The useful capacity that the victim would free on the row, as a weight; more than 0."""
         freed = 1.0
         columns, cards = self.cells.column_of[row], self.cells.cards[row]
         for member in victim.members:
@@ -208,43 +253,45 @@ class Preemptor:
                         freed += piece.core_milli
         return freed
 
-    def _fit(self, demand: Demand, row: int, gone: Sequence[Victim], taken: Sequence[Claim]) -> Claim | None:
-        return self._host(row, gone, taken).fits(demand)
+    def _claim_without(self, demand: Demand, row: int, gone: Sequence[Victim], taken: Sequence[Claim]) -> Claim | None:
+        return self._host_without(row, gone, taken).fits(demand)
 
-    def _host(self, row: int, gone: Sequence[Victim], taken: Sequence[Claim]) -> Host:
-        """The row once these victims have left and these claims are in place, past evictions carried out."""
+    def _host_without(self, row: int, gone: Sequence[Victim], taken: Sequence[Claim]) -> Host:
+        """The row without these victims and leaving members, with these claims and the reservations that are due."""
         host = host_of(self.cells, row)
-        for member in self.future.members_on(row):
+        for member in self.timeline.members_on(row):
             if member.leaving:
                 host.give_back(member.claim)
-        for kept in self.future.on_row(row):
-            if kept.start_p50 <= self.now:
-                kept.put_on(host)
+        for reservation in self.timeline.on_row(row):
+            if reservation.start_p50 <= self.now:
+                reservation.take_from(host)
         for victim in gone:
-            go(host, victim)
+            remove_victim(host, victim)
         for claim in taken:
             if claim.row == row:
                 host.take(claim)
         return host
 
     def _exact(self, task: Task, demand: Demand, greedy: Eviction, here: list[Victim]) -> Eviction:
-        """The cheapest set on this row where there are few enough candidates to try them all."""
+        """The cheapest set on this row, by trying all sets if there are at most EXACT_VICTIMS candidates."""
         if len(here) > EXACT_VICTIMS:
             return greedy
         row, best = greedy.claims[0].row, greedy
         for size in range(1, len(here) + 1):
             for victims in combinations(here, size):
-                if cost_of(victims) < best.cost and self.lawful(task, victims):
-                    claim = self._fit(demand, row, victims, ())
+                if cost_of(victims) < best.cost and self.keep_guarantees(task, victims):
+                    claim = self._claim_without(demand, row, victims, ())
                     if claim is not None:
                         best = Eviction(victims, (claim,))
         return best
 
 
-def _bounds(floors: Sequence[Floor], open_rows: set[int], gone: Sequence[Victim]) -> Iterator[tuple[Cost, int]]:
-    """What one more member costs at least, together with those who go anyway, by row; the least first."""
+def _cost_bounds(
+    floors: Sequence[CostFloor], open_rows: set[int], gone: Sequence[Victim], inside: set[int]
+) -> Iterator[tuple[Cost, int]]:
+    """Lower bounds of the total cost with one more member, by row, lowest first. `gone`: victims already chosen."""
     so_far = cost_of(gone)
-    ready = open_rows | {row for victim in gone for row in victim.rows}
+    ready = open_rows | {row for victim in gone for row in victim.rows if row in inside}
     yield from ((so_far, row) for row in sorted(ready))
     others = [(max(so_far[0], priority), so_far[1] + lost, row) for priority, lost, row in floors if row not in ready]
     yield from (((priority, lost, 0, 0), row) for priority, lost, row in sorted(others))

@@ -1,10 +1,10 @@
-"""Hard limits along organisation > department > user, counted over what runs and what this pass starts."""
+"""Hard limits along organisation > department > user, over running members and those this pass starts."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from scheduler.decisions import Cause, CauseCode
-from scheduler.shares import value_of
+from scheduler.shares import amount_of
 from scheduler.types import Amount, Queue, QueueLevel, Task
 
 Key = tuple[QueueLevel, str, str]
@@ -17,10 +17,10 @@ class QuotaBook:
         self._queues: dict[Key, Queue] = {}
         self._limited = False
         self._used: defaultdict[tuple[Key, str], int] = defaultdict(int)
-        self.govern(queues)
+        self.set_queues(queues)
 
-    def govern(self, queues: Sequence[Queue]) -> bool:
-        """Take these limits; True when use is counted along other queues than before, and must be counted anew."""
+    def set_queues(self, queues: Sequence[Queue]) -> bool:
+        """Use these limits; True if use is counted along other queues than before and must be counted again."""
         before = self._limited, {key: queue.parent for key, queue in self._queues.items()}
         self._queues = {(q.level, q.organisation, q.id): q for q in queues}
         self._limited = any(_limits(queue.limit) for queue in queues)
@@ -43,7 +43,7 @@ class QuotaBook:
             return None
         for queue in self._path(task):
             for resource, amount in bundle.items():
-                limit = value_of(queue.limit, resource)
+                limit = amount_of(queue.limit, resource)
                 used = self._used[_key(queue), resource]
                 if limit is not None and amount and used + amount > limit:
                     return _quota_cause(queue, resource, used, limit, amount)

@@ -1,4 +1,4 @@
-"""Room that is kept for a task on single nodes from some time on."""
+"""Reservations of room on nodes for a task from a start time on."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from scheduler.types import Task
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """Room kept for a task from `start_p50` on. `promised`: by an earlier pass, ahead of the turns of this one.
+    """Room reserved for a task from `start_p50` on. `promised`: by an earlier pass, before the turns of this one.
 
-    `holds`: the task has waited so long that predictions count no more; what is free on its rows stays free for it.
-    `guessed`: the start waits for the end of one without an estimate, or past it: nobody knows when that will be.
-    `emptied`: others have been asked to leave for it. It binds even those whose place it could take back: each of them
-    would be the next to be asked, and the task would never start.
+    `holds`: the task has waited so long that predictions no longer count; free room on its rows stays free for it.
+    `guessed`: the start waits for the end of a task without an estimate, or past it, so it is unknown.
+    `estimated`: all ends that the start waits for are estimated, if only by what owners say, and none is overdue.
+    `emptied`: others have been asked to leave for it. It binds even tasks that it could pre-empt: otherwise each of
+    them would be the next to be asked to leave, and the task would never start.
     """
 
     task: Task
@@ -29,25 +30,26 @@ class Reservation:
     promised: bool = False
     holds: bool = False
     guessed: bool = False
+    estimated: bool = False
     emptied: bool = False
 
-    def put_on(self, host: Host) -> None:
-        """Take what is reserved on the host's row."""
+    def take_from(self, host: Host) -> None:
+        """Take the reserved room on the host's row from the host."""
         for claim in self.claims:
             if claim.row == host.row:
                 host.take(claim)
 
 
-def leaves(claim: Claim) -> Callable[[Host], None]:
+def giving_back(claim: Claim) -> Callable[[Host], None]:
     return lambda host: host.give_back(claim)
 
 
-def comes(claim: Claim) -> Callable[[Host], None]:
+def taking(claim: Claim) -> Callable[[Host], None]:
     return lambda host: host.take(claim)
 
 
-def fill(host: Host, demand: Demand, most: int, at: float, found: list[tuple[float, Claim]]) -> None:
-    """Add members to the host while they fit, each noted with the time."""
+def add_while_fits(host: Host, demand: Demand, most: int, at: float, found: list[tuple[float, Claim]]) -> None:
+    """Add members to the host while they fit, and append each claim with the time to `found`."""
     while len(found) < most and (claim := host.fits(demand)) is not None:
         host.take(claim)
         found.append((at, claim))

@@ -1,4 +1,4 @@
-"""What an operator may tune about a pass."""
+"""The operator's settings of a pass."""
 
 from dataclasses import dataclass
 
@@ -9,11 +9,12 @@ class Rules:
 
     `patience`: how far short tasks may pass long ones of the same queue, see `order.Turns`; 0 is plain age.
     `in_order`: nothing starts behind a task that cannot (strict first come, first served).
-    `hold_after_s`: once a task that cannot start has waited this long, what is free where it is to start is held for
-    it, however soon those behind it are predicted to end; up to `holds` tasks at a time.
-    `firm_over_guarantee`: work that is not pre-emptible is spared by everybody. False: by its own organisation alone;
-    what that holds beyond its guarantee goes back to guarantees of others.
-    `explain`: False for replays. Waits then name reservations only, and a pass ends when nobody else can start.
+    `hold_after_s`: once a task that cannot start has waited this long, the free room on its reserved rows is held for
+    it, however soon tasks behind it are predicted to end; up to `holds` tasks at a time.
+    `firm_over_guarantee`: work that is not pre-emptible is never evicted. False: its own organisation spares it, but
+    what that organisation holds beyond its guarantee can be reclaimed for guarantees of others.
+    `explain`: False for replays. Waits then name reservations only, and a pass ends when no other task can start.
+    `explain_only`: the one task whose wait is wanted; those of the others are left out.
     """
 
     in_order: bool = False
@@ -22,6 +23,7 @@ class Rules:
     hold_after_s: float = 6 * 3600.0
     holds: int = 4
     explain: bool = True
+    explain_only: str | None = None
     evictions: int = 64
     notice_s: float = 120.0
     save_window_s: float = 300.0

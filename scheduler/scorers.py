@@ -1,4 +1,4 @@
-"""How nodes are rated. `ByPotential` is the platform's rule; the others are known baselines for comparison."""
+"""Rate nodes by the platform's rule, `ByPotential`. `baselines` has known rules for comparison."""
 
 from enum import StrEnum
 
@@ -27,7 +27,7 @@ class Policy(StrEnum):
 def quantised(change: Floats) -> Ints:
     """floor(100 * sigmoid(-change / 1000)), `change` in GPU-milli times SCALE.
 
-    The steps make near-ties ties, which then go to the lowest row. They are looked up: exp would be most of the work.
+    The steps turn near-ties into ties, which go to the lowest row. They are looked up, as exp would dominate the cost.
     """
     return np.asarray(STEPS - EDGES.searchsorted(change, side="left"))
 
@@ -37,7 +37,7 @@ def _step_of(change: float) -> int:
 
 
 def _edge(step: int) -> int:
-    """The largest change that still rates `step`."""
+    """The largest change with a rating of at least `step`."""
     low, high = -(10**14), 10**14
     while high - low > 1:
         middle = (low + high) // 2
@@ -82,12 +82,12 @@ class ByPotential:
 
 
 def shared_fullness(view: View) -> Ints:
-    """[k, G]: cards already in use first, the fullest before others, so that idle ones stay free for anyone."""
+    """[k, G]: cards in use first, the fullest before others, so that idle cards stay free for any organisation."""
     return np.asarray(HIGH * np.minimum(view.tenants, 1) + HIGH - np.minimum(view.core, HIGH))
 
 
 def rate_cards(card: Ints, fit: Bools, count: int) -> tuple[Ints, Ints]:
-    """Rows from cards: the best card's score, or the mean of the best `count`. card is [k, G]."""
+    """Rate rows by their cards: the best card's score, or the mean of the best `count`. card is [k, G]."""
     masked = np.where(fit, card, INFEASIBLE)
     pick = masked.argmax(1)
     if count == 1:

@@ -1,4 +1,4 @@
-"""Who has how much and who deserves what: DRF over CPU, memory and each accelerator model, guarantees first.
+"""Use and fair shares of organisations: DRF over CPU, memory and each accelerator model, guarantees first.
 
 Dominant share: Ghodsi et al., NSDI'11. Deserved share: weighted progressive filling (water-filling) per model.
 """
@@ -19,9 +19,9 @@ HALF_LIFE_S = 7 * 86400.0
 # organisations: a day of waiting counts as much as one hundredth of the cluster held less. More would undo fair shares.
 AGING_PER_DAY = 0.01
 MOST_AGING = 0.1
-# Shares of this moment alone favour large jobs: whoever holds least goes first, and then holds far more than its share.
-# So what an organisation has had too much or too little of late counts as well, as if it were to be made good within
-# CATCH_UP_S; but for no more than MOST_AHEAD equal shares, or one that comes back would get all there is.
+# Present shares alone favour large jobs: the organisation that holds least goes first, and then holds far more than its
+# share. So recent use above or below the others counts as well, as if it were to be evened out within CATCH_UP_S; but
+# at most MOST_AHEAD equal shares of it, or an organisation that returns after a break would get everything.
 CATCH_UP_S = 3600.0
 MOST_AHEAD = 2.0
 PARTS = 10**12
@@ -29,7 +29,7 @@ Bundle = dict[str, int]
 
 
 def capacity(cells: Cells) -> Bundle:
-    """All that open nodes have, by resource; cards that are unhealthy do not count."""
+    """Total capacity of open nodes by resource, without unhealthy cards."""
     total: defaultdict[str, int] = defaultdict(int)
     for row, node in enumerate(cells.nodes):
         if cells.open[row]:
@@ -42,8 +42,8 @@ def capacity(cells: Cells) -> Bundle:
     return dict(total)
 
 
-def taken_by(cells: Cells, claim: Claim) -> Bundle:
-    """A claim by resource."""
+def bundle_of_claim(cells: Cells, claim: Claim) -> Bundle:
+    """The resources of a claim."""
     bundle = {CPU: claim.cpu_milli, MEMORY: claim.memory_mib}
     columns = cells.column_of[claim.row]
     for piece in claim.slices:
@@ -54,12 +54,12 @@ def taken_by(cells: Cells, claim: Claim) -> Bundle:
     return bundle
 
 
-def taken_by_all(cells: Cells, claims: Iterable[Claim]) -> Bundle:
-    """Claims together by resource."""
-    return sum_of(taken_by(cells, claim) for claim in claims)
+def bundle_of_claims(cells: Cells, claims: Iterable[Claim]) -> Bundle:
+    """The resources of all claims together."""
+    return sum_bundles(bundle_of_claim(cells, claim) for claim in claims)
 
 
-def sum_of(bundles: Iterable[Mapping[str, int]]) -> Bundle:
+def sum_bundles(bundles: Iterable[Mapping[str, int]]) -> Bundle:
     total: defaultdict[str, int] = defaultdict(int)
     for bundle in bundles:
         for resource, amount in bundle.items():
@@ -67,8 +67,8 @@ def sum_of(bundles: Iterable[Mapping[str, int]]) -> Bundle:
     return dict(total)
 
 
-def asked_by(task: Task, members: int) -> Bundle:
-    """What a task would add; its model is ANY_MODEL only, unless it names one."""
+def bundle_of_request(task: Task, members: int) -> Bundle:
+    """The resources that a task requests; cards count for ANY_MODEL, and for a model only if the task names it."""
     bundle = {CPU: task.cpu_milli * members, MEMORY: task.memory_mib * members}
     if task.gpu is not None:
         bundle[ANY_MODEL] = gpu_milli(task.gpu) * members
@@ -77,14 +77,14 @@ def asked_by(task: Task, members: int) -> Bundle:
     return bundle
 
 
-def value_of(amount: Amount, resource: str) -> int | None:
+def amount_of(amount: Amount, resource: str) -> int | None:
     if resource == CPU:
         return amount.cpu_milli
     return amount.memory_mib if resource == MEMORY else amount.gpu_milli.get(resource)
 
 
-class Claimed(IntEnum):
-    """A request against a guarantee: inside it, across its edge, or outside. The order is that of turns."""
+class GuaranteeFit(IntEnum):
+    """A request against a guarantee: inside it, across its edge, or outside. Lower values go first."""
 
     INSIDE = 0
     ACROSS = 1
@@ -97,22 +97,22 @@ def fraction(bundle: Mapping[str, int], total: Mapping[str, int]) -> float:
 
 
 class Shares:
-    """Use of each organisation and its standing; kept up to date as the pass places tasks."""
+    """Use and standing of each organisation, updated as the pass places tasks."""
 
     def __init__(self, total: Bundle, queues: Sequence[Queue] = ()) -> None:
         self.total = total
         self.used: defaultdict[str, Bundle] = defaultdict(dict)
-        self.changes: defaultdict[str, int] = defaultdict(int)  # how often the use of an organisation has changed
-        self._coming: defaultdict[str, Bundle] = defaultdict(dict)
+        self.changes: defaultdict[str, int] = defaultdict(int)  # the number of changes of an organisation's use
+        self._reserved: defaultdict[str, Bundle] = defaultdict(dict)
         self._dominant: dict[str, float] = {}
-        self._usual = self._most_ahead = 0.0
+        self._median_recent_use = self._most_ahead = 0.0
         self._equal_share = 0.0
-        self.govern(queues)
+        self.set_queues(queues)
 
-    def govern(self, queues: Sequence[Queue]) -> None:
-        """Weights, guarantees and recent use from now on; what is held stays."""
+    def set_queues(self, queues: Sequence[Queue]) -> None:
+        """Replace weights, guarantees and recent use; present use stays."""
         self.queue = {q.id: q for q in queues if q.level is QueueLevel.ORGANISATION}
-        self.has_guarantees = any(_promises(q.guarantee) for q in self.queue.values())
+        self.has_guarantees = any(_is_guarantee(q.guarantee) for q in self.queue.values())
 
     def parts(self, bundle: Mapping[str, int]) -> int:
         """The largest fraction of any resource, in whole PARTS of the cluster."""
@@ -125,73 +125,75 @@ class Shares:
         for resource, amount in bundle.items():
             used[resource] = used.get(resource, 0) + sign * amount
 
-    def expect(self, organisation: str, bundle: Mapping[str, int], sign: int = 1) -> None:
-        """Room that is reserved: it counts for turns as if it were held, but against no guarantee."""
-        coming = self._coming[organisation]
+    def add_reserved(self, organisation: str, bundle: Mapping[str, int], sign: int = 1) -> None:
+        """Add reserved room: it counts as held in the order of turns, but not against a guarantee."""
+        reserved = self._reserved[organisation]
         self._dominant.pop(organisation, None)
         for resource, amount in bundle.items():
-            coming[resource] = coming.get(resource, 0) + sign * amount
+            reserved[resource] = reserved.get(resource, 0) + sign * amount
 
     def weight(self, organisation: str) -> float:
         queue = self.queue.get(organisation)
         return queue.weight if queue is not None and queue.weight > 0 else 1.0
 
-    def claim_on_promise(self, organisation: str, bundle: Mapping[str, int]) -> Claimed:
-        """How a bundle stands to what the organisation was promised, on top of what it holds.
+    def guarantee_fit(self, organisation: str, bundle: Mapping[str, int]) -> GuaranteeFit:
+        """Whether a bundle fits into the organisation's guarantee on top of what it holds.
 
-        Cards decide when there are any, else CPU. A request that names no model counts against all promises together.
+        Cards decide if there are any, else CPU. A request without a model counts against all card guarantees together.
         """
         if not self.has_guarantees:
-            return Claimed.OUTSIDE
-        used, wanted = self.used[organisation], self._wanted(organisation, bundle)
-        left = [self._promise(organisation, r) - used.get(r, 0) for r in wanted]
+            return GuaranteeFit.OUTSIDE
+        used, wanted = self.used[organisation], self._guaranteed_resources(organisation, bundle)
+        left = [self._guaranteed(organisation, r) - used.get(r, 0) for r in wanted]
         if all(room >= bundle.get(r, 0) for room, r in zip(left, wanted, strict=True)):
-            return Claimed.INSIDE
-        return Claimed.ACROSS if all(room > 0 for room in left) else Claimed.OUTSIDE
+            return GuaranteeFit.INSIDE
+        return GuaranteeFit.ACROSS if all(room > 0 for room in left) else GuaranteeFit.OUTSIDE
 
-    def _wanted(self, organisation: str, bundle: Mapping[str, int]) -> list[str]:
-        """What of a bundle counts against promises."""
+    def _guaranteed_resources(self, organisation: str, bundle: Mapping[str, int]) -> list[str]:
+        """The resources of a bundle that count against guarantees."""
         models = [r for r in bundle if r not in (CPU, MEMORY, ANY_MODEL) and bundle[r]]
-        return [self._counted(organisation, r) for r in models] or ([ANY_MODEL] if bundle.get(ANY_MODEL) else [CPU])
+        return [self._counted_as(organisation, r) for r in models] or ([ANY_MODEL] if bundle.get(ANY_MODEL) else [CPU])
 
     def lanes(self, organisation: str) -> tuple[str, ...]:
-        """What the organisation was promised, each by itself, and "" for all the rest."""
-        if not self.promised(organisation):
+        """Each resource that the organisation has a guarantee of, and "" for all the rest."""
+        if not self.is_guaranteed(organisation):
             return ("",)
         kinds = (CPU, ANY_MODEL, *sorted({*self.queue[organisation].guarantee.gpu_milli} - {ANY_MODEL}))
-        return *(kind for kind in kinds if self._promise(organisation, kind)), ""
+        return *(kind for kind in kinds if self._guaranteed(organisation, kind)), ""
 
     def lane_of(self, organisation: str, bundle: Mapping[str, int]) -> str:
-        """The lane whose promise decides about a bundle."""
-        return next((r for r in self._wanted(organisation, bundle) if self._promise(organisation, r)), "")
+        """The lane whose guarantee decides about a bundle."""
+        return next(
+            (r for r in self._guaranteed_resources(organisation, bundle) if self._guaranteed(organisation, r)), ""
+        )
 
-    def promised(self, organisation: str) -> bool:
+    def is_guaranteed(self, organisation: str) -> bool:
         """Whether the organisation has a guarantee of anything."""
         queue = self.queue.get(organisation)
-        return queue is not None and _promises(queue.guarantee)
+        return queue is not None and _is_guarantee(queue.guarantee)
 
     def within_guarantee(self, organisation: str, bundle: Mapping[str, int]) -> bool:
-        """Whether the organisation, with this bundle added, stays inside what it was promised."""
-        return self.claim_on_promise(organisation, bundle) is Claimed.INSIDE
+        """Whether the organisation stays inside its guarantee with this bundle added."""
+        return self.guarantee_fit(organisation, bundle) is GuaranteeFit.INSIDE
 
     def above_guarantee(self, organisation: str, bundle: Mapping[str, int]) -> bool:
-        """Whether the organisation would still have its promise after giving this bundle back."""
+        """Whether the organisation still has its guarantee without this bundle."""
         used = self.used[organisation]
         models = [r for r in bundle if r not in (CPU, MEMORY, ANY_MODEL) and bundle[r]]
-        given = [self._counted(organisation, r) for r in models] or [CPU]
-        return all(used.get(r, 0) - bundle.get(r, 0) >= self._promise(organisation, r) for r in given)
+        given = [self._counted_as(organisation, r) for r in models] or [CPU]
+        return all(used.get(r, 0) - bundle.get(r, 0) >= self._guaranteed(organisation, r) for r in given)
 
-    def _counted(self, organisation: str, model: str) -> str:
-        """Where a card of this model counts: its own promise, or the one over all models where there is one."""
+    def _counted_as(self, organisation: str, model: str) -> str:
+        """The resource that a card of this model counts as: its model, or ANY_MODEL if only that is guaranteed."""
         queue = self.queue.get(organisation)
         promised = queue.guarantee.gpu_milli if queue is not None else {}
         return ANY_MODEL if model not in promised and ANY_MODEL in promised else model
 
-    def _promise(self, organisation: str, resource: str) -> int:
+    def _guaranteed(self, organisation: str, resource: str) -> int:
         queue = self.queue.get(organisation)
         if queue is None:
             return 0
-        promised = value_of(queue.guarantee, resource)
+        promised = amount_of(queue.guarantee, resource)
         if promised is None and resource == ANY_MODEL:
             return sum(queue.guarantee.gpu_milli.values())
         return promised or 0
@@ -199,36 +201,36 @@ class Shares:
     def dominant(self, organisation: str) -> float:
         """The largest fraction of any resource that the organisation holds or has reserved."""
         if organisation not in self._dominant:
-            used, coming = self.used[organisation], self._coming[organisation]
-            both = {r: used.get(r, 0) + coming.get(r, 0) for r in used.keys() | coming.keys()}
+            used, reserved = self.used[organisation], self._reserved[organisation]
+            both = {r: used.get(r, 0) + reserved.get(r, 0) for r in used.keys() | reserved.keys()}
             self._dominant[organisation] = fraction(both, self.total)
         return self._dominant[organisation]
 
     def standing(self, organisation: str, oldest_wait_s: float = 0.0) -> float:
-        """Lower goes first: present use per unit of weight, how far recent use is ahead, less a credit for waiting."""
+        """Lower goes first: use per unit of weight, plus recent use against the median, less a credit for waiting."""
         aging = min(MOST_AGING, AGING_PER_DAY * max(0.0, oldest_wait_s) / 86400.0)
-        ahead = max(-self._most_ahead, min(self._most_ahead, self._recent(organisation) - self._usual))
+        ahead = max(-self._most_ahead, min(self._most_ahead, self._recent_use(organisation) - self._median_recent_use))
         return self.dominant(organisation) / self.weight(organisation) + ahead - aging
 
-    def compare(self, organisations: Collection[str]) -> None:
-        """Measure recent use against the median of these, those that wait."""
-        recent = sorted(map(self._recent, organisations))
-        self._usual = recent[len(recent) // 2] if recent else 0.0
+    def set_baseline(self, organisations: Collection[str]) -> None:
+        """Measure recent use against the median of these, the organisations with waiting tasks."""
+        recent = sorted(map(self._recent_use, organisations))
+        self._median_recent_use = recent[len(recent) // 2] if recent else 0.0
         self._most_ahead = MOST_AHEAD / sum(map(self.weight, organisations)) if recent else 0.0
         there = {*organisations, *(o for o, used in self.used.items() if any(used.values()))}
         self._equal_share = 1.0 / sum(map(self.weight, there)) if there else 0.0
 
-    def is_owed(self, organisation: str, bundle: Mapping[str, int]) -> bool:
-        """Whether it stays within its equal share with this on top, by weight among all that wait or hold something."""
+    def stays_within_equal_share(self, organisation: str, bundle: Mapping[str, int]) -> bool:
+        """Whether it stays within its equal share, by weight among all that wait or hold something, with this."""
         used = self.used[organisation]
         both = {r: used.get(r, 0) + bundle.get(r, 0) for r in used.keys() | bundle.keys()}
         return fraction(both, self.total) <= self._equal_share * self.weight(organisation)
 
-    def has_its_share(self, organisation: str) -> bool:
-        """Whether it holds its equal share already, what is reserved for it left out."""
+    def holds_equal_share(self, organisation: str) -> bool:
+        """Whether it already holds its equal share, not counting reserved room."""
         return fraction(self.used[organisation], self.total) >= self._equal_share * self.weight(organisation)
 
-    def _recent(self, organisation: str) -> float:
+    def _recent_use(self, organisation: str) -> float:
         """Recent use per unit of weight; the whole cluster for CATCH_UP_S is 1."""
         queue, total = self.queue.get(organisation), self.total.get(ANY_MODEL, 0)
         if queue is None or not total:
@@ -236,7 +238,7 @@ class Shares:
         return queue.decayed_usage / (total * CATCH_UP_S) / self.weight(organisation)
 
 
-def _promises(amount: Amount) -> bool:
+def _is_guarantee(amount: Amount) -> bool:
     return bool(amount.cpu_milli or amount.memory_mib or any(amount.gpu_milli.values()))
 
 
@@ -251,10 +253,10 @@ def deserved(
     promised = sum(base.values())
     if promised >= total:
         return {o: amount * total / promised for o, amount in base.items()} if promised else base
-    return _fill(base, total - promised, weight, demand)
+    return _water_fill(base, total - promised, weight, demand)
 
 
-def _fill(
+def _water_fill(
     share: dict[str, float], left: float, weight: Mapping[str, float], demand: Mapping[str, float]
 ) -> dict[str, float]:
     hungry = {o for o in demand if demand[o] > share[o]}

@@ -1,11 +1,12 @@
 """Replay arrivals against nodes, queues and rules, to the end or over a span: `simulate(...)`.
 
-With a `history`, estimates are learned as tasks end; without, those of the tasks count. With a span, what is there when
-it ends is cut off there, and arrivals after it are left out; a task that nobody has seen end needs one.
+With a `history`, estimates are learned as tasks end; without one, the tasks' own estimates are used. With a span, tasks
+still there at its end are cut off, and later arrivals are left out; tasks with an infinite run time require a span.
 
-`keep_use`: recent use of the organisations follows what they use in the replay; else it stays as the queues say.
-`thin_after`: passes are as far apart again for each so many tasks that wait, because a long queue waits hours and each
-pass over it costs. `progress` is told the replayed time after each instant; what it raises ends the replay.
+`keep_use`: recent use of the organisations follows their use in the replay; otherwise it stays as given in the queues.
+`thin_after`: for each so many waiting tasks the interval between passes grows by another `pass_every_s`, because a long
+queue waits for hours and each pass over it is expensive. `progress` is called with the replayed time after each
+instant; an exception from it ends the replay.
 """
 
 import math
@@ -14,7 +15,7 @@ from collections.abc import Sequence
 from scheduler.engine import Engine
 from scheduler.estimate import History
 from scheduler.mix import mix_of
-from scheduler.replay.meter import Grid, Meter, Sample, usual
+from scheduler.replay.meter import Grid, Meter, Sample, usual_demands
 from scheduler.replay.run import Decider, Progress, Promises, Replay
 from scheduler.replay.types import Arrival, Fate, Record, Report
 from scheduler.replay.usage import RecentUse
@@ -50,12 +51,12 @@ def simulate(
     keep_use: bool = False,
     progress: Progress | None = None,
 ) -> Report:
-    """Replay to the end, or over the span of `grid` with a sample per bucket. The module says what the rest means."""
+    """Replay to the end, or over the span of `grid` with a sample per bucket. The module explains the parameters."""
     if grid is not None:
         arrivals = [arrival for arrival in arrivals if arrival.task.submitted_at < grid.end]
     first = min((arrival.task.submitted_at for arrival in arrivals), default=0.0)
     start = grid.start if grid is not None else first
-    meter = Meter(grid, usual(arrival.task for arrival in arrivals)) if grid is not None else None
+    meter = Meter(grid, usual_demands(arrival.task for arrival in arrivals)) if grid is not None else None
     replay = Replay(
         Engine(nodes, mix=mix or mix_of(arrival.task for arrival in arrivals)),
         decide,

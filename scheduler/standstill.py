@@ -1,7 +1,7 @@
-"""A check on a pass, not a part of it: whether it left somebody waiting whom nothing that is known keeps from starting.
+"""Check after a pass, not as a part of it, whether it left a task waiting without any known reason.
 
-A pass decides one task after the other, and what each of them keeps free may, by a fault of its rules, keep all of them
-waiting for each other. Here every task is looked at by itself, against what is free once the pass is over.
+A pass decides one task after the other, and by a fault of its rules the reservations of several tasks may block all of
+them. This check looks at every task by itself, with the capacity that is free after the pass.
 """
 
 from collections import defaultdict
@@ -15,18 +15,18 @@ from scheduler.demand import demand_of, least_members
 from scheduler.roster import Roster
 from scheduler.types import Task
 
-# Of those: a quota forbids it; it has asked others to leave; it will never fit.
-ELSEWHERE = {CauseCode.QUOTA, CauseCode.WAITING_FOR_VICTIMS, CauseCode.BAD_REQUEST, CauseCode.NEVER_FITS}
+# Causes other than missing room: a quota, victims that are leaving, a bad request, or a size that never fits.
+OTHER_CAUSES = {CauseCode.QUOTA, CauseCode.WAITING_FOR_VICTIMS, CauseCode.BAD_REQUEST, CauseCode.NEVER_FITS}
 MOST_LOOKED_AT = 1000
 
 
 def standing_still(
     allocator: Allocator, roster: Roster, waits: Sequence[Wait], tasks: Mapping[str, Task], now: float
 ) -> tuple[str, ...]:
-    """Tasks of one member that would fit on a node now, where room is kept for nobody or for such as could start too.
+    """Tasks of one member that fit now on a node without reservations, or only with ones that could start now too.
 
-    Right after a pass that placed nobody and asked nobody to leave; with room that others are just leaving, a task may
-    be named that only the next pass can place. The first `MOST_LOOKED_AT` in the order of the queue are looked at.
+    Call it right after a pass that placed nobody and asked nobody to leave: while others are just leaving, it may name
+    a task that only the next pass can place. It checks the first `MOST_LOOKED_AT` tasks in the order of the queue.
     """
     starts: defaultdict[str, list[tuple[str, float | None]]] = defaultdict(list)
     for wait in waits:
@@ -41,7 +41,7 @@ def standing_still(
     found: list[str] = []
     for wait in waits[:MOST_LOOKED_AT]:
         task = tasks[wait.task_id]
-        if wait.cause.code in ELSEWHERE or least_members(task) > 1:
+        if wait.cause.code in OTHER_CAUSES or least_members(task) > 1:
             continue
         column = allocator.column(demand_of(task))
         column.refresh()

@@ -1,9 +1,9 @@
-"""When things end, and when a task that is blocked now could start: reservations over the nodes' future.
+"""Expected ends, and the earliest start of a task that is blocked now: reservations over the nodes' future.
 
 EASY backfill (Lifka, 1995) with up to `Rules.reservations` reservations. Ends come from p50 and p90 estimates. A lower
 task may use a reserved node only if it has ended (p90) by the reserved start (p50), or the reserved task still fits
-beside it, or the reserved task may take the place back. A start that is only guessed binds nobody: room would lie idle
-for as long as a task without an estimate happens to run. What starves by that holds its room after `hold_after_s`.
+beside it, or the reserved task may pre-empt it. A guessed start binds nobody: otherwise room would lie idle for as long
+as a task without an estimate runs. A task that starves because of this holds its room after `hold_after_s`.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from scheduler.cells import Bools, Cells, Claim, Ints
+from scheduler.cells import Bools, Cells, Claim, Floats, Ints
 from scheduler.columns import RequestClass
 from scheduler.demand import Demand, demand_of, least_members, serves
-from scheduler.horizon import Bounds, ends_of, is_endless
+from scheduler.horizon import Bounds, bounds_of, end_is_unknown, is_overdue, longest_run_s, member_ends
 from scheduler.host import Host, host_of
-from scheduler.reservations import Reservation, comes, fill, leaves
+from scheduler.reservations import Reservation, add_while_fits, giving_back, taking
 from scheduler.roster import Member, Roster
 from scheduler.types import Task
 
@@ -28,8 +28,8 @@ MOST_ROWS = 64
 
 
 @dataclass(slots=True)
-class Future:
-    """Who is where until when, and the reservations made so far in this pass."""
+class Timeline:
+    """The expected ends of members, and the reservations made so far in this pass."""
 
     cells: Cells
     now: float
@@ -37,14 +37,14 @@ class Future:
     takes_back: Callable[[Task, Task], bool]
     outranks: Callable[[Task, Task], bool]
     reservations: list[Reservation] = field(default_factory=list)
-    held: Bools = field(default_factory=lambda: np.zeros(0, np.bool_))  # [N] rows on which something is held
+    held_rows: Bools = field(default_factory=lambda: np.zeros(0, np.bool_))  # [N] rows held by a reservation
     has_promises: bool = False
     _on_row: defaultdict[int, list[Reservation]] = field(default_factory=lambda: defaultdict(list))
     _by_task: dict[str, Reservation] = field(default_factory=dict)
     _bounds: Bounds | None = None
 
     def __post_init__(self) -> None:
-        self.held = np.zeros(len(self.cells), np.bool_)
+        self.held_rows = np.zeros(len(self.cells), np.bool_)
 
     def reserved(self, row: int) -> bool:
         return row in self._on_row
@@ -60,142 +60,151 @@ class Future:
             self._on_row[row].append(reservation)
 
     def drop(self, task_id: str) -> None:
-        """The task has started: what was kept for it is kept no longer."""
-        kept = self.kept_for(task_id)
-        if kept is None:
+        """Drop the task's reservation, if it has one."""
+        reservation = self.reservation_of(task_id)
+        if reservation is None:
             return
-        self.reservations.remove(kept)
+        self.reservations.remove(reservation)
         del self._by_task[task_id]
-        for row in {claim.row for claim in kept.claims}:
-            self._on_row[row].remove(kept)
+        for row in {claim.row for claim in reservation.claims}:
+            self._on_row[row].remove(reservation)
             if not self._on_row[row]:
                 del self._on_row[row]
 
-    def kept_for(self, task_id: str) -> Reservation | None:
+    def reservation_of(self, task_id: str) -> Reservation | None:
         return self._by_task.get(task_id)
 
-    def first_on(self, row: int, task: Task) -> Reservation | None:
+    def earliest_on(self, row: int, task: Task) -> Reservation | None:
         """The earliest reservation of another task on the row."""
         others = [r for r in self._on_row.get(row, ()) if r.task.id != task.id]
         return min(others, key=lambda r: r.start_p50, default=None)
 
     def hold(self, reservation: Reservation) -> Reservation:
-        """From here on the reservation holds what is free on its rows."""
+        """Let the reservation hold the free room on its rows from now on."""
         held = replace(reservation, holds=True)
         self.drop(reservation.task.id)
         self.add(held)
-        self.held[[claim.row for claim in held.claims]] = True
+        self.held_rows[[claim.row for claim in held.claims]] = True
         return held
 
     def confirm(self, reservation: Reservation) -> Reservation:
-        """Its turn has come: from here on it is like any other, and binds all who come later."""
+        """Turn a promise into an ordinary reservation at the task's turn: it binds all later tasks."""
         self.drop(reservation.task.id)
         confirmed = replace(reservation, promised=False)
         self.add(confirmed)
         return confirmed
 
     def all_held(self, rows: Bools | None) -> bool:
-        """Whether something is held on each of these rows [N]."""
-        return rows is not None and bool(self.held[rows].all())
+        """Whether each of these rows [N] is held."""
+        return rows is not None and bool(self.held_rows[rows].all())
 
     def members_on(self, row: int) -> Sequence[Member]:
         return self.roster.on_row.get(row, ())
 
-    def ends_of(self, member: Member) -> tuple[float, float]:
+    def member_ends(self, member: Member) -> tuple[float, float]:
         """(p50, p90) end of a member."""
-        return ends_of(member, self.now)
+        return member_ends(member, self.now)
 
-    def leaves(self, task_id: str, for_task: str) -> None:
-        """The task has been asked to go; from here on its members count as gone at once."""
-        self.roster.leave(task_id, for_task)
+    def mark_leaving(self, task_id: str, for_task: str) -> None:
+        """Mark a task that has been asked to leave; from now on its members count as gone."""
+        self.roster.mark_leaving(task_id, for_task)
         self._bounds = None
 
-    def placed(self, member: Member) -> None:
-        """A member was placed in this pass."""
+    def add_member(self, member: Member) -> None:
+        """Add a member that was placed in this pass."""
         self.roster.add(member)
         if self._bounds is not None:
-            self._bounds.note([member])
+            self._bounds.add([member])
 
     def reserve(
         self, kind: RequestClass, task: Task, least: int, only: Sequence[int] | None = None
     ) -> Reservation | None:
-        """The earliest start of `least` members under p50 ends, on rows of one domain; None when no end would do."""
+        """The earliest start of `least` members under p50 ends, on rows of one domain; None if no end makes room."""
         best: tuple[float, list[tuple[float, Claim]]] | None = None
         for rows in self._domains(kind, least) if only is None else [np.array(only, np.int64)]:
-            found = self._earliest(kind, rows, least)
+            found = self._earliest(kind, rows, least, math.inf if best is None else best[0])
             if found and (best is None or found[-1][0] < best[0]):
                 best = found[-1][0], found
         if best is None:
             return None
         start, claims = best[0], tuple(claim for _, claim in best[1])
-        run = task.estimate_p90_s if task.estimate_p90_s is not None else math.inf
-        start_p90 = self._start_p90(kind.demand, claims, start)
-        return Reservation(task, claims, start, start_p90, start + run, guessed=self._is_guess(claims, start))
+        start_p90, end = self._start_p90(kind.demand, claims, start), start + longest_run_s(task)
+        guessed, estimated = self._rests_on(claims, start)
+        return Reservation(task, claims, start, start_p90, end, guessed=guessed, estimated=estimated)
 
-    def _is_guess(self, claims: Sequence[Claim], start: float) -> bool:
-        """Whether somebody must leave before this start of whom nobody knows when."""
+    def _rests_on(self, claims: Sequence[Claim], start: float) -> tuple[bool, bool]:
+        """Whether an end that this start waits for is unknown, and whether all of them are at least estimated."""
         if start <= self.now:
-            return False
+            return False, False  # nothing that ends is waited for
         rows = {claim.row for claim in claims}
-        leaving = (member for row in rows for member in self.members_on(row) if self.ends_of(member)[0] <= start)
-        ending = (reservation for row in rows for reservation in self.on_row(row) if reservation.end <= start)
-        return any(is_endless(member, self.now) for member in leaving) or any(r.guessed for r in ending)
+        leaving = [member for row in rows for member in self.members_on(row) if self.member_ends(member)[0] <= start]
+        ending = [reservation for row in rows for reservation in self.on_row(row) if reservation.end <= start]
+        guessed = any(end_is_unknown(member, self.now) for member in leaving) or any(r.guessed for r in ending)
+        return guessed, not any(is_overdue(member, self.now) for member in leaving) and all(r.estimated for r in ending)
 
     def _domains(self, kind: RequestClass, least: int) -> list[Ints]:
         rows: Ints = np.flatnonzero(kind.allowed)
         if least == 1:
             return [rows]
-        groups: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
-        for row in rows.tolist():
-            node = self.cells.nodes[row]
-            groups[node.zone, node.cluster, ",".join(sorted({card.model for card in node.devices}))].append(row)
+        rows = rows[np.argsort(self._earliest_per_row(kind, rows), kind="stable")]
+        if kind.demand.one_node:
+            return list(rows.reshape(-1, 1))
+        groups: defaultdict[int, list[int]] = defaultdict(list)
+        for row, domain in zip(rows.tolist(), self.cells.domains.widest[rows].tolist(), strict=True):
+            groups[domain].append(row)
         return [np.array(group) for group in groups.values()]
 
-    def _earliest(self, kind: RequestClass, rows: Ints, least: int) -> list[tuple[float, Claim]]:
+    def _earliest_per_row(self, kind: RequestClass, rows: Ints) -> Floats:
+        """[k]: a time before which no member can fit on the row."""
         if self._bounds is None:
-            self._bounds = Bounds(self.cells, self.roster, self.now)
-        bound = self._bounds.of(kind, rows)
+            self._bounds = bounds_of(self.cells, self.roster, self.now)
+        return self._bounds.earliest(kind, rows)
+
+    def _earliest(self, kind: RequestClass, rows: Ints, least: int, before: float) -> list[tuple[float, Claim]]:
+        """The earliest start on these rows; empty if it cannot be before `before`."""
+        bound = self._earliest_per_row(kind, rows)
         found: list[tuple[float, Claim]] = []
         for index in np.argsort(bound, kind="stable")[: max(MOST_ROWS, 4 * least)]:
-            if math.isinf(bound[index]) or (len(found) >= least and found[least - 1][0] <= bound[index]):
+            latest = found[least - 1][0] if len(found) >= least else before
+            if math.isinf(bound[index]) or bound[index] >= latest:
                 break
-            found += self._starts(int(rows[index]), kind.demand, least, float(bound[index]))
+            found += self._member_starts(int(rows[index]), kind.demand, least, float(bound[index]))
             found.sort(key=lambda pair: (pair[0], pair[1].row))
         return found[:least] if len(found) >= least else []
 
-    def _starts(self, row: int, demand: Demand, most: int, bound: float) -> list[tuple[float, Claim]]:
-        """When the first, second, ... member would fit on the row, after the reservations that are there already.
+    def _member_starts(self, row: int, demand: Demand, most: int, bound: float) -> list[tuple[float, Claim]]:
+        """When the first, second, ... member would fit on the row, after the existing reservations.
 
-        None fits before `bound`, so nothing is tried before it.
+        No member fits before `bound`, so no earlier time is tried.
         """
         host, found = host_of(self.cells, row), list[tuple[float, Claim]]()
         floor = max([bound, self.now, *(r.start_p50 for r in self.on_row(row))])
         for at, change in self._events(row):
             if at > floor:
-                fill(host, demand, most, floor, found)
+                add_while_fits(host, demand, most, floor, found)
             if len(found) >= most:
                 break
             change(host)
             floor = max(floor, at)
-        fill(host, demand, most, floor, found)
+        add_while_fits(host, demand, most, floor, found)
         return found
 
     def _events(self, row: int, p90: bool = False) -> list[tuple[float, Callable[[Host], None]]]:
-        """Members leaving, reserved tasks coming and leaving, in order of time."""
+        """Ends of members, starts and ends of reserved tasks, in order of time."""
         events: list[tuple[float, int, Callable[[Host], None]]] = []
         for member in self.members_on(row):
-            events.append((self.ends_of(member)[p90], 0, leaves(member.claim)))
+            events.append((self.member_ends(member)[p90], 0, giving_back(member.claim)))
         for reservation in self._on_row.get(row, ()):
             for claim in reservation.claims:
                 if claim.row == row:
-                    events.append((reservation.start_p50, 1, comes(claim)))
+                    events.append((reservation.start_p50, 1, taking(claim)))
                     if not math.isinf(reservation.end):
-                        events.append((reservation.end, 0, leaves(claim)))
+                        events.append((reservation.end, 0, giving_back(claim)))
         events.sort(key=lambda event: event[:2])
         return [(at, change) for at, _, change in events]
 
     def _start_p90(self, demand: Demand, claims: tuple[Claim, ...], start: float) -> float:
-        """The same places under p90 ends."""
+        """The start at the same places under p90 ends."""
         latest = start
         for row in {claim.row for claim in claims}:
             wanted = sum(claim.row == row for claim in claims)
@@ -203,49 +212,48 @@ class Future:
             for at, change in self._events(row, p90=True):
                 change(host)
                 if at >= start:
-                    fill(host, demand, wanted, at, found)
+                    add_while_fits(host, demand, wanted, at, found)
                 if len(found) >= wanted:
                     break
             latest = max(latest, found[-1][0] if found else start)
         return latest
 
     def allows(self, task: Task, claims: Sequence[Claim], row: int) -> bool:
-        """Whether these claims of the task, already in the cells, leave the row's reservations their start."""
-        binding = self.binding(task, row)
-        end = self.now + task.estimate_p90_s if task.estimate_p90_s is not None else math.inf
+        """Whether these claims of the task, already in the cells, do not delay the row's reservations."""
+        binding, end = self.binding(task, row), self.now + longest_run_s(task)
         own = [claim for claim in claims if claim.row == row]
         return all(self._leaves_room(reservation, task, binding, own, end) for reservation in binding)
 
     def binding(self, task: Task, row: int) -> Sequence[Reservation]:
-        """The row's reservations that the task must leave their start: not its own, and none that gives way to it."""
+        """The row's reservations that the task must not delay: not its own, and none that gives way to it."""
         others = (reservation for reservation in self.on_row(row) if reservation.task.id != task.id)
         return [reservation for reservation in others if not self.gives_way(reservation, task)]
 
-    def beside(self, task: Task, demand: Demand, rows: Iterable[int], most: int) -> list[Claim]:
-        """Up to `most` members on these rows as they are now, next to the room of others that could start there now.
+    def claims_beside(self, task: Task, demand: Demand, rows: Iterable[int], most: int) -> list[Claim]:
+        """Claims of up to `most` members on these rows now, beside the reservations of others that could start now.
 
-        What scores best may take the one card, partition or member too many that another needs; this leaves it.
+        The best-scored place may take one card, partition or member's room that another needs; this leaves it free.
         """
         found: list[tuple[float, Claim]] = []
         for row in rows:
             host = host_of(self.cells, row)
             for reservation in self.binding(task, row):
                 if reservation.start_p50 <= self.now:
-                    reservation.put_on(host)
-            fill(host, demand, most, self.now, found)
+                    reservation.take_from(host)
+            add_while_fits(host, demand, most, self.now, found)
         return [claim for _, claim in found]
 
     def _leaves_room(
         self, reservation: Reservation, task: Task, binding: Sequence[Reservation], own: Sequence[Claim], end: float
     ) -> bool:
-        kept = self.kept_for(task.id)
-        is_behind = kept is not None and kept.start_p50 <= reservation.start_p50  # it counts on that room being taken
+        own_room = self.reservation_of(task.id)
+        is_behind = own_room is not None and own_room.start_p50 <= reservation.start_p50  # counts that room as taken
         if reservation.holds and not is_behind:
             return not self._uses_its_cards(reservation, own) and self._still_fits(reservation, binding, own)
         return end <= reservation.start_p50 or self._still_fits(reservation, binding, own)
 
     def _uses_its_cards(self, reservation: Reservation, own: Sequence[Claim]) -> bool:
-        """Whether the claims sit on cards that the reserved task could use; without cards everything counts."""
+        """Whether the claims use cards that the reserved task could use; always True if it needs no cards."""
         gpu = reservation.task.gpu
         if gpu is None:
             return True
@@ -253,9 +261,9 @@ class Future:
         return any(column is not None and serves(self.cells.cards[row][column], gpu) for row, column in places)
 
     def gives_way(self, reservation: Reservation, task: Task) -> bool:
-        """Whether the reservation does not bind the task: it can take the place back, or the task goes first anyway.
+        """Whether the reservation does not bind the task: it can pre-empt the task, or the task goes first anyway.
 
-        Nor does a guess, unless the reserved task has waited so long that it holds the room all the same.
+        A guessed reservation binds nobody, unless its task has waited so long that it holds the room.
         """
         if reservation.guessed and not reservation.holds:
             return True
@@ -265,28 +273,28 @@ class Future:
     def _comes_first(self, task: Task, promised: Task) -> bool:
         """Whether the task goes ahead of an earlier promise. A promise of one card binds its own organisation only.
 
-        A card that falls free is all there for whoever's turn it is: kept for the organisation whose turn it was, it
-        would carry yesterday's shares into tomorrow. Several cards are kept, since others could nibble at them.
+        A single free card is enough for whoever's turn it is; reserved for an organisation whose turn has passed, it
+        would apply outdated shares. Several cards stay reserved, since others could take them one by one.
         """
         if task.organisation != promised.organisation and least_members(promised) * demand_of(promised).cards <= 1:
             return True
         return self.outranks(task, promised)
 
     def _still_fits(self, reservation: Reservation, binding: Sequence[Reservation], own: Sequence[Claim]) -> bool:
-        """Whether the reserved members fit at their start beside the others that bind, with `own` still held.
+        """Whether the reserved members fit at their start beside the other binding ones, with `own` still held.
 
-        `own` is part of the cells. The asking task's own reservation must not stand beside it: what it takes would
-        count twice, and tasks that were promised room on one node would refuse each other for ever.
+        `own` is part of the cells. The asking task's own reservation must not be in `binding`: its room would count
+        twice, and tasks with promised room on one node would block each other for ever.
         """
         row, start = reservation.claims[0].row if not own else own[0].row, reservation.start_p50
         host = host_of(self.cells, row)
         for member in self.members_on(row):
-            if self.ends_of(member)[0] <= start:
+            if self.member_ends(member)[0] <= start:
                 host.give_back(member.claim)
         for other in binding:
             if other is not reservation and other.start_p50 <= start < other.end:
-                other.put_on(host)
+                other.take_from(host)
         wanted = sum(claim.row == row for claim in reservation.claims)
         found: list[tuple[float, Claim]] = []
-        fill(host, demand_of(reservation.task), wanted, start, found)
+        add_while_fits(host, demand_of(reservation.task), wanted, start, found)
         return len(found) >= wanted

@@ -18,18 +18,29 @@ class Domains:
 
     levels: tuple[Ints, ...]
 
-    def most(self, rows: Ints, room: Ints) -> int:
+    @property
+    def nodes(self) -> "Domains":
+        """Each node by itself, and nothing wider."""
+        return Domains(self.levels[:1])
+
+    @property
+    def widest(self) -> Ints:
+        """[N]: of each row, the domain beyond which no gang reaches."""
+        return self.levels[-1]
+
+    def most_members(self, rows: Ints, room: Ints) -> int:
         """The most members that one domain of the widest kind has room for."""
-        return int(np.bincount(self.levels[-1][rows], weights=room).max(initial=0))
+        return int(np.bincount(self.widest[rows], weights=room).max(initial=0))
 
 
 def wide_domain(node: Node) -> Domain:
-    """The widest domain a gang may span: zone, logical cluster, and the same models of card."""
-    return node.zone, node.cluster, ",".join(sorted({card.model for card in node.devices}))
+    """The widest domain a gang may span: zone, logical cluster, and the same models of card; else the node alone."""
+    wide = node.zone, node.cluster, ",".join(sorted({card.model for card in node.devices}))
+    return wide if node.joined else (*wide, "", node.id)
 
 
 def domains_of(nodes: Sequence[Node]) -> Domains:
-    """The domains of these nodes. Work in proportion to the nodes: keep the result."""
+    """The domains of these nodes. Costs in proportion to the nodes: keep the result."""
     depth = max((len(node.topology) for node in nodes), default=0)
     wide = [wide_domain(node) for node in nodes]
     alone = [(*w, *node.topology, node.id) for w, node in zip(wide, nodes, strict=True)]

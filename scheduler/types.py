@@ -1,4 +1,4 @@
-"""What goes into the scheduler: plain frozen data.
+"""The scheduler's input: plain frozen data.
 
 Units: CPU in milli-cores, memory in MiB, accelerator compute in milli-cards (1000 = one whole card),
 times in seconds on the caller's own clock (only differences and order matter).
@@ -13,10 +13,10 @@ ANY_MODEL = "*"
 
 
 class Mode(StrEnum):
-    """How one card is handed out. A card is in exactly one mode."""
+    """How a card is allocated. A card is in exactly one mode."""
 
     WHOLE = "whole"
-    SHARED = "shared"  # several tasks of one organisation, nothing isolates them
+    SHARED = "shared"  # several tasks of one organisation, without isolation
     VGPU = "vgpu"  # memory and compute limited by software
     MIG = "mig"  # hardware partitions
 
@@ -41,7 +41,10 @@ class MigProfile:
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """An accelerator card. `share_milli` is what shared mode may hand out (>1000 oversubscribes)."""
+    """An accelerator card. `share_milli` is what shared mode may allocate (>1000 oversubscribes).
+
+    `near`: how far other cards of the node are, by their ids, in any unit that grows with the distance (below 1000).
+    """
 
     id: str
     index: int
@@ -52,11 +55,16 @@ class Device:
     healthy: bool = True
     mig_profiles: tuple[MigProfile, ...] | None = None  # what the node discovered; wins over the built-in table
     share_milli: int = WHOLE_MILLI
+    near: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """Capacity that may be given to workloads (what the machine has, less what the platform keeps)."""
+    """Capacity for workloads (what the machine has, less what the platform reserves for itself).
+
+    `joined`: members of a gang here reach members on the other joined nodes of the zone. One that is not joined takes
+    a gang as a whole or not at all. `reserved`: its cluster takes only tasks that are entitled to it.
+    """
 
     id: str
     zone: str
@@ -68,6 +76,8 @@ class Node:
     healthy: bool = True
     arch: str = "x86_64"
     topology: tuple[str, ...] = ()  # widest to narrowest domain inside the zone, e.g. ("row-1", "rack-7")
+    joined: bool = True
+    reserved: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,24 +94,33 @@ class GpuRequest:
     core_milli: int = WHOLE_MILLI
     memory_mib: int = 0
     profile: str | None = None
-    any_of: tuple[str, ...] = ()  # models that will do, where more than one will
+    any_of: tuple[str, ...] = ()  # acceptable models, if there are several
 
     def accepts(self, model: str) -> bool:
-        """Whether a card of this model will do."""
+        """Whether a card of this model is acceptable."""
         return self.model in (None, model) and (not self.any_of or model in self.any_of)
 
 
 @dataclass(frozen=True, slots=True)
 class Gang:
-    """`size` equal members start together; an elastic gang may start with `minimum`."""
+    """`size` equal members start together; an elastic gang may start with `minimum`.
+
+    `one_node`: all of them on the same node, whatever joins the nodes.
+    """
 
     size: int
     minimum: int | None = None
+    one_node: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A workload that waits or runs. Resources are per member when it is a gang. Priority 5 is highest."""
+    """A workload that waits or runs. Resources are per member when it is a gang. Priority 5 is highest.
+
+    `stated_s`: how long its owner expects it to run. `limit_s`: the caller ends it after so long, whatever it does.
+    `unproven`: nothing but the owner's word stands behind its estimates, which are shown, but decide nothing.
+    `entitled`: the reserved clusters that it may use, sorted, so that equal rights are equal requests.
+    """
 
     id: str
     organisation: str
@@ -119,8 +138,13 @@ class Task:
     estimate_p90_s: float | None = None
     gang: Gang | None = None
     min_runtime_s: float = 0.0
-    arch: str | None = None
-    requeued: bool = False  # taken off its node through no fault of its own: goes first within its priority
+    archs: tuple[str, ...] = ()  # acceptable architectures of the node; empty: any
+    stated_s: float | None = None
+    limit_s: float | None = None
+    unproven: bool = False
+    requeued: bool = False  # lost its node through no fault of its own: goes first within its priority
+    spread: str | None = None  # tasks of one name go to different nodes as far as there is room; single members only
+    entitled: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +160,7 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """One placed member. `held_for` is set while it is on its way out for another task."""
+    """One placed member. `held_for` is set while it is leaving for another task."""
 
     task: Task
     attempt_id: str
@@ -159,9 +183,9 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """One knot of the tree organisation > department > user. None in `limit` means no limit.
+    """One part of the tree organisation > department > user. None in `limit` means no limit.
 
-    `decayed_usage` is GPU-milli-seconds with a half-life of seven days, kept by the caller.
+    `decayed_usage` is GPU-milli-seconds with a half-life of seven days, maintained by the caller.
     """
 
     level: QueueLevel
@@ -185,14 +209,14 @@ class MixEntry:
 
 @dataclass(frozen=True, slots=True)
 class Mix:
-    """The typical workload that fragmentation is measured against; shares add up to 1."""
+    """The typical mix of tasks against which fragmentation is measured; shares add up to 1."""
 
     entries: tuple[MixEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Everything one pass looks at. `holds`: by waiting task, the nodes that were emptied for it.
+    """The input of one pass. `holds`: by waiting task, the nodes that were emptied for it.
 
     `promised`: by waiting task, the `reserved_nodes` of its last Wait, in the order of those waits.
     """

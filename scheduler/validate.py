@@ -1,4 +1,4 @@
-"""Requests that make no sense get a cause of their own and never reach placement."""
+"""Check requests: invalid ones get a cause of their own and never reach placement."""
 
 from scheduler.decisions import Cause, CauseCode
 from scheduler.types import WHOLE_MILLI, Gang, GpuRequest, Mode, Task
@@ -9,13 +9,13 @@ NO_SIZE = 1 << 50
 
 
 def problem_with(task: Task) -> Cause | None:
-    """BAD_REQUEST naming the field, or None when the request can be understood."""
+    """BAD_REQUEST with the name of the field, or None if the request is valid."""
     field = _bad_field(task) or (_bad_gpu_field(task.gpu) if task.gpu else None)
     return None if field is None else Cause(CauseCode.BAD_REQUEST, {"field": field})
 
 
 def makes_sense(cpu_milli: int, gpu: GpuRequest | None) -> bool:
-    """Whether a kind of task of the mix can be understood."""
+    """Whether a kind of task of the mix is valid."""
     return _is_size(cpu_milli) and (gpu is None or _bad_gpu_field(gpu) is None)
 
 
@@ -32,7 +32,7 @@ def _bad_field(task: Task) -> str | None:
 
 
 def _is_size(value: float) -> bool:
-    """False for negative numbers, for what is no number, and for more than any sum could hold."""
+    """False for negative numbers, NaN, and sizes too large to add up."""
     return 0 <= value < NO_SIZE
 
 

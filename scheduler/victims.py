@@ -1,4 +1,4 @@
-"""Those who may be asked to give way, what it would cost, and a node without them."""
+"""Victims of pre-emption, their cost, and a node with and without them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scheduler.cells import Claim
 from scheduler.demand import Demand
 from scheduler.host import Host
 from scheduler.roster import Member
-from scheduler.shares import sum_of
+from scheduler.shares import sum_bundles
 from scheduler.types import Task
 
 Cost = tuple[int, float, int, int]
@@ -23,7 +23,7 @@ class Victim:
     members: tuple[Member, ...]
     lost_gpu_s: float
     bundle: Mapping[str, int]
-    cost: Cost = field(init=False)  # kept: a search compares it over and over
+    cost: Cost = field(init=False)  # computed once: a search compares it very often
 
     def __post_init__(self) -> None:
         cost = self.task.priority, round(self.lost_gpu_s, 3), int(len(self.members) > 1), 1
@@ -36,7 +36,7 @@ class Victim:
 
 @dataclass(frozen=True, slots=True)
 class Eviction:
-    """These tasks go, these claims are then free for the task."""
+    """The victims that leave, and the claims that the task can then make."""
 
     victims: tuple[Victim, ...]
     claims: tuple[Claim, ...]
@@ -47,7 +47,7 @@ class Eviction:
 
 
 def cost_of(victims: Collection[Victim]) -> Cost:
-    """Lower is better. Guarantee violations come first of all and are zero: such victims are not candidates."""
+    """Lower is better. Guarantee violations need no term: victims that would cause one are not candidates."""
     priority = max((v.task.priority for v in victims), default=0)
     lost = sum(v.lost_gpu_s for v in victims)
     return priority, round(lost, 3), sum(len(v.members) > 1 for v in victims), len(victims)
@@ -57,29 +57,29 @@ def by_cost(eviction: Eviction) -> tuple[Cost, int]:
     return eviction.cost, eviction.claims[-1].row
 
 
-def bundle_of(members: Iterable[Member]) -> Mapping[str, int]:
-    """All that these members hold, by resource."""
-    return sum_of(member.bundle for member in members)
+def bundle_of_members(members: Iterable[Member]) -> Mapping[str, int]:
+    """The resources that these members hold."""
+    return sum_bundles(member.bundle for member in members)
 
 
-def go(host: Host, victim: Victim) -> None:
-    """The victim leaves the host's row."""
+def remove_victim(host: Host, victim: Victim) -> None:
+    """Free what the victim holds on the host's row."""
     for member in victim.members:
         if member.claim.row == host.row:
             host.give_back(member.claim)
 
 
-def stay(host: Host, victim: Victim) -> None:
+def put_back_victim(host: Host, victim: Victim) -> None:
     for member in victim.members:
         if member.claim.row == host.row:
             host.take(member.claim)
 
 
 def prune(host: Host, demand: Demand, chosen: list[Victim]) -> None:
-    """Spare every victim that turns out not to be needed, the dearest first. The host has lost all of them."""
+    """Drop every victim from `chosen` that is not needed, the costliest first. All of them are off the host."""
     for victim in sorted(chosen, key=lambda v: (v.cost, v.task.id), reverse=True):
-        stay(host, victim)
+        put_back_victim(host, victim)
         if host.fits(demand) is not None:
             chosen.remove(victim)
         else:
-            go(host, victim)
+            remove_victim(host, victim)

@@ -1,4 +1,4 @@
-"""What stands around a waiting task: who holds the cards it could use, and what would start at once instead."""
+"""The context of a waiting task: who holds the cards it could use, and which changed requests would start now."""
 
 from dataclasses import replace
 
@@ -9,29 +9,29 @@ from scheduler.decisions import Alternative, Holder
 from scheduler.demand import Demand, serves
 from scheduler.preempt import Preemptor
 from scheduler.roster import Member
-from scheduler.timeline import Future
+from scheduler.timeline import Timeline
 from scheduler.types import GpuRequest, Task
 
 MOST_HOLDERS = 8
 MOST_ALTERNATIVES = 3
 
 
-def holders(task: Task, row: int, future: Future, preemptor: Preemptor) -> tuple[Holder, ...]:
-    """Members on the row that sit on cards the task could use (any member when it needs no card), largest first."""
+def holders(task: Task, row: int, timeline: Timeline, preemptor: Preemptor) -> tuple[Holder, ...]:
+    """Members on the row that hold cards the task could use (any member if it needs no card), largest first."""
     found = []
-    for member in future.members_on(row):
-        milli = _milli_on_useful_cards(task, member, future)
+    for member in timeline.members_on(row):
+        milli = _milli_on_useful_cards(task, member, timeline)
         if milli or task.gpu is None:
             may, why = _may_yield(task, member, preemptor)
             known = member.task.estimate_p50_s is not None
-            p50, p90 = future.ends_of(member) if known else (None, None)
+            p50, p90 = timeline.member_ends(member) if known else (None, None)
             found.append(Holder(member.task.id, member.task.organisation, milli, p50, p90, may, why))
     return tuple(sorted(found, key=lambda h: (-h.gpu_milli, h.task_id))[:MOST_HOLDERS])
 
 
-def _milli_on_useful_cards(task: Task, member: Member, future: Future) -> int:
+def _milli_on_useful_cards(task: Task, member: Member, timeline: Timeline) -> int:
     row = member.claim.row
-    columns, cards = future.cells.column_of[row], future.cells.cards[row]
+    columns, cards = timeline.cells.column_of[row], timeline.cells.cards[row]
     total = 0
     for piece in member.claim.slices:
         column = columns.get(piece.device_id)
@@ -41,7 +41,7 @@ def _milli_on_useful_cards(task: Task, member: Member, future: Future) -> int:
 
 
 def _may_yield(task: Task, member: Member, preemptor: Preemptor) -> tuple[bool, str]:
-    """Whether it may be asked to give way, and the rule that says so."""
+    """Whether the member may be asked to give way, and the rule that decides."""
     if member.leaving:
         return True, "leaving"
     same = member.task.organisation == task.organisation
@@ -50,7 +50,7 @@ def _may_yield(task: Task, member: Member, preemptor: Preemptor) -> tuple[bool, 
     victim = preemptor.victim(member.task.id)
     if victim is None:
         return False, "min_runtime"
-    if preemptor.may(task, victim):
+    if preemptor.may_replace(task, victim):
         return True, "lower_priority" if same else "above_guarantee"
     return False, "priority" if same else "within_guarantee"
 

@@ -6,11 +6,11 @@
 from collections.abc import Sequence
 from typing import TypeVar
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 Each = TypeVar("Each")
-FEW, THOROUGH = "few", "thorough"
+FEW, THOROUGH, UNSHRUNK = "few", "thorough", "unshrunk"
 TENTH = 10
 USUAL = settings.get_profile(settings.get_current_profile_name())  # Hypothesis has one for CI and one for desks
 
@@ -18,6 +18,8 @@ USUAL = settings.get_profile(settings.get_current_profile_name())  # Hypothesis 
 def register_profiles() -> None:
     """For tests/conftest.py, before pytest reads which profile is asked for; few examples are the same each time."""
     settings.register_profile(FEW, deadline=None, derandomize=True, max_examples=_few(USUAL.max_examples))
+    # For mutation tests (plstack/launch/mutants.py): that a test fails is enough, no smaller example is looked for.
+    settings.register_profile(UNSHRUNK, settings.get_profile(FEW), phases=(Phase.explicit, Phase.generate))
     settings.register_profile(THOROUGH, USUAL, deadline=None, print_blob=True)
     settings.load_profile(FEW)
 

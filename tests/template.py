@@ -1,6 +1,8 @@
 """The migrated database, made once for each state of the migrations and copied by every process of every suite.
 
-Migrating takes the longest by far of all that a suite does before its first test, and the copy takes a moment.
+Migrating takes the longest by far of all that a suite does before its first test, and the copy takes a moment. With
+`--reuse-db` a process keeps its copy, and takes it again as it is where its comment says that the same migrations made
+it and that the last process left it clean. Mutation tests start a process for each mutant.
 """
 
 import hashlib
@@ -9,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from django.apps import apps
+from django.conf import settings
 from django.db import connection
 
 from apps.common import migration_operations
@@ -20,17 +23,39 @@ LOCK = 0x504C5354
 def prepare(keep: bool) -> None:
     """Let the test database begin as a copy of the template, which whoever comes first makes while others wait.
 
-    With `keep`, a test database that is there already is left as it is.
+    With `keep`, a test database that was left clean by the same migrations is taken as it is, any other made anew.
     """
-    template, quoted = name(), connection.ops.quote_name
+    template, own, quoted = name(), connection.settings_dict["TEST"]["NAME"], connection.ops.quote_name
+    if keep:
+        connection.creation.create_test_db = _take  # type: ignore[method-assign]
     with connection._nodb_cursor() as cursor:
-        if keep and _exists(cursor, connection.settings_dict["TEST"]["NAME"]):
+        if keep and _comment(cursor, own) == template:
+            cursor.execute(f"COMMENT ON DATABASE {quoted(own)} IS NULL")  # until it is left clean again
             return
         cursor.execute("SELECT pg_advisory_lock(%s)", [LOCK])  # ends with the connection
         if not _exists(cursor, template):
             _migrate(unfinished := f"{template}_unfinished")
             cursor.execute(f"ALTER DATABASE {quoted(unfinished)} RENAME TO {quoted(template)}")
+        if keep:
+            cursor.execute(f"DROP DATABASE IF EXISTS {quoted(own)} WITH (FORCE)")
     connection.settings_dict["TEST"]["TEMPLATE"] = template
+
+
+def leave_clean() -> None:
+    """Let the next process with `--reuse-db` take this one's database as it is. Needs the owner's connection."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"COMMENT ON DATABASE {connection.ops.quote_name(connection.settings_dict['NAME'])} IS '{name()}'"
+        )
+
+
+def _take(*_verbosity: Any, keepdb: bool = False, **_options: Any) -> str:
+    """Django's `create_test_db` without the migrations, which the template has had."""
+    creation, own = connection.creation, str(connection.settings_dict["TEST"]["NAME"])
+    creation._create_test_db(verbosity=0, autoclobber=True, keepdb=keepdb)
+    connection.close()
+    settings.DATABASES[connection.alias]["NAME"] = connection.settings_dict["NAME"] = own
+    return own
 
 
 def name() -> str:
@@ -41,6 +66,12 @@ def name() -> str:
 def _exists(cursor: Any, name: str) -> bool:
     cursor.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name])
     return cursor.fetchone() is not None
+
+
+def _comment(cursor: Any, name: str) -> str | None:
+    cursor.execute("SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = %s", [name])
+    found = cursor.fetchone()
+    return found[0] if found else None
 
 
 def _digest() -> str:
@@ -58,7 +89,7 @@ def _migrate(name: str) -> None:
     own, test = connection.settings_dict["NAME"], dict(connection.settings_dict["TEST"])
     connection.settings_dict["TEST"] = {**test, "NAME": name}
     try:
-        connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
+        type(connection.creation).create_test_db(connection.creation, verbosity=0, autoclobber=True, serialize=False)
     finally:
         connection.close()
         connection.settings_dict.update(NAME=own, TEST=test)

@@ -1,5 +1,5 @@
 """Money: the ledger, prices, meters and rating, and the rooms that stand on them.
 
-A room has services, selectors and pages of its own; tables of all rooms lie in `models`. `services` and `selectors`
-pass on what other apps call most.
+Each room has its own services, selectors and pages; the database tables of all rooms are in `models`. `services` and
+`selectors` re-export what other apps call most.
 """

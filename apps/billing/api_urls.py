@@ -1,5 +1,6 @@
 """The API of money, room by room."""
 
+from apps.billing.adjustments import urls as adjustments
 from apps.billing.budgets import urls as budgets
 from apps.billing.consumption import urls as consumption
 from apps.billing.exports import urls as exports
@@ -13,6 +14,7 @@ from apps.billing.vouchers import urls as vouchers
 from apps.billing.wallet import urls as wallet
 
 urlpatterns = [
+    *adjustments.endpoints,
     *budgets.endpoints,
     *consumption.endpoints,
     *exports.endpoints,

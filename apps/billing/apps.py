@@ -32,6 +32,7 @@ class BillingConfig(AppConfig):
         "billing_voucheruse": "SELECT, INSERT",
         "billing_chargecover": "SELECT, INSERT",
         "billing_voucherend": "SELECT, INSERT",
+        "billing_aloneact": "SELECT, INSERT",
         "billing_exportpart": "SELECT, INSERT, DELETE",
         "billing_invoicefile": "SELECT, INSERT",
         "billing_arrearsstate": "SELECT, INSERT, UPDATE",

@@ -17,9 +17,9 @@ NOTHING_OFF = Decimal(0)
 def exact_fen(rate_fen_per_hour: Decimal, replicas: int, length: timedelta, off: Decimal = NOTHING_OFF) -> Decimal:
     """rate × (1 − off) × replicas × length, in fen, cut off after ten places. `off` has at most four.
 
-    A third of an hour has no last decimal, so cutting each slice off on its own would lose a little for each
-    slice. Charges are therefore differences of this function at a session's offsets: they always add up to the
-    price of the whole, however it was cut.
+    A third of an hour has no finite decimal, so truncating each slice on its own would lose a little per slice. Charges
+    are therefore differences of this function at a session's offsets: they always add up to the price of the whole,
+    however it was cut.
     """
     # Integers, because the product has more digits than the decimal context keeps.
     units = int(rate_fen_per_hour.scaleb(_PLACES).to_integral_exact())
@@ -39,7 +39,7 @@ def hour_price(rate_fen_per_hour: Decimal, replicas: int, off: Decimal = NOTHING
 
 
 def net_fen(fen: int, off: Decimal) -> int:
-    """Whole fen with the discount taken off, rounded up: what costs something never becomes free by rounding."""
+    """Whole fen after the discount, rounded up, so that rounding never makes anything free."""
     return int((fen * (1 - off)).to_integral_value(rounding=ROUND_CEILING))
 
 
@@ -49,7 +49,7 @@ def seconds(length: timedelta) -> Decimal:
 
 
 def cut_at_hours(start: datetime, end: datetime) -> Iterator[tuple[datetime, datetime]]:
-    """Half-open pieces that tile [start, end) and cross no full UTC hour. Nothing when it is empty."""
+    """Half-open pieces that tile [start, end) without crossing a full UTC hour; none for an empty span."""
     start, end = start.astimezone(UTC), end.astimezone(UTC)
     while start < end:
         boundary = start.replace(minute=0, second=0, microsecond=0) + HOUR

@@ -8,8 +8,8 @@ class BillState(models.TextChoices):
     """Of one day of Alipay's account. Empty: Alipay has no bill for it, and we know of no payment."""
 
     WAITING = "waiting", _("Waiting for the bill")
-    AGREES = "agrees", _("Agrees")
-    DIFFERS = "differs", _("Does not agree")
+    AGREES = "agrees", _("Matches")
+    DIFFERS = "differs", _("Does not match")
     EMPTY = "empty", _("No payments")
 
 
@@ -27,6 +27,6 @@ class BillOutcome(models.TextChoices):
     """What comparing one payment or refund with Alipay's bill has shown."""
 
     MATCHED = "matched", _("Matched")
-    OURS_ONLY = "ours_only", _("Ours only")
-    THEIRS_ONLY = "theirs_only", _("Alipay's only")
+    OURS_ONLY = "ours_only", _("Only in our books")
+    THEIRS_ONLY = "theirs_only", _("Only at Alipay")
     DIFFERS = "differs", _("Amount differs")

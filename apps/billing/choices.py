@@ -30,7 +30,8 @@ class TransferKind(models.TextChoices):
 
     Credit: what was charged for work that was lost because it had to give way to another task. Prepayment: from the
     wallet to what is not yet earned; earned day by day. A voucher is granted from the promotion account and, unused,
-    ends there. Fee: what the payment provider kept. Write-off: arrears that are given up.
+    ends there. Fee: what the payment provider kept. Write-off: arrears that are given up. Adjustment: a credit or debit
+    note of the platform's staff, between a wallet and its revenue.
     """
 
     TOP_UP = "top_up", _("Top-up")
@@ -45,6 +46,7 @@ class TransferKind(models.TextChoices):
     VOUCHER_END = "voucher_end", _("Voucher ended unused")
     FEE = "fee", _("Payment fee")
     WRITE_OFF = "write_off", _("Write-off")
+    ADJUSTMENT = "adjustment", _("Adjustment")
 
 
 class CreditCause(models.TextChoices):
@@ -124,7 +126,7 @@ class VoucherState(models.TextChoices):
     """As it is shown; none of it is stored."""
 
     PLANNED = "planned", _("Not valid yet")
-    VALID = "valid", _("Valid")
+    VALID = "valid", pgettext_lazy("voucher", "Valid")
     USED_UP = "used_up", _("Used up")
     EXPIRED = "expired", _("Expired")
     VOIDED = "voided", _("Voided")
@@ -171,8 +173,8 @@ class PrepaidStatus(models.TextChoices):
 
     ACTIVE = "active", _("Active")
     EXPIRED = "expired", _("Expired")
-    CHANGED = "changed", _("Changed")
-    REFUNDED = "refunded", _("Given back")
+    CHANGED = "changed", pgettext_lazy("prepaid order", "Changed")
+    REFUNDED = "refunded", pgettext_lazy("prepaid order", "Given back")
 
 
 class PrepaidEnd(models.TextChoices):
@@ -183,7 +185,7 @@ class PrepaidEnd(models.TextChoices):
 
 
 class ArrearsStatus(models.TextChoices):
-    """How far an organisation is from having its compute stopped for want of money."""
+    """How far an organisation is from having its compute stopped because the balance ran out."""
 
     NORMAL = "normal", _("Normal")
     LOW = "low", _("Balance low")
@@ -222,6 +224,14 @@ class TopUpStatus(models.TextChoices):
     CLOSED = "closed", _("Closed unpaid")
 
 
+class NoticeOutcome(models.TextChoices):
+    """What a signed notice of Alipay's about a payment did here."""
+
+    CREDITED = "credited", _("Credited the payment")
+    NOTHING = "nothing", _("Changed nothing")
+    OTHER_AMOUNT = "amount", _("Not taken: another amount")
+
+
 class RefundStatus(models.TextChoices):
     ASKED = "asked", _("Under way")
     DONE = "done", _("Given back")
@@ -233,6 +243,22 @@ class RechargeKind(models.TextChoices):
     REVERSAL = "reversal", _("Reversal")
     REFUND = "refund", _("Refund by Alipay")
     VOUCHER = "voucher", _("Voucher")
+    CREDIT_NOTE = "credit", _("Credit note")
+    DEBIT_NOTE = "debit", _("Debit note")
+
+
+# Adjustments of a bill: into the wallet, and out of it.
+NOTES = (RechargeKind.CREDIT_NOTE, RechargeKind.DEBIT_NOTE)
+
+
+class PaymentMethod(models.TextChoices):
+    """How a payment that staff record has reached the platform."""
+
+    BANK = "bank", _("Bank transfer")
+    ACCEPTANCE = "acceptance", _("Bank acceptance bill")
+    CHEQUE = "cheque", _("Cheque")
+    CASH = "cash", _("Cash")
+    OTHER = "other", _("Another way")
 
 
 class RequestState(models.TextChoices):
@@ -242,7 +268,7 @@ class RequestState(models.TextChoices):
     APPROVED = "approved", _("Approved")
     DENIED = "denied", _("Denied")
     REVOKED = "revoked", _("Taken back")
-    WITHDRAWN = "withdrawn", _("Withdrawn")
+    WITHDRAWN = "withdrawn", pgettext_lazy("request", "Withdrawn")
 
 
 class StatementState(models.TextChoices):
@@ -250,7 +276,7 @@ class StatementState(models.TextChoices):
 
     DRAFT = "draft", _("Draft")
     REVIEWED = "reviewed", _("Reviewed")
-    ISSUED = "issued", _("Issued")
+    ISSUED = "issued", pgettext_lazy("statement", "Issued")
 
 
 class StatementSection(models.TextChoices):
@@ -269,4 +295,5 @@ class BillKind(models.TextChoices):
     LATE = "late", _("Usage of an earlier month")
     REVERSAL = "reversal", _("Reversal")
     CREDIT = "credit", _("Credit for lost work")
+    ADJUSTMENT = "adjustment", _("Adjustment")
     ROUNDING = "rounding", _("Rounding")

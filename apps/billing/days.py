@@ -1,4 +1,4 @@
-"""Days of the billing zone, from midnight to midnight there: by them is charged, granted and counted. Pure."""
+"""Days of the billing zone, from midnight to midnight there: the days by which we charge, grant and count. Pure."""
 
 from datetime import date, datetime, time
 from zoneinfo import ZoneInfo

@@ -12,6 +12,7 @@ class ExportKind(models.TextChoices):
     TOP_UPS = "top_ups", _("Payments by Alipay")
     TRANSFERS = "transfers", _("Ledger entries")
     STATEMENTS = "statements", _("Statements")
+    LIST = "list", _("List")
 
 
 class ExportFormat(models.TextChoices):

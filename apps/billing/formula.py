@@ -6,7 +6,7 @@ from apps.billing.models import Charge
 from apps.common.money import FEN_PER_YUAN
 
 
-def plain(number: Decimal, *, least: int = 0) -> str:
+def plain_number(number: Decimal, *, least: int = 0) -> str:
     """`3,600`, `59.998123`, `7.80`: no trailing zeros beyond `least` places, thousands apart."""
     places = max(least, -int(number.normalize().as_tuple().exponent))
     return f"{number:,.{places}f}"
@@ -14,12 +14,12 @@ def plain(number: Decimal, *, least: int = 0) -> str:
 
 def yuan_per_hour(charge: Charge) -> str:
     """`7.80`, of one replica."""
-    return plain(charge.rate / FEN_PER_YUAN, least=2)
+    return plain_number(charge.rate / FEN_PER_YUAN, least=2)
 
 
-def kept(charge: Charge) -> str:
-    """`0.85`: what the discount leaves of the price."""
-    return plain(1 - charge.discount_off)
+def discount_factor(charge: Charge) -> str:
+    """`0.85`: the factor by which the discount multiplies the price."""
+    return plain_number(1 - charge.discount_off)
 
 
 def calculation(charge: Charge) -> str:
@@ -28,21 +28,21 @@ def calculation(charge: Charge) -> str:
     Replicas that a prepaid order covers are taken off: `2,386 × (2 - 1) × 7.80 ÷ 3600`. With a discount of 15 per cent
     it ends in `× 7.80 × 0.85 ÷ 3600`.
     """
-    factors = [plain(charge.seconds)]
+    factors = [plain_number(charge.seconds)]
     if charge.covered:
         factors.append(f"({charge.replicas} - {charge.covered})")
     elif charge.replicas != 1:
         factors.append(str(charge.replicas))
     factors.append(yuan_per_hour(charge))
     if charge.discount_off:
-        factors.append(kept(charge))
+        factors.append(discount_factor(charge))
     return f"{' × '.join(factors)} ÷ 3600"
 
 
 def exact_yuan(charge: Charge) -> str:
     """`¥10.339333333333`: to the last place that the ledger keeps."""
     sign = "-" if charge.exact_fen < 0 else ""
-    return f"{sign}¥{plain(abs(charge.exact_fen) / FEN_PER_YUAN, least=2)}"
+    return f"{sign}¥{plain_number(abs(charge.exact_fen) / FEN_PER_YUAN, least=2)}"
 
 
 def per_cent(off: Decimal) -> str:

@@ -2,11 +2,12 @@
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 
 class TitleKind(models.TextChoices):
     COMPANY = "company", _("Company or institution")
-    PERSON = "person", _("Person")
+    PERSON = "person", pgettext_lazy("invoice title", "Person")
 
 
 class InvoiceKind(models.TextChoices):
@@ -19,9 +20,9 @@ class InvoiceKind(models.TextChoices):
 class InvoiceState(models.TextChoices):
     REQUESTED = "requested", _("Waiting for a decision")
     APPROVED = "approved", _("Approved, not issued yet")
-    ISSUED = "issued", _("Issued")
+    ISSUED = "issued", pgettext_lazy("invoice", "Issued")
     DENIED = "denied", _("Denied")
-    WITHDRAWN = "withdrawn", _("Withdrawn")
+    WITHDRAWN = "withdrawn", pgettext_lazy("request", "Withdrawn")
     VOIDED = "voided", _("Voided by a red invoice")
 
 

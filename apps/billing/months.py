@@ -6,7 +6,7 @@ from datetime import date, datetime, timedelta
 
 from apps.billing.days import BILLING_ZONE, midnight
 
-# How long after its end nothing is added to a month any more: whatever was written in it has long been committed.
+# How long after its end a month is closed for good: by then everything written in it has been committed.
 COMPLETE_AFTER = timedelta(days=1)
 _PERIOD = re.compile(r"(20\d\d)-(0[1-9]|1[0-2])")
 
@@ -42,7 +42,7 @@ class Month:
 
     @property
     def end(self) -> datetime:
-        """The first moment that is out of it."""
+        """The first moment after it."""
         return self.next().start
 
     @property

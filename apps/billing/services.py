@@ -4,7 +4,7 @@ Amounts are integer fen, rates Decimal fen per hour, times aware UTC.
 """
 
 from apps.billing.arrears.services import ArrearsChange, arrears_sweep, reassess, set_arrears_terms
-from apps.billing.caps.services import Capped, Near, close_cap, mark_reached, near_caps, set_cap
+from apps.billing.caps.services import CappedWorkload, NearCap, close_cap, mark_reached, near_caps, set_cap
 from apps.billing.holds.services import hold_for_start, release_hold
 from apps.billing.ledger.services import Posting, post
 from apps.billing.metering.services import close_meter, extend_meter, open_meter
@@ -15,7 +15,7 @@ from apps.billing.prices.packages.services import (
     deactivate_package,
     update_package,
 )
-from apps.billing.prices.units.services import end_unit_price, follow, set_unit_price
+from apps.billing.prices.units.services import end_unit_price, follow_price_list, set_unit_price
 from apps.billing.prices.versions import Priced, set_price
 from apps.billing.rating.credits import credit_lost
 from apps.billing.rating.services import rate_due, rate_organisation
@@ -23,8 +23,8 @@ from apps.billing.recharges.services import set_credit_limit, top_up
 
 __all__ = [
     "ArrearsChange",
-    "Capped",
-    "Near",
+    "CappedWorkload",
+    "NearCap",
     "PackageSpec",
     "Posting",
     "Priced",
@@ -37,7 +37,7 @@ __all__ = [
     "deactivate_package",
     "end_unit_price",
     "extend_meter",
-    "follow",
+    "follow_price_list",
     "hold_for_start",
     "mark_reached",
     "near_caps",

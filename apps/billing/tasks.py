@@ -1,4 +1,4 @@
-"""Nudges: everything that is due is found in the database."""
+"""Periodic tasks. They carry no state: what is due is found in the database."""
 
 from celery import shared_task
 
@@ -25,36 +25,36 @@ def rate() -> None:
 
 @shared_task(name="billing.ask_alipay")
 def ask_alipay() -> None:
-    """What became of payments and refunds whose notices have not come."""
+    """Ask Alipay about payments and refunds whose notices have not arrived."""
     with acting(system_actor()) as actor:
-        polling.ask_due()
-        refunds.ask_due(actor)
+        polling.query_due_orders()
+        refunds.carry_out_due(actor)
 
 
 @shared_task(name="billing.tell_payments")
 def tell_payments() -> None:
-    """Messages about payments that were credited a moment ago."""
+    """Notify of payments that were just credited."""
     with acting(system_actor()):
-        payment_notices.tell_due()
+        payment_notices.notify_due()
 
 
 @shared_task(name="billing.export")
 def export() -> None:
-    """Files that somebody waits for, and those whose time is over."""
+    """Write requested exports and delete expired ones."""
     with acting(system_actor()):
-        working.work()
+        working.write_due_exports()
 
 
 @shared_task(name="billing.close_months")
 def close_months() -> None:
-    """Drafts of the months that are over."""
+    """Build statement drafts of past months."""
     with acting(system_actor()) as actor:
         statements_closing.close_due(actor)
 
 
 @shared_task(name="billing.reconcile_alipay")
 def reconcile_alipay() -> None:
-    """Bills of days that are over, fetched and compared."""
+    """Fetch Alipay's bills of past days and compare them with our books."""
     with acting(system_actor()) as actor:
         reconciliation_days.reconcile_due(actor)
 
@@ -67,7 +67,7 @@ def watch_budgets() -> None:
 
 @shared_task(name="billing.prepaid")
 def look_after_prepaid() -> None:
-    """Days of prepaid time that are over are earned; renewals, notices and ends."""
+    """Recognise revenue of past days of prepaid time; renewals, notices and ends."""
     with acting(system_actor()) as actor:
         prepaid_earning.recognise_due(actor)
         prepaid_sweep.prepaid_sweep(actor)
@@ -75,13 +75,13 @@ def look_after_prepaid() -> None:
 
 @shared_task(name="billing.vouchers")
 def end_vouchers() -> None:
-    """What is left of those that are over goes back."""
+    """Return what is left of expired vouchers."""
     with acting(system_actor()) as actor:
         vouchers.end_due_vouchers(actor)
 
 
 @shared_task(name="billing.check_books")
 def check_books() -> None:
-    """Whether balances, ratings and kept sums are what they are made of."""
+    """Check balances, ratings and kept sums against what they are computed from."""
     with acting(system_actor()) as actor:
         books.check_books(actor)

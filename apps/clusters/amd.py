@@ -16,11 +16,17 @@ _CARD = re.compile(r"card\d+")
 
 
 def cards(root: Path = Path("/")) -> Iterator[Card]:
-    """In the order of their PCI addresses. Without a driver, or a card that tells its memory: nothing."""
+    """Cards in the order of their PCI addresses; none without a driver, or if no card reports its memory."""
     folders = sorted({_device(path) for path in root.glob("sys/class/drm/card*") if _CARD.fullmatch(path.name)})
     found = [folder for folder in folders if _word(folder / "vendor") == VENDOR_ID and _number(_total(folder))]
     for index, folder in enumerate(found):
         yield _card(index, folder)
+
+
+def driver_versions(root: Path = Path("/")) -> dict[str, str]:
+    """`amdgpu-driver`; empty without the module, or for the kernel's own, which has no version but the kernel's."""
+    version = _word(root / "sys/module/amdgpu/version")
+    return {"amdgpu-driver": version} if version else {}
 
 
 def _device(path: Path) -> Path:
@@ -49,6 +55,7 @@ def _card(index: int, folder: Path) -> Card:
         power_w=None if power is None else power / 1_000_000,
         mig_cuts=(),
         partition=_word(folder / "current_compute_partition"),
+        pci=folder.name,
     )
 
 

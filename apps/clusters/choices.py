@@ -35,7 +35,7 @@ class AcceleratorMode(models.TextChoices):
 
 
 class Limiter(models.TextChoices):
-    """What holds a vGPU slice to its memory on the card's machine; without one there are no such slices."""
+    """What limits a vGPU slice to its memory on the card's machine; without one there are no such slices."""
 
     NONE = "", _("Nothing")
     HAMI = "hami", _("HAMi-core")

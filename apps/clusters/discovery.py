@@ -1,4 +1,4 @@
-"""What this machine has: CPU, memory, disk through psutil; cards through their vendors' own interfaces."""
+"""Discover this machine: CPU, memory and disk through psutil, cards through their vendors' interfaces."""
 
 import os
 import platform
@@ -10,10 +10,11 @@ from typing import Any
 
 import psutil
 
-from apps.clusters import amd, huawei, limiters, nvidia
+from apps.clusters import amd, card_links, huawei, limiters, nvidia, rdma
 from apps.clusters.cards import Card
+from apps.clusters.rdma import RdmaDevice
 
-__all__ = ["MIB", "Card", "Machine", "look"]
+__all__ = ["MIB", "Card", "Machine", "measure_machine"]
 
 MIB = 1024 * 1024
 
@@ -22,8 +23,8 @@ MIB = 1024 * 1024
 class Machine:
     """Capacity in milli-cores and MiB, and the load at this moment in per cent.
 
-    `limiters`: what there is to hold slices of NVIDIA cards to their memory. `disk_files`: how many files the disk has
-    room for (inodes), 0 where it knows no such number.
+    `limiters`: what can limit slices of NVIDIA cards to their memory. `disk_files`: how many files the disk has room
+    for (inodes), 0 where it knows no such number.
     """
 
     name: str
@@ -39,12 +40,14 @@ class Machine:
     limiters: tuple[str, ...] = ()
     disk_files: int = 0
     disk_files_free: int = 0
+    rdma: tuple[RdmaDevice, ...] = ()
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Machine":
-        """What another machine measured of itself. Raises TypeError or ValueError for what is no measurement."""
+        """Another machine's measurement of itself. Raises TypeError or ValueError for malformed data."""
         fields = dict(data)
         cards = tuple(Card.from_json(card) for card in fields.pop("cards", ()))
+        fields["rdma"] = tuple(RdmaDevice.from_json(device) for device in fields.pop("rdma", ()))
         found = cls(**{**fields, "limiters": tuple(fields.get("limiters", ()))}, cards=cards)
         amounts = (found.cpu_milli, found.memory_mib, found.disk_mib, found.disk_free_mib, found.memory_used_mib)
         files = (found.disk_files, found.disk_files_free)
@@ -55,10 +58,11 @@ class Machine:
         return found
 
 
-def look(folder: Path) -> Machine:
+def measure_machine(folder: Path) -> Machine:
     """Measure this machine; `folder` names the disk that holds people's files."""
     memory, disk = psutil.virtual_memory(), psutil.disk_usage(str(folder))
-    ascend, inodes = huawei.look(), os.statvfs(folder)
+    ascend, inodes = huawei.read_ascend_cards(), os.statvfs(folder)
+    cards = card_links.with_links((*nvidia.cards(), *amd.cards(), *ascend.cards))
     return Machine(
         name=socket.gethostname()[:80] or "localhost",
         arch=platform.machine(),
@@ -69,17 +73,18 @@ def look(folder: Path) -> Machine:
         disk_free_mib=disk.free // MIB,
         cpu_pct=psutil.cpu_percent(interval=0.2),
         facts=_facts(ascend.trouble),
-        cards=(*nvidia.cards(), *amd.cards(), *ascend.cards),
-        limiters=tuple(name.value for name in limiters.present()),
+        cards=cards,
+        limiters=tuple(name.value for name in limiters.installed_limiters()),
         disk_files=inodes.f_files,
         disk_files_free=inodes.f_favail,
+        rdma=rdma.with_card_links(rdma.devices(), cards),
     )
 
 
 def _facts(npu_smi: str) -> dict[str, str]:
     """`npu_smi`: why Ascend cards are missing or not used, for whoever looks at the machine's page."""
     facts = {"os": platform.platform(terse=True), "cpu": _cpu_model(), "python": platform.python_version()}
-    return facts | ({"npu-smi": npu_smi} if npu_smi else {})
+    return facts | nvidia.driver_versions() | amd.driver_versions() | ({"npu-smi": npu_smi} if npu_smi else {})
 
 
 def _usable_cores() -> int:

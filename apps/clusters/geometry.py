@@ -1,10 +1,11 @@
-"""How a card may be cut: what its node discovered, as the scheduler reads it. What makes no sense is not believed."""
+"""How a card may be partitioned: what its node discovered, in the scheduler's terms. Implausible data is ignored."""
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
 import scheduler
+from apps.clusters.card_links import distance
 from apps.clusters.cards import MigCut
 from apps.clusters.models import Accelerator
 from scheduler.mig import profiles_of, table_for
@@ -14,7 +15,7 @@ SLICES = 8
 
 
 def as_json(cuts: Sequence[MigCut] | None) -> list[dict[str, Any]] | None:
-    """For the card's row; None for a geometry that was not told, or that cannot be right."""
+    """For the card's row; None for a geometry that was not reported or is implausible."""
     if cuts is None or not all(_sensible(cut) for cut in cuts) or len({cut.name for cut in cuts}) < len(cuts):
         return None
     return [asdict(cut) for cut in cuts]
@@ -28,15 +29,15 @@ def _sensible(cut: MigCut) -> bool:
     return bool(cut.starts) and cut.size > 0 and within and cut.maximum > 0 and cut.memory_mib > 0
 
 
-def discovered(card: Accelerator) -> tuple[scheduler.MigProfile, ...] | None:
-    """What the node found on this card; None where nobody could look."""
+def discovered_profiles(card: Accelerator) -> tuple[scheduler.MigProfile, ...] | None:
+    """What the node found on this card; None if it could not look."""
     if card.mig_profiles is None:
         return None
     return tuple(scheduler.MigProfile(**{**cut, "starts": tuple(cut["starts"])}) for cut in card.mig_profiles)
 
 
 def profiles(card: Accelerator) -> tuple[scheduler.MigProfile, ...]:
-    """What the card may be cut into: as its node discovered, else as the table says of its model."""
+    """What the card may be partitioned into: as discovered, else by the table for its model."""
     if card.vendor != "nvidia":
         return ()
     return profiles_of(device(card))
@@ -47,14 +48,25 @@ def is_discovered(card: Accelerator) -> bool:
 
 
 def can_mig(card: Accelerator) -> bool:
-    """Whether the card knows MIG at all."""
-    found = discovered(card)
+    """Whether the card supports MIG."""
+    found = discovered_profiles(card)
     known = table_for(card.model, card.memory_mib) if found is None else found
     return card.vendor == "nvidia" and bool(known)
 
 
+def devices(cards: Sequence[Accelerator]) -> tuple[scheduler.Device, ...]:
+    """All cards of one node, with how far they are from each other."""
+    ids = {card.uuid: str(card.pk) for card in cards}
+    return tuple(replace(device(card), near=_near(card, ids)) for card in cards)
+
+
+def _near(card: Accelerator, ids: Mapping[str, str]) -> tuple[tuple[str, int], ...]:
+    told = ((ids.get(peer), distance(link)) for peer, link in sorted(card.links.items()))
+    return tuple((peer, far) for peer, far in told if peer is not None and far is not None)
+
+
 def device(card: Accelerator) -> scheduler.Device:
-    """The card as the scheduler sees it. Where nothing holds slices to their limits any more, none is given out."""
+    """The card as the scheduler sees it. If nothing enforces the limits of slices any more, none are offered."""
     return scheduler.Device(
         id=str(card.pk),
         index=card.index,
@@ -63,6 +75,6 @@ def device(card: Accelerator) -> scheduler.Device:
         memory_mib=card.memory_mib,
         mode=scheduler.Mode(card.mode),
         healthy=card.healthy and card.keeps_its_limits,
-        mig_profiles=discovered(card),
+        mig_profiles=discovered_profiles(card),
         share_milli=card.share_milli,
     )

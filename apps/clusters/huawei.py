@@ -31,12 +31,12 @@ Told = Mapping[tuple[int, int], Reading | Nonsense]
 
 
 class NoAnswer(Exception):
-    """npu-smi is there and does not answer; in its own words."""
+    """npu-smi is installed but fails; carries its own message."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """The cards, and in one line what npu-smi told that cannot be right, or why it told nothing ("" for no trouble)."""
+class AscendReport:
+    """The cards, and one line on what npu-smi reported wrongly or why it failed ("" if there was no problem)."""
 
     cards: tuple[Card, ...] = ()
     trouble: str = ""
@@ -44,17 +44,17 @@ class Found:
 
 @dataclass(slots=True)
 class Ascend:
-    """`ask`: npu-smi with these arguments, its output; raises NoAnswer. What a chip is called is asked once."""
+    """`ask` runs npu-smi with these arguments and returns its output; raises NoAnswer. Names of chips are read once."""
 
     ask: Ask
     machine_id: str = ""
     names: dict[tuple[int, int, str], str] = field(default_factory=dict)
 
-    def look(self) -> Found:
+    def look(self) -> AscendReport:
         try:
             computing, told = chips(self.ask("info", "-m")), readings(self.ask("info"))
         except (NoAnswer, Nonsense) as error:
-            return Found(trouble=str(error))
+            return AscendReport(trouble=str(error))
         cards: list[Card] = []
         troubles: list[str] = []
         for chip in computing:
@@ -62,7 +62,7 @@ class Ascend:
                 cards.append(self._card(chip, told))
             except (NoAnswer, Nonsense) as error:
                 troubles.append(f"NPU {chip.npu} chip {chip.number}: {error}")
-        return Found(tuple(cards), "; ".join([*troubles, *_ailing(computing, told)]))
+        return AscendReport(tuple(cards), "; ".join([*troubles, *_unhealthy(computing, told)]))
 
     def _card(self, chip: Chip, told: Told) -> Card:
         reading = told.get(chip.place)
@@ -85,7 +85,7 @@ class Ascend:
         )
 
     def _name(self, chip: Chip, reading: Reading) -> str:
-        """By its die, which no other card has; where it does not tell that, by its machine and its place there."""
+        """A unique name: by its die id, or, if it does not report one, by its machine and its place there."""
         key = (*chip.place, reading.bus_id)
         if key not in self.names:
             board = fields(self.ask("info", "-t", "board", "-i", str(chip.npu), "-c", str(chip.number)))
@@ -104,7 +104,7 @@ def is_usable(reading: Reading) -> bool:
     return reading.health.upper() in USABLE
 
 
-def _ailing(computing: list[Chip], told: Told) -> Iterator[str]:
+def _unhealthy(computing: list[Chip], told: Told) -> Iterator[str]:
     for chip in computing:
         reading = told.get(chip.place)
         if isinstance(reading, Reading) and not is_usable(reading):
@@ -118,7 +118,7 @@ def program() -> str | None:
 
 
 def npu_smi(*arguments: str) -> str:
-    """What it prints. Its libraries lie where the loader does not look by itself. Raises NoAnswer."""
+    """The output of npu-smi, whose libraries are outside the loader's default path. Raises NoAnswer."""
     path = program()
     if path is None:
         raise NoAnswer("npu-smi is not here any more")
@@ -143,9 +143,9 @@ def _machine_id() -> str:
 _here = Ascend(npu_smi)
 
 
-def look() -> Found:
-    """This machine's cards. Without npu-smi: nothing, and no trouble."""
+def read_ascend_cards() -> AscendReport:
+    """This machine's cards. Without npu-smi: no cards and no problem."""
     if program() is None:
-        return Found()
+        return AscendReport()
     _here.machine_id = _here.machine_id or _machine_id()
     return _here.look()

@@ -1,4 +1,4 @@
-"""What on this machine can hold a slice of a card to its memory. Found by looking, never assumed.
+"""What on this machine can limit a slice of a card to its memory. Detected, never assumed.
 
 HAMi-core: a library loaded before a program's own, which counts what the program asks of CUDA (its README, "Usage").
 MPS: NVIDIA's Multi-Process Service, whose daemon refuses what is over a client's limit ("Environment Variables"). Its
@@ -23,24 +23,24 @@ class LimiterName(StrEnum):
 
 
 def hami_library(root: Path = Path("/")) -> Path | None:
-    """The library, where it is installed and not empty."""
+    """The library, if it is installed and not empty."""
     found = (root / name for name in HAMI_LIBRARIES)
     return next((path for path in found if path.is_file() and path.stat().st_size), None)
 
 
 def mps_runs(root: Path = Path("/")) -> bool:
-    """Whether the control daemon listens: it makes this pipe and takes it away with itself."""
+    """Whether the control daemon listens: it creates this pipe and removes it when it ends."""
     return (root / MPS_PIPES.relative_to("/") / "control").exists()
 
 
-def present(root: Path = Path("/")) -> tuple[LimiterName, ...]:
-    """What there is on this machine, whether or not it does anything for work that is isolated."""
+def installed_limiters(root: Path = Path("/")) -> tuple[LimiterName, ...]:
+    """Limiters on this machine, whether or not they have an effect on isolated work."""
     there = {LimiterName.HAMI: hami_library(root) is not None, LimiterName.MPS: mps_runs(root)}
     return tuple(name for name, is_there in there.items() if is_there)
 
 
-def effective(there: Collection[str], level: str) -> LimiterName | None:
-    """Which of them holds slices of NVIDIA cards at this isolation level (`L0`, `L1`); None: nothing does."""
+def effective_limiter(there: Collection[str], level: str) -> LimiterName | None:
+    """Which of them limits slices of NVIDIA cards at this isolation level (`L0`, `L1`); None if none does."""
     if LimiterName.HAMI in there:
         return LimiterName.HAMI
     return LimiterName.MPS if LimiterName.MPS in there and level == "L0" else None

@@ -10,6 +10,8 @@ from django.db.models.functions import Now
 
 from apps.billing.models import Package
 from apps.clusters.choices import AcceleratorMode, DrainAction, Limiter, NodeStatus
+from apps.common.scoping import TenantModel
+from apps.tenants.models import Organisation
 
 PRESENT = Q(removed_at__isnull=True)
 
@@ -18,7 +20,7 @@ M = TypeVar("M", bound=models.Model, covariant=True)
 
 
 class Present(models.Manager[M]):
-    """The rows that are there. Removed hardware keeps its rows, because past runs name them."""
+    """Rows of present hardware. Removed hardware keeps its rows, because past runs name them."""
 
     # Django makes managers of relations out of this class, without arguments: so the path is the class's.
     path = "removed_at"
@@ -28,18 +30,23 @@ class Present(models.Manager[M]):
 
 
 class PresentOnNode(Present[M]):
-    """Of what is there once its node is."""
+    """Rows whose node is present."""
 
     path = "node__removed_at"
 
 
 class Zone(models.Model):
-    """A data centre, or a simulated one. `billed` False: what runs there is never charged."""
+    """A data centre, or a simulated one. `billed` False: what runs there is never charged.
+
+    `trusted_network`: nobody but the operator sends or listens on the network between its nodes, so members of a gang
+    on several of them may be joined without encryption.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     name = models.CharField(max_length=60)
     simulated = models.BooleanField(default=False)
     billed = models.BooleanField(default=True)
+    trusted_network = models.BooleanField(default=False, db_default=False)
     created_at = models.DateTimeField(db_default=Now())
     removed_at = models.DateTimeField(null=True)
 
@@ -66,11 +73,15 @@ class ZonePackage(models.Model):
 
 
 class LogicalCluster(models.Model):
-    """A named part of a zone's nodes that is scheduled as one."""
+    """A named part of a zone's nodes that is scheduled as one.
+
+    `reserved`: only organisations with a `ClusterGrant` see and use it, nobody where there is none.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     zone = models.ForeignKey(Zone, on_delete=models.PROTECT, related_name="clusters")
     name = models.CharField(max_length=60)
+    reserved = models.BooleanField(default=False, db_default=False)
     removed_at = models.DateTimeField(null=True)
 
     everything = models.Manager()
@@ -88,8 +99,19 @@ class LogicalCluster(models.Model):
         return self.name
 
 
+class ClusterGrant(TenantModel):
+    """The right of an organisation to a reserved cluster; of no effect while the cluster is open to all."""
+
+    cluster = models.ForeignKey(LogicalCluster, on_delete=models.CASCADE, related_name="grants")
+    organisation = models.ForeignKey(Organisation, on_delete=models.CASCADE, related_name="+")
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["cluster", "organisation"], name="cluster_grant_once")]
+
+
 class Node(models.Model):
-    """One machine: what it has, what of it may be given out, and when it was last heard from."""
+    """One machine: its capacity, what of it may be allocated, and when it was last heard from."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     cluster = models.ForeignKey(LogicalCluster, on_delete=models.PROTECT, related_name="nodes")
@@ -101,7 +123,7 @@ class Node(models.Model):
     isolation_reason = models.CharField(max_length=400, blank=True)
     cpu_milli = models.PositiveIntegerField()
     memory_mib = models.PositiveIntegerField()
-    # Kept back for the operating system and the platform itself.
+    # Reserved for the operating system and the platform itself.
     reserved_cpu_milli = models.PositiveIntegerField(default=0)
     reserved_memory_mib = models.PositiveIntegerField(default=0)
     disk_mib = models.PositiveBigIntegerField(default=0)
@@ -110,13 +132,21 @@ class Node(models.Model):
     disk_files = models.PositiveBigIntegerField(default=0)
     disk_files_free = models.PositiveBigIntegerField(default=0)
     facts = models.JSONField(default=dict)  # operating system, CPU model, driver versions: shown, never decided on
-    labels = models.JSONField(default=dict)  # the operators' own notes, name to value
+    # Its RDMA devices, a list of `clusters.rdma.RdmaDevice`: shown, not given out.
+    rdma = models.JSONField(default=list)
+    # What was found when its software sources were last asked, see `workloads.hardware.sources`; empty: to be asked.
+    software_sources = models.JSONField(default=dict)
+    # What it can do for gangs over several machines, as its agent found out: `workloads.drivers.overlay.Ability`.
+    gang_network = models.JSONField(default=dict)
+    # How a joined machine sees the platform's files: `clusters.node_storage.NodeStorage`; empty: it does not tell.
+    storage = models.JSONField(default=dict)
+    labels = models.JSONField(default=dict)  # the operators' own notes; of some `clusters.domains` makes use
     last_seen_at = models.DateTimeField(db_default=Now())
     created_at = models.DateTimeField(db_default=Now())
     removed_at = models.DateTimeField(null=True)
-    # Since when it is silent, once that has been told.
+    # Since when it has been silent, once that was notified.
     silent_since = models.DateTimeField(null=True)
-    # Since when its disk is nearly full, once that has been told.
+    # Since when its disk has been nearly full, once that was notified.
     disk_low_since = models.DateTimeField(null=True)
     # Unbroken silence while the platform listened, as of `listened_at`; `workloads.hardware.silence` counts it.
     silent_for = models.DurationField(default=timedelta(0), db_default=timedelta(0))
@@ -124,7 +154,7 @@ class Node(models.Model):
     # Declared lost, and by whom ("" for the platform itself), until it is back and what ran there is proved gone.
     lost_at = models.DateTimeField(null=True)
     lost_by = models.CharField(max_length=200, blank=True)
-    # A simulated machine that was switched off: nobody hears it, and it answers nobody.
+    # A simulated machine that was switched off: it sends and answers nothing.
     switched_off = models.BooleanField(default=False, db_default=False)
     # While it is draining: until when its work may stay, and what then happens to it.
     drain_until = models.DateTimeField(null=True)
@@ -193,6 +223,10 @@ class Accelerator(models.Model):
     share_milli = models.PositiveIntegerField(default=1000)
     # The compute partition that an AMD card is in, as its kernel driver says.
     partition = models.CharField(max_length=8, blank=True)
+    # Where it is: its PCI address and NUMA node, and how it is connected to the node's other cards, by their uuids.
+    pci = models.CharField(max_length=20, blank=True, default="", db_default="")
+    numa = models.SmallIntegerField(null=True)
+    links = models.JSONField(default=dict)
     last_seen_at = models.DateTimeField(db_default=Now())
     # The newest measurement; null where the card does not tell.
     utilisation_pct = models.FloatField(null=True)
@@ -210,7 +244,7 @@ class Accelerator(models.Model):
 
     @property
     def keeps_its_limits(self) -> bool:
-        """Whether what is promised of its slices is still held: a vGPU card needs something that limits them."""
+        """Whether the limits of its slices are still enforced: a vGPU card needs a limiter."""
         return self.mode != AcceleratorMode.VGPU or bool(self.limiter)
 
 

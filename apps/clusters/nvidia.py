@@ -1,16 +1,19 @@
-"""NVIDIA cards as NVML reports them, with the partitions that their driver offers. Quiet where there is no driver.
+"""NVIDIA cards as NVML reports them, with the partitions that their driver offers. Silent if there is no driver.
 
-NVML API Reference, "Multi Instance GPU Management". Which profiles exist, and where each may lie, is told by the driver
-of this very card, whether MIG is switched on or not; the scheduler's own table serves cards that were not asked.
+NVML API Reference, "Multi Instance GPU Management". The driver of the card itself reports which profiles exist and
+where each may be placed, whether MIG is switched on or not; the scheduler's own table serves cards that were not
+queried.
 """
 
 import math
 from collections.abc import Callable, Iterator
 from ctypes import byref, c_uint
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import pynvml
 
+from apps.clusters import nvidia_links
 from apps.clusters.cards import Card, MigCut
 
 MIB, GIB = 1024 * 1024, 1024**3
@@ -30,20 +33,38 @@ _ATTRIBUTES = {
 
 
 def cards() -> Iterator[Card]:
-    """No library, no driver, no card: nothing, without a word."""
+    """The cards; none, silently, without library, driver or card."""
     try:
         pynvml.nvmlInit()
     except pynvml.NVMLError:
         return
     try:
-        for index in range(pynvml.nvmlDeviceGetCount()):
-            yield _card(index)
+        handles = [pynvml.nvmlDeviceGetHandleByIndex(index) for index in range(pynvml.nvmlDeviceGetCount())]
+        found = [_card(index, handle) for index, handle in enumerate(handles)]
+        links = nvidia_links.links([(handle, card.uuid, card.pci) for handle, card in zip(handles, found, strict=True)])
+        for card in found:
+            yield replace(card, links=links[card.uuid])
     finally:
         pynvml.nvmlShutdown()
 
 
-def _card(index: int) -> Card:
-    handle = pynvml.nvmlDeviceGetHandleByIndex(index)
+def driver_versions() -> dict[str, str]:
+    """`nvidia-driver`, and `cuda`: the newest CUDA that it serves; empty without library or driver."""
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError:
+        return {}
+    try:
+        found = {"nvidia-driver": text(pynvml.nvmlSystemGetDriverVersion())}
+        cuda = _optional(pynvml.nvmlSystemGetCudaDriverVersion_v2)
+        return found if cuda is None else {**found, "cuda": f"{cuda // 1000}.{cuda % 1000 // 10}"}
+    except pynvml.NVMLError:
+        return {}
+    finally:
+        pynvml.nvmlShutdown()
+
+
+def _card(index: int, handle: Any) -> Card:
     memory = pynvml.nvmlDeviceGetMemoryInfo(handle)
     return Card(
         uuid=text(pynvml.nvmlDeviceGetUUID(handle)),
@@ -57,6 +78,7 @@ def _card(index: int) -> Card:
         temperature_c=_optional(lambda: int(pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU))),
         power_w=_optional(lambda: float(pynvml.nvmlDeviceGetPowerUsage(handle)) / 1000),
         mig_cuts=cuts_of(handle, int(memory.total)),
+        pci=nvidia_links.pci_address(handle),
     )
 
 
@@ -73,7 +95,7 @@ def mig_enabled(handle: Any) -> bool:
 
 
 def cuts_of(handle: Any, memory_bytes: int) -> tuple[MigCut, ...] | None:
-    """The card's profiles with their places; () for a card without MIG, None where the driver will not tell."""
+    """The card's profiles with their placements; () for a card without MIG, None if the driver does not report them."""
     try:
         pynvml.nvmlDeviceGetMigMode(handle)
     except pynvml.NVMLError as error:
@@ -123,7 +145,7 @@ def placements(handle: Any, profile_id: int) -> list[tuple[int, int]]:
 
 
 def profile_name(info: Any, number: int, memory_bytes: int) -> str:
-    """`3g.40gb`, as nvidia-smi names it: the driver's word where it has one, else put together by its rule.
+    """`3g.40gb`, as nvidia-smi names it: the driver's name if it has one, else composed by its rule.
 
     The rule (NVIDIA's go-nvlib): the profile's share of the card's memory, rounded up to an eighth, in whole GiB.
     """

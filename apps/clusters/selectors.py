@@ -8,7 +8,7 @@ from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils.translation import gettext
 
-from apps.clusters.models import Accelerator, LogicalCluster, Node, NodeSample, Zone
+from apps.clusters.models import Accelerator, ClusterGrant, LogicalCluster, Node, NodeSample, Zone
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import NotFound
@@ -19,7 +19,7 @@ UNSEEN_AFTER = timedelta(seconds=60)
 
 
 def silent(path: str = "") -> Q:
-    """Machines that have not been heard from lately; `path` leads to the node's columns."""
+    """Condition for machines not heard from lately; `path` leads to the node's columns."""
     return Q(**{f"{path}last_seen_at__lt": Now() - UNSEEN_AFTER})
 
 
@@ -43,27 +43,47 @@ def zone(actor: Actor, zone_id: UUID) -> Zone:
 
 
 def clusters_of(actor: Actor, zone_id: UUID) -> QuerySet[LogicalCluster]:
-    """The zone's clusters with the number of their nodes."""
+    """The zone's clusters with the number of their nodes, and of the organisations that they are given to."""
     actor.require(Permission.PLATFORM_NODES_VIEW)
     here = Q(nodes__removed_at__isnull=True, nodes__isnull=False)
     rows: QuerySet[LogicalCluster] = LogicalCluster.objects.filter(zone_id=zone_id)
-    return rows.annotate(node_count=Count("nodes", filter=here)).select_related("zone").order_by("name")
+    counted = rows.annotate(
+        node_count=Count("nodes", filter=here, distinct=True), grant_count=Count("grants", distinct=True)
+    )
+    return counted.select_related("zone").order_by("name")
+
+
+def cluster(actor: Actor, cluster_id: UUID) -> LogicalCluster:
+    actor.require(Permission.PLATFORM_NODES_VIEW)
+    found: LogicalCluster | None = LogicalCluster.objects.select_related("zone").filter(pk=cluster_id).first()
+    if found is None:
+        raise NotFound
+    return found
+
+
+def organisations_of(actor: Actor, cluster_id: UUID) -> QuerySet[ClusterGrant]:
+    """The organisations that the cluster is given to, by name."""
+    rows: QuerySet[ClusterGrant] = ClusterGrant.objects.filter(cluster=cluster(actor, cluster_id))
+    return rows.select_related("organisation").order_by("organisation__name", "pk")
 
 
 def cluster_choices() -> list[tuple[UUID, str]]:
-    """Logical clusters that work may be bound to, by their names, for the forms that start it."""
-    rows = LogicalCluster.objects.filter(zone__removed_at__isnull=True).select_related("zone")
+    """Logical clusters that the organisation which acts may bind its work to, by name, for the forms that start it."""
+    # Scoped: the grants of that organisation alone.
+    given = ClusterGrant.objects.values("cluster_id")
+    here = LogicalCluster.objects.filter(Q(reserved=False) | Q(pk__in=given), zone__removed_at__isnull=True)
+    rows = here.select_related("zone")
     return [(each.pk, f"{each.zone.name} / {each.name}") for each in rows.order_by("zone__name", "name", "pk")]
 
 
 def cluster_options() -> list[tuple[UUID | str, Any]]:
-    """The same for a form, any of them first."""
+    """`cluster_choices` for a form, with "any" first."""
     return [("", gettext("Any")), *cluster_choices()]
 
 
 def cluster_named(value: object) -> str | None:
     """The id as forms post it, where work may be bound to that cluster; None for anything else."""
-    return next((str(pk) for pk, _name in cluster_choices() if str(pk) == str(value)), None)
+    return next((str(pk) for pk, _name in cluster_choices() if str(pk) == str(value)), None) if value else None
 
 
 def cards(actor: Actor) -> QuerySet[Accelerator]:

@@ -1,4 +1,4 @@
-"""The machines of a simulated zone: models, sizes and vendors as they are sold, none of them there."""
+"""The machines of a simulated zone: models, sizes and vendors as sold; none of them exists."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -46,16 +46,16 @@ MODELS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedPackage:
     """A package of simulated hardware and what it is listed at, in fen an hour."""
 
     spec: PackageSpec
     fen_per_hour: Decimal
 
 
-def packages() -> list[Listed]:
+def packages() -> list[ListedPackage]:
     """A whole card, each MIG profile, a quarter by vGPU and an eighth by sharing, of every model."""
-    listed: list[Listed] = []
+    listed: list[ListedPackage] = []
     for model in MODELS:
         listed.append(_listed(model, W, "whole card", "整卡", 1000, model.memory_mib, "", len(listed)))
         for profile, memory_mib, core_milli in model.profiles:
@@ -76,7 +76,7 @@ def _listed(
     memory_mib: int,
     profile: str,
     position: int,
-) -> Listed:
+) -> ListedPackage:
     """CPU and memory of the machine in proportion to the share of one card."""
     spec = PackageSpec(
         name_en=f"{model.name} {kind_en} (simulated)",
@@ -91,4 +91,4 @@ def _listed(
         mig_profile=profile,
         sort=500 + position,
     )
-    return Listed(spec, Decimal(model.fen_per_hour * core_milli // 1000))
+    return ListedPackage(spec, Decimal(model.fen_per_hour * core_milli // 1000))

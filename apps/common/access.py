@@ -1,6 +1,7 @@
 """Each view declares who may call it; a view that declares nothing is refused and fails the architecture test."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import wraps
@@ -11,6 +12,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
 from apps.common.actor import Actor
+from apps.common.clock import one_moment
 from apps.common.errors import Denied, InPersonOnly
 from apps.common.permissions import Permission
 from apps.common.scoping import acting
@@ -27,7 +29,7 @@ class Realm(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """`in_person`: only from a session; an API token is refused even for reading."""
+    """`in_person`: only for sessions; API tokens are refused, even for reading."""
 
     realm: Realm
     permission: Permission | None = None
@@ -38,6 +40,7 @@ PUBLIC = Access(Realm.PUBLIC)
 SELF = Access(Realm.SELF)
 IN_PERSON = Access(Realm.SELF, in_person=True)
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
+READING = {"GET", "HEAD"}
 
 
 def in_organisation(permission: Permission) -> Access:
@@ -52,20 +55,23 @@ class Actors(Protocol):
     """The actors of one person by realm, behind a request or a connection."""
 
     def get(self, realm: Realm) -> Actor:
-        """Raises `Denied` where the person has no such actor."""
+        """Raises `Denied` if the person has no such actor."""
 
     def admit(self, actor: Actor) -> None:
-        """Raises a `DomainError` where the actor's rights ask for more proof than there is."""
+        """Raises a `DomainError` if the actor's rights need more proof of identity than was given."""
 
-    def again(self) -> "Actors":
-        """The same person read from the database once more; raises `SignedOut`."""
+    def reloaded(self) -> "Actors":
+        """The same person, read from the database again; raises `SignedOut`."""
 
 
 View = Callable[..., HttpResponseBase]
 
 
 def requires(access: Access) -> Callable[[View], View]:
-    """Run a page view as the actor it declares: signed in, permitted, and inside that actor's scope."""
+    """Run a page view as the actor it declares: signed in, permitted, and inside that actor's scope.
+
+    What is only read is read as of one moment, so that a page and its frame ask once. Rights are read before that.
+    """
 
     def decorate(view: View) -> View:
         @wraps(view)
@@ -75,7 +81,7 @@ def requires(access: Access) -> Callable[[View], View]:
             if not request.user.is_authenticated:
                 return _sign_in_first(request)
             actor = actor_for(request, access)
-            with acting(actor):
+            with acting(actor), one_moment() if request.method in READING else nullcontext():
                 response = _rendered(view(request, *args, **kwargs))
             bind_stream(request, access, response)
             return response
@@ -96,7 +102,7 @@ def actor_for(request: HttpRequest, access: Access) -> Actor:
 
 
 def permitted(actors: Actors, access: Access) -> Actor:
-    """The actor in the declared realm, who holds the declared permission; raises a `DomainError`."""
+    """The actor in the declared realm, checked to hold the declared permission; raises a `DomainError`."""
     actor = actors.get(access.realm)
     if access.permission is not None:
         actor.require(access.permission)
@@ -108,7 +114,7 @@ def permitted(actors: Actors, access: Access) -> Actor:
 
 
 def _needs_a_session(request: HttpRequest, access: Access) -> bool:
-    """A token reads about its person; it changes nothing of the account, or it could outlive its own end."""
+    """A token may read its person's data but not change the account; otherwise it could prolong its own life."""
     return access.in_person or (access.realm is Realm.SELF and request.method not in SAFE_METHODS)
 
 
@@ -120,7 +126,7 @@ def _sign_in_first(request: HttpRequest) -> HttpResponseBase:
 
 
 def _page_of(fragment: HttpRequest) -> str:
-    """Path and query of the page that asked for a fragment; the start page where it does not say."""
+    """Path and query of the page that requested a fragment; the start page if unknown."""
     try:
         page = urlsplit(fragment.headers.get("HX-Current-URL", ""))
     except ValueError:
@@ -129,7 +135,7 @@ def _page_of(fragment: HttpRequest) -> str:
 
 
 def bind_stream(request: HttpRequest, access: Access, response: HttpResponseBase) -> None:
-    """Tie a streamed answer to the right that it was given for; `TypeError` for one that nobody could end."""
+    """Bind a streamed response to the right under which it is sent; `TypeError` for one that cannot be ended."""
     if not response.streaming:
         return
     bind = getattr(response, "bind", None)

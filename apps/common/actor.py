@@ -24,7 +24,7 @@ class Actor:
 
     `organisation_id` is the only organisation whose rows the actor reaches. It is None for platform staff in
     the console and for the platform itself (`platform=True`), who reach all of them. `withheld`: what the role allows
-    and the organisation, being frozen, does not.
+    and the organisation, being frozen, does not. `priority`: the highest that a member's work may have.
     """
 
     user_id: int | None
@@ -36,12 +36,13 @@ class Actor:
     channel: Channel = Channel.WEB
     address: str | None = None
     withheld: frozenset[Permission] = field(default_factory=frozenset)
+    priority: int | None = None
 
     def may(self, permission: Permission) -> bool:
         return permission in self.permissions
 
     def require(self, permission: Permission) -> None:
-        """Raise `Denied` unless the actor holds `permission`; `Frozen`, a kind of it, where only the freeze forbids."""
+        """Raise `Denied` unless the actor holds `permission`; its subclass `Frozen` if only the freeze forbids it."""
         if not self.may(permission):
             raise Frozen(permission) if permission in self.withheld else Denied(permission)
 
@@ -52,14 +53,14 @@ class Actor:
         return self.organisation_id
 
     def person(self) -> int:
-        """The id of the person who acts; the platform itself is nobody."""
+        """The id of the person who acts; the platform itself has none."""
         if self.user_id is None:
             raise Denied(Permission.ORGANISATION_VIEW)
         return self.user_id
 
 
 def system_actor(channel: Channel = Channel.TASK) -> Actor:
-    """The platform itself: its loops, its commands. Never built from a request."""
+    """The platform itself, for its loops and commands. Never built from a request."""
     return Actor(
         user_id=None,
         label="PLStack",

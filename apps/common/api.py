@@ -25,12 +25,14 @@ PROBLEM = "application/problem+json"
 class ScopedView(APIView):
     """Declares `access` as one `Access` for all methods or as {method or action: Access}.
 
-    A POST with an Idempotency-Key runs once in 24 hours; every request counts towards a rate limit.
+    A POST with an Idempotency-Key runs once in 24 hours; every request counts towards a rate limit. `body_is_secret`:
+    the digest kept of it is keyed, so that it cannot be guessed.
     """
 
     access: ClassVar[Access | dict[str, Access]]
+    body_is_secret: ClassVar[bool] = False
     _scope: ExitStack
-    _once: idempotency.Once | None
+    _once: idempotency.FirstAnswer | None
 
     def declared_access(self) -> Access | None:
         declared = getattr(self, "access", None)
@@ -56,10 +58,10 @@ class ScopedView(APIView):
         self._scope.enter_context(acting(actor))
         queries.check(self, request)
         key = idempotency.key_of(request._request) if request.method == "POST" else ""
-        asked = idempotency.asked(request._request, actor, key) if key else None
+        asked = idempotency.identify(request._request, actor, key, keyed=self.body_is_secret) if key else None
         bodies.check(self, request)
         if asked is not None:
-            self._once = self._scope.enter_context(idempotency.once(asked))
+            self._once = self._scope.enter_context(idempotency.answer_once(asked))
 
     def perform_authentication(self, request: Request) -> None:
         try:
@@ -69,12 +71,12 @@ class ScopedView(APIView):
             raise
 
     def check_permissions(self, request: Request) -> None:
-        """Refusals count as well, so that guessing is limited."""
+        """Refused requests count towards the rate limit too, so that guessing is limited."""
         super().check_throttles(request)
         super().check_permissions(request)
 
     def check_throttles(self, request: Request) -> None:
-        """Has been done before the permissions."""
+        """Does nothing: `check_permissions` has counted the request already."""
 
     def handle_exception(self, exc: Exception) -> Any:
         return exc.response if isinstance(exc, idempotency.Replayed) else super().handle_exception(exc)
@@ -113,7 +115,7 @@ def problem_json(error: Exception, context: dict[str, Any]) -> Response | None:
 
 
 def problem_of(error: Exception) -> dict[str, Any] | None:
-    """The body in the language of the moment; None for an error that is no answer."""
+    """The body in the active language; None for an error that is not a response to the client."""
     if isinstance(error, DomainError):
         told = {name: [str(text)] for name, text in error.fields.items()}
         return problem_body(error.status, error.code, str(error.message), str(error.hint), told)
@@ -128,7 +130,7 @@ def problem_of(error: Exception) -> dict[str, Any] | None:
 
 
 def problem_body(status: HTTPStatus, code: str, detail: str, hint: str = "", fields: Any = None) -> dict[str, Any]:
-    """As RFC 9457 has it; `fields` is what is wrong with each input."""
+    """A body as in RFC 9457; `fields` says what is wrong with each input."""
     return {
         "type": "about:blank",
         "title": status.phrase,

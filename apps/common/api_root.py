@@ -1,4 +1,4 @@
-"""/api/ and /api/v1/: where everything else is described."""
+"""/api/ and /api/v1/: links to the description of everything else."""
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request

@@ -1,4 +1,4 @@
-"""How a state looks: tone, icon and word. Colour carries state and nothing else, never without an icon and a word."""
+"""How a state looks: tone, icon and word. Colour only ever means state and comes with an icon and a word."""
 
 from dataclasses import dataclass
 from enum import StrEnum

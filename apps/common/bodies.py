@@ -1,8 +1,8 @@
-"""What a body may hold, checked against what the route's description declares before the route sees it.
+"""Validate request bodies against the route's OpenAPI description before the view sees them.
 
-Serializers take what they know and leave the rest unread: `{"minutes": 0}` for `notice_minutes` would be answered with
-success and mean nothing. Here a field that nobody reads is refused by name, and so is what a serializer would bend into
-a value: money as text, numbers in other scripts' digits, characters that cannot be seen.
+Serializers ignore fields that they do not know: `{"minutes": 0}` for `notice_minutes` would be answered with success
+and have no effect. Here a field that nobody reads is refused by name, and so is what a serializer would bend into a
+value: money as text, numbers in other scripts' digits, characters that cannot be seen.
 """
 
 import re
@@ -37,7 +37,8 @@ Check = Callable[[Any, bool], list[str]]
 class Shape:
     """An object with named fields, or (`many`) a list of such; a field is another shape or a check of one value.
 
-    `shown` fields are read only. Who changes an object may send back all that they read of it; who makes one may not.
+    `shown` fields are read only. A client that changes an object may send back everything it read; one that creates may
+    not.
     """
 
     fields: Mapping[str, "Shape | Check"]
@@ -46,7 +47,7 @@ class Shape:
 
 
 def check(view: Any, request: Request) -> None:
-    """Raise ValidationError with a sentence for each field that is not known or no plain value of its type."""
+    """Raise ValidationError with a sentence for each field that is unknown or not a plain value of its type."""
     if request.method not in METHODS:
         return
     shape = shape_of(view, request.method)
@@ -67,7 +68,7 @@ def _without(data: Any, names: frozenset[str]) -> Any:
 
 
 def shape_of(view: Any, method: str) -> Shape | None:
-    """None where the route takes something else than fields: the bytes of a file."""
+    """None if the route does not take fields but, for example, the bytes of a file."""
     route = (view.__class__, method)
     if route not in _shapes:
         _shapes[route] = _declared_shape(view, method)
@@ -129,7 +130,7 @@ def _field(field: Any) -> "Shape | Check":
 
 
 def _problems(shape: Shape, data: Any, is_form: bool) -> Any:
-    """In the nested form in which serializers tell theirs: empty where there are none."""
+    """Errors in the nested form of serializers; empty if there are none."""
     if shape.many:
         if not isinstance(data, Sequence) or isinstance(data, str):
             return {}  # the serializer says so
@@ -155,7 +156,7 @@ def _values(shape: Shape, data: Mapping[Any, Any], is_form: bool) -> Iterator[tu
 
 
 def _unknown(name: str, shape: Shape) -> list[str]:
-    shown = text.shown(name[:80])
+    shown = text.reveal_invisible(name[:80])
     near = get_close_matches(name, list(shape.fields), 1)
     if near:
         return [_("There is no field “%(name)s” here. Did you mean “%(near)s”?") % {"name": shown, "near": near[0]}]
@@ -185,8 +186,8 @@ def _number(value: Any, is_form: bool) -> list[str]:
 
 
 def _text(value: Any, is_form: bool) -> list[str]:
-    """All text in a value, of whatever field: in lists and under the keys of objects as well."""
-    return [words] if any(words := text.problem(each) for each in _strings(value)) else []
+    """Check all text in a value of any field, including lists and the keys of objects."""
+    return [words] if any(words := text.text_problem(each) for each in _strings(value)) else []
 
 
 def _verbatim(value: Any, is_form: bool) -> list[str]:

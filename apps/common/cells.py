@@ -14,9 +14,9 @@ def _compiled(code: str) -> Template:
 
 
 class Cell(tables.TemplateColumn):
-    """Sees `record`, `value` and `table`, nothing of the page: a list renders it hundreds of times.
+    """Its context is `record`, `value` and `table`, not the page's: a list renders it hundreds of times.
 
-    The library's own compiles a text anew for each cell, or runs every context processor for each.
+    The library's own column compiles the text for each cell, or runs every context processor for each.
     """
 
     def render(self, record: Any, table: Any, value: Any, bound_column: Any, **kwargs: Any) -> str:

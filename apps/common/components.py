@@ -1,4 +1,4 @@
-"""Whether what every process needs answers now."""
+"""Probes of the components that every process needs."""
 
 import redis
 from django.conf import settings

@@ -10,4 +10,6 @@ THEME_COOKIE = "plstack_theme"
 
 def appearance(request: HttpRequest) -> dict[str, Any]:
     theme = request.COOKIES.get(THEME_COOKIE, "auto")
-    return {"theme": theme if theme in THEMES else "auto"}
+    # What is pushed to pages is sent without the frame, which is another for each person.
+    frame = "base_pushed.html" if getattr(request, "is_push", False) else "base_shell.html"
+    return {"theme": theme if theme in THEMES else "auto", "frame": frame}

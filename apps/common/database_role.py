@@ -18,7 +18,7 @@ def limited_tables() -> dict[str, str]:
 
 
 def grant_app_role(role: str = APP_ROLE) -> None:
-    """Make `role` exist and give it exactly its rights. To be run as the owner after each migration."""
+    """Create `role` if needed and grant it exactly its rights. Run as the owner after each migration."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [role])
         if cursor.fetchone() is None:

@@ -13,11 +13,11 @@ Text = str | Promise
 
 
 class DomainError(Exception):
-    """Something the person can understand and act on. Nothing was changed.
+    """An error that the person can understand and act on. Nothing was changed.
 
     `fields` maps a form field to what is wrong with it, so that the words stand beside the input. `leads_to` names the
-    page on which it can be put right, where there is one: that page is shown instead of the error. `retry_after_s`:
-    whole seconds after which the same may succeed.
+    page on which it can be fixed, if there is one: that page is shown instead of the error. `retry_after_s`: whole
+    seconds after which the same may succeed.
     """
 
     code: ClassVar[str] = "error"
@@ -33,12 +33,12 @@ class DomainError(Exception):
 
     @property
     def headers(self) -> dict[str, str]:
-        """Of the answer that says so."""
+        """Headers of the response."""
         return {} if self.retry_after_s is None else {"Retry-After": str(self.retry_after_s)}
 
     @property
     def sentences(self) -> str:
-        """What was refused and what to do next, in the reader's language: for places that show one text."""
+        """Message and hint in the reader's language, for places that show one text."""
         return sentences(self.message, self.hint)
 
 
@@ -68,9 +68,10 @@ class Denied(DomainError):
     status = HTTPStatus.FORBIDDEN
 
     def __init__(self, permission: str) -> None:
-        super().__init__(
-            _("Your role does not allow this."), hint=_("Ask an administrator of your organisation for the right role.")
-        )
+        hint = _("Ask an administrator of your organisation for the right role.")
+        if permission.startswith("platform."):
+            hint = _("Ask whoever manages the platform's staff for the right role.")
+        super().__init__(_("Your role does not allow this."), hint=hint)
         self.permission = permission
 
 
@@ -80,14 +81,14 @@ class NoMember(Denied):
     def __init__(self, permission: str) -> None:
         DomainError.__init__(
             self,
-            _("You are no member of an organisation here, or not any more."),
+            _("You are not, or no longer, a member of an organisation here."),
             hint=_("Ask its administrator for an invitation."),
         )
         self.permission = permission
 
 
 class Frozen(Denied):
-    """What the actor's role allows and their organisation, being frozen, does not."""
+    """The actor's role allows it, but their organisation is frozen."""
 
     def __init__(self, permission: str) -> None:
         DomainError.__init__(
@@ -109,7 +110,7 @@ class SignedOut(DomainError):
 
 
 class InPersonOnly(DomainError):
-    """What an API token may never do, whatever its permissions: change the account that it belongs to."""
+    """API tokens may never change the account that they belong to, whatever their permissions."""
 
     code = "in_person_only"
     status = HTTPStatus.FORBIDDEN

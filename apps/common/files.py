@@ -1,15 +1,19 @@
-"""Sending a file that a person made: always as a download, never as something that runs on our origin."""
+"""Send a file that a person made: always as a download, never as something that runs on our origin."""
 
 import os
 from collections.abc import AsyncIterator, Callable
+from typing import TypeVar
 
 from asgiref.sync import sync_to_async
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 from django.utils.http import content_disposition_header
 
 from apps.common.actor import Actor
 from apps.common.streams import Stream
 
 CHUNK = 256 * 1024
+R = TypeVar("R", bound=HttpResponseBase)
 
 
 def download(descriptor: int, name: str, *, visible: Callable[[Actor], object], inline_image: bool = False) -> Stream:
@@ -21,7 +25,17 @@ def download(descriptor: int, name: str, *, visible: Callable[[Actor], object], 
     kind = _IMAGES.get(name.rpartition(".")[2].lower()) if inline_image else None
     response = Stream(_chunks(descriptor), visible=visible, content_type=kind or "application/octet-stream")
     response.headers["Content-Length"] = str(os.fstat(descriptor).st_size)
-    response.headers["Content-Disposition"] = content_disposition_header(kind is None, name) or "attachment"
+    return as_attachment(response, name, inline=kind is not None)
+
+
+def attachment(content: bytes, name: str, media_type: str = "application/octet-stream") -> HttpResponse:
+    """Send a small file that is already in memory, such as one from a database row."""
+    return as_attachment(HttpResponse(content, content_type=media_type), name)
+
+
+def as_attachment(response: R, name: str, *, inline: bool = False) -> R:
+    """Make a response download as `name`, without caching; `inline` shows it, but never lets it run scripts."""
+    response.headers["Content-Disposition"] = content_disposition_header(not inline, name) or "attachment"
     response.headers["X-Content-Type-Options"] = "nosniff"
     response.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
     response.headers["Cache-Control"] = "private, no-store"

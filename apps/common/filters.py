@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class OnlyFilter(django_filters.BooleanFilter):
-    """A check box that narrows the list when it is on; off is no filter at all."""
+    """A check box that narrows the list when it is on and does nothing when off."""
 
     field_class = forms.BooleanField
 

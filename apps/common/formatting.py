@@ -1,6 +1,6 @@
 """Numbers as people read them: durations, times, sizes, shares. Unknown is a dash, never zero."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -10,6 +10,7 @@ UNKNOWN = "—"
 _FULL_WIDTH = ("。", "！", "？", "；", "：", "，")
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
+ESTIMATED_TO_THE_MINUTE = timedelta(days=2)
 _SIZE_UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 
 
@@ -49,7 +50,7 @@ def _days(whole: int) -> str:
 
 
 def elapsed(seconds: float | None) -> str:
-    """As `duration`, but without seconds beyond the first minute: what a running clock shows."""
+    """Like `duration`, but without seconds after the first minute, for a running clock."""
     if seconds is None or not MINUTE <= seconds < HOUR:
         return duration(seconds)
     return _("%(m)s min") % {"m": int(seconds // MINUTE)}
@@ -81,6 +82,14 @@ def moment(when: datetime | None, *, seconds: bool = False) -> str:
     if local.date() == today.date():
         return time
     return local.strftime("%m-%d " if local.year == today.year else "%Y-%m-%d ") + time
+
+
+def estimated_moment(when: datetime | None) -> str:
+    """Of an estimate: the moment within two days, and the day alone from then on, since nobody knows the minute."""
+    if when is None or abs(when - timezone.now()) < ESTIMATED_TO_THE_MINUTE:
+        return moment(when)
+    local = timezone.localtime(when)
+    return local.strftime("%m-%d" if local.year == timezone.localtime().year else "%Y-%m-%d")
 
 
 def exact_moment(when: datetime) -> str:

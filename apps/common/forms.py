@@ -1,4 +1,4 @@
-"""Domain errors beside the inputs they speak of."""
+"""Helpers of forms, such as showing domain errors beside the inputs that they are about."""
 
 from collections.abc import Sequence
 from itertools import zip_longest
@@ -16,7 +16,7 @@ def day_field(label: Any, **options: Any) -> forms.DateField:
 
 
 def search_box(size: int = 24) -> forms.TextInput:
-    """An input of so many letters to search a list by."""
+    """A search input of `size` characters."""
     return forms.TextInput(attrs={"type": "search", "size": size})
 
 
@@ -31,7 +31,7 @@ def show_error(form: forms.Form, error: DomainError) -> None:
         form.add_error(None, error.sentences)
 
 
-def rows(data: QueryDict, prefix: str) -> tuple[tuple[str, str], ...]:
+def key_value_rows(data: QueryDict, prefix: str) -> tuple[tuple[str, str], ...]:
     """Name and value pairs of a table of inputs `<prefix>_key` and `<prefix>_value`, as typed."""
     names: Sequence[str] = data.getlist(f"{prefix}_key")
     values: Sequence[str] = data.getlist(f"{prefix}_value")

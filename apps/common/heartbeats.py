@@ -1,4 +1,4 @@
-"""Each process proves that it does its work by renewing a row. Whether it has a process id proves nothing.
+"""Each process proves that it works by renewing a row. Having a process id proves nothing.
 
 The row is written from a thread beside the work, but only on evidence from inside it: an event loop that has turned,
 tasks that have run. A loop that is blocked and a pool whose threads are all stuck give none, and the row grows old.
@@ -28,12 +28,12 @@ log = logging.getLogger(__name__)
 INTERVAL_S = 2.0
 MISSED, KEPT = timedelta(hours=1), timedelta(days=90)
 
-# Says whether the process has done its work since it was last asked.
+# Returns whether the process has worked since the last call.
 Evidence = Callable[[], bool]
 
 
-class Heart:
-    """Renews the row of this process every two seconds for which there is evidence."""
+class Heartbeat:
+    """Renews this process's row every two seconds as long as there is evidence of work."""
 
     def __init__(self, kind: str, evidence: Evidence = lambda: True) -> None:
         self.kind, self.evidence = kind, evidence
@@ -46,17 +46,20 @@ class Heart:
     def _run(self) -> None:
         while True:
             time.sleep(INTERVAL_S)
-            if self.evidence():
-                self.beat()
+            try:
+                if self.evidence():
+                    self.beat()
+            except Exception:  # ends the thread otherwise, and a process that works would be replaced
+                log.exception("the evidence of this process could not be taken")
 
     def beat_if_due(self) -> None:
-        """For a loop that has no thread beside it, because it forks: to be called after each of its turns."""
+        """For a loop without a heartbeat thread, because it forks: call it after each turn."""
         if time.monotonic() - self._beaten_at >= INTERVAL_S:
             self._beaten_at = time.monotonic()
             self.beat()
 
     def beat(self) -> None:
-        """Write the proof; while the database is away nobody can, and whoever watches knows that."""
+        """Write the row. While the database is down no process can, and the supervisor takes that into account."""
         try:
             close_old_connections()
             self._write()
@@ -68,22 +71,22 @@ class Heart:
         mine = ProcessHeartbeat.objects.filter(kind=self.kind, instance=settings.PLSTACK_INSTANCE)
         if self._known and mine.update(beats=F("beats") + 1, beat_at=Now(), pid=os.getpid()):
             return
-        mine.delete()  # of the process before this one
+        mine.delete()  # left by the process before this one
         row = ProcessHeartbeat(kind=self.kind, instance=settings.PLSTACK_INSTANCE, pid=os.getpid())
         ProcessHeartbeat.objects.bulk_create([row], ignore_conflicts=True)
         self._known = True
 
 
 def forget_old() -> int:
-    """Rows of containers that have been gone for an hour, where another of their kind works; how many."""
+    """Delete rows of containers gone for an hour if another of their kind works; returns how many."""
     fresh = ProcessHeartbeat.objects.filter(beat_at__gt=Now() - MISSED).values("kind")
     gone, _by_model = ProcessHeartbeat.objects.filter(beat_at__lt=Now() - MISSED, kind__in=fresh).delete()
     old, _by_model = ProcessReplacement.objects.filter(at__lt=Now() - KEPT).delete()
     return gone + old
 
 
-class Did:
-    """Evidence of a process that says of each piece of work that it is done."""
+class WorkEvidence:
+    """Evidence of a process that calls `done` after each piece of work."""
 
     def __init__(self) -> None:
         self._something = False
@@ -96,8 +99,8 @@ class Did:
         return something
 
 
-class Loop(Did):
-    """Evidence of an event loop: it still turns. `serves` may ask for more than that."""
+class LoopEvidence(WorkEvidence):
+    """Evidence that an event loop still turns; `serves` may check more than that."""
 
     def __init__(self, serves: Evidence = lambda: True) -> None:
         super().__init__()
@@ -112,14 +115,14 @@ class Loop(Did):
         return super().__call__() and self._serves()
 
 
-class Movement:
-    """Whether threads move: one that sleeps in a system call is never scheduled, one that copies or computes is."""
+class ThreadActivity:
+    """Whether threads get scheduled: one that sleeps in a system call does not, one that copies or computes does."""
 
     def __init__(self) -> None:
         self._switches: dict[int, int] = {}
 
-    def of(self, threads: Iterable[int]) -> bool:
-        """Whether one of these (kernel's ids) has run since the last call, or was not among them then."""
+    def has_run(self, threads: Iterable[int]) -> bool:
+        """Whether one of these threads (kernel ids) has run since the last call, or is new."""
         switches = {thread: _context_switches(thread) for thread in threads}
         before, self._switches = self._switches, switches
         return any(before.get(thread) != count for thread, count in switches.items())
@@ -139,11 +142,11 @@ class _Running:
     since: float
 
 
-class Tasks:
+class QueueEvidence:
     """Evidence of a task worker: every one of its queues has had a task run.
 
     Where all threads are occupied no queue can be served; then it is enough that one of them moves, so that nobody is
-    killed over a long copy. What has run for `LONGEST_S` is believed no more.
+    killed over a long copy. A task that has run for `LONGEST_S` no longer counts.
     """
 
     LONGEST_S = 900.0
@@ -154,10 +157,10 @@ class Tasks:
         self._threads = 1
         self._served: set[str] = set()
         self._running: dict[object, _Running] = {}
-        self._movement = Movement()
+        self._movement = ThreadActivity()
 
     def expect(self, queues: Iterable[str], threads: int) -> None:
-        """What the worker of this process consumes, in how many threads."""
+        """Declare which queues this process's worker consumes, and with how many threads."""
         self._queues, self._threads = frozenset(queues), threads
 
     @contextmanager
@@ -180,4 +183,4 @@ class Tasks:
             full = len(self._running) >= self._threads
             believed = time.monotonic() - self.LONGEST_S
             threads = {one.thread for one in self._running.values() if one.since > believed}
-        return self._movement.of(threads) and full
+        return self._movement.has_run(threads) and full

@@ -1,4 +1,4 @@
-"""`Idempotency-Key` on every POST: the same key again is answered with the first answer, and nothing happens twice.
+"""`Idempotency-Key` on every POST: a repeated key gets the first answer, and nothing happens twice.
 
 The answer is stored in the transaction of what the request did, so there is never one without the other, whoever dies
 in between. A second request with the same key waits for the first one's transaction. A refusal changed nothing worth
@@ -17,13 +17,14 @@ from django.db import OperationalError, connection, transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Invalid
 from apps.common.models import IdempotentAnswer
-from apps.common.sealing import place, seal, unseal
+from apps.common.sealing import purpose_for, seal, unseal
 
 HEADER = "Idempotency-Key"
 REPLAYED = "Idempotency-Replayed"
@@ -41,7 +42,7 @@ ON CONFLICT ON CONSTRAINT idempotent_answer_once DO NOTHING RETURNING id
 
 
 class KeyReused(Invalid):
-    """The key stands for another request already."""
+    """The key was already used for another request."""
 
     code = "idempotency_key_reused"
     status = HTTPStatus.UNPROCESSABLE_ENTITY
@@ -62,7 +63,7 @@ class StillRunning(Conflict):
 
 
 class Replayed(Exception):
-    """Not an error: the answer is there already."""
+    """Not an error: the stored answer is returned."""
 
     def __init__(self, response: HttpResponse) -> None:
         super().__init__(response.status_code)
@@ -70,8 +71,8 @@ class Replayed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A request as far as it makes a difference: by whom, under which key, where, and what (both as SHA-256)."""
+class RequestIdentity:
+    """What identifies a request: by whom, under which key, where, and what (both as SHA-256)."""
 
     user_id: int
     organisation_id: UUID | None
@@ -81,30 +82,36 @@ class Asked:
 
 
 def key_of(request: HttpRequest) -> str:
-    """The request's key, empty for none; raises `Invalid` for one that is too long or cannot be printed."""
+    """The request's key, empty if there is none; raises `Invalid` for one that is too long or unprintable."""
     key = request.headers.get(HEADER, "").strip()
     if len(key) > MAX_KEY or not key.isprintable():
         raise Invalid.field(HEADER, _("An Idempotency-Key has at most 64 characters, all of them printable."))
     return key
 
 
-def asked(request: HttpRequest, actor: Actor, key: str) -> Asked:
-    """What identifies the request. Uploads are compared by type and length only: they are not read twice."""
+def identify(request: HttpRequest, actor: Actor, key: str, *, keyed: bool = False) -> RequestIdentity:
+    """What identifies the request. Uploads are compared by type and length only: they are not read twice.
+
+    `keyed`: sign the digest with the installation's key, so that a short secret cannot be guessed from the database.
+    """
     content = request.body if request.content_type == "application/json" else b""
     kind = f"{request.headers.get('Content-Type', '').partition(';')[0]} {request.headers.get('Content-Length', '')}"
-    digest = hashlib.sha256(content if content else kind.encode()).hexdigest()
+    told = content if content else kind.encode()
+    digest = (
+        salted_hmac("idempotency", told, algorithm="sha256").hexdigest() if keyed else hashlib.sha256(told).hexdigest()
+    )
     path = hashlib.sha256(f"{request.method} {request.get_full_path()}".encode()).hexdigest()
-    return Asked(actor.person(), actor.organisation_id, key, path, digest)
+    return RequestIdentity(actor.person(), actor.organisation_id, key, path, digest)
 
 
 @dataclass(slots=True)
-class Once:
+class FirstAnswer:
     """The right to answer a request for the first time."""
 
     row_id: int
 
     def remember(self, response: HttpResponseBase) -> None:
-        """Keep a success for those who ask again; let go of the key otherwise."""
+        """Store a successful answer for repetitions; release the key otherwise."""
         rows = IdempotentAnswer.objects.filter(pk=self.row_id)
         if not isinstance(response, HttpResponse) or not 200 <= response.status_code < 300:
             if not connection.needs_rollback:
@@ -122,22 +129,22 @@ class Once:
 
 
 @contextmanager
-def once(request: Asked) -> Iterator[Once]:
-    """Run the block in one transaction with its answer; raises `Replayed` where there is one, `KeyReused` where the key
-    was used for something else, `StillRunning` where the first request takes its time.
+def answer_once(request: RequestIdentity) -> Iterator[FirstAnswer]:
+    """Run the block in one transaction with its answer; raises `Replayed` if an answer is stored, `KeyReused` if the
+    key was used for something else, `StillRunning` if the first request is still in progress.
     """
     with transaction.atomic():
-        yield Once(_claim(request))
+        yield FirstAnswer(_claim(request))
 
 
 def forget_old() -> int:
-    """Remove answers that are no longer owed; how many."""
+    """Delete expired answers; returns how many."""
     deleted, _by_model = IdempotentAnswer.objects.filter(created_at__lt=db_now() - KEPT).delete()
     return int(deleted)
 
 
-def _claim(request: Asked) -> int:
-    """The id of a new row. Inserting waits for a transaction that has the same key under way."""
+def _claim(request: RequestIdentity) -> int:
+    """The id of a new row. The insert waits for a transaction in progress with the same key."""
     while (row_id := _insert(request)) is None:
         row = _rows(request).first()
         if row is None:  # just let go of
@@ -151,13 +158,13 @@ def _claim(request: Asked) -> int:
     return row_id
 
 
-def _rows(request: Asked) -> QuerySet[IdempotentAnswer]:
+def _rows(request: RequestIdentity) -> QuerySet[IdempotentAnswer]:
     return IdempotentAnswer.objects.filter(
         user_id=request.user_id, organisation_id=request.organisation_id, key=request.key, path=request.path
     )
 
 
-def _insert(request: Asked) -> int | None:
+def _insert(request: RequestIdentity) -> int | None:
     values = [
         request.user_id,
         None if request.organisation_id is None else str(request.organisation_id),
@@ -184,4 +191,4 @@ def _answer(row: IdempotentAnswer) -> HttpResponse:
 
 
 def _purpose(row_id: int) -> str:
-    return place("common_idempotentanswer", row_id, "body")
+    return purpose_for("common_idempotentanswer", row_id, "body")

@@ -66,7 +66,7 @@ class PreferredLanguage:
 
 
 class DomainErrors:
-    """A domain error that no form caught becomes a page in words, with its own status."""
+    """Renders domain errors that no form has caught as pages, with their own status."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
@@ -79,7 +79,7 @@ class DomainErrors:
 
 
 def refusal(request: HttpRequest, error: DomainError) -> HttpResponse:
-    """A page in words, or the way to the page where it can be put right."""
+    """A page with the error, or a redirect to the page where it can be fixed."""
     if error.leads_to:
         return _go_to(request, reverse(error.leads_to))
     template = "errors/404.html" if isinstance(error, NotFound) else "errors/domain.html"
@@ -90,7 +90,7 @@ def refusal(request: HttpRequest, error: DomainError) -> HttpResponse:
 
 
 class PlainInput:
-    """What no row can hold and no page can show is refused before any view sees it: in addresses, queries and forms.
+    """Refuses text that cannot be stored or shown, in addresses, queries and forms, before any view sees it.
 
     Bodies of the API are checked by `bodies`, field by field, those of other programs by the views that read them.
     """
@@ -113,7 +113,9 @@ class PlainInput:
             raise BadRequest(RETURN)
         beside_fields: frozenset[str] = getattr(view, "beside_fields", frozenset())
         for name, values in request.POST.lists():
-            if name not in beside_fields and (problem := next(filter(None, map(text.problem, (name, *values))), "")):
+            if name not in beside_fields and (
+                problem := next(filter(None, map(text.text_problem, (name, *values))), "")
+            ):
                 return refusal(request, Invalid(problem, hint=_("Go back and remove it: it cannot be seen.")))
         return None
 
@@ -123,7 +125,7 @@ RETURN = "next"
 
 
 def _is_address(wanted: str) -> bool:
-    """Libraries take `http://[` apart before they ask whether it is safe, and fail."""
+    """Whether it parses as an address: libraries fail on `http://[` before they check whether it is safe."""
     try:
         urlsplit(wanted)
     except ValueError:
@@ -132,9 +134,9 @@ def _is_address(wanted: str) -> bool:
 
 
 def says_beside(*names: str) -> Callable[[View], View]:
-    """Marks a view whose form has fields of these names in which programs stand, control characters and all.
+    """Marks a view whose form has fields of these names that hold programs, which may contain control characters.
 
-    It keeps what was typed, and says beside each field what cannot be kept of it.
+    The view's form redisplays what was typed and says beside each field what cannot be stored.
     """
 
     def decorate(view: View) -> View:
@@ -153,7 +155,7 @@ def _pairs(query: QueryDict) -> Iterator[list[str]]:
 
 
 class PageAbove:
-    """Opening an address that only takes a form leads to the page that it belongs to.
+    """Redirects a GET of an address that only accepts a form to the page that the form belongs to.
 
     A refused form is shown at the address that it was sent to. Changing the language or the theme there, signing in
     again and Enter in the address bar all ask for that address by GET, and browsers have nothing to show for a 405.
@@ -170,13 +172,13 @@ class PageAbove:
 
 
 def _is_opened(request: HttpRequest) -> bool:
-    """By a person in a browser: neither a fragment nor a program's call."""
+    """Whether a person opened it in a browser: neither a fragment nor an API call."""
     wants_page = "text/html" in request.headers.get("Accept", "") and "HX-Request" not in request.headers
     return wants_page and request.method in ("GET", "HEAD")
 
 
 def _page_above(path: str) -> str:
-    """The nearest address above that exists; the portal's first page at last."""
+    """The nearest existing parent address, in the end the portal's first page."""
     parts = path.strip("/").split("/")[:-1]
     while parts:
         above = f"/{'/'.join(parts)}/"
@@ -190,7 +192,7 @@ def _page_above(path: str) -> str:
 
 
 def _go_to(request: HttpRequest, url: str) -> HttpResponse:
-    """A fragment must not swallow a whole page."""
+    """Redirect; a fragment must not swallow a whole page."""
     if request.headers.get("HX-Request"):
         return HttpResponse(status=204, headers={"HX-Redirect": url})
     return redirect(url)

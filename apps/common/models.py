@@ -1,6 +1,6 @@
-"""What the API itself remembers between requests. What every route goes through lies in this app, so its rows do too.
+"""State of the API between requests. Code that every route passes lives in this app, so its rows do too.
 
-They hold ids instead of foreign keys, because people and organisations are known further up only.
+They hold ids instead of foreign keys, because people and organisations belong to a higher layer.
 """
 
 from django.db import models
@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 
 
 class IdempotentAnswer(models.Model):
-    """The first answer to a request that carried an Idempotency-Key, for who sends it again.
+    """The first answer to a request with an Idempotency-Key, for repetitions.
 
     The body is sealed: some answers hold a secret that is shown only once.
     """
@@ -35,7 +35,7 @@ class IdempotentAnswer(models.Model):
 
 
 class RequestCount(models.Model):
-    """How many requests someone made in the present minute; one row each, written over with every new minute."""
+    """Requests that somebody made in the present minute; one row each, overwritten every new minute."""
 
     who = models.CharField(primary_key=True, max_length=80)
     minute = models.BigIntegerField()
@@ -57,7 +57,7 @@ class ProcessHeartbeat(models.Model):
 
 
 class ProcessReplacement(models.Model):
-    """A process that was alive, proved nothing and was killed to be started anew."""
+    """A process that was alive but did no work, and was killed to be restarted."""
 
     kind = models.CharField(max_length=16)
     instance = models.CharField(max_length=120)

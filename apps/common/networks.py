@@ -1,4 +1,4 @@
-"""Networks that no tenant's address may lead into.
+"""Networks that addresses given by tenants must not reach.
 
 From IANA's special-purpose registries (RFC 6890) and the metadata services of clouds, kept here rather than read from
 `ipaddress`: what Python calls global changes with its version, and public-looking metadata addresses are global to it.
@@ -50,7 +50,7 @@ Address = IPv4Address | IPv6Address
 
 
 def is_special(address: Address) -> bool:
-    """Whether `address` is anything but an ordinary host of the open internet, also when a gateway translates it."""
+    """Whether `address` is anything but an ordinary host of the open internet, also if a gateway translates it."""
     if isinstance(address, IPv4Address):
         return any(address in network for network in IPV4)
     if address.scope_id is not None:

@@ -1,4 +1,4 @@
-"""Sets of names that the house has and a kind of work may add to: permissions, lines of quota."""
+"""Enums that kinds of work may extend: permissions, lines of quota."""
 
 from typing import Any, Self
 
@@ -7,15 +7,15 @@ _ADDED: dict[type, dict[str, Any]] = {}
 
 
 class OpenChoices:
-    """Mixed into an enum of strings. What is added is a member of its type, found by value, and named by `every`.
+    """Mixin for an enum of strings. Added members have its type, are found by value, and are listed by `every`.
 
-    Iterating over the enum gives the house's own names alone: those that are in columns' choices. `new` makes members
-    as `enum.Flag` makes those for combinations, so they compare, hash and serialise as the others do.
+    Iterating over the enum gives only the built-in members, which are those in columns' choices. `new` makes members as
+    `enum.Flag` makes those for combinations, so they compare, hash and serialise as the others do.
     """
 
     @classmethod
     def new(cls, value: str, label: Any = "") -> Self:
-        """A further member. Nobody finds it by its value before it is added."""
+        """Create a member. It is not found by its value before it is added."""
         member: Any = str.__new__(cls, value)  # type: ignore[type-var]
         member._name_ = value.upper().replace(".", "_")
         member._value_ = value
@@ -35,7 +35,7 @@ class OpenChoices:
 
     @classmethod
     def every(cls) -> tuple[Self, ...]:
-        """The house's own, in their order, then what was added."""
+        """The built-in members in their order, then the added ones."""
         return (*cls, *_ADDED.get(cls, {}).values())  # type: ignore[misc]
 
     @classmethod

@@ -1,7 +1,7 @@
 """Where the platform may connect on behalf of tenants: the address check against server-side request forgery.
 
-A name is resolved once and the connection goes to the address that was checked, so a name that answers differently a
-moment later (DNS rebinding) gains nothing. Redirects are new addresses: follow none, or check each again.
+A name is resolved once and the connection goes to the address that was checked, so a name that resolves differently a
+moment later (DNS rebinding) gains nothing. Redirects are new addresses: follow none, or check each one.
 """
 
 import socket
@@ -21,7 +21,7 @@ Resolver = Callable[[str, int], Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Pinned:
+class PinnedTarget:
     """A checked target: connect to `address`:`port`, and name it `host` in Host and in TLS (SNI, certificate)."""
 
     address: str
@@ -36,13 +36,19 @@ def system_resolver(host: str, port: int) -> Sequence[str]:
 
 
 def resolve_public(
-    url: str, allow: Iterable[str] = (), *, ports: Iterable[int] | None = None, resolver: Resolver = system_resolver
-) -> Pinned:
+    url: str,
+    allow: Iterable[str] = (),
+    *,
+    ports: Iterable[int] | None = None,
+    resolver: Resolver = system_resolver,
+    unknown_names: bool = False,
+) -> PinnedTarget:
     """Check an http(s) address given by a tenant and pin it to one public address.
 
-    `allow` names what the operator lets through although it is private: "host" (ports 80 and 443), "host:port" or a
-    network such as "10.1.0.0/16". `ports` are those that any host may be asked on; None means 80 and 443.
-    Raises Invalid in words that say nothing about what an internal name resolves to. Blocks while it resolves.
+    `allow` lists private targets that the operator permits: "host" (ports 80 and 443), "host:port" or a network such as
+    "10.1.0.0/16". `ports` are those that any host may be asked on; None means 80 and 443. `unknown_names`: one that
+    does not resolve here, and may be a public one, is pinned to no address, for a proxy that resolves it. Raises
+    Invalid in words that say nothing about what an internal name resolves to. Blocks while it resolves.
     """
     parts = _split(url)
     host = _host(parts)
@@ -52,16 +58,20 @@ def resolve_public(
     if not trusted and port not in (frozenset(PORTS.values()) if ports is None else frozenset(ports)):
         raise Invalid(_("This port cannot be used."), hint=_("Use an address on port 80 or 443."))
     addresses = _resolve(host, port, resolver)
+    if not addresses and unknown_names and not _is_inner(host):
+        return PinnedTarget("", port, host)
+    if not addresses:
+        raise Invalid(_("The name of this host cannot be found."), hint=_("Check the spelling of the address."))
     if not trusted and not all(_in_networks(one, allowed) for one in addresses if is_special(one)):
         raise Invalid(
             _("This address is not a public one."),
             hint=_("Private, local and reserved addresses cannot be used; an operator can allow single hosts."),
         )
-    return Pinned(str(addresses[0]), port, host)
+    return PinnedTarget(str(addresses[0]), port, host)
 
 
 def host_of(url: str) -> str:
-    """The host that an http(s) address names, in ASCII and lower case; raises Invalid for what is no such address."""
+    """The host of an http(s) address, in ASCII and lower case; raises Invalid for anything else."""
     return _host(_split(url))
 
 
@@ -105,13 +115,21 @@ def _is_named(host: str, port: int, allowed: frozenset[str]) -> bool:
 
 
 def _resolve(host: str, port: int, resolver: Resolver) -> list[Address]:
+    """Empty for a name that is not known."""
     try:
-        addresses = [ip_address(text) for text in resolver(host, port)]
+        return [ip_address(text) for text in resolver(host, port)]
     except (OSError, UnicodeError, ValueError):
-        addresses = []
-    if not addresses:
-        raise Invalid(_("The name of this host cannot be found."), hint=_("Check the spelling of the address."))
-    return addresses
+        return []
+
+
+# Names that mean something within one network only: RFC 6761, 6762, 8375 and ICANN's "internal".
+_INNER = (".localhost", ".local", ".internal", ".home.arpa", ".lan", ".intranet", ".corp", ".private")
+
+
+def _is_inner(host: str) -> bool:
+    """An address is none either, however it is written: nothing resolves it to another one."""
+    last = host.rpartition(".")[2]
+    return "." not in host or ":" in host or host.endswith(_INNER) or last[0].isdigit()
 
 
 def _in_networks(address: Address, allowed: frozenset[str]) -> bool:

@@ -1,4 +1,4 @@
-"""What the pages of every app have in common: paged lists, refusals, questions, and what was done."""
+"""Helpers for the pages of every app: paged lists, refused forms, confirmation dialogs, success messages."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -16,7 +16,7 @@ from apps.common.tables import Table
 
 
 class OpenPage(Page[Any]):
-    """A page of a list that nobody counts: its numbers follow from its place alone."""
+    """A page of a list of unknown length: its numbers follow from its position alone."""
 
     def start_index(self) -> int:
         return (self.number - 1) * self.paginator.per_page + 1 if len(self) else 0
@@ -32,12 +32,20 @@ class OpenPaginator(LazyPaginator):
 
 
 PER_PAGE = 25
-# What a form that was refused answers with: htmx swaps it in, nothing typed is lost.
+# What a reader may choose instead. Whatever else an address asks for would let one request read a whole table.
+SIZES = (25, 50, 100, 200)
+# Status of a refused form: htmx swaps it in, nothing typed is lost.
 REFUSED = 422
 
 
 def paged(request: HttpRequest, table: Table, *, counted: bool = True, per_page: int = PER_PAGE) -> Table:
-    """Sort and page by the URL. `counted=False` for logs that grow for ever: one row more is read, none are counted."""
+    """Sort and page by the URL. `counted=False` for endless logs: reads one row more instead of counting all."""
+    asked = request.GET.get(table.prefixed_per_page_field, "")
+    if asked and not (asked.isdigit() and int(asked) in SIZES):
+        kept = request.GET.copy()
+        del kept[table.prefixed_per_page_field]
+        request.GET = kept  # type: ignore[assignment]  # the page's links repeat it
+    table.sizes = SIZES if per_page in SIZES else (per_page, *SIZES)
     paginate: dict[str, Any] = {"per_page": per_page, "silent": True}
     if not counted:
         paginate["paginator_class"] = OpenPaginator
@@ -51,7 +59,7 @@ def refused(request: HttpRequest, template: str, context: Mapping[str, Any]) -> 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Words and address of an act that asks for something first. `back` is the list that it belongs to."""
+    """Texts and address of an act that needs confirmation or input. `back` is the list that it belongs to."""
 
     title: str
     text: str
@@ -62,7 +70,7 @@ class Question:
 
 
 def ask(request: HttpRequest, form: forms.Form, question: Question) -> HttpResponse:
-    """A dialog where the page opened one; a page of its own where the form was refused or opened by itself."""
+    """Render a dialog if the page opened one, otherwise a page of its own, also after a refused form."""
     posted = request.method == "POST"
     template = "ask" if posted or not request.headers.get("HX-Request") else "ask_dialog"
     context = {"form": form, **asdict(question)}
@@ -70,11 +78,11 @@ def ask(request: HttpRequest, form: forms.Form, question: Question) -> HttpRespo
 
 
 def say_refusal(request: HttpRequest, error: DomainError) -> None:
-    """A refusal of an act without a form, as a message on the page that one goes back to."""
+    """Show the refusal of an act without a form as a message on the next page."""
     messages.error(request, error.sentences)
 
 
 def done(request: HttpRequest, words: str, to: str, *args: object) -> HttpResponseRedirect:
-    """Say what was done, and go on to the named page."""
+    """Show a success message and redirect to the named page."""
     messages.success(request, words)
     return redirect(to, *args)

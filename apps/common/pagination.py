@@ -14,8 +14,8 @@ LONGEST_CURSOR = 2000
 class CreatedCursor(CursorPagination):
     """Newest first; models that have no `created_at` name their own ordering.
 
-    A cursor is signed for its list and order: whatever else is sent, another list's cursor included, is refused before
-    its position meets the database, which would take it for a date or a number.
+    A cursor is signed for its list and order: anything else, such as another list's cursor, is refused before its
+    position reaches the database, which would read it as a date or a number.
     """
 
     ordering = "-created_at"

@@ -1,4 +1,4 @@
-"""How bodies are read: JSON that says one thing only, and forms that say where their parts end."""
+"""Parse bodies: unambiguous JSON, and forms within limits."""
 
 import codecs
 import json
@@ -10,20 +10,20 @@ from django.core.exceptions import SuspiciousOperation
 from rest_framework import parsers
 from rest_framework.exceptions import ParseError
 
-# Deeper than any body of this API, and far from where Python's own recursion ends.
+# Deeper than any body of this API, and far below Python's own recursion limit.
 DEEPEST = 40
 
 
 class JSONParser(parsers.JSONParser):
     """UTF-8, each key once, no NaN, no number that is infinite, nothing nested deeper than `DEEPEST`.
 
-    Of two equal keys one would be taken without a word: a proxy in between may have read the other.
+    Of two equal keys one would silently win, and a proxy in between may have read the other.
     """
 
     def parse(self, stream: Any, media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> Any:
         try:
             read = codecs.getreader("utf-8")(stream).read()
-            found = json.loads(read, object_pairs_hook=_once, parse_float=_finite, parse_constant=_constant)
+            found = json.loads(read, object_pairs_hook=_unique_keys, parse_float=_finite, parse_constant=_constant)
         except (ValueError, RecursionError) as error:
             raise ParseError(f"JSON parse error - {str(error) or 'nested too deeply'}") from error
         if _is_deeper(found, DEEPEST):
@@ -32,7 +32,7 @@ class JSONParser(parsers.JSONParser):
 
 
 class MultiPartParser(parsers.MultiPartParser):
-    """Forms with too many parts or of too many bytes are refused as what cannot be read is."""
+    """Refuses forms with too many parts or bytes as unreadable."""
 
     def parse(self, stream: Any, media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> Any:
         try:
@@ -41,7 +41,7 @@ class MultiPartParser(parsers.MultiPartParser):
             raise ParseError(f"Multipart form parse error - {error}") from error
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError("the same key twice in one object")

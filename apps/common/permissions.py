@@ -1,4 +1,4 @@
-"""The names of everything that can be allowed. Roles are sets of these; every route declares one."""
+"""The names of all permissions. Roles are sets of these; every route declares one."""
 
 from enum import StrEnum
 
@@ -8,7 +8,7 @@ from apps.common.open_choices import OpenChoices
 class Permission(OpenChoices, StrEnum):
     """What an actor may do inside one organisation, or, for `PLATFORM_*`, across all of them.
 
-    A kind of work adds its own: `tenants.roles.add`.
+    A kind of work adds its own: `tenants.roles.register_permission`.
     """
 
     TRAINING_VIEW = "training.view"
@@ -21,6 +21,8 @@ class Permission(OpenChoices, StrEnum):
     STORAGE_USE = "storage.use"  # volumes and datasets of one's own, and shared ones
     STORAGE_MANAGE_ALL = "storage.manage_all"
     IMAGES_USE = "images.use"  # choose images and keep one's own
+    IMAGES_MANAGE = "images.manage"  # push to the organisation's repositories, and clear up colleagues'
+    BUILDS_VIEW = "builds.view"
     BILLING_VIEW_OWN = "billing.view_own"
     BILLING_VIEW = "billing.view"
     BILLING_TOP_UP = "billing.top_up"  # pay into the wallet
@@ -33,6 +35,8 @@ class Permission(OpenChoices, StrEnum):
     QUOTAS_MANAGE = "quotas.manage"
     PACKAGES_REVIEW = "packages.review"  # approve requests for packages that need it
     WEBHOOKS_MANAGE = "webhooks.manage"
+    SECRETS_USE = "secrets.use"  # keep one's own, and give them and the organisation's to one's work
+    SECRETS_MANAGE = "secrets.manage"  # set, replace and delete the organisation's
 
     PLATFORM_OVERVIEW = "platform.overview"
     PLATFORM_TENANTS_VIEW = "platform.tenants.view"
@@ -51,6 +55,7 @@ class Permission(OpenChoices, StrEnum):
     PLATFORM_STATEMENTS_MANAGE = "platform.statements.manage"  # build, review and issue statements
     PLATFORM_INVOICES_MANAGE = "platform.invoices.manage"
     PLATFORM_AUDIT_VIEW = "platform.audit.view"
+    PLATFORM_AUDIT_MONEY = "platform.audit.money"  # the part of the log that concerns money
     PLATFORM_ROLES_MANAGE = "platform.roles.manage"
     PLATFORM_SECURITY_VIEW = "platform.security.view"  # roles and admin accounts
     PLATFORM_SETTINGS_VIEW = "platform.settings.view"

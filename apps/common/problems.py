@@ -1,4 +1,4 @@
-"""Answers under /api/ that no view of the API gave: unknown addresses, refused hosts and forms, what broke."""
+"""Error responses under /api/ that do not come from its views: unknown addresses, refused hosts and forms, crashes."""
 
 import json
 from http import HTTPStatus
@@ -13,7 +13,7 @@ READING = {"GET", "HEAD", "OPTIONS"}
 
 
 class ApiProblems:
-    """Outside all others, so that whatever they refuse reaches a program as problem+json and keeps its headers."""
+    """The outermost middleware, so that whatever others refuse reaches a program as problem+json with its headers."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
@@ -32,7 +32,7 @@ class ApiProblems:
 
 
 def _loses_a_body(request: HttpRequest, response: HttpResponse) -> bool:
-    """A redirect to the address with a slash is followed by GET: the POST would seem to have worked."""
+    """Whether a redirect to the address with a slash, followed by GET, would drop the body of a POST unnoticed."""
     return response.status_code == HTTPStatus.MOVED_PERMANENTLY and request.method not in READING
 
 

@@ -1,4 +1,4 @@
-"""What a list takes in its query: anything else is a slip of the caller's, and is told instead of ignored."""
+"""Validate the query parameters of lists: unknown ones are the caller's mistake and are refused instead of ignored."""
 
 from functools import cache
 from typing import Any
@@ -14,10 +14,10 @@ METHOD = "GET"
 
 
 def check(view: Any, request: Request) -> None:
-    """Raise ValidationError for parameters that a list does not know and for a page that is none."""
+    """Raise ValidationError for unknown parameters and for an invalid page size."""
     if request.method != METHOD or not isinstance(view, ListModelMixin):
         return
-    unknown = set(request.query_params) - known(view)
+    unknown = set(request.query_params) - known_parameters(view)
     if unknown:
         raise ValidationError({name: [_("There is no such parameter here.")] for name in sorted(unknown)})
     pager = view.paginator  # type: ignore[attr-defined]
@@ -26,7 +26,7 @@ def check(view: Any, request: Request) -> None:
         _check_size(name, request.query_params[name], pager.max_page_size)
 
 
-def known(view: Any) -> frozenset[str]:
+def known_parameters(view: Any) -> frozenset[str]:
     """Filters, paging, and what the view's description declares."""
     view_class: type = view.__class__
     return _declared(view_class) | _filters(view) | _paging(view)
@@ -63,7 +63,7 @@ def _declared(view_class: type) -> frozenset[str]:
 
 
 def _names(parameter: Any) -> frozenset[str]:
-    """One declared parameter, or the fields of a serializer that stands for several."""
+    """The name of a declared parameter, or the fields of a serializer that declares several."""
     if isinstance(parameter, OpenApiParameter):
         return frozenset({parameter.name}) if parameter.location == OpenApiParameter.QUERY else frozenset()
     serializer = parameter() if isinstance(parameter, type) else parameter
@@ -71,7 +71,7 @@ def _names(parameter: Any) -> frozenset[str]:
 
 
 class _Versionless:
-    """Stands for the view where a description asks whether it applies: it has no versions here."""
+    """Stand-in for the view when a description asks for its version: there are none here."""
 
     request = None
     kwargs: dict[str, Any] = {}

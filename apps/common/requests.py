@@ -21,6 +21,6 @@ LONGEST_RETURN = 2000
 
 
 def safe_return(request: HttpRequest, wanted: str) -> str:
-    """The address to go back to, where it is one of this site's; the first page for anything else."""
+    """The address to go back to if it is one of this site's, else the first page."""
     is_address = wanted.startswith(("/", "http://", "https://")) and len(wanted) <= LONGEST_RETURN
     return wanted if is_address and url_has_allowed_host_and_scheme(wanted, {request.get_host()}) else "/"

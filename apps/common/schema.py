@@ -37,7 +37,7 @@ class Schema(AutoSchema):
     """Adds the shared parts to each operation."""
 
     def get_description(self) -> str:  # type: ignore[override]  # the library's own class differs from its base too
-        """An operation's own words. A base that answers no request itself speaks to those who write views."""
+        """An operation's own description. Docstrings of abstract bases are for programmers and are left out."""
         words: str = super().get_description() or ""
         view = type(self.view)
         told = next(base for base in view.__mro__ if base.__doc__)

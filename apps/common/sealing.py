@@ -1,4 +1,4 @@
-"""Secrets at rest: AES-256-GCM under a key outside the database and its backups, bound to the place where they stand.
+"""Secrets at rest: AES-256-GCM under a key outside the database and its backups, bound to their row and column.
 
 A sealed value is `version (1 byte) · key number (2 bytes) · nonce (12 bytes) · ciphertext and tag`. Its `purpose` is
 authenticated with it, so that a value copied into another row, column or table does not open there.
@@ -30,7 +30,7 @@ Keys = dict[int, bytes]
 
 
 class Unreadable(Unavailable):
-    """A stored secret does not open: its key is gone, or the value was changed or moved."""
+    """A stored secret cannot be decrypted: its key is gone, or the value was changed or moved."""
 
     code = "secret_unreadable"
 
@@ -41,8 +41,8 @@ class Unreadable(Unavailable):
         )
 
 
-def place(table: str, row: object, field: str) -> str:
-    """The `purpose` of a value that stands in this row's field."""
+def purpose_for(table: str, row: object, field: str) -> str:
+    """The `purpose` of a value in this row's field."""
     return f"{table}/{row}/{field}"
 
 
@@ -54,7 +54,7 @@ def seal(plaintext: bytes, *, purpose: str) -> bytes:
 
 
 def unseal(sealed: bytes, *, purpose: str) -> bytes:
-    """What `seal` was given for this purpose; raises `Unreadable`."""
+    """Decrypt what `seal` encrypted for this purpose; raises `Unreadable`."""
     sealed = bytes(sealed)  # the database hands out memory views
     head, rest = sealed[:HEAD_BYTES], sealed[HEAD_BYTES:]
     key = _key(int.from_bytes(head[1:], "big"))
@@ -67,7 +67,7 @@ def unseal(sealed: bytes, *, purpose: str) -> bytes:
 
 
 def rotate() -> int:
-    """Add a key to the file and seal under it from now on; its number. Running processes follow at their next start."""
+    """Add a key to the file, seal under it from now on, return its number. Processes do so once restarted."""
     if settings.SEALING_KEYS:
         raise ImproperlyConfigured("PLSTACK_SEALING_KEYS is set: add a key with a higher number there.")
     path = _path()
@@ -79,7 +79,7 @@ def rotate() -> int:
 
 
 def _key(number: int) -> bytes | None:
-    """A number not known yet may be one that another process has just added."""
+    """The key of a number; an unknown number may be one that another process has just added."""
     if number not in _keys():
         _read.cache_clear()
     return _keys().get(number)
@@ -105,7 +105,7 @@ def _from_file(path: Path) -> Keys:
 
 
 def _create(path: Path) -> None:
-    """link() fails on a name that exists, so of two processes at once only one decides the key."""
+    """link() fails if the name exists, so that of two simultaneous processes only one decides the key."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
     with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
@@ -131,5 +131,5 @@ def _parsed(lines: tuple[str, ...]) -> Keys:
 
 
 def _derived(master: bytes) -> bytes:
-    """Whatever else is ever derived from the same master has another `info` (RFC 5869)."""
+    """Anything else derived from the same master must use another `info` (RFC 5869)."""
     return HKDF(algorithm=SHA256(), length=32, salt=None, info=b"plstack sealing 1").derive(master)

@@ -1,4 +1,4 @@
-"""Cells of spreadsheets: what people typed is shown and never run, numbers stay numbers."""
+"""Cells of spreadsheets: text that people typed never runs as a formula, numbers stay numbers."""
 
 import csv
 import io
@@ -21,7 +21,7 @@ def safe_text(text: str) -> str:
 
 
 def safe_cell(value: object) -> str:
-    """Any value as a cell of CSV: numbers as they are, times in the site's zone, everything else as safe text."""
+    """A value as a CSV cell: numbers unchanged, times in the site's zone, everything else as safe text."""
     if value is None:
         return ""
     if isinstance(value, Decimal):

@@ -1,4 +1,4 @@
-"""Answers that are sent while they are read: each breaks off soon after the right to read it has ended."""
+"""Streaming responses: each breaks off soon after the right to read it has ended."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 
@@ -11,9 +11,9 @@ from apps.common.permissions import Permission
 
 
 class Stream(StreamingHttpResponse):
-    """`visible` looks up what is sent, for the actor of that moment; it raises a `DomainError` once that is over.
+    """`visible` looks up what is sent, for the present actor, and raises a `DomainError` once they may not see it.
 
-    The only streaming answer there is: `requires` and `ScopedView` refuse any other.
+    The only streaming response: `requires` and `ScopedView` refuse any other.
     """
 
     def __init__(
@@ -30,17 +30,17 @@ class Stream(StreamingHttpResponse):
         self.grant: Grant | None = None
 
     def bind(self, actors: Actors, access: Access) -> None:
-        """Called by the route's guard: whom to ask whether the stream may go on."""
+        """Called by the route's guard: set the actors whose right keeps the stream going."""
         self.grant = Grant(actors, access, self.visible)
 
     async def release(self) -> None:
-        """Close what the parts are read from, which Django leaves to the garbage collector when a stream breaks off."""
+        """Close the source of the parts, which Django leaves to the garbage collector if a stream breaks off."""
         if isinstance(self.parts, AsyncGenerator):
             await self.parts.aclose()
 
 
 def while_holding(actor: Actor, *permissions: Permission) -> Callable[[Actor], object]:
-    """`visible` for rows that no single object stands for: all of these that `actor` holds have to be held still."""
+    """A `visible` for rows without one object: every given permission that `actor` holds now must still be held."""
     needed = [permission for permission in permissions if actor.may(permission)]
 
     def visible(now: Actor) -> None:

@@ -15,7 +15,7 @@ LONGEST_LINE = 1000
 
 
 class TagsField(forms.CharField):
-    """One line of words; its value is a tuple of tags. What is typed stands there again after a refusal."""
+    """One line of words; its value is a tuple of tags. Redisplays what was typed after a refusal."""
 
     def __init__(self, **options: Any) -> None:
         plain = {"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}

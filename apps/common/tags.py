@@ -1,7 +1,7 @@
 """Tags: short words by which people sort their work and its cost.
 
-Kept as typed and compared without regard to case. A word or a pair `key:value`, of letters of any script, digits,
-- _ and dots.
+Stored as typed and compared case-insensitively. A word or a pair `key:value`, of letters of any script, digits, - _ and
+dots.
 """
 
 import unicodedata
@@ -21,14 +21,14 @@ PARTING = str.maketrans(dict.fromkeys(",;，；、", " "))
 
 
 def parse(text: str) -> tuple[str, ...]:
-    """The tags in one line of text, parted by spaces or commas. Raises `Invalid` as `check` does."""
+    """The tags in one line of text, separated by spaces or commas. Raises `Invalid` as `check` does."""
     return check(text.translate(PARTING).split())
 
 
 def check(words: Iterable[str]) -> tuple[str, ...]:
-    """Tags as they are kept: composed (NFC), the first of those that differ in case only, in their order.
+    """Normalise tags for storage: composed (NFC), without those that differ from an earlier one only in case.
 
-    Raises `Invalid` for the field "tags", with a sentence for each that is none, or for too many.
+    Raises `Invalid` for the field "tags", with a sentence for each invalid one, or for too many.
     """
     composed = [unicodedata.normalize("NFC", word.strip()) for word in words]
     wrong = [said for word in composed if (said := _problem(word))]
@@ -43,7 +43,7 @@ def check(words: Iterable[str]) -> tuple[str, ...]:
 
 
 def fold(tag: str) -> str:
-    """What tags are compared by: two are the same where this is. Folding twice changes nothing."""
+    """The key by which tags are compared. Folding is idempotent."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFD", tag).casefold())
 
 

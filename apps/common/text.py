@@ -1,4 +1,4 @@
-"""Which characters text may have: no control characters in any, nothing that cannot be seen in a name."""
+"""Permitted characters: no control characters in text, no invisible ones in names."""
 
 import re
 
@@ -12,40 +12,48 @@ CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
-def problem(value: str) -> str:
-    """What is wrong with a text, in words; empty where it may be kept."""
+def text_problem(value: str) -> str:
+    """What is wrong with a text, as a sentence; empty if it may be stored."""
     found = CONTROL.search(value) or UNSTORABLE.search(value)
-    return _("The character %(character)s cannot be used here.") % {"character": shown(found[0])} if found else ""
+    return (
+        _("The character %(character)s cannot be used here.") % {"character": reveal_invisible(found[0])}
+        if found
+        else ""
+    )
 
 
 def unstorable(value: str) -> str:
-    """As `problem`, for text in which control characters may stand."""
+    """Like `text_problem`, for text that may contain control characters."""
     found = UNSTORABLE.search(value)
-    return _("The character %(character)s cannot be used here.") % {"character": shown(found[0])} if found else ""
+    return (
+        _("The character %(character)s cannot be used here.") % {"character": reveal_invisible(found[0])}
+        if found
+        else ""
+    )
 
 
 def clean_name(name: str, field: str = "name") -> str:
-    """A name with single spaces between its words; raises `Invalid` for characters that cannot be seen.
+    """A name with single spaces between its words; raises `Invalid` for invisible characters.
 
-    With zero-width letters two names look the same, with a change of direction one looks like another.
+    Zero-width characters make two names look the same; direction changes make one look like another.
     """
     return check_visible(" ".join(name.split()), field)
 
 
 def check_visible(text: str, field: str) -> str:
-    """The text as it is; raises `Invalid` as `clean_name` does."""
+    """The unchanged text; raises `Invalid` as `clean_name` does."""
     alien = next((each for each in text if not each.isprintable()), None)
     if alien is not None:
-        told = _("%(character)s cannot stand here: nobody would see it.") % {"character": shown(alien)}
+        told = _("%(character)s cannot stand here: nobody would see it.") % {"character": reveal_invisible(alien)}
         raise Invalid.field(field, told)
     return text
 
 
-def visible(name: str) -> str:
-    """A name that somebody else gave, without what nobody would see in it."""
+def strip_invisible(name: str) -> str:
+    """A name that somebody else gave, without its invisible characters."""
     return "".join(each for each in name if each.isprintable() or each.isspace())
 
 
-def shown(text: str) -> str:
-    """What cannot be seen by its number."""
+def reveal_invisible(text: str) -> str:
+    """Replace invisible characters by their code points."""
     return "".join(each if each.isprintable() else f"U+{ord(each):04X}" for each in text)

@@ -1,4 +1,4 @@
-"""How many requests a minute the API takes from one person, one token or one address, counted in Postgres."""
+"""Rate limits of the API per person, token or address and minute, counted in Postgres."""
 
 import time
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class Allowance:
         return self.count > self.limit
 
     def headers(self) -> dict[str, str]:
-        """As RateLimit-Limit, RateLimit-Remaining and RateLimit-Reset (seconds), told with every answer."""
+        """RateLimit-Limit, RateLimit-Remaining and RateLimit-Reset (seconds), sent with every response."""
         remaining = max(0, self.limit - self.count)
         return {
             "RateLimit-Limit": str(self.limit),
@@ -43,7 +43,7 @@ class Allowance:
         }
 
 
-def hit(who: str, limit: int, now: float) -> Allowance:
+def count_request(who: str, limit: int, now: float) -> Allowance:
     """Count one more request of `who`; `now` in seconds."""
     with connection.cursor() as cursor:
         cursor.execute(HIT, [who, int(now // WINDOW_S)])
@@ -52,17 +52,17 @@ def hit(who: str, limit: int, now: float) -> Allowance:
 
 
 def forget_old() -> int:
-    """Remove the counts of who has not been here for an hour; how many."""
+    """Delete counts of callers not seen for an hour; returns how many."""
     deleted, _by_model = RequestCount.objects.filter(minute__lt=int(time.time() // WINDOW_S) - 60).delete()
     return int(deleted)
 
 
 class RateLimit(BaseThrottle):
-    """By token where one was sent, else by person, else by address."""
+    """Counts by token if one was sent, else by person, else by address."""
 
     def allow_request(self, request: Request, view: object) -> bool:
         who, kind = _who(request)
-        self.allowance = hit(who, settings.API_REQUESTS_PER_MINUTE[kind], time.time())
+        self.allowance = count_request(who, settings.API_REQUESTS_PER_MINUTE[kind], time.time())
         request._request.allowance = self.allowance  # type: ignore[attr-defined]
         return not self.allowance.is_spent
 

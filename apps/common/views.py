@@ -25,14 +25,14 @@ def set_theme(request: HttpRequest) -> HttpResponse:
 @requires(PUBLIC)
 @require_GET
 def live(request: HttpRequest) -> HttpResponse:
-    """Liveness: 200 while this process answers. Starting it anew would bring nothing else back."""
+    """Liveness: 200 while this process answers. It checks nothing else, because a restart would not help."""
     return HttpResponse("ok\n", content_type="text/plain")
 
 
 @requires(PUBLIC)
 @require_GET
 def health(request: HttpRequest) -> HttpResponse:
-    """Readiness: 200, or 503 with the names of the components that cannot be reached from here, one a line."""
+    """Readiness: 200, or 503 with the names of unreachable components, one per line."""
     away = [name for name, answers in (("database", database_answers), ("redis", redis_answers)) if not answers()]
     if not away:
         return HttpResponse("ok\n", content_type="text/plain")

@@ -1,4 +1,4 @@
-"""What the frame around every page shows."""
+"""The context of the frame around every page."""
 
 from typing import Any
 
@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from apps.billing import selectors as funds
 from apps.billing.choices import ArrearsStatus
+from apps.billing.wallet.shortage import shortage
 from apps.common.access import Realm
 from apps.common.actor import Actor
 from apps.common.clock import db_now, one_moment
@@ -19,7 +20,7 @@ from apps.common.permissions import Permission
 from apps.common.scoping import acting
 from apps.console.navigation import CONSOLE, entries, portal
 from apps.notifications import selectors as notices
-from apps.tenants.actors import current_among, current_membership, memberships, platform_permissions
+from apps.tenants.actors import pick_current, platform_permissions
 from apps.tenants.choices import Role
 from apps.tenants.models import User
 from apps.workloads.selectors import scheduler_is_alive
@@ -28,8 +29,8 @@ from apps.workloads.selectors import scheduler_is_alive
 def shell(request: HttpRequest) -> dict[str, Any]:
     """`shell` for signed-in people; nothing on pages that stand alone.
 
-    Kept on the request: every cell of a table that has a template of its own asks again. Made when a template first
-    looks at it: what htmx fetches for a part of the page has no frame.
+    Cached on the request, because every table cell with its own template asks again. Built lazily, because fragments
+    that htmx fetches have no frame.
     """
     kept: dict[str, Any] | None = getattr(request, "shell_context", None)
     if kept is None:
@@ -65,8 +66,8 @@ def _current(request: HttpRequest) -> str:
 
 def _portal(request: HttpRequest, actor: Actor) -> dict[str, Any]:
     user = request.user
-    mine = memberships(user)  # type: ignore[arg-type]
-    member = current_among(mine, user)  # type: ignore[arg-type]
+    mine = request.actors.memberships()  # type: ignore[attr-defined]
+    member = pick_current(mine, user)  # type: ignore[arg-type]
     rights = request.actors.get(Realm.ORGANISATION) if member else actor  # type: ignore[attr-defined]
     unread = notices.unread(actor).count() if member else 0
     staff = bool(platform_permissions(user))  # type: ignore[arg-type]
@@ -95,7 +96,7 @@ def _console(request: HttpRequest, actor: Actor) -> dict[str, Any]:
         "portal": "console",
         "nav": entries(CONSOLE, actor, _current(request)),
         "other_portal": {"label": _("Go to the portal"), "url": reverse("portal:overview")}
-        if current_membership(request.user)  # type: ignore[arg-type]
+        if request.actors.memberships()  # type: ignore[attr-defined]
         else None,
         "wallet": None,
         "unread": notices.unread(actor).count(),
@@ -104,8 +105,8 @@ def _console(request: HttpRequest, actor: Actor) -> dict[str, Any]:
     }
 
 
-def _wallet(actor: Actor) -> dict[str, str] | None:
-    """Balance, burn and how long it lasts, as the top bar says it; people without the right see nothing."""
+def _wallet(actor: Actor) -> dict[str, Any] | None:
+    """Balance, burn and how long it lasts, for the top bar; empty for people without the right."""
     if not actor.may(Permission.BILLING_VIEW_OWN):
         return None
     now = funds.wallet(actor)
@@ -117,4 +118,6 @@ def _wallet(actor: Actor) -> dict[str, str] | None:
         "rate_text": yuan_rate(now.burn_fen_per_hour) if now.burn_fen_per_hour else "",
         "until_text": _("until %(when)s") % {"when": moment(now.runs_until)} if now.runs_until else "",
         "state": tone,
+        "shortage": shortage(now),
+        "may_top_up": actor.may(Permission.BILLING_TOP_UP),
     }

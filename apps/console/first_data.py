@@ -1,6 +1,7 @@
 """What a fresh installation starts with: an organisation, its first admin, packages, images and a voucher."""
 
 import secrets
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -14,55 +15,65 @@ from apps.billing.models import Package
 from apps.billing.services import PackageSpec
 from apps.billing.vouchers.services import issue_voucher
 from apps.billing.vouchers.terms import VoucherSpec
-from apps.clusters.discovery import look
+from apps.clusters.discovery import measure_machine
 from apps.clusters.models import Accelerator, Node
-from apps.clusters.services import measured
+from apps.clusters.services import measured_columns
 from apps.common.actor import Actor
 from apps.common.clock import db_now
+from apps.notifications.branding import BrandingSettings
 from apps.registry.platform_images import ensure_platform_images
 from apps.tenants import services as tenants
 from apps.tenants.choices import PlatformRole, Role
 from apps.tenants.models import Organisation, User
+from apps.tenants.settings import get, put
 from apps.workloads.hardware import discovery
 
 ADMIN = "admin"
-ORGANISATION = "Lab"
+# What the first administrator and organisation are called, and the language that the installation speaks; empty: the
+# browser's, with English names.
+FIRST_NAMES = {"": ("Admin", "Lab"), "en": ("Admin", "Lab"), "zh-hans": ("管理员", "实验室")}
 # Enough for about a hundred hours of the smallest package, so that the first run needs no recharge. A voucher and not a
 # top-up: nobody has paid it, so it is no cash, and no invoice can be asked for it.
 FIRST_VOUCHER_FEN = 5000
 FIRST_VOUCHER_VALID = timedelta(days=3650)
 
 
-def ensure(actor: Actor, *, username: str = ADMIN, password: str | None = None) -> str | None:
-    """Make what is missing; the admin's password the first time, None ever after."""
+def create_missing(
+    actor: Actor, *, username: str = ADMIN, password: str | None = None, language: str = ""
+) -> str | None:
+    """Create what is missing; returns the admin's password the first time, None afterwards.
+
+    `language`: what the installation speaks by default, a key of `FIRST_NAMES`; kept the first time only.
+    """
     ensure_platform_images()
     found = discovery.discover(actor)
-    node, cards = _found(found[0]) if found else _measured()
+    node, cards = _registered_machine(found[0]) if found else _this_machine()
     if not Package.objects.exists():
         for spec, rate in _packages(node, cards):
             billing.create_package(actor, spec=spec, rate_fen_per_hour=rate)
     if User.objects.exists():
         return None
+    name, organisation_name = FIRST_NAMES[language]
+    if language:
+        put(actor, replace(get(BrandingSettings), language=language))
     chosen = password or secrets.token_urlsafe(12)
-    user, _generated = tenants.create_user(
-        actor, person=tenants.Person(username=username, name="Admin", password=chosen)
-    )
+    user, _generated = tenants.create_user(actor, person=tenants.Person(username=username, name=name, password=chosen))
     tenants.assign_platform_role(actor, user=user, role=PlatformRole.SUPER)
-    organisation = _organisation(actor, user)
+    organisation = _organisation(actor, user, organisation_name)
     _grant(actor, organisation)
     return chosen
 
 
-def _found(node: Node) -> tuple[Node, list[Accelerator]]:
-    """A machine and its cards that work."""
+def _registered_machine(node: Node) -> tuple[Node, list[Accelerator]]:
+    """A registered machine and its healthy cards."""
     return node, list(Accelerator.objects.filter(node=node, healthy=True))
 
 
-def _measured() -> tuple[Node, list[Accelerator]]:
+def _this_machine() -> tuple[Node, list[Accelerator]]:
     """The same of this machine, without rows: it takes no work itself, but what joins beside it is like it."""
-    machine = look(Path(settings.PLSTACK_HOME))
+    machine = measure_machine(Path(settings.PLSTACK_HOME))
     cards = [Accelerator(model=card.model[:60], memory_mib=card.memory_mib) for card in machine.cards if card.healthy]
-    return Node(**measured(machine, "", "")), cards
+    return Node(**measured_columns(machine, "", "")), cards
 
 
 def _grant(actor: Actor, organisation: Organisation) -> None:
@@ -77,8 +88,8 @@ def _grant(actor: Actor, organisation: Organisation) -> None:
     issue_voucher(actor, organisation_id=organisation.pk, spec=spec, key="first-installation")
 
 
-def _organisation(actor: Actor, user: User) -> Organisation:
-    organisation = Organisation.objects.first() or tenants.create_organisation(actor, name=ORGANISATION, slug="lab")
+def _organisation(actor: Actor, user: User, name: str) -> Organisation:
+    organisation = Organisation.objects.first() or tenants.create_organisation(actor, name=name, slug="lab")
     tenants.add_member(actor, organisation_id=organisation.pk, user=user, role=Role.ADMIN)
     return organisation
 

@@ -35,6 +35,7 @@ _PORTAL = (
         ),
     ),
     Entry(_("Images"), "stack-2", "registry:list", P.IMAGES_USE),
+    Entry(_("Secrets"), "key", "secrets:list", P.SECRETS_USE),
     Entry(
         _("Billing"),
         "wallet",
@@ -63,6 +64,53 @@ _PORTAL = (
     Entry(pgettext_lazy("page", "Account"), "user-circle", "account:profile"),
 )
 
+# Groups within a group: what finance staff do on one errand stands together.
+_FINANCE = (
+    Entry(pgettext_lazy("finance", "Overview"), "", "console:finance", P.PLATFORM_FINANCE_VIEW),
+    Entry(
+        pgettext_lazy("finance", "Money in"),
+        "",
+        children=(
+            Entry(_("Recharge"), "", "console:recharges", P.PLATFORM_FINANCE_VIEW),
+            Entry(_("Payments by Alipay"), "", "console:alipay_payments", P.PLATFORM_FINANCE_VIEW),
+            Entry(_("Alipay reconciliation"), "", "console:reconciliation", P.PLATFORM_FINANCE_VIEW),
+            Entry(_("Prepaid"), "", "console:prepaid", P.PLATFORM_FINANCE_VIEW),
+            Entry(_("Vouchers"), "", "console:vouchers", P.PLATFORM_FINANCE_VIEW),
+            Entry(_("Arrears"), "", "console:arrears", P.PLATFORM_FINANCE_VIEW),
+        ),
+    ),
+    Entry(
+        pgettext_lazy("finance", "Use and bills"),
+        "",
+        children=(
+            Entry(_("Consumption"), "", "console:consumption", P.PLATFORM_FINANCE_VIEW),
+            Entry(_("Statements"), "", "console:statements", P.PLATFORM_FINANCE_VIEW),
+            Entry(_("Adjustments"), "", "console:adjustments", P.PLATFORM_FINANCE_VIEW),
+            Entry(_("Invoices"), "", "console:invoices", P.PLATFORM_FINANCE_VIEW),
+            Entry(_("Revenue"), "", "console:revenue", P.PLATFORM_FINANCE_VIEW),
+        ),
+    ),
+    Entry(
+        pgettext_lazy("finance", "Prices"),
+        "",
+        children=(
+            Entry(_("Packages and prices"), "", "console:packages", P.PLATFORM_PRICES_VIEW),
+            Entry(_("Price list"), "", "console:units", P.PLATFORM_PRICES_VIEW),
+            Entry(_("Price of storage"), "", "console:storage_price", P.PLATFORM_PRICES_VIEW),
+            Entry(_("Discounts"), "", "console:discounts", P.PLATFORM_PRICES_VIEW),
+        ),
+    ),
+    Entry(
+        pgettext_lazy("finance", "Control"),
+        "",
+        children=(
+            Entry(_("Approvals"), "", "console:change_requests", P.PLATFORM_FINANCE_VIEW),
+            Entry(_("Money audit"), "", "console:money_audit", P.PLATFORM_AUDIT_MONEY),
+            Entry(_("Exports"), "", "console:exports", P.PLATFORM_FINANCE_VIEW),
+        ),
+    ),
+)
+
 CONSOLE = (
     Entry(pgettext_lazy("console", "Overview"), "layout-dashboard", "console:overview", P.PLATFORM_OVERVIEW),
     Entry(
@@ -74,11 +122,17 @@ CONSOLE = (
             Entry(_("Package requests"), "", "console:requests", P.PLATFORM_PACKAGES_REVIEW),
         ),
     ),
-    Entry(_("Environments"), "terminal-2", "console:environments", P.PLATFORM_WORKLOADS_VIEW),
-    Entry(_("Volumes"), "database", "console:volumes", P.PLATFORM_STORAGE_VIEW),
-    Entry(_("Datasets"), "stack-2", "console:datasets", P.PLATFORM_STORAGE_VIEW),
-    Entry(_("Images"), "versions", "console:images", P.PLATFORM_IMAGES_MANAGE),
-    Entry(_("Workloads"), "flask", "console:workloads", P.PLATFORM_WORKLOADS_VIEW),
+    Entry(
+        pgettext_lazy("console", "Business"),
+        "flask",
+        children=(
+            Entry(_("Environments"), "", "console:environments", P.PLATFORM_WORKLOADS_VIEW),
+            Entry(_("Workloads"), "", "console:workloads", P.PLATFORM_WORKLOADS_VIEW),
+            Entry(_("Volumes"), "", "console:volumes", P.PLATFORM_STORAGE_VIEW),
+            Entry(_("Datasets"), "", "console:datasets", P.PLATFORM_STORAGE_VIEW),
+            Entry(_("Images"), "", "console:images", P.PLATFORM_IMAGES_MANAGE),
+        ),
+    ),
     Entry(
         pgettext_lazy("console", "Resources"),
         "server",
@@ -91,27 +145,7 @@ CONSOLE = (
             Entry(_("Processes"), "", "console:processes", P.PLATFORM_NODES_VIEW),
         ),
     ),
-    Entry(
-        _("Finance"),
-        "report-money",
-        children=(
-            Entry(pgettext_lazy("finance", "Overview"), "", "console:finance", P.PLATFORM_FINANCE_VIEW),
-            Entry(_("Consumption"), "", "console:consumption", P.PLATFORM_FINANCE_VIEW),
-            Entry(_("Statements"), "", "console:statements", P.PLATFORM_FINANCE_VIEW),
-            Entry(_("Revenue"), "", "console:revenue", P.PLATFORM_FINANCE_VIEW),
-            Entry(_("Recharge"), "", "console:recharges", P.PLATFORM_FINANCE_VIEW),
-            Entry(_("Alipay reconciliation"), "", "console:reconciliation", P.PLATFORM_FINANCE_VIEW),
-            Entry(_("Invoices"), "", "console:invoices", P.PLATFORM_FINANCE_VIEW),
-            Entry(_("Prepaid"), "", "console:prepaid", P.PLATFORM_FINANCE_VIEW),
-            Entry(_("Vouchers"), "", "console:vouchers", P.PLATFORM_FINANCE_VIEW),
-            Entry(_("Arrears"), "", "console:arrears", P.PLATFORM_FINANCE_VIEW),
-            Entry(_("Exports"), "", "console:exports", P.PLATFORM_FINANCE_VIEW),
-            Entry(_("Packages and prices"), "", "console:packages", P.PLATFORM_PRICES_VIEW),
-            Entry(_("Price list"), "", "console:units", P.PLATFORM_PRICES_VIEW),
-            Entry(_("Price of storage"), "", "console:storage_price", P.PLATFORM_PRICES_VIEW),
-            Entry(_("Discounts"), "", "console:discounts", P.PLATFORM_PRICES_VIEW),
-        ),
-    ),
+    Entry(_("Finance"), "report-money", children=_FINANCE),
     Entry(
         _("Security"),
         "shield-check",
@@ -136,18 +170,22 @@ def _position(entry: tuple[kinds.Menu, P]) -> int:
     return entry[0].position
 
 
-def entries(tree: tuple[Entry, ...], actor: Actor, current: str) -> list[dict[str, Any]]:
-    """The tree as the sidebar's template reads it. `current` is the namespaced name of the page's URL."""
+def entries(tree: tuple[Entry, ...], actor: Actor, current: str, path: str = "") -> list[dict[str, Any]]:
+    """The tree as the sidebar's template reads it. `current` is the namespaced name of the page's URL, `path` names the
+    groups around the tree.
+    """
     shown = []
     for entry in tree:
         if entry.permission is not None and not actor.may(entry.permission):
             continue
-        children = entries(entry.children, actor, current)
+        here = f"{path} / {entry.label}" if path else str(entry.label)
+        children = entries(entry.children, actor, current, here)
         if entry.children and not children:
             continue
         shown.append(
             {
                 "label": entry.label,
+                "path": here,
                 "icon": entry.icon,
                 "url": reverse(entry.url_name) if entry.url_name else "",
                 "current": _is_current(entry, current) or any(child["current"] for child in children),
@@ -164,5 +202,5 @@ def _is_current(entry: Entry, current: str) -> bool:
     section, _, page = entry.url_name.partition(":")
     here, _, name = current.partition(":")
     of_work = {rules.menu.page.partition(":")[0] for rules in kinds.every() if rules.menu}
-    whole = section in {*of_work, "account", "whatif"}
+    whole = section in {*of_work, "account", "secrets", "whatif"}
     return section == here and (page == name or whole or name.startswith(page.rstrip("s")))

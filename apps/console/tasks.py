@@ -17,4 +17,4 @@ def release_data() -> None:
 @shared_task(name="console.tell_replacements")
 def tell_replacements() -> None:
     with acting(system_actor()) as actor:
-        processes.tell_replacements(actor)
+        processes.notify_replacements(actor)

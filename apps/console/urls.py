@@ -7,6 +7,7 @@ from apps.console.notices import urls as notices
 from apps.console.overview import urls as overview
 from apps.console.people import urls as people
 from apps.console.queue import urls as queue
+from apps.console.search import urls as search
 from apps.console.settings import urls as settings
 from apps.console.work import urls as work
 
@@ -20,6 +21,7 @@ urlpatterns = [
     *overview.pages,
     *people.pages,
     *queue.pages,
+    *search.pages,
     *settings.pages,
     *work.pages,
 ]

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.envs.api import environments, inside
+from apps.envs.api import environments, inside, logs, shutdown
 
 ONE = "environments/<uuid:environment_id>/"
 
@@ -13,6 +13,7 @@ urlpatterns = [
     path(f"{ONE}stop/", environments.Stop.as_view(), name="api-environment-stop"),
     path(f"{ONE}keep/", environments.Keep.as_view(), name="api-environment-keep"),
     path(f"{ONE}renew/", environments.Renew.as_view(), name="api-environment-renew"),
+    path(f"{ONE}shutdown/", shutdown.ShutdownView.as_view(), name="api-environment-shutdown"),
     path(f"{ONE}gpu/", environments.Gpu.as_view(), name="api-environment-gpu"),
     path(f"{ONE}restore/", environments.Restore.as_view(), name="api-environment-restore"),
     path(f"{ONE}purge/", environments.Purge.as_view(), name="api-environment-purge"),
@@ -21,6 +22,9 @@ urlpatterns = [
     path(f"{ONE}services/", inside.Services.as_view(), name="api-environment-services"),
     path(f"{ONE}tensorboard/", inside.TensorBoard.as_view(), name="api-environment-tensorboard"),
     path(f"{ONE}metrics/<slug:name>/", inside.Metrics.as_view(), name="api-environment-metrics"),
+    path(f"{ONE}log/", logs.EnvironmentLog.as_view(), name="api-environment-log"),
+    path(f"{ONE}log/lines/", logs.EnvironmentLogLines.as_view(), name="api-environment-log-lines"),
+    path(f"{ONE}log/search/", logs.EnvironmentLogSearch.as_view(), name="api-environment-log-search"),
     path(f"{ONE}fit/", inside.Fit.as_view(), name="api-environment-fit"),
     path(f"{ONE}image/", inside.SaveImage.as_view(), name="api-environment-image"),
     path(f"{ONE}snapshots/", inside.Snapshots.as_view(), name="api-environment-snapshots"),

@@ -10,7 +10,7 @@ KIND = Kind("environment")
 
 
 class State(models.TextChoices):
-    """What a person sees. Never stored: derived from the newest workload, the bin and the expiry."""
+    """The state that a person sees. Never stored: derived from the newest workload, the bin and the expiry."""
 
     STOPPED = "stopped", _("Stopped")
     QUEUED = "queued", _("Queued")
@@ -36,7 +36,7 @@ class SnapshotKind(models.TextChoices):
 
 
 class Step(models.TextChoices):
-    """What is being done to an environment that takes longer than a request."""
+    """A running operation on an environment that takes longer than a request."""
 
     SNAPSHOT = "snapshot", _("Taking a snapshot")
     STOP = "stop", _("Saving, then stopping")

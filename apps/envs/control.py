@@ -1,4 +1,4 @@
-"""Talking HTTP to programs inside an environment over their Unix sockets. What they answer is a stranger's word."""
+"""HTTP to programs inside an environment over their Unix sockets. Their answers are not trusted."""
 
 import http.client
 import json
@@ -10,14 +10,14 @@ from typing import Any
 
 from apps.workloads.drivers.sockets import Endpoint, connected
 
-# For each step, and this many times as long for all of them: a program may answer a byte at a time.
+# Timeout of each step; the whole may take a multiple, because a program may answer a byte at a time.
 TIMEOUT_S = 4.0
 STEPS = 3
 MAX_ANSWER = 1 << 20
 
 
 class Unreachable(Exception):
-    """No answer, or none that can be read."""
+    """No answer, or an unreadable one."""
 
 
 class _Connection(http.client.HTTPConnection):
@@ -30,12 +30,12 @@ class _Connection(http.client.HTTPConnection):
         self.wire = self.sock = connected(self.endpoint, self.timeout)
 
 
-def ask(
+def request_json(
     endpoint: Endpoint, method: str, path: str, content: Mapping[str, Any] | None = None, *, timeout: float = TIMEOUT_S
 ) -> tuple[int, Any]:
     """Status and JSON of one request; raises `Unreachable`."""
     connection = _Connection(endpoint, timeout)
-    cut = threading.Timer(STEPS * timeout, _cut, [connection])
+    cut = threading.Timer(STEPS * timeout, _abort, [connection])
     cut.daemon = True
     cut.start()
     try:
@@ -53,8 +53,8 @@ def ask(
         connection.close()
 
 
-def _cut(connection: _Connection) -> None:
-    """Whoever waits for an answer reads its end now."""
+def _abort(connection: _Connection) -> None:
+    """Shut the connection down, so that a blocked read returns."""
     with suppress(OSError):
         if connection.wire is not None:  # `sock` is None already while the last bytes are awaited
             connection.wire.shutdown(socket.SHUT_RDWR)

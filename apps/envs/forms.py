@@ -7,16 +7,18 @@ from django import forms
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from apps.common.errors import Invalid
 from apps.envs.models import Environment
 from apps.envs.policy import EnvironmentSettings
 from apps.envs.services.changing import Change
 from apps.envs.services.create import Request
 from apps.envs.services.mounts import choices_of
-from apps.envs.services.shared import clean_name
+from apps.envs.services.secrets import references
+from apps.envs.services.shared import LONGEST_NAME, clean_name, launch_of
+from apps.envs.shutdown_times import Shutdown, parse_when
+from apps.secrets.choosing import chosen_of
+from apps.secrets.forms import SecretsForm
 from apps.storage.forms import MountsForm
-from apps.workloads.launching.form import LaunchForm
-from apps.workloads.offers.cap_quote import yuan_text
+from apps.workloads.launching.form import LaunchForm, launch_initial
 
 NEVER = "never"
 IDLE_MINUTES = (15, 30, 60, 120, 240, 480, 1440)
@@ -30,9 +32,10 @@ class Whole(forms.TypedChoiceField):
         super().__init__(coerce=lambda value: None if value == NEVER else int(value), **kwargs)
 
 
-class SettingsForm(LaunchForm, MountsForm):
+class SettingsForm(LaunchForm, MountsForm, SecretsForm):
     """What can be changed later too."""
 
+    check_name = staticmethod(clean_name)
     field_order = (
         "name",
         "note",
@@ -46,7 +49,7 @@ class SettingsForm(LaunchForm, MountsForm):
     )
 
     name = forms.CharField(
-        label=_("Name"), max_length=60, error_messages={"required": _("Give the environment a name.")}
+        label=_("Name"), max_length=LONGEST_NAME, error_messages={"required": _("Give the environment a name.")}
     )
     cpu_package = Whole(label=_("Package without a GPU"))
     without_gpu = forms.BooleanField(label=_("Start without the GPU"), required=False)
@@ -74,23 +77,22 @@ class SettingsForm(LaunchForm, MountsForm):
             choices = [*choices, (current, after(int(current)) if name == "idle" else str(current))]
         field.choices = choices
 
-    def clean_name(self) -> str:
-        try:
-            return clean_name(self.cleaned_data["name"])
-        except Invalid as error:
-            raise forms.ValidationError(str(error.message)) from error
+    def settings_values(self) -> dict[str, Any]:
+        """What it says for the services' requests, by their names; the form must be valid."""
+        data = self.cleaned_data
+        return {
+            **self.launch_values(),
+            "cpu_package_id": data["cpu_package"],
+            "without_gpu": data["without_gpu"],
+            "vscode": data["vscode"],
+            "idle_minutes": data["idle"],
+            "snapshot_minutes": data["snapshot_minutes"],
+            "mounts": self.chosen(),
+            "secrets": self.chosen_secrets(),
+        }
 
     def as_change(self) -> Change:
-        data = self.cleaned_data
-        return Change(
-            **self.launch_values(),
-            cpu_package_id=data["cpu_package"],
-            without_gpu=data["without_gpu"],
-            vscode=data["vscode"],
-            idle_minutes=data["idle"],
-            snapshot_minutes=data["snapshot_minutes"],
-            mounts=self.chosen(),
-        )
+        return Change(**self.settings_values())
 
 
 class NewForm(SettingsForm):
@@ -104,17 +106,25 @@ class NewForm(SettingsForm):
     def as_request(self) -> Request:
         """The service's request; the form must be valid."""
         data = self.cleaned_data
-        return Request(
-            **self.launch_values(),
-            key=data["key"],
-            cpu_package_id=data["cpu_package"],
-            without_gpu=data["without_gpu"],
-            vscode=data["vscode"],
-            idle_minutes=data["idle"],
-            snapshot_minutes=data["snapshot_minutes"],
-            duration_days=data["duration_days"],
-            mounts=self.chosen(),
-        )
+        return Request(**self.settings_values(), key=data["key"], duration_days=data["duration_days"])
+
+
+class ShutdownForm(forms.Form):
+    """When it is to stop. The page fills in the person's time zone."""
+
+    when = forms.CharField(
+        label=_("Stop it at, or in"),
+        max_length=60,
+        help_text=_("A time of day, such as 23:00, or a time from now, such as 90 min or 2 h."),
+        error_messages={"required": _("Give a time of day, such as 23:00, or a time from now, such as 2 h.")},
+    )
+    daily = forms.BooleanField(label=_("Every day at this time"), required=False)
+    zone = forms.CharField(max_length=64, widget=forms.HiddenInput(attrs={"data-time-zone": ""}))
+
+    def shutdown(self) -> Shutdown:
+        """The form must be valid. Raises `Invalid`."""
+        data = self.cleaned_data
+        return parse_when(data["when"], zone=data["zone"], daily=data["daily"])
 
 
 class RenewForm(forms.Form):
@@ -134,21 +144,14 @@ def duration_choices(rules: EnvironmentSettings) -> list[tuple[Any, Any]]:
 def initial_of(environment: Environment) -> dict[str, Any]:
     """The form's values from an environment."""
     return {
-        "name": environment.name,
-        "note": environment.note,
-        "image": environment.image_id,
-        "package": environment.package_id,
+        **launch_initial(launch_of(environment)),
         "cpu_package": environment.cpu_package_id or NEVER,
         "without_gpu": environment.without_gpu,
         "vscode": environment.vscode,
-        "uninterruptible": not environment.preemptible,
-        "cluster": environment.cluster_id,
-        "also": environment.also_packages,
-        "cap": yuan_text(environment.cap_fen),
-        "tags": environment.tags,
         "idle": environment.idle_minutes if environment.idle_minutes is not None else NEVER,
         "snapshot_minutes": environment.snapshot_minutes or NEVER,
         "mounts": choices_of(environment.mounts),
+        "secrets": chosen_of(references(environment.secrets)),
     }
 
 

@@ -1,19 +1,22 @@
-"""When an environment is idle: a pure function of what was measured. What cannot be seen counts as use."""
+"""When an environment is idle: a pure function of measurements. What cannot be measured counts as use."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from apps.envs.choices import Busy
+from apps.workloads.idle_rule import gpu_in_use
+from apps.workloads.idle_rule import is_due as is_due
+from apps.workloads.idle_rule import is_warning_due as is_warning_due
+from apps.workloads.idle_rule import release_at as release_at
 
 GPU_BUSY_PCT = 20.0
 # JupyterLab and VS Code by themselves stay well below; a program that computes does not.
 CPU_BUSY_MILLI = 150
-WARN_BEFORE = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """One measurement. None: it could not be measured; `gpu_pct` also where there is no GPU (`has_gpu` False).
+class Measurement:
+    """One measurement. None: it could not be measured; `gpu_pct` also if there is no GPU (`has_gpu` False).
 
     CPU in thousandths of a core and GPU in percent, each the mean of about the last minute. `kernels_busy`: how many
     notebooks compute at this moment. The moments are of the last use of each kind, None for never.
@@ -39,8 +42,8 @@ class Verdict:
     cause: Busy
 
 
-def judge(seen: Seen, before: Verdict | None = None) -> Verdict:
-    """The verdict after one more measurement. `busy_at` never goes back and never lies in the future."""
+def update_verdict(seen: Measurement, before: Verdict | None = None) -> Verdict:
+    """The verdict after another measurement. `busy_at` never goes back and is never in the future."""
     cause = _now_busy(seen)
     if cause is not None:
         return Verdict(seen.now, cause)
@@ -48,38 +51,20 @@ def judge(seen: Seen, before: Verdict | None = None) -> Verdict:
     uses += [(before.busy_at, before.cause)] if before is not None else []
     moments = ((seen.kernel_at, Busy.KERNEL), (seen.terminal_at, Busy.TERMINAL), (seen.input_at, Busy.INPUT))
     uses += [(moment, kind) for moment, kind in moments if moment is not None]
-    # A program inside says when its notebooks were used; it must not be able to name tomorrow.
+    # A program inside reports when its notebooks were used; it must not be able to report a time in the future.
     latest, kind = max(uses, key=lambda use: use[0])
     return Verdict(min(latest, seen.now), kind)
 
 
-def _now_busy(seen: Seen) -> Busy | None:
+def _now_busy(seen: Measurement) -> Busy | None:
     if seen.keep_until is not None and seen.keep_until > seen.now:
         return Busy.KEPT
     if seen.kernels_busy:
         return Busy.KERNEL
-    if seen.gpu_pct is not None and seen.gpu_pct >= GPU_BUSY_PCT:
+    if gpu_in_use(seen.gpu_pct, from_pct=GPU_BUSY_PCT):
         return Busy.GPU
     if seen.cpu_milli is not None and seen.cpu_milli >= CPU_BUSY_MILLI:
         return Busy.CPU
     if seen.kernels_busy is None or seen.cpu_milli is None or (seen.has_gpu and seen.gpu_pct is None):
         return Busy.UNSEEN
     return None
-
-
-def release_at(busy_at: datetime, idle_minutes: int | None) -> datetime | None:
-    """When it is released unless it is used before; None: never by itself."""
-    return None if idle_minutes is None else busy_at + timedelta(minutes=idle_minutes)
-
-
-def is_due(now: datetime, busy_at: datetime, idle_minutes: int | None) -> bool:
-    end = release_at(busy_at, idle_minutes)
-    return end is not None and now >= end
-
-
-def warn_now(now: datetime, busy_at: datetime, idle_minutes: int | None) -> bool:
-    """Within five minutes of the release, or within the second half of a rule that is shorter than ten."""
-    end = release_at(busy_at, idle_minutes)
-    if end is None or idle_minutes is None:
-        return False
-    return end - min(WARN_BEFORE, timedelta(minutes=idle_minutes) / 2) <= now

@@ -1,6 +1,7 @@
 """What the kernel has to know of development environments."""
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from apps.common.actor import Actor
 from apps.common.errors import Conflict
@@ -11,7 +12,7 @@ from apps.envs.notices import SPEAKERS
 from apps.envs.services.switching import start_instead
 from apps.tenants.choices import Resource
 from apps.tenants.roles import MEMBERS, READERS, KindPermission
-from apps.workloads.kinds import KindRules, KindWords, Menu, Notices, Rights
+from apps.workloads.kinds import KindRules, KindWords, Menu, Notices, Rights, Routes
 from apps.workloads.models import Workload
 
 
@@ -41,7 +42,7 @@ ENVIRONMENT = KindRules(
         ),
     ),
     quota_line=Resource.ENVIRONMENTS,
-    quota_unit=_("environments"),
+    quota_unit=pgettext_lazy("unit", "environments"),
     words=KindWords(
         start=_("Create and start"),
         price_lock=_("until it is stopped"),
@@ -51,6 +52,7 @@ ENVIRONMENT = KindRules(
         ),
     ),
     notices=Notices(subject="environment", speakers=SPEAKERS),
+    routes=Routes("environments/", "apps.envs.urls", "apps.envs.api_urls"),
     page="envs:of_workload",
     menu=Menu(_("Environments"), "terminal-2", "envs:list", position=10),
     ends=False,

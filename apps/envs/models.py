@@ -56,7 +56,17 @@ class Environment(TenantModel):
     also_packages = models.JSONField(default=list)
     # The most that each start may cost; None: no cap.
     cap_fen = models.BigIntegerField(null=True)
+    # As each start asks it of the kernel: `Workload` has the same columns.
+    expected_s = models.PositiveIntegerField(null=True)
+    longest_s = models.PositiveIntegerField(null=True)
+    gpu_idle_minutes = models.PositiveIntegerField(null=True)
+    # It is saved and stopped then. `shutdown_time`: every day at this time of `shutdown_zone`; None: once.
+    shutdown_at = models.DateTimeField(null=True)
+    shutdown_time = models.TimeField(null=True)
+    shutdown_zone = models.CharField(max_length=64, blank=True, default="", db_default="")
     workload = models.OneToOneField(Workload, on_delete=models.PROTECT, null=True, related_name="environment")
+    ports = models.JSONField(default=list, db_default=[])  # of its own: [{"name", "number", "label"}, …]
+    secrets = models.JSONField(default=list)  # rows of `services.secrets`: ids and places, never values
     starts = models.PositiveIntegerField(default=0)
     submit_key = models.CharField(max_length=64)
     deleted_at = models.DateTimeField(null=True)
@@ -70,6 +80,9 @@ class Environment(TenantModel):
             models.Index(fields=["-created_at", "-id"], name="environment_newest_of_all"),
             models.Index(
                 fields=["expires_at"], name="environment_expires", condition=models.Q(expires_at__isnull=False)
+            ),
+            models.Index(
+                fields=["shutdown_at"], name="environment_shutdown", condition=models.Q(shutdown_at__isnull=False)
             ),
             models.Index(fields=["purge_at"], name="environment_purge", condition=models.Q(purge_at__isnull=False)),
             GinIndex(fields=["tag_keys"], name="environment_tagged"),
@@ -89,6 +102,11 @@ class Environment(TenantModel):
                 condition=models.Q(cap_fen__isnull=True) | models.Q(cap_fen__gt=0), name="environment_cap_positive"
             ),
             models.CheckConstraint(
+                condition=models.Q(shutdown_time__isnull=True)
+                | models.Q(shutdown_at__isnull=False) & ~models.Q(shutdown_zone=""),
+                name="environment_daily_shutdown_has_a_zone",
+            ),
+            models.CheckConstraint(
                 condition=models.Q(tags__len__lte=MOST, tag_keys__len=models.F("tags__len")),
                 name="environment_tags_few",
             ),
@@ -99,7 +117,7 @@ class Environment(TenantModel):
 
 
 class Snapshot(TenantModel):
-    """The home's files at one moment, in the content store. `manifest` None until all of them are kept."""
+    """The home's files at one moment, in the content store. `manifest` None until all of them are stored."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
@@ -119,9 +137,9 @@ class Snapshot(TenantModel):
 
 
 class Operation(TenantModel):
-    """One thing under way that takes longer than a request; at most one for each environment.
+    """A running operation that takes longer than a request; at most one for each environment.
 
-    A loop carries it out step by step and may be repeated at any point. `fence` rises with each claim.
+    A loop carries it out step by step and may be interrupted and repeated at any point. `fence` rises with each claim.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

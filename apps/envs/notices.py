@@ -6,8 +6,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from apps.common.badges import Tone
+from apps.common.formatting import sentences
 from apps.notifications.words import work
 from apps.notifications.words.base import Data, Speaker, Words, link, moment_in, name_in, number_in, time_in
+from apps.notifications.words.work import spent
 
 
 def _idle_soon(data: Data) -> Words:
@@ -28,7 +30,7 @@ def _released(data: Data) -> Words:
             "It was idle for %(count)s minutes. Its files were saved, charging has ended, one click starts it again.",
             minutes,
         ) % {"count": minutes}
-    return _said(data, _("%(name)s was stopped"), text, Tone.STOP, "player-stop")
+    return _said(data, _("%(name)s was stopped"), sentences(text, spent(data)), Tone.STOP, "player-stop")
 
 
 def _not_released(data: Data) -> Words:
@@ -50,7 +52,13 @@ def _expiring(data: Data) -> Words:
 
 def _expired(data: Data) -> Words:
     text = _("It was stopped. Its files are kept; renew it to go on using it.")
-    return _said(data, _("%(name)s has expired"), text, Tone.FAIL, "clock")
+    return _said(data, _("%(name)s has expired"), sentences(text, spent(data)), Tone.FAIL, "clock")
+
+
+def _shutdown_soon(data: Data) -> Words:
+    text = _("At %(time)s it is saved and stopped, as was set. Change or cancel that on its page.")
+    words = {"time": moment_in(data, "at")}
+    return _said(data, _("%(name)s stops soon"), text % words, Tone.WARN, "clock-stop")
 
 
 def _said(data: Data, title: str, text: str, tone: Tone, icon: str) -> Words:
@@ -71,4 +79,5 @@ SPEAKERS: Mapping[str, Speaker] = {
     "failed": _failed,
     "expiring": _expiring,
     "expired": _expired,
+    "shutdown_soon": _shutdown_soon,
 }

@@ -1,4 +1,4 @@
-"""Who may do what with an environment. What cannot be seen is `NotFound`."""
+"""Who may do what with an environment. Invisible ones are `NotFound`."""
 
 from apps.common.actor import Actor
 from apps.common.errors import Denied, NotFound
@@ -9,7 +9,7 @@ from apps.workloads.permissions import may_manage
 
 
 def require_own(actor: Actor, environment: Environment) -> None:
-    """To start, open and change it: its owner alone, because it is their money, their files and their name."""
+    """Starting, opening and changing it: only its owner, because it is their money, their files and their name."""
     _require_inside(actor, environment)
     if actor.platform or environment.owner_id != actor.user_id:
         if not actor.platform and not actor.may(Permission.ENVIRONMENTS_MANAGE_ALL):
@@ -19,12 +19,12 @@ def require_own(actor: Actor, environment: Environment) -> None:
 
 
 def require_manage(actor: Actor, environment: Environment) -> None:
-    """To stop, save, recycle, restore and delete it: also who manages the organisation's, and the platform's staff."""
+    """Stopping, saving, recycling, restoring and deleting it: also managers of the organisation and platform staff."""
     _require_inside(actor, environment)
     may_manage(actor, KIND, environment.owner_id)
 
 
 def _require_inside(actor: Actor, environment: Environment) -> None:
-    """One person may belong to several organisations; they act in one."""
+    """The environment must belong to the organisation in which the actor acts; a person may belong to several."""
     if not actor.platform and environment.organisation_id != actor.organisation_id:
         raise NotFound

@@ -1,4 +1,4 @@
-"""Reading environments, as far as the actor may."""
+"""Read environments that the actor may see."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -20,7 +20,7 @@ from apps.workloads.permissions import seen_rows
 
 
 def environments(actor: Actor) -> QuerySet[Environment]:
-    """Environments as far as the actor sees them; newest first.
+    """Environments that the actor may see, newest first.
 
     `paid_rate` in fen per hour is what the last start costs; null before the first.
     """
@@ -41,7 +41,7 @@ def get(actor: Actor, environment_id: UUID) -> Environment:
 
 
 def by_code(code: str) -> Environment | None:
-    """The environment that an SSH user name means; the caller decides who may come in. None for one in the bin."""
+    """The environment of an SSH user name; the caller decides who may enter. None for one in the bin."""
     found: Environment | None = (
         Environment.objects.select_related("workload", "owner", "organisation", "home")
         .filter(code=code, deleted_at__isnull=True)
@@ -94,7 +94,7 @@ def snapshots(environment: Environment) -> QuerySet[Snapshot]:
 
 
 def operation(environment: Environment) -> Operation | None:
-    """What is under way, or the last that failed within the hour; None where there is neither."""
+    """The running operation, or the last that failed within the hour, or None."""
     rows: QuerySet[Operation] = Operation.objects.filter(environment=environment).order_by("-created_at")
     waiting = rows.filter(status=StepStatus.WAITING).first()
     if waiting is not None:
@@ -105,7 +105,7 @@ def operation(environment: Environment) -> Operation | None:
 
 
 def watch(environment: Environment) -> Watch | None:
-    """What the idle detector saw of the workload that is the newest now."""
+    """The idle detector's data of the newest workload."""
     if environment.workload_id is None:
         return None
     rows: QuerySet[Watch] = Watch.objects.filter(environment=environment, workload_id=environment.workload_id)
@@ -123,12 +123,12 @@ def past_workloads(environment: Environment) -> QuerySet[Workload]:
 
 
 def last_event_id(actor: Actor) -> int:
-    """Where a page that is rendered now resumes the stream of events; 0 before the first."""
+    """Where a page rendered now resumes the stream of events; 0 before the first."""
     rows = Event.objects.filter(organisation_id=actor.organisation())
     return rows.order_by("-pk").values_list("pk", flat=True).first() or 0
 
 
 def events(environment: Environment) -> QuerySet[Event]:
-    """What happened to all its starts, newest first."""
+    """Events of all its starts, newest first."""
     rows: QuerySet[Event] = Event.objects.filter(workload__in=past_workloads(environment).order_by().values("pk"))
     return rows.select_related("workload").order_by("-pk")

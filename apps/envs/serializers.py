@@ -5,26 +5,23 @@ from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
+from rest_framework.fields import empty
 
-from apps.common.tag_serializers import TagsListField
 from apps.envs import showing
 from apps.envs.choices import SnapshotKind, State, Step, StepStatus
 from apps.envs.models import Environment, Operation, Snapshot
 from apps.envs.services.changing import Change
 from apps.envs.services.create import Request
 from apps.registry.models import Image
-from apps.storage.choices import RootKind
-from apps.storage.choosing import Chosen
-from apps.workloads.offers.serializers import AlsoField
+from apps.secrets.serializers import SecretUseSerializer
+from apps.storage.choosing_serializers import ChosenSerializer
+from apps.workloads.launching.serializers import LaunchSerializer
+from apps.workloads.offers.serializers import MAX_ID
 
-MAX_ID = 2**31 - 1
 
-
-class MountSerializer(serializers.Serializer[Any]):
+class MountSerializer(ChosenSerializer):
     """A volume, or a version of a dataset (always read-only), as it is mounted below /volumes and /datasets."""
 
-    kind = serializers.ChoiceField(choices=[RootKind.VOLUME.value, RootKind.VERSION.value])
-    id = serializers.UUIDField()
     read_only = serializers.BooleanField(default=False)  # type: ignore[assignment]
     name = serializers.CharField(read_only=True)
     target = serializers.CharField(read_only=True)
@@ -56,6 +53,10 @@ class EnvironmentSerializer(serializers.ModelSerializer[Environment]):
     idle = serializers.SerializerMethodField()
     mounts = MountSerializer(many=True)
     tags = serializers.ListField(child=serializers.CharField())
+    shutdown_daily = serializers.TimeField(
+        source="shutdown_time", format="%H:%M", allow_null=True, help_text="In the time zone in which it was set."
+    )
+    deadline_at = serializers.DateTimeField(source="workload.deadline_at", allow_null=True, default=None)
 
     class Meta:
         model = Environment
@@ -64,6 +65,7 @@ class EnvironmentSerializer(serializers.ModelSerializer[Environment]):
             *("image", "image_name", "package", "also", "cluster", "cpu_package", "without_gpu"),
             *("vscode", "preemptible", "mounts"),
             *("rate_fen_per_hour", "idle_minutes", "idle", "keep_until", "snapshot_minutes", "cap_fen", "expires_at"),
+            *("expected_s", "longest_s", "deadline_at", "gpu_idle_minutes", "shutdown_at", "shutdown_daily"),
             *("created_at", "deleted_at", "purge_at"),
         )
 
@@ -96,74 +98,45 @@ class EnvironmentSerializer(serializers.ModelSerializer[Environment]):
         return IdleSerializer(idle).data if idle else None
 
 
-class _Settings(serializers.Serializer[Any]):
+class _Settings(LaunchSerializer):
     """Fields that creating and changing share. Null: never (idle, snapshots), or none (package without a GPU)."""
 
-    note = serializers.CharField(required=False, allow_blank=True, max_length=200)
-    cpu_package = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=MAX_ID)
+    name = serializers.CharField(max_length=60)
+    cpu_package = serializers.IntegerField(
+        source="cpu_package_id", required=False, allow_null=True, min_value=1, max_value=MAX_ID
+    )
     without_gpu = serializers.BooleanField(required=False)
     vscode = serializers.BooleanField(required=False)
-    preemptible = serializers.BooleanField(required=False)
     idle_minutes = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=527040)
     snapshot_minutes = serializers.IntegerField(required=False, allow_null=True, min_value=10, max_value=44640)
-    cap_fen = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=2**53)
-    cluster = serializers.UUIDField(required=False, allow_null=True, help_text="The only logical cluster to run in.")
-    also = AlsoField()
     mounts = MountSerializer(many=True, required=False, max_length=20)  # type: ignore[call-arg]
-    tags = TagsListField(required=False)
-
-    def chosen_mounts(self) -> tuple[Chosen, ...]:
-        rows = self.validated_data.get("mounts", [])
-        return tuple(Chosen(RootKind(row["kind"]), row["id"], row["read_only"]) for row in rows)
+    secrets = SecretUseSerializer(many=True, required=False, max_length=20)  # type: ignore[call-arg]
 
 
 class CreateSerializer(_Settings):
-    name = serializers.CharField(max_length=60)
-    image = serializers.UUIDField()
-    package = serializers.IntegerField(min_value=1, max_value=MAX_ID)
     duration_days = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=3660)
     start = serializers.BooleanField(default=True)
 
     def as_request(self, key: str, *, idle_minutes: int | None) -> Request:
         """The service's request; the serializer must be valid. `idle_minutes`: where the caller names none."""
-        data = self.validated_data
-        return Request(
-            name=data["name"],
-            image_id=data["image"],
-            package_id=data["package"],
-            key=key,
-            cpu_package_id=data.get("cpu_package"),
-            without_gpu=data.get("without_gpu", False),
-            vscode=data.get("vscode", False),
-            preemptible=data.get("preemptible", True),
-            idle_minutes=data.get("idle_minutes", idle_minutes),
-            snapshot_minutes=data.get("snapshot_minutes"),
-            duration_days=data.get("duration_days"),
-            mounts=self.chosen_mounts(),
-            note=data.get("note", ""),
-            start=data["start"],
-            cap_fen=data.get("cap_fen"),
-            cluster_id=data.get("cluster"),
-            also_ids=tuple(data.get("also", ())),
-            tags=tuple(data.get("tags", ())),
-        )
+        return Request(**{"idle_minutes": idle_minutes, **self.launch_values()}, key=key)
 
 
 class ChangeSerializer(_Settings):
     """Only what is named changes. `restart`: what runs may be stopped and started again where that is needed."""
 
-    name = serializers.CharField(required=False, max_length=60)
-    image = serializers.UUIDField(required=False)
-    package = serializers.IntegerField(required=False, min_value=1, max_value=MAX_ID)
     restart = serializers.BooleanField(default=False)
 
+    def get_fields(self) -> dict[str, Any]:
+        fields = super().get_fields()
+        for name, field in fields.items():
+            if name != "restart":  # what is left out stays as it is
+                field.required, field.default = False, empty
+        return fields
+
     def as_change(self) -> Change:
-        data = {name: value for name, value in self.validated_data.items() if name not in ("restart", "mounts")}
-        names = {"image": "image_id", "package": "package_id", "cpu_package": "cpu_package_id"}
-        names |= {"cluster": "cluster_id", "also": "also_ids"}
-        values: dict[str, Any] = {names.get(name, name): value for name, value in data.items()}
-        if "mounts" in self.validated_data:
-            values["mounts"] = self.chosen_mounts()
+        values = self.launch_values()
+        del values["restart"]
         return Change(**values)
 
 

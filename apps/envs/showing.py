@@ -1,4 +1,4 @@
-"""An environment as the pages show it: its state in words, what comes next, what can be done and opened."""
+"""An environment as the pages show it: its state, what comes next, actions and links."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from apps.workloads.selectors import STALE_AFTER
 from apps.workloads.waiting import explain
 from apps.workloads.words import recorded
 
-# Below this much idle time nobody needs to hear of it.
+# Below this much idle time nobody needs to hear of it, but of a short rule the second half is always told.
 WORTH_SAYING = timedelta(minutes=1)
 _BADGES = {
     State.RELEASED: ("stop", "zzz"),
@@ -81,7 +81,7 @@ def show(environment: Environment, now: datetime) -> Shown:
 
 
 def package_now(environment: Environment) -> Package:
-    """What it runs on, or what the next start takes."""
+    """The package that it runs on, or that the next start takes."""
     workload = environment.workload
     if workload is not None and workload.is_live:
         return workload.package
@@ -100,13 +100,13 @@ def idle_of(environment: Environment, watch: Watch | None, now: datetime) -> Idl
     end = idleness.release_at(watch.busy_at, environment.idle_minutes)
     idle_for = max(now - watch.busy_at, timedelta(0))
     rule = timedelta(minutes=environment.idle_minutes) if environment.idle_minutes else None
-    quiet = idle_for > WORTH_SAYING
+    quiet = idle_for >= (min(WORTH_SAYING, rule / 2) if rule else WORTH_SAYING)
     return Idle(
         since=watch.busy_at,
         cause=str(Busy(watch.cause).label) if watch.cause else "",
         release_at=end if quiet else None,
         fraction=min(1.0, idle_for / rule) if rule else 0.0,
-        soon=quiet and idleness.warn_now(now, watch.busy_at, environment.idle_minutes),
+        soon=quiet and idleness.is_warning_due(now, watch.busy_at, environment.idle_minutes),
         text=_idle_text(quiet, idle_for, end, now),
     )
 
@@ -150,8 +150,8 @@ def _progress(progress: Mapping[str, Any]) -> str:
     return text if fraction is None else f"{text} · {round(100 * fraction)}%"
 
 
-def opens(environment: Environment, shown: Shown) -> list[dict[str, str]]:
-    """Buttons that lead inside; none where it does not run."""
+def open_buttons(environment: Environment, shown: Shown) -> list[dict[str, str]]:
+    """Buttons that open it; none if it does not run."""
     if shown.state is not State.RUNNING or environment.workload_id is None:
         return []
     tools = [{"name": "JupyterLab", "icon": "notebook", "port": program.JUPYTER}]
@@ -169,7 +169,7 @@ def is_own(actor: Actor, environment: Environment) -> bool:
 
 
 def menu(actor: Actor, environment: Environment, shown: Shown) -> list[dict[str, Any]]:
-    """What one can do with it, beside the buttons."""
+    """The menu of actions beside the buttons."""
     page = reverse("envs:detail", args=[environment.pk])
     items: list[dict[str, Any]] = [{"label": _("Open"), "icon": "arrow-right", "url": page}]
     own = is_own(actor, environment)
@@ -181,6 +181,7 @@ def menu(actor: Actor, environment: Environment, shown: Shown) -> list[dict[str,
         items.append({"label": _("Change"), "icon": "settings", "url": f"{page}?tab=settings"})
         items.append(_ask(environment, "snapshot", _("Take a snapshot…"), "camera"))
         items.append(_ask(environment, "renew", _("Renew…"), "calendar-plus"))
+        items.append(_ask(environment, "shutdown", _("Stop at a set time…"), "clock-stop"))
         items += _gpu_items(environment)
         items.append(_ask(environment, "image", _("Save as image…"), "package-export"))
     if manages and live and shown.state is not State.STOPPING:

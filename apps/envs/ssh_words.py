@@ -1,13 +1,11 @@
-"""How to reach an environment by SSH: the lines to copy, and what is missing."""
+"""How to reach an environment by SSH: the commands to copy, and what is missing."""
 
 from dataclasses import dataclass
-from os import environ
-
-from django.conf import settings
 
 from apps.common.actor import Actor
 from apps.envs.models import Environment
 from apps.tenants.models import SshKey
+from apps.workloads.terminal.address import ssh_host, ssh_port
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +22,7 @@ class Access:
 
 def access(actor: Actor, environment: Environment, host: str) -> Access:
     """`host` as the browser knows it, with or without a port."""
-    name, port = _host(host), _port()
+    name, port = ssh_host(host), ssh_port()
     return Access(
         host=name,
         port=port,
@@ -33,14 +31,3 @@ def access(actor: Actor, environment: Environment, host: str) -> Access:
         config=f"Host {environment.code}\n    HostName {name}\n    Port {port}\n    User {environment.code}\n",
         has_key=SshKey.objects.filter(user_id=actor.person()).exists(),
     )
-
-
-def _host(host: str) -> str:
-    named = str(getattr(settings, "PLSTACK_SSH_HOST", "") or "")
-    return named or (host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() and not host.endswith("]") else host)
-
-
-def _port() -> int:
-    """The front door's port: two above the site's unless the operator chose another; 0 is off."""
-    text = environ.get("PLSTACK_SSH_PORT", "")
-    return int(text) if text.isdigit() else settings.PLSTACK_PORT + 2

@@ -1,4 +1,4 @@
-"""What an environment shows as its state, and the only place that writes the status of an operation."""
+"""An environment's displayed state, and the only place that writes the status of an operation."""
 
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -27,7 +27,7 @@ _OF_WORKLOAD = {
 
 
 def state_of(environment: Environment, now: datetime) -> State:
-    """Derived from the newest workload, the bin and the expiry; what lives is shown as what it does."""
+    """The state derived from the newest workload, the bin and the expiry."""
     if environment.deleted_at is not None:
         return State.BINNED
     workload = environment.workload
@@ -73,7 +73,7 @@ def begin(
 
 
 def claim(operation_id: UUID) -> Operation | None:
-    """Take a due operation for `LEASE`; None where somebody else has it or it has ended."""
+    """Claim a due operation for `LEASE`; None if somebody else has it or it has ended."""
     now = db_now()
     rows = Operation.objects.filter(pk=operation_id, status=StepStatus.WAITING, due_at__lte=now)
     if not rows.update(fence=F("fence") + 1, due_at=now + LEASE):
@@ -86,10 +86,10 @@ def claim(operation_id: UUID) -> Operation | None:
     return claimed
 
 
-def put_off(operation: Operation, seconds: float, *, error: str = "", tried: bool = False) -> bool:
-    """Give the claim back and look again later."""
+def reschedule(operation: Operation, seconds: float, *, error: str = "", tried: bool = False) -> bool:
+    """Release the claim and try again later."""
     return bool(
-        _mine(operation).update(
+        _claimed(operation).update(
             due_at=db_now() + timedelta(seconds=seconds),
             error=error[:500],
             tries=F("tries") + (1 if tried else 0),
@@ -98,21 +98,21 @@ def put_off(operation: Operation, seconds: float, *, error: str = "", tried: boo
 
 
 def finish(operation: Operation) -> bool:
-    return bool(_mine(operation).update(status=StepStatus.DONE, ended_at=Now(), error=""))
+    return bool(_claimed(operation).update(status=StepStatus.DONE, ended_at=Now(), error=""))
 
 
 def fail(operation: Operation, error: str) -> bool:
-    return bool(_mine(operation).update(status=StepStatus.FAILED, ended_at=Now(), error=error[:500]))
+    return bool(_claimed(operation).update(status=StepStatus.FAILED, ended_at=Now(), error=error[:500]))
 
 
-def give_up(environment: Environment, error: str) -> int:
-    """End whatever is under way: the environment is no longer there to be worked on."""
+def cancel_operations(environment: Environment, error: str) -> int:
+    """End any running operation, because the environment is gone."""
     waiting = Operation.objects.filter(environment=environment, status=StepStatus.WAITING)
     return waiting.update(status=StepStatus.FAILED, ended_at=Now(), error=error[:500], fence=F("fence") + 1)
 
 
-def _mine(operation: Operation) -> QuerySet[Operation]:
-    """Only while the claim holds: a later claimant's word counts more."""
+def _claimed(operation: Operation) -> QuerySet[Operation]:
+    """The operation, only while the claim is the newest."""
     rows: QuerySet[Operation] = Operation.objects.filter(
         pk=operation.pk, fence=operation.fence, status=StepStatus.WAITING
     )

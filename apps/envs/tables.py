@@ -24,6 +24,7 @@ from apps.workloads.filters import MembersWork, TagFilter
 
 class EnvironmentTable(Table):
     caption = _("Development environments")
+    export = "environments"
     name = tables.Column(verbose_name=_("Name and image"), attrs=column(width=FULL))
     state = tables.Column(
         accessor="pk",
@@ -38,7 +39,9 @@ class EnvironmentTable(Table):
         accessor="pk", verbose_name=_("In use now"), orderable=False, attrs=column(fold=_("In use now"), width=FULL)
     )
     snapshot_at = tables.Column(verbose_name=_("Last snapshot"), attrs=column("pl-roomy", fold=_("Last snapshot")))
-    expires_at = tables.Column(verbose_name=_("Ends"), attrs=column("pl-roomy", fold=_("Ends")), empty_values=())
+    expires_at = tables.Column(
+        verbose_name=_("Expires at"), attrs=column("pl-roomy", fold=_("Expires at")), empty_values=()
+    )
     rate = tables.Column(
         accessor="pk",
         verbose_name=_("¥/h"),
@@ -82,7 +85,7 @@ class EnvironmentTable(Table):
         actor, acts = self.request.actor, name == "actions"
         return {
             "own": showing.is_own(actor, record),
-            "opens": showing.opens(record, shown) if acts else [],
+            "opens": showing.open_buttons(record, shown) if acts else [],
             "items": showing.menu(actor, record, shown) if acts else [],
             "url": reverse("envs:detail", args=[record.pk]),
         }

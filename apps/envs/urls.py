@@ -8,6 +8,7 @@ app_name = "envs"
 
 urlpatterns = [
     path("", lists.environment_list, name="list"),
+    path("bulk/", lists.bulk_act, name="bulk"),
     path("new/", create.new, name="new"),
     path("quote/", create.quote, name="quote"),
     path("of-workload/<uuid:workload_id>/", detail.of_workload, name="of_workload"),

@@ -1,8 +1,9 @@
-"""What the installation calls itself, and the pictures it goes by; each portal has its own."""
+"""The installation's name, logos and language, for each portal."""
 
 from dataclasses import dataclass
 from typing import ClassVar
 
+from django.conf import settings as installation
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.errors import Invalid, Text
@@ -22,7 +23,10 @@ class Brand:
 
 @dataclass(frozen=True, slots=True)
 class BrandingSettings:
-    """Pictures by the names that `pictures.keep` gave; empty: the product's own."""
+    """Pictures by the names that `pictures.store_picture` returned; empty: the product's own.
+
+    `language`: of people who have chosen none; empty: Chinese for Chinese browsers, English for all others.
+    """
 
     KEY: ClassVar[str] = "branding"
     portal_name: str = ""
@@ -30,6 +34,7 @@ class BrandingSettings:
     console_name: str = ""
     console_logo: str = ""
     favicon: str = ""
+    language: str = ""
 
     def validate(self) -> None:
         names = {"portal_name": self.portal_name, "console_name": self.console_name}
@@ -38,6 +43,8 @@ class BrandingSettings:
             for field, name in names.items()
             if len(name) > LONGEST_NAME or not name.isprintable()
         }
+        if self.language and self.language not in dict(installation.LANGUAGES):
+            errors["language"] = _("Choose one of the languages that there are.")
         if errors:
             raise Invalid(_("Some values cannot be accepted."), fields=errors)
 
@@ -47,7 +54,7 @@ class BrandingSettings:
 
     @property
     def console(self) -> Brand:
-        """Named as the portal where it has no name of its own."""
+        """Has the portal's name unless it has its own."""
         logo = self.console_logo or ("" if self.console_name else self.portal_logo)
         return Brand(self.console_name or self.portal.name, pictures.path_of(logo))
 

@@ -19,14 +19,14 @@ class Topic(models.TextChoices):
 
 
 class Channel(models.TextChoices):
-    """Ways out of the page; in the page a notice always stands."""
+    """Channels besides the page, in which every notice appears."""
 
     EMAIL = "email", _("E-mail")
     SMS = "sms", _("SMS")
 
 
 class DeliveryState(models.TextChoices):
-    """`SENDING` is written before the first byte of the message leaves: whatever dies then, nothing is sent twice."""
+    """`SENDING` is written before the first byte of the message is sent, so that no crash makes it go out twice."""
 
     QUEUED = "queued", pgettext_lazy("delivery", "Waiting")
     SENDING = "sending", pgettext_lazy("delivery", "Being sent")
@@ -36,7 +36,7 @@ class DeliveryState(models.TextChoices):
 
 
 class HookFault(models.TextChoices):
-    """Why an attempt at a webhook did not succeed."""
+    """Why an attempt to call a webhook failed."""
 
     NONE = "", ""
     STATUS = "status", _("The receiver answered with an error")

@@ -1,4 +1,4 @@
-"""From notices to what leaves the house: subject, text and mail in the reader's language and the house's look."""
+"""Compose messages from notices: subject, text and mail in the reader's language and the installation's brand."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -26,8 +26,8 @@ NAMED = 20  # notices that a digest lists one by one
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """One notice as a message says it; `url` is whole, empty where it leads nowhere."""
+class NoticeText:
+    """One notice as it appears in a message; `url` is absolute, empty if there is no page."""
 
     title: str
     text: str
@@ -35,22 +35,27 @@ class Said:
     organisation: str
     url: str
     action: str
+    excerpt: str = ""
 
 
 def compose(deliveries: list[Delivery]) -> Message:
-    """One message for one notice, or for several of a kind that waited together (the first names the rest)."""
+    """One message for one notice, or for several of a kind that were put off together (the first names the rest)."""
     head = deliveries[0]
     with translation.override(language_of(head.user)):
-        said = [_said(delivery) for delivery in deliveries[:NAMED]]
+        said = [_notice_text(delivery) for delivery in deliveries[:NAMED]]
         if head.channel == Channel.SMS:
             return Message(to=head.address, subject="", text=_short(said, len(deliveries)), key=str(head.pk))
         return _mail(head, said, len(deliveries))
 
 
 def language_of(user: User) -> str:
+    """The language that the person chose, else that of the last page they opened, that of mails, the installation's."""
     known = {code for code, _name in installation.LANGUAGES}
-    wanted = (user.language, settings.get(MailSettings).language)
-    return next((code for code in wanted if code in known), installation.LANGUAGE_CODE)
+    for code in (user.language, user.last_language):
+        if code in known:
+            return code
+    standing = (settings.get(MailSettings).language, settings.get(BrandingSettings).language)
+    return next((code for code in standing if code in known), installation.LANGUAGE_CODE)
 
 
 def site_url() -> str:
@@ -58,20 +63,21 @@ def site_url() -> str:
     return (settings.get(MailSettings).site_url or str(installation.PORTAL_ORIGIN)).rstrip("/")
 
 
-def _said(delivery: Delivery) -> Said:
+def _notice_text(delivery: Delivery) -> NoticeText:
     notice = delivery.notice
     found = words(notice)
-    return Said(
+    return NoticeText(
         title=found.title,
         text=found.text,
         when=exact_moment(notice.created_at),
         organisation=notice.organisation.name if notice.organisation else "",
         url=f"{site_url()}{found.url}" if found.url else "",
         action=found.action,
+        excerpt=found.excerpt,
     )
 
 
-def _mail(head: Delivery, said: list[Said], count: int) -> Message:
+def _mail(head: Delivery, said: list[NoticeText], count: int) -> Message:
     brand = settings.get(BrandingSettings)
     portal = brand.portal if head.organisation_id else brand.console
     title = said[0].title if count == 1 else _title_of_many(said, count)
@@ -97,20 +103,20 @@ def _mail(head: Delivery, said: list[Said], count: int) -> Message:
 
 
 def _raster(name: str) -> bytes:
-    """The logo where mail programs can show it: few show SVG."""
+    """The logo if mail programs can show it; few show SVG."""
     try:
-        return pictures.read(name)[0] if name.endswith(".png") else b""
+        return pictures.read_picture(name)[0] if name.endswith(".png") else b""
     except NotFound:
         return b""
 
 
-def _title_of_many(said: list[Said], count: int) -> str:
+def _title_of_many(said: list[NoticeText], count: int) -> str:
     text = ngettext("%(title)s, and %(count)s more", "%(title)s, and %(count)s more", count - 1)
     return text % {"title": said[0].title, "count": count - 1}
 
 
-def _short(said: list[Said], count: int) -> str:
-    """An SMS is paid for by its length."""
+def _short(said: list[NoticeText], count: int) -> str:
+    """Short, because an SMS is paid for by its length."""
     first = f"{said[0].title}. {said[0].text}" if count == 1 else _title_of_many(said, count)
     text = f"[{settings.get(BrandingSettings).portal.name}] {first}"
     return text if len(text) <= SMS_LENGTH else text[: SMS_LENGTH - 1] + "…"

@@ -1,7 +1,7 @@
-"""Telling what happened below this app, where nobody can tell it: read from the operation log, told once per entry.
+"""Notify of events in lower layers, which cannot notify themselves: read from the operation log, once per entry.
 
-Accounts and organisations are made by an app that does not know of notices. Its log entries are looked through every
-now and then; a worker that stands still for longer than `WINDOW` leaves what happened before that untold.
+Accounts and organisations belong to an app that does not know notices. Its log entries are scanned periodically; if the
+worker is down for longer than `WINDOW`, older entries are skipped.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,14 +16,14 @@ from apps.tenants.models import PlatformAssignment, User
 WINDOW = timedelta(hours=6)
 
 
-def follow_log() -> None:
-    """Tell of every entry of the last hours that has a rule here; those told before are passed over."""
+def notify_from_log() -> None:
+    """Notify of every entry of the last hours that has a rule here and was not notified yet."""
     for entry in Entry.objects.filter(at__gt=db_now() - WINDOW, action__in=_RULES).order_by("pk"):
         _RULES[entry.action](entry)
 
 
 def _registered(entry: Entry) -> None:
-    """An organisation that a person made by registering; what staff make they know of."""
+    """Notify of an organisation that a person created by registering; staff know of those that they create."""
     if entry.actor_id is None or PlatformAssignment.objects.filter(user_id=entry.actor_id).exists():
         return
     notify_platform(
@@ -35,7 +35,7 @@ def _registered(entry: Entry) -> None:
 
 
 def _about_account(kind: str) -> Callable[[Entry], None]:
-    """What an administrator did to somebody's account; the person is told."""
+    """Notify a person of what an administrator did to their account."""
 
     def tell(entry: Entry) -> None:
         user = User.objects.filter(pk=entry.target_id).first()
@@ -52,5 +52,6 @@ def _key(entry: Entry) -> str:
 _RULES: Mapping[str, Callable[[Entry], None]] = {
     "organisation.created": _registered,
     "user.second_factor_reset": _about_account("security.second_factor_reset"),
+    "user.updated": _about_account("security.account_changed"),
     "user.password_reset": _about_account("security.password_reset"),
 }

@@ -1,7 +1,7 @@
 """Sending events to webhooks: claimed under a lease and a fence, posted together, repeated with growing pauses.
 
-Unlike mail a webhook may be told twice: a claim whose worker died is posted again under the same `Webhook-Id`, by
-which the receiver knows it.
+Unlike mail, an event may be posted twice: if a worker dies, its claim is posted again under the same `Webhook-Id`, by
+which the receiver recognises it.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ S = DeliveryState
 
 
 def send_due(*, limit: int = BATCH) -> int:
-    """Post what is due, at most `limit` events at once; the number that was accepted."""
+    """Post due events, at most `limit` at once; returns how many were accepted."""
     batch = _claim(limit)
     if not batch:
         return 0
@@ -81,14 +81,14 @@ def _post(delivery: WebhookDelivery, now: datetime) -> Post | None:
 
 
 def _settle(delivery: WebhookDelivery, answer: Answer) -> bool:
-    """Write how it went, under the fence; whether it was accepted."""
+    """Record the outcome under the fence; returns whether it was accepted."""
     with transaction.atomic():
         now = db_now()
         changed = WebhookDelivery.objects.filter(pk=delivery.pk, fence=delivery.fence, state=S.QUEUED).update(
             attempts_made=F("attempts_made") + 1,
             lease_until=None,
             last_status=answer.status,
-            **_next(delivery, answer, now),
+            **_retry_columns(delivery, answer, now),
         )
         if changed:
             WebhookAttempt.objects.create(
@@ -98,11 +98,11 @@ def _settle(delivery: WebhookDelivery, answer: Answer) -> bool:
                 milliseconds=answer.milliseconds,
                 fault=answer.fault,
             )
-            _judge(delivery.webhook, answer, now)
+            _update_health(delivery.webhook, answer, now)
     return bool(changed) and answer.accepted
 
 
-def _next(delivery: WebhookDelivery, answer: Answer, now: datetime) -> dict[str, object]:
+def _retry_columns(delivery: WebhookDelivery, answer: Answer, now: datetime) -> dict[str, object]:
     if answer.accepted:
         return {"state": S.SENT, "done_at": now}
     pause = PAUSES_MIN[min(delivery.attempts_made, len(PAUSES_MIN) - 1)]
@@ -113,8 +113,8 @@ def _next(delivery: WebhookDelivery, answer: Answer, now: datetime) -> dict[str,
     return {"next_try_at": again}
 
 
-def _judge(hook: Webhook, answer: Answer, now: datetime) -> None:
-    """A success clears the record; failures in a row for days, or 410, switch the webhook off."""
+def _update_health(hook: Webhook, answer: Answer, now: datetime) -> None:
+    """A success clears the failures; consecutive failures over days, or a 410, switch the webhook off."""
     rows = Webhook.objects.filter(pk=hook.pk)
     if answer.accepted:
         rows.filter(failing_since__isnull=False).update(failing_since=None)

@@ -1,7 +1,7 @@
-"""Every kind of notice: what it is about, and whether an organisation's webhooks are told of it.
+"""All kinds of notices: their topic, and whether they are sent to an organisation's webhooks.
 
-A caller names the kind and hands over JSON data; `words` says which keys it reads. A kind that is not listed here is
-still shown and sent, under the topic of the first part of its name.
+A caller passes the kind and JSON data; `words` documents which keys it reads. A kind that is not listed here is still
+shown and sent, under the topic of the first part of its name.
 """
 
 from collections.abc import Iterable
@@ -28,14 +28,25 @@ class Kind:
 KINDS: tuple[Kind, ...] = (
     Kind("billing.low", T.MONEY, _("Balance low")),
     Kind("billing.grace", T.MONEY, _("Balance used up")),
-    Kind("billing.suspended", T.MONEY, _("Work stopped for want of money")),
+    Kind("billing.suspended", T.MONEY, _("Work stopped because the balance ran out")),
     Kind("billing.release_pending", T.MONEY, _("Stored data will be released")),
     Kind("billing.released", T.MONEY, _("Stored data released")),
+    Kind("billing.work_low", T.MONEY, _("Balance low while your work runs"), hook=False),
+    Kind("billing.work_grace", T.MONEY, _("Balance used up while your work runs"), hook=False),
+    Kind("billing.organisation_grace", T.MONEY, _("An organisation's balance is used up"), hook=False),
+    Kind(
+        "billing.organisation_suspended",
+        T.MONEY,
+        _("An organisation's work was stopped because the balance ran out"),
+        hook=False,
+    ),
     Kind("billing.binned", T.MONEY, _("Stored data moved into the recycle bin")),
     Kind("billing.budget", T.MONEY, _("Budget threshold passed")),
     Kind("billing.restored", T.MONEY, _("Balance in order again")),
     Kind("billing.statement", T.MONEY, _("Statement issued")),
     Kind("billing.topped_up", T.MONEY, _("Wallet topped up")),
+    Kind("billing.adjusted", T.MONEY, _("Bill adjusted by a credit or debit note")),
+    Kind("billing.taken_back", T.MONEY, _("Money taken back from the wallet")),
     Kind("prepaid.ending", T.MONEY, _("Prepaid time ends soon")),
     Kind("prepaid.renewed", T.MONEY, _("Prepaid time renewed")),
     Kind("prepaid.not_renewed", T.MONEY, _("Prepaid time could not be renewed")),
@@ -57,6 +68,15 @@ KINDS: tuple[Kind, ...] = (
     Kind("environment.credited", T.ENVIRONMENTS, _("Lost work of an environment credited")),
     Kind("run.cap_reached", T.RUNS, _("Run reached its spending cap")),
     Kind("environment.cap_reached", T.ENVIRONMENTS, _("Environment reached its spending cap")),
+    Kind("run.time_nearly_over", T.RUNS, _("Run reaches its longest run time soon"), hook=False),
+    Kind("environment.time_nearly_over", T.ENVIRONMENTS, _("Environment reaches its longest time soon"), hook=False),
+    Kind("run.gpu_idle_soon", T.RUNS, _("Run does not use its GPU"), hook=False),
+    Kind("environment.gpu_idle_soon", T.ENVIRONMENTS, _("Environment does not use its GPU"), hook=False),
+    Kind("run.stopped_by_rule", T.RUNS, _("Run stopped by a rule of its owner")),
+    Kind("environment.stopped_by_rule", T.ENVIRONMENTS, _("Environment stopped by a rule of its owner")),
+    Kind("environment.shutdown_soon", T.ENVIRONMENTS, _("Environment stops soon at its time"), hook=False),
+    Kind("run.stopped_unpaid", T.RUNS, _("Run stopped because the balance ran out")),
+    Kind("environment.stopped_unpaid", T.ENVIRONMENTS, _("Environment stopped because the balance ran out")),
     Kind("environment.idle_soon", T.ENVIRONMENTS, _("Idle environment stops soon"), hook=False),
     Kind("environment.released", T.ENVIRONMENTS, _("Idle environment stopped")),
     Kind("environment.not_released", T.ENVIRONMENTS, _("Idle environment could not be saved")),
@@ -79,12 +99,15 @@ KINDS: tuple[Kind, ...] = (
     Kind("recharge.asked", T.MONEY, _("Recharge or voucher needs a second person"), hook=False),
     Kind("recharge.approved", T.MONEY, _("Recharge or voucher approved"), hook=False),
     Kind("recharge.denied", T.MONEY, _("Recharge or voucher denied"), hook=False),
+    Kind("change.asked", T.MONEY, _("Change of prices or limits needs a second person"), hook=False),
+    Kind("change.approved", T.MONEY, _("Change of prices or limits approved"), hook=False),
+    Kind("change.denied", T.MONEY, _("Change of prices or limits denied"), hook=False),
     Kind("billing.bill_differs", T.MONEY, _("Alipay's bill does not agree"), hook=False),
     Kind("billing.books_wrong", T.MONEY, _("The books do not add up"), hook=False),
     Kind("billing.bill_missing", T.MONEY, _("Alipay's bill is missing"), hook=False),
     Kind("export.ready", T.MONEY, _("File ready"), hook=False),
     Kind("export.failed", T.MONEY, _("File could not be made"), hook=False),
-    Kind("invoice.requested", T.MONEY, _("Invoice asked for"), hook=False),
+    Kind("invoice.requested", T.MONEY, _("Invoice requested"), hook=False),
     Kind("invoice.approved", T.MONEY, _("Invoice approved"), hook=False),
     Kind("invoice.denied", T.MONEY, _("Invoice denied"), hook=False),
     Kind("invoice.issued", T.MONEY, _("Invoice issued")),
@@ -92,6 +115,7 @@ KINDS: tuple[Kind, ...] = (
     Kind("webhook.switched_off", T.PEOPLE, _("Webhook switched off"), hook=False),
     Kind("security.second_factor_reset", T.SECURITY, _("Second factor reset"), hook=False),
     Kind("security.password_reset", T.SECURITY, _("Password reset by an administrator"), hook=False),
+    Kind("security.account_changed", T.SECURITY, _("Account changed by an administrator"), hook=False),
     Kind("security.account_linked", T.SECURITY, _("Account connected"), hook=False),
     Kind("node.draining", T.RUNS, _("Machine is being emptied"), hook=False),
     Kind("node.disk_low", T.PLATFORM, _("Disk of a node nearly full"), hook=False),
@@ -110,8 +134,8 @@ _BY_NAME = {kind.name: kind for kind in KINDS}
 _BY_PREFIX = {kind.name.partition(".")[0]: kind.topic for kind in KINDS}
 
 
-def add(kinds: Iterable[Kind]) -> None:
-    """Kinds of notices that a kind of work brings with it. Raises `ValueError` for a name that is taken."""
+def register_kinds(kinds: Iterable[Kind]) -> None:
+    """Register the notices of a kind of work. Raises `ValueError` for a name that is taken."""
     for kind in kinds:
         if kind.name in _BY_NAME:
             raise ValueError(f"There is a notice called “{kind.name}” already.")
@@ -119,19 +143,19 @@ def add(kinds: Iterable[Kind]) -> None:
         _BY_PREFIX.setdefault(kind.name.partition(".")[0], kind.topic)
 
 
-def remove(kinds: Iterable[Kind]) -> None:
+def unregister_kinds(kinds: Iterable[Kind]) -> None:
     for kind in kinds:
         del _BY_NAME[kind.name]
         _BY_PREFIX.pop(kind.name.partition(".")[0], None)
 
 
-def every() -> tuple[Kind, ...]:
+def all_kinds() -> tuple[Kind, ...]:
     return tuple(_BY_NAME.values())
 
 
-def hooked() -> tuple[Kind, ...]:
-    """Those that webhooks are told of."""
-    return tuple(kind for kind in every() if kind.hook)
+def webhook_kinds() -> tuple[Kind, ...]:
+    """Kinds that are sent to webhooks."""
+    return tuple(kind for kind in all_kinds() if kind.hook)
 
 
 def topic_of(name: str) -> Topic:

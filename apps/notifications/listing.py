@@ -38,7 +38,7 @@ def page(request: ActorRequest, place: Place) -> HttpResponse:
 
 def read(request: ActorRequest, place: Place, notice_id: int) -> HttpResponse:
     """Mark one notice read; marking it again changes nothing."""
-    if not selectors.mine(request.actor).filter(pk=notice_id).exists():
+    if not selectors.own_notices(request.actor).filter(pk=notice_id).exists():
         raise NotFound
     services.mark_read(request.actor, notice_ids=[notice_id])
     return redirect(place.list)

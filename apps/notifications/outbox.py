@@ -3,7 +3,7 @@
     queued → sending → sent | queued again, later | given up | unknown
 
 A claim that dies before `sending` was written is taken up again when its lease ends. `sending` is committed right
-before the message is handed over; whoever dies after that leaves a delivery that is not repeated ("perhaps sent").
+before the message is handed over; a crash after that leaves a delivery that is not repeated ("perhaps sent").
 """
 
 import logging
@@ -31,7 +31,7 @@ S = DeliveryState
 
 
 def send_due(channel: Channel, *, limit: int = BATCH) -> int:
-    """Send what is due by this way, at most `limit` messages; the number that was handed over."""
+    """Send due messages of this channel, at most `limit`; returns how many were handed over."""
     _settle_interrupted(channel)
     way = gateway(channel)
     if way is None:
@@ -39,7 +39,7 @@ def send_due(channel: Channel, *, limit: int = BATCH) -> int:
     sent, opened, until = 0, False, monotonic() + BUDGET_S
     try:
         for _each in range(limit):
-            if monotonic() > until:  # a slow server must not keep a worker from everything else
+            if monotonic() > until:  # a slow server must not block the worker for everything else
                 break
             batch = _claim(channel)
             if not batch:
@@ -56,18 +56,18 @@ def send_due(channel: Channel, *, limit: int = BATCH) -> int:
 
 
 def _claim(channel: Channel) -> list[Delivery]:
-    """One due delivery, and with one that the limit had put off all that waited with it. Empty: nothing is due."""
+    """Claim one due delivery; if the limit had put it off, also those that waited with it. Empty if nothing is due."""
     while True:
         with transaction.atomic():
             now = db_now()
             head = _due(channel, now).select_for_update(skip_locked=True).first()
             if head is None:
                 return []
-            free_at = _free_at(head, now)
+            free_at = _next_free_slot(head, now)
             if free_at is not None:
                 Delivery.objects.filter(pk=head.pk).update(next_try_at=free_at, put_off=True)
                 continue
-            found = [head, *_waiting_with(head, now)]
+            found = [head, *_digest_batch(head, now)]
             Delivery.objects.filter(pk__in=[each.pk for each in found]).update(
                 fence=F("fence") + 1, lease_until=now + LEASE
             )
@@ -81,8 +81,8 @@ def _due(channel: Channel, now: datetime) -> QuerySet[Delivery]:
     return rows.order_by("next_try_at", "pk")
 
 
-def _free_at(delivery: Delivery, now: datetime) -> datetime | None:
-    """When this person may get the next message of this kind; None: now. Only first tries are put off."""
+def _next_free_slot(delivery: Delivery, now: datetime) -> datetime | None:
+    """When this person may get the next message of this kind; None: now. Only first tries are limited."""
     if delivery.attempts:
         return None
     lately = Delivery.objects.filter(
@@ -99,7 +99,7 @@ def _free_at(delivery: Delivery, now: datetime) -> datetime | None:
     return oldest + WINDOW
 
 
-def _waiting_with(head: Delivery, now: datetime) -> list[Delivery]:
+def _digest_batch(head: Delivery, now: datetime) -> list[Delivery]:
     if not head.put_off:
         return []
     same = Q(organisation_id=head.organisation_id) if head.organisation_id else Q(organisation__isnull=True)
@@ -123,10 +123,10 @@ def _loaded(found: list[Delivery]) -> list[Delivery]:
 
 
 def _hand_over(way: Gateway, batch: list[Delivery]) -> bool:
-    """Whether the message was taken."""
+    """Send the batch as one message; returns whether it was accepted."""
     try:
         message = compose(batch)
-    except Exception:  # words that cannot be said must not keep the others waiting for ever
+    except Exception:  # a text that cannot be rendered must not block the others for ever
         log.exception("A notice of the kind %s cannot be put into words", batch[0].kind)
         _settle(batch, Result(Outcome.LATER, "cannot be put into words"), from_state=S.QUEUED)
         return False
@@ -138,7 +138,7 @@ def _hand_over(way: Gateway, batch: list[Delivery]) -> bool:
 
 
 def _begin(batch: list[Delivery]) -> bool:
-    """Commit that it is being handed over; False where somebody else holds a newer claim."""
+    """Commit that it is being handed over; False if somebody else holds a newer claim."""
     with transaction.atomic():
         begun = _ours(batch, S.QUEUED).update(state=S.SENDING)
         if begun != len(batch):
@@ -156,7 +156,7 @@ def _ours(batch: list[Delivery], state: DeliveryState) -> QuerySet[Delivery]:
 
 
 def _settle(batch: list[Delivery], result: Result, *, from_state: DeliveryState) -> None:
-    """Write how it went, under the fence of the claim."""
+    """Record the outcome under the fence of the claim."""
     now = db_now()
     tried = batch[0].attempts + 1
     changes: dict[str, object] = {"error": result.detail if result.outcome is not Outcome.SENT else ""}
@@ -178,7 +178,7 @@ _END = {
 
 
 def _settle_interrupted(channel: Channel) -> None:
-    """Whoever was sending these is gone; whether they arrived nobody knows."""
+    """Mark deliveries whose sender died as unknown: nobody knows whether they arrived."""
     now = db_now()
     Delivery.objects.filter(channel=channel, state=S.SENDING, lease_until__lt=now).update(
         state=S.UNKNOWN, done_at=now, lease_until=None, error="interrupted"

@@ -1,6 +1,6 @@
-"""Logos and icons that an administrator uploads: checked by content, redrawn, kept under the hash of what they show.
+"""Logos and icons that an administrator uploads: checked by content, re-encoded, and stored under their hash.
 
-A raster picture is decoded and encoded anew, so nothing but its pixels survives. An SVG is a document that can hold
+A raster picture is decoded and encoded again, so that only its pixels survive. An SVG is a document that can hold
 scripts: only elements and attributes that draw are copied into a new one.
 """
 
@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from PIL import Image, UnidentifiedImageError
 
 from apps.common.errors import Invalid, NotFound
-from apps.notifications.svg import redrawn
+from apps.notifications.svg import sanitized_svg
 
 MAX_BYTES = 512 * 1024
 MAX_SIDE = 4096  # of what is decoded
@@ -24,18 +24,18 @@ NAME = re.compile(r"[0-9a-f]{32}\.(png|svg)\Z")
 TYPES = {"png": "image/png", "svg": "image/svg+xml"}
 
 
-def keep(content: bytes) -> str:
-    """Keep a PNG, JPEG or SVG; the name it is known by from now on. Raises `Invalid` in words."""
+def store_picture(content: bytes) -> str:
+    """Store a PNG, JPEG or SVG and return its name. Raises `Invalid`."""
     if len(content) > MAX_BYTES:
         raise Invalid(_("This file is too large: 512 KB at most."))
     is_svg = content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
-    clean, kind = (redrawn(content), "svg") if is_svg else (_raster(content), "png")
+    clean, kind = (sanitized_svg(content), "svg") if is_svg else (_raster(content), "png")
     name = f"{hashlib.sha256(clean).hexdigest()[:32]}.{kind}"
     _store(_folder() / name, clean)
     return name
 
 
-def read(name: str) -> tuple[bytes, str]:
+def read_picture(name: str) -> tuple[bytes, str]:
     """The picture and its media type; raises `NotFound`."""
     if not NAME.match(name):
         raise NotFound
@@ -46,7 +46,7 @@ def read(name: str) -> tuple[bytes, str]:
 
 
 def path_of(name: str) -> str:
-    """Where browsers find it; empty for no picture."""
+    """The path of its URL; empty if there is no picture."""
     return f"/brand/{name}" if name else ""
 
 
@@ -70,7 +70,7 @@ def _folder() -> Path:
 
 
 def _store(path: Path, content: bytes) -> None:
-    """Whole or not at all: the name is the hash, so two writers write the same."""
+    """Write it atomically: the name is the hash, so two writers write the same."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     temporary.write_bytes(content)

@@ -1,4 +1,4 @@
-"""Reading notices: each person their own, in the organisation they work in or as staff in the console."""
+"""Read notices: everybody their own, in the organisation that they work in or as staff in the console."""
 
 from collections.abc import Iterable
 from uuid import UUID
@@ -13,14 +13,14 @@ from apps.notifications.models import Notice, Phone, Preference
 from apps.tenants.choices import Role
 from apps.tenants.models import Membership, PlatformAssignment
 
-# What is sent unless a person chooses otherwise; SMS costs money and is asked for.
+# The defaults. SMS costs money, so it is opt-in.
 DEFAULTS = {Channel.EMAIL: True, Channel.SMS: False}
-# An admin who switches these mails off would be told of an empty wallet or a broken lock by nobody.
+# If an admin could switch these mails off, nobody would tell them of an empty wallet or a breach.
 BINDING = frozenset({Topic.MONEY, Topic.SECURITY})
 
 
-def mine(actor: Actor) -> QuerySet[Notice]:
-    """The actor's notices where they stand: the organisation's in the portal, the platform's in the console."""
+def own_notices(actor: Actor) -> QuerySet[Notice]:
+    """The actor's notices in the present portal: those of the organisation, or those of the platform in the console."""
     rows: QuerySet[Notice] = Notice.objects.filter(user_id=actor.person())
     return rows.filter(organisation__isnull=True) if actor.platform else rows
 
@@ -28,14 +28,14 @@ def mine(actor: Actor) -> QuerySet[Notice]:
 def notices(actor: Actor) -> QuerySet[Notice]:
     """The actor's notices: unread ones first, then by age, the newest first."""
     is_unread = ExpressionWrapper(Q(read_at__isnull=True), output_field=BooleanField())
-    return mine(actor).order_by(is_unread.desc(), "-created_at", "-pk")
+    return own_notices(actor).order_by(is_unread.desc(), "-created_at", "-pk")
 
 
 def unread(actor: Actor) -> QuerySet[Notice]:
-    return mine(actor).filter(read_at__isnull=True).order_by("-created_at", "-pk")
+    return own_notices(actor).filter(read_at__isnull=True).order_by("-created_at", "-pk")
 
 
-def chosen(users: Iterable[int], topic: Topic) -> dict[int, dict[Channel, bool]]:
+def channel_choices(users: Iterable[int], topic: Topic) -> dict[int, dict[Channel, bool]]:
     """What each of these people wants sent about `topic`."""
     people = list(users)
     wanted = {user: dict(DEFAULTS) for user in people}
@@ -44,8 +44,8 @@ def chosen(users: Iterable[int], topic: Topic) -> dict[int, dict[Channel, bool]]
     return wanted
 
 
-def must_have(users: Iterable[int], topic: Topic, organisation_id: UUID | None = None) -> set[int]:
-    """Those among `users` who get mails about `topic` whatever they chose: admins, about money and security."""
+def must_get_mail(users: Iterable[int], topic: Topic, organisation_id: UUID | None = None) -> set[int]:
+    """Those among `users` who get mails about `topic` regardless of their choice: admins, about money and security."""
     if topic not in BINDING:
         return set()
     people = list(users)
@@ -56,24 +56,24 @@ def must_have(users: Iterable[int], topic: Topic, organisation_id: UUID | None =
     return set(staff) | set(admins.values_list("user_id", flat=True))
 
 
-def offered(user_id: int) -> list[Topic]:
-    """The topics that a person can be told about; only staff hear of the platform's operation."""
+def offered_topics(user_id: int) -> list[Topic]:
+    """Topics that a person can choose; the platform's operation is only for staff."""
     staff = PlatformAssignment.objects.filter(user_id=user_id).exists()
     return [topic for topic in Topic if staff or topic is not Topic.PLATFORM]
 
 
-def unchangeable(user_id: int) -> set[tuple[Topic, Channel]]:
-    """What is sent whatever the person chooses: of each kind that binds them in any organisation."""
-    with acting(system_actor()):  # a person may be an admin somewhere else than where they look
-        return {(topic, Channel.EMAIL) for topic in BINDING if must_have([user_id], topic)}
+def fixed_choices(user_id: int) -> set[tuple[Topic, Channel]]:
+    """Topics and channels that the person cannot switch off, because of their role in any organisation."""
+    with acting(system_actor()):  # a person may be an admin in another organisation than the present one
+        return {(topic, Channel.EMAIL) for topic in BINDING if must_get_mail([user_id], topic)}
 
 
 def choices_of(user_id: int) -> dict[tuple[Topic, Channel], bool]:
-    """What is sent to a person, for each topic and way out."""
+    """What is sent to a person, by topic and channel."""
     wanted = {(topic, channel): DEFAULTS[channel] for topic in Topic for channel in Channel}
     for row in Preference.objects.filter(user_id=user_id):
         wanted[Topic(row.topic), Channel(row.channel)] = row.on
-    return wanted | dict.fromkeys(unchangeable(user_id), True)
+    return wanted | dict.fromkeys(fixed_choices(user_id), True)
 
 
 def phone_of(user_id: int) -> Phone | None:

@@ -1,4 +1,4 @@
-"""Settings of the ways out of the page: the mail server and the SMS gateway."""
+"""Settings of the channels: the mail server and the SMS gateway."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -21,11 +21,11 @@ class MailSecurity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MailSettings:
-    """Without a `host`, mail goes the way that the installation's environment says.
+    """Without a `host`, mail goes through the server in the installation's environment.
 
     `hourly_limit`: mails about one kind of matter to one person in an hour; the rest wait and leave as one.
-    `language`: of mails to people who have chosen none. `site_url`: where people reach this site, for links in mails;
-    empty: as the environment says.
+    `language`: of mails to people who have neither chosen one nor opened a page. `site_url`: where people reach this
+    site, for links in mails; empty: as the environment says.
     """
 
     KEY: ClassVar[str] = "mail"

@@ -1,4 +1,4 @@
-"""An SVG drawn anew from what is known to draw and nothing else: no script, no link, no style sheet, no entity."""
+"""Sanitise SVG by copying only elements and attributes that draw: no script, link, style sheet or entity."""
 
 import re
 from xml.etree import ElementTree
@@ -34,8 +34,8 @@ DECLARATION = re.compile(r"<!(?!--|\[CDATA\[)")
 DEEPEST = 60
 
 
-def redrawn(content: bytes) -> bytes:
-    """The drawing of `content` as a new document, UTF-8; raises `Invalid` where there is none."""
+def sanitized_svg(content: bytes) -> bytes:
+    """The drawing of `content` as a new UTF-8 document; raises `Invalid` if there is none."""
     refused = Invalid(_("This is not an SVG picture that can be read."))
     try:
         text = content.decode("utf-8-sig")
@@ -89,7 +89,7 @@ def _declarations(style: str) -> list[tuple[str, str]]:
 
 
 def _harmless(value: str) -> bool:
-    """No address but that of a part of the same drawing, no CSS escape that could spell one."""
+    """Whether a value has no address except of a part of the same drawing, and no CSS escape that could spell one."""
     if "\\" in value or "/*" in value:
         return False
     targets = [found[1] for found in URLS.findall(value)]

@@ -1,4 +1,4 @@
-"""Taking away what nobody needs any more: logs of what was sent, and notices read long ago."""
+"""Delete old logs of deliveries and notices that were read long ago."""
 
 from datetime import timedelta
 
@@ -11,7 +11,7 @@ AT_A_TIME = 5000
 
 
 def sweep() -> int:
-    """Delete at most a few thousand rows of each; the number that went."""
+    """Delete at most a few thousand rows of each; returns how many."""
     now = db_now()
     old = (
         (Delivery, {"done_at__lt": now - LOG_KEPT}),

@@ -6,7 +6,7 @@ from apps.common.actor import system_actor
 from apps.common.scoping import acting
 from apps.notifications import outbox
 from apps.notifications.choices import Channel
-from apps.notifications.following import follow_log
+from apps.notifications.following import notify_from_log
 from apps.notifications.hook_outbox import send_due
 from apps.notifications.sweeping import sweep as sweep_old
 
@@ -32,7 +32,7 @@ def send_webhooks() -> None:
 @shared_task(name="notifications.follow_log")
 def follow() -> None:
     with acting(system_actor()):
-        follow_log()
+        notify_from_log()
 
 
 @shared_task(name="notifications.sweep")

@@ -1,4 +1,4 @@
-"""What work runs in: on the local driver a Python runtime, built from pinned requirements on first use."""
+"""Images that work runs in: Python runtimes, built from pinned requirements on first use, and container images."""
 
 import uuid
 
@@ -6,11 +6,22 @@ from django.db import models
 from django.db.models.functions import Now
 from django.utils.translation import get_language
 
+from apps.clusters.architectures import architecture_words
+from apps.registry.repositories import ImageManifest as ImageManifest
+from apps.registry.repositories import ImageRepository as ImageRepository
+from apps.registry.repositories import ImageTag as ImageTag
+from apps.registry.repositories import ManifestBlob as ManifestBlob
 from apps.tenants.models import Organisation, User
+from apps.workloads.references import MAX_REPOSITORY
+
+PUSHED = "pushed-"  # what the keys of images that somebody pushed begin with
 
 
 class Image(models.Model):
-    """The platform's or a person's own. `requirements` are exact pins: what they resolve to is its identity."""
+    """The platform's or a person's own. `requirements` are exact pins: what they resolve to is its identity.
+
+    With a `reference` (`registry.lab:5000/team/torch@sha256:…`) it is that container image instead.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     key = models.SlugField(unique=True)
@@ -18,6 +29,11 @@ class Image(models.Model):
     description_en = models.CharField(max_length=200)
     description_zh = models.CharField(max_length=200)
     requirements = models.JSONField(default=list)
+    reference = models.CharField(max_length=MAX_REPOSITORY + 72, blank=True, default="", db_default="")
+    # Architectures of machines (`clusters.architectures`) that it runs on; empty: any, or not known.
+    architectures = models.JSONField(default=list)
+    # Since when the registry has said what a container image is for; None: it is to be asked.
+    platforms_read_at = models.DateTimeField(null=True)
     active = models.BooleanField(default=True)
     # None: an image of the platform, for everybody. Else its owner's, or, once shared, their organisation's.
     organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, null=True, related_name="+")
@@ -40,10 +56,23 @@ class Image(models.Model):
                 | models.Q(organisation__isnull=False, owner__isnull=False),
                 name="image_of_the_platform_or_of_a_person",
             ),
+            models.CheckConstraint(
+                condition=models.Q(reference="") | models.Q(requirements=[]), name="image_is_a_runtime_or_a_container"
+            ),
         ]
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def architecture_words(self) -> str:
+        """What it is for, in words; empty for any."""
+        return architecture_words(self.architectures)
+
+    @property
+    def is_pushed(self) -> bool:
+        """Whether it comes from a tag in the registry, which decides about it."""
+        return self.key.startswith(PUSHED)
 
     @property
     def description(self) -> str:

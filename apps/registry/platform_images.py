@@ -37,9 +37,9 @@ PLATFORM_IMAGES = (
 
 
 def ensure_platform_images() -> None:
-    """Make the platform's images exist and be as this version ships them; idempotent.
+    """Create or update the platform's images as this version ships them; idempotent.
 
-    What administrators have changed is theirs from then on (`edited_at`): a new version leaves it as they left it.
+    Images that administrators have changed (`edited_at`) are theirs: a new version does not touch them.
     """
     for image in PLATFORM_IMAGES:
         shipped = {

@@ -1,4 +1,4 @@
-"""What the platform's administrators decide about images: which of the platform are on offer, and to whom."""
+"""The administrators' management of images: which platform images are offered, and to whom."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,20 +11,29 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from apps.audit.services import Target, record
+from apps.clusters.architectures import Architecture
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, Invalid, NotFound
 from apps.common.permissions import Permission
+from apps.registry import platforms
 from apps.registry.models import Image
-from apps.registry.services import NAME, PIN, canonical, merged
+from apps.registry.services import NAME, PIN, merge_pins, normalize_package_name
 from apps.tenants.models import Organisation
+from apps.workloads.references import MAX_REPOSITORY, Reference
 
 MAX_SORT = 32_767
-FIELDS = ("name", "description_en", "description_zh", "requirements", "sort", "active", "restricted")
+MAX_REFERENCE = MAX_REPOSITORY + 72  # "@sha256:" and its digits
+TEXTS = ("name", "description_en", "description_zh")
+FIELDS = (*TEXTS, "requirements", "reference", "architectures", "sort", "active", "restricted")
 
 
 @dataclass(frozen=True, slots=True)
 class ImageSpec:
-    """An image of the platform. `requirements`: exact pins. `allowed`: ids of organisations, None for every one."""
+    """An image of the platform. `requirements`: exact pins. `allowed`: ids of organisations, None for every one.
+
+    `reference`: the container image that it is instead of pins, `<host>/<repository>@sha256:<digest>`.
+    `architectures`: of the machines that it runs on, empty for any; what its registry says of a container image wins.
+    """
 
     name: str
     description_en: str
@@ -33,10 +42,12 @@ class ImageSpec:
     sort: int = 100
     active: bool = True
     allowed: tuple[UUID, ...] | None = None
+    reference: str = ""
+    architectures: tuple[str, ...] = ()
 
 
 def all_images(actor: Actor) -> QuerySet[Image]:
-    """The platform's and everybody's own, whether they can be chosen or not."""
+    """The platform's and all personal images, whether they can be chosen or not."""
     actor.require(Permission.PLATFORM_IMAGES_MANAGE)
     return Image.objects.select_related("organisation", "owner", "base").prefetch_related("allowed")
 
@@ -49,7 +60,7 @@ def get(actor: Actor, image_id: UUID) -> Image:
 
 
 def create(actor: Actor, spec: ImageSpec) -> Image:
-    """One more image of the platform. Raises `Invalid` with the field at fault."""
+    """Add a platform image. Raises `Invalid` with the field at fault."""
     actor.require(Permission.PLATFORM_IMAGES_MANAGE)
     values = _checked(spec)
     with transaction.atomic():
@@ -57,11 +68,12 @@ def create(actor: Actor, spec: ImageSpec) -> Image:
         image.save()
         image.allowed.set(Organisation.objects.filter(pk__in=spec.allowed or ()))
         _record(actor, image, "created", after={**values, **_allowed(image)})
+        platforms.ask_soon(image.reference)
     return image
 
 
 def update(actor: Actor, image_id: UUID, spec: ImageSpec) -> None:
-    """What starts from now on gets it as it is now; what runs goes on. From here it keeps what administrators chose."""
+    """Change an image for later starts; running work goes on. New product versions leave it alone from now on."""
     actor.require(Permission.PLATFORM_IMAGES_MANAGE)
     values = _checked(spec, image_id)
     with transaction.atomic():
@@ -74,7 +86,8 @@ def update(actor: Actor, image_id: UUID, spec: ImageSpec) -> None:
         changed = [name for name in after if after[name] != before[name]]
         if not changed:
             return
-        Image.objects.filter(pk=image_id).update(**values, edited_at=Now())
+        Image.objects.filter(pk=image_id).update(**values, edited_at=Now(), platforms_read_at=None)
+        platforms.ask_soon(values["reference"])
         _record(
             actor,
             image,
@@ -85,7 +98,7 @@ def update(actor: Actor, image_id: UUID, spec: ImageSpec) -> None:
 
 
 def withdraw(actor: Actor, image_id: UUID) -> None:
-    """A personal image, out of every picker; what uses it goes on with it. `Conflict` where it is gone already."""
+    """Withdraw a personal image from every picker; its users keep it. `Conflict` if it was withdrawn already."""
     image = get(actor, image_id)
     if image.organisation_id is None:
         raise NotFound
@@ -112,6 +125,8 @@ def _checked(spec: ImageSpec, image_id: UUID | None = None) -> dict[str, Any]:
         "description_en": _description("description_en", spec.description_en),
         "description_zh": _description("description_zh", spec.description_zh),
         "requirements": _pins(spec.requirements),
+        "reference": _reference(spec),
+        "architectures": _architectures(spec.architectures),
         "sort": spec.sort,
         "active": spec.active,
         "restricted": _restricted(spec.allowed),
@@ -126,17 +141,38 @@ def _description(name: str, text: str) -> str:
 
 
 def _pins(requirements: Sequence[str]) -> list[str]:
-    """Each exact, each package once: two versions of one cannot both be installed."""
+    """Exact pins, one per package: two versions of one cannot both be installed."""
     seen: set[str] = set()
     for pin in requirements:
-        name = canonical(pin.partition("==")[0])
+        name = normalize_package_name(pin.partition("==")[0])
         if PIN.match(pin) and name in seen:
             raise Invalid.field("requirements", _("%(name)s is named twice.") % {"name": name})
         seen.add(name)
     try:
-        return merged((), requirements)
+        return merge_pins((), requirements)
     except Invalid as error:
         raise Invalid.field("requirements", error.message) from error
+
+
+def _reference(spec: ImageSpec) -> str:
+    """By its digest: what a tag names may be another image tomorrow."""
+    text = spec.reference.strip()
+    if not text:
+        return ""
+    try:
+        Reference.parse(text)
+    except ValueError as error:
+        message = _("Name the image by registry and digest, as in registry.lab:5000/team/torch@sha256:<64 digits>.")
+        raise Invalid.field("reference", message) from error
+    if spec.requirements:
+        raise Invalid.field("requirements", _("A container image has its packages inside: leave this empty."))
+    return text
+
+
+def _architectures(names: tuple[str, ...]) -> list[str]:
+    if not set(names) <= set(Architecture.values):
+        raise Invalid.field("architectures", _("Choose one of the architectures."))
+    return sorted(set(names))
 
 
 def _restricted(allowed: tuple[UUID, ...] | None) -> bool:
@@ -150,7 +186,7 @@ def _restricted(allowed: tuple[UUID, ...] | None) -> bool:
 
 
 def _allowed(image: Image) -> dict[str, Any]:
-    """By short name: that is what one can read in the operation log."""
+    """Allowed organisations by short name, which is readable in the operation log."""
     return {"allowed": sorted(image.allowed.values_list("slug", flat=True))}
 
 

@@ -10,31 +10,35 @@ from apps.common.errors import Invalid
 from apps.registry.models import Image
 
 
-def images(actor: Actor) -> QuerySet[Image]:
-    """Every image that the actor may choose, in the order of the picker: the platform's, own ones, shared ones."""
+def images(actor: Actor, *, containers: bool = False) -> QuerySet[Image]:
+    """Every image that the actor may choose, in the order of the picker: the platform's, own ones, shared ones.
+
+    `containers`: also container images, for work that needs nothing beside them.
+    """
+    kinds = {} if containers else {"reference": ""}
     platform = Q(organisation__isnull=True)
     if actor.organisation_id is None:
-        return Image.objects.filter(platform, restricted=False, active=True)
+        return Image.objects.filter(platform, restricted=False, active=True, **kinds)
     permitted = Image.allowed.through.objects.filter(organisation_id=actor.organisation_id).values("image_id")
     offered = platform & (Q(restricted=False) | Q(pk__in=permitted))
     inside = Q(organisation_id=actor.organisation_id) & (Q(owner_id=actor.user_id) | Q(shared=True))
-    return Image.objects.filter(offered | inside, active=True).select_related("owner")
+    return Image.objects.filter(offered | inside, active=True, **kinds).select_related("owner")
 
 
-def own_first(actor: Actor) -> QuerySet[Image]:
-    """The same, with the actor's own in front."""
+def images_own_first(actor: Actor) -> QuerySet[Image]:
+    """`images` of both kinds, with the actor's own first."""
     own_ones = Case(When(owner_id=actor.user_id, then=0), default=1)
-    return images(actor).order_by(own_ones, "sort", "name", "pk")
+    return images(actor, containers=True).order_by(own_ones, "sort", "name", "pk")
 
 
-def own(actor: Actor) -> QuerySet[Image]:
+def own_images(actor: Actor) -> QuerySet[Image]:
     """The actor's personal images, newest first."""
     rows = Image.objects.filter(active=True, organisation_id=actor.organisation(), owner_id=actor.user_id)
     return rows.select_related("base").order_by("-created_at")
 
 
-def choose(actor: Actor, image_id: UUID) -> Image:
-    image = images(actor).filter(pk=image_id).first()
+def choosable_image(actor: Actor, image_id: UUID, *, containers: bool = False) -> Image:
+    image = images(actor, containers=containers).filter(pk=image_id).first()
     if image is None:
         raise Invalid.field("image", _("Choose one of the images."))
     return image

@@ -7,6 +7,7 @@ import django_tables2 as tables
 from django.db.models import Q, QuerySet
 from django.template.loader import render_to_string
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from apps.common.forms import search_box
 from apps.common.tables import FULL, Table, column
@@ -23,7 +24,7 @@ class ImageTable(Table):
     )
     whose = tables.TemplateColumn(
         template_name="registry/cells/whose.html",
-        verbose_name=_("From"),
+        verbose_name=pgettext_lazy("source", "From"),
         order_by=("owner__name", "owner__username"),
         attrs=column("pl-inline", width=FULL),
     )
@@ -35,9 +36,9 @@ class ImageTable(Table):
     )
     packages = tables.TemplateColumn(
         "<span title=\"{{ record.requirements|join:', ' }}\">{{ record.requirements|length }}</span>",
-        verbose_name=_("Packages"),
+        verbose_name=pgettext_lazy("software", "Packages"),
         orderable=False,
-        attrs=column(fold=_("Packages"), numeric=True),
+        attrs=column(fold=pgettext_lazy("software", "Packages"), numeric=True),
     )
     created_at = tables.TemplateColumn(
         "{% load pl %}{% when record.created_at %}",
@@ -52,7 +53,7 @@ class ImageTable(Table):
     )
 
     def render_installed(self, record: Image) -> str:
-        """The disk is asked for the rows of the page alone."""
+        """Checks the disk only for the rows of the page."""
         return render_to_string("registry/cells/installed.html", {"installed": is_installed(record)})
 
 

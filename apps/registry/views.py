@@ -22,7 +22,7 @@ USE = in_organisation(Permission.IMAGES_USE)
 @requires(USE)
 @require_GET
 def image_list(request: ActorRequest) -> HttpResponse:
-    filtered = ImageFilter(request.GET, queryset=selectors.own_first(request.actor), request=request)
+    filtered = ImageFilter(request.GET, queryset=selectors.images_own_first(request.actor), request=request)
     table = ImageTable(filtered.qs)
     paged(request, table)
     return render(request, "registry/list.html", {"table": table, "filter": filtered})
@@ -31,7 +31,7 @@ def image_list(request: ActorRequest) -> HttpResponse:
 @requires(USE)
 @require_POST
 def share(request: ActorRequest, image_id: UUID) -> HttpResponse:
-    """`shared=1`: with everybody in the organisation; otherwise with nobody any more."""
+    """`shared=1` shares it with everybody in the organisation; otherwise sharing ends."""
     image = services.get_own(request.actor, image_id)
     shared = request.POST.get("shared") == "1"
     services.share(request.actor, image, shared=shared)
@@ -45,7 +45,7 @@ def share(request: ActorRequest, image_id: UUID) -> HttpResponse:
 @requires(USE)
 @require_http_methods(["GET", "POST"])
 def remove(request: ActorRequest, image_id: UUID) -> HttpResponse:
-    """GET: the question for the dialog. POST: out of the picker."""
+    """GET: the dialog's question. POST: remove it from the picker."""
     image = services.get_own(request.actor, image_id)
     if request.method == "POST":
         services.remove(request.actor, image)

@@ -1,8 +1,8 @@
 """Unpacking an uploaded zip: regular files below one folder, nothing else, and never more than allowed.
 
-What an archive says of itself is checked before anything is written, and proves nothing: names, bytes and files are
-counted again as they come out. A zip inside a zip stays a file. The directory of a zip is read into memory, so its size
-is asked first.
+What an archive declares is checked before anything is written, but not trusted: names, bytes and files are counted
+again as they are extracted. A zip inside a zip stays a file. The directory of a zip is read into memory, so its size is
+checked first.
 """
 
 import stat
@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.common.errors import Invalid
 from apps.storage.objects import write_all
-from apps.storage.safe_open import parts_of, writing
+from apps.storage.safe_open import split_path, writing
 
 MAX_FILES = 5000
 MAX_BYTES = 512 * 1024 * 1024
@@ -41,20 +41,20 @@ BROKEN = (
     IndexError,
 )
 
-# Asked once, before anything is written, for the bytes and entries (files and folders) of all of it; raises where they
-# do not fit.
+# Called once, before anything is written, with the total bytes and entries (files and folders); raises if they do not
+# fit.
 Admit = Callable[[int, int], None]
-# Told of bytes and files as they come out; may raise to give up.
+# Called with bytes and files as they are extracted; may raise to give up.
 Progress = Callable[[int, int], None]
 
 
 def extract_zip(source: IO[bytes], root: Path) -> int:
-    """Write the archive's files below `root`; the number of files.
+    """Write the archive's files below `root`; returns the number of files.
 
-    Raises `Invalid` for what is no zip, for names that leave the folder, links, encryption, and for more files
-    or bytes than allowed.
+    Raises `Invalid` if it is not a zip, for names that leave the folder, links, encryption, and for more files or bytes
+    than allowed.
     """
-    return unpack(source, root, _within_code_limits, max_files=MAX_FILES)
+    return extract_within(source, root, _within_code_limits, max_files=MAX_FILES)
 
 
 def _within_code_limits(size: int, _entries: int) -> None:
@@ -62,10 +62,10 @@ def _within_code_limits(size: int, _entries: int) -> None:
         raise Invalid.field("file", _("The zip file unpacks to more than 512 MiB."))
 
 
-def unpack(
+def extract_within(
     source: IO[bytes], root: Path, admit: Admit, progress: Progress | None = None, *, max_files: int | None = None
 ) -> int:
-    """The same with limits of the caller's own. No entry ever gives more bytes than it announced."""
+    """`extract_zip` with the caller's own limits. No entry ever yields more bytes than it declares."""
     try:
         _check_directory(source, max_files)
         with zipfile.ZipFile(source) as archive:
@@ -86,7 +86,7 @@ def _damaged() -> Invalid:
 
 
 def _check_directory(source: IO[bytes], max_files: int | None) -> None:
-    """Refuse a directory that would fill the memory. `zipfile` reads as many bytes of it as this record says."""
+    """Refuse a directory that would fill the memory: `zipfile` reads as many bytes of it as this record declares."""
     record = zipfile._EndRecData(source)  # type: ignore[attr-defined]
     most = MAX_DIRECTORY if max_files is None else min(MAX_DIRECTORY, max_files * DIRECTORY_BYTES)
     if record is None:
@@ -112,11 +112,11 @@ def _check(members: Sequence[zipfile.ZipInfo], max_files: int | None) -> None:
 
 
 def _check_names(members: Iterable[zipfile.ZipInfo]) -> int:
-    """The number of files and folders. No two files of one name, and no file where another one's folder is."""
+    """Count files and folders; refuses two files of one name, and a file at the path of another one's folder."""
     files: set[tuple[str, ...]] = set()
     folders: set[tuple[str, ...]] = set()
     for info in members:
-        names = parts_of(info.filename)
+        names = split_path(info.filename)
         if not names or names in files:
             raise _same_name()
         files.add(names)

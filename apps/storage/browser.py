@@ -1,4 +1,4 @@
-"""What the file manager shows of a tree. Any page may hold one: `context(...)` for `storage/files/frame.html`."""
+"""The context of the file manager, which any page may include: `context(...)` for `storage/files/frame.html`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from apps.common.actor import Actor
 from apps.common.errors import DomainError
@@ -15,7 +16,7 @@ from apps.common.permissions import Permission
 from apps.storage import jobs, listing, uploads
 from apps.storage.models import Job, Upload
 from apps.storage.roots import Root
-from apps.storage.safe_open import parts_of
+from apps.storage.safe_open import split_path
 
 # Acts on one entry or on a selection: name, icon, label.
 ACTS: tuple[tuple[str, str, str | Promise], ...] = (
@@ -23,12 +24,16 @@ ACTS: tuple[tuple[str, str, str | Promise], ...] = (
     ("copy", "copy", _("Copy")),
     ("delete", "trash", _("Delete")),
 )
-COLUMNS: tuple[tuple[str, str | Promise], ...] = (("name", _("Name")), ("size", _("Size")), ("modified", _("Changed")))
+COLUMNS: tuple[tuple[str, str | Promise], ...] = (
+    ("name", _("Name")),
+    ("size", _("Size")),
+    ("modified", pgettext_lazy("time", "Changed")),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One file or folder and where it leads: into the folder, or to the file's own page."""
+    """A file or folder and its link: into the folder, or to the file's own page."""
 
     entry: listing.Entry
     url: str
@@ -48,7 +53,7 @@ class Unfinished:
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """One folder of a tree as the page shows it. `page` is None where there is no such folder."""
+    """A folder of a tree as the page shows it. `page` is None if there is no such folder."""
 
     root: Root
     url: str
@@ -88,11 +93,11 @@ class Files:
         return self._at(path=self.path, q=self.search, sort=self.order, page=str(self.page.number + step))
 
     def _at(self, **values: str) -> str:
-        return address(self.url, **values)
+        return url_with_query(self.url, **values)
 
 
-def address(url: str, **values: str) -> str:
-    """The URL with the values that say something."""
+def url_with_query(url: str, **values: str) -> str:
+    """The URL with the non-empty values as its query."""
     given = {name: value for name, value in values.items() if value and (name, value) != ("sort", "name")}
     return f"{url}?{urlencode(given)}" if given else url
 
@@ -116,8 +121,8 @@ def context(actor: Actor, root: Root, params: Mapping[str, str], *, empty_text: 
         crumbs=_crumbs(url, path),
         columns=tuple(_column(url, path, search, order, name, label) for name, label in COLUMNS),
         writable=writable,
-        jobs=tuple(jobs.of_subject(root.id)),
-        failed=tuple(jobs.failed_lately(root.id)),
+        jobs=tuple(jobs.open_jobs_of(root.id)),
+        failed=tuple(jobs.recent_failures(root.id)),
         unfinished=_unfinished(actor, root) if writable else (),
         empty_text=empty_text,
     )
@@ -126,7 +131,7 @@ def context(actor: Actor, root: Root, params: Mapping[str, str], *, empty_text: 
 def _page(root: Root, path: str, search: str, order: str, number: str) -> tuple[listing.Page | None, str]:
     wanted = int(number) if number.isascii() and number.isdigit() and len(number) < 8 else 1
     try:
-        path = "/".join(parts_of(path))
+        path = "/".join(split_path(path))
         return listing.page_of(root.path, path, search=search, order=order, number=wanted), path
     except DomainError:
         return None, ""
@@ -134,13 +139,13 @@ def _page(root: Root, path: str, search: str, order: str, number: str) -> tuple[
 
 def _row(url: str, root: Root, entry: listing.Entry) -> Row:
     if entry.is_folder:
-        return Row(entry, address(url, path=entry.path))
-    return Row(entry, address(reverse("storage:show", args=[root.kind, root.id]), path=entry.path))
+        return Row(entry, url_with_query(url, path=entry.path))
+    return Row(entry, url_with_query(reverse("storage:show", args=[root.kind, root.id]), path=entry.path))
 
 
 def _crumbs(url: str, path: str) -> tuple[tuple[str, str], ...]:
     names = [name for name in path.split("/") if name]
-    return tuple((name, address(url, path="/".join(names[: number + 1]))) for number, name in enumerate(names))
+    return tuple((name, url_with_query(url, path="/".join(names[: number + 1]))) for number, name in enumerate(names))
 
 
 def _column(url: str, path: str, search: str, order: str, name: str, label: str | Promise) -> dict[str, Any]:
@@ -152,7 +157,7 @@ def _column(url: str, path: str, search: str, order: str, name: str, label: str 
         "label": label,
         "current": current,
         "descending": descending,
-        "url": address(url, path=path, q=search, sort=following),
+        "url": url_with_query(url, path=path, q=search, sort=following),
     }
 
 

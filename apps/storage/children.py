@@ -1,4 +1,4 @@
-"""One forked process per piece of work: it can be killed wherever it is stuck, and takes nobody along.
+"""One forked process per piece of work: it can be killed wherever it is stuck, without affecting others.
 
 A thread that waits in the kernel cannot be stopped; a process can. The parent has one thread only and closes its
 database connection before it forks, so that the child begins with nothing of the parent's but its memory.
@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 
 
 def fork(work: Callable[[], int], name: str) -> int:
-    """Run `work` in a child, whose exit status is what it returns; the child's process id."""
+    """Run `work` in a child, whose exit status is its result; returns the child's process id."""
     connections.close_all()
     sys.stdout.flush()
     sys.stderr.flush()
@@ -72,7 +72,7 @@ def _limit() -> None:
         Path("/proc/self/oom_score_adj").write_text(OOM_SCORE)
 
 
-def ended() -> dict[int, int]:
+def reap_children() -> dict[int, int]:
     """Children that have ended, by process id: the exit status, or minus the signal."""
     found: dict[int, int] = {}
     with suppress(ChildProcessError):

@@ -2,6 +2,7 @@
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 
 class FolderKind(models.TextChoices):
@@ -9,6 +10,7 @@ class FolderKind(models.TextChoices):
     OUTPUT = "output"
     HOME = "home"  # of an environment
     DRAFT = "draft"  # files on their way into a dataset version
+    RESUME = "resume"  # a checkpoint that a run goes on from
 
 
 class RootKind(models.TextChoices):
@@ -30,7 +32,7 @@ class Clash(models.TextChoices):
 class Right(models.TextChoices):
     """What a share allows; writing includes reading."""
 
-    READ = "read", _("Read")
+    READ = "read", pgettext_lazy("right", "Read")
     WRITE = "write", _("Read and write")
 
 

@@ -1,4 +1,4 @@
-"""Which volumes and dataset versions a workload mounts: what a person chose, as the kernel's mounts and back."""
+"""Which volumes and dataset versions a workload mounts: converts a person's choice to the kernel's mounts and back."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -30,9 +30,9 @@ class Chosen:
 
 
 def mounts_of(actor: Actor, chosen: Iterable[Chosen]) -> tuple[DataMount, ...]:
-    """At `/volumes/<name>` and `/datasets/<name>`. Raises `Invalid` (field `mounts`) for what the actor cannot mount.
+    """Mounts below `/volumes` and `/datasets`. Raises `Invalid` (field `mounts`) for what the actor cannot mount.
 
-    A volume that may only be read, or is over its limit, is mounted read-only whatever was wished.
+    A volume that may only be read, or is over its limit, is mounted read-only whatever was chosen.
     """
     mounts = tuple(_mount(actor, each) for each in chosen)
     if len(mounts) > MOST:
@@ -54,8 +54,8 @@ def _mount(actor: Actor, chosen: Chosen) -> DataMount:
         raise Invalid.field("mounts", _("Choose volumes and datasets that you can see.")) from error
 
 
-def chosen_of(mounts: Iterable[DataMount]) -> tuple[Chosen, ...]:
-    """What was chosen for a spec: the mounts of its volumes and versions, without the platform's own."""
+def chosen_mounts(mounts: Iterable[DataMount]) -> tuple[Chosen, ...]:
+    """The choice behind a spec: its volumes and versions, without the platform's own mounts."""
     found = []
     for mount in mounts:
         kind, _slash, text_id = mount.source.partition("/")[2].partition("/")
@@ -64,7 +64,7 @@ def chosen_of(mounts: Iterable[DataMount]) -> tuple[Chosen, ...]:
     return tuple(found)
 
 
-def posted(data: Any) -> tuple[Chosen, ...]:
+def mounts_from_post(data: Any) -> tuple[Chosen, ...]:
     """`volume-<id>` = read or write, `dataset` = ids of versions, as the part of a form posts them."""
     found = []
     for name in data:
@@ -76,7 +76,7 @@ def posted(data: Any) -> tuple[Chosen, ...]:
 
 
 def _uuid(text: str) -> UUID:
-    """What is no id is one that nobody has."""
+    """The id; for malformed text one that no object has."""
     try:
         return UUID(text)
     except ValueError:
@@ -98,7 +98,7 @@ class VersionRow:
     chosen: bool
 
 
-def rows(actor: Actor, chosen: Iterable[Chosen]) -> Mapping[str, Any]:
+def mount_choices(actor: Actor, chosen: Iterable[Chosen]) -> Mapping[str, Any]:
     """What `storage/mounts.html` shows: the newest volumes and versions, those chosen always among them."""
     if not actor.may(Permission.STORAGE_VIEW):
         return {"volumes": [], "versions": []}

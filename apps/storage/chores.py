@@ -1,11 +1,11 @@
-"""What the files process does by itself: measuring, emptying bins and trash, finding what was forgotten."""
+"""Periodic work of the files process: measure trees, empty bins and trash, find orphaned contents."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
 from uuid import UUID, uuid5
 
 from apps.common.actor import system_actor
-from apps.storage import datasets, disk, housekeeping, usage, volumes
+from apps.storage import datasets, digests, disk, housekeeping, usage, volumes
 from apps.storage.runner import Chore
 from apps.storage.turns import Piece
 
@@ -13,13 +13,18 @@ _NOBODY = UUID(int=0)
 
 
 def _measuring() -> Iterator[Piece]:
-    """One piece per organisation: a tree of ten million files keeps only its own organisation's others waiting."""
+    """One piece per organisation: a tree of ten million files delays only trees of its own organisation."""
     for organisation_id in usage.due_organisations():
         yield Piece(organisation_id, organisation_id, organisation_id)
 
 
 def _measure(organisation_id: UUID) -> None:
     usage.measure_due(organisation_id)
+
+
+def _digesting() -> Iterator[Piece]:
+    for folder_id, organisation_id in digests.due_folders():
+        yield Piece(folder_id, organisation_id, organisation_id)
 
 
 def _clean(_piece: UUID) -> None:
@@ -52,6 +57,7 @@ def _chore(name: str, every_s: float, deadline_s: float, run: Callable[[UUID], N
 
 CHORES: tuple[Chore, ...] = (
     Chore("measure", 5, usage.PATIENCE_S + usage.SLICE_S + 60, _measuring, _measure, slots=4),
+    Chore("digest", 10, digests.DEADLINE_S, _digesting, digests.compute, slots=1, killed=digests.give_up),
     _chore("clean", 300, 1800, _clean),
     _chore("trash", 60, 1800, _empty_trash),
     _chore("adopt", 86400, 6 * 3600, _adopt),

@@ -1,4 +1,4 @@
-"""Copying and moving between trees as a job. Killed and begun again, it goes on: what is there already is passed by."""
+"""Copying and moving between trees as a job. Restarted after a kill, it continues and skips what is there."""
 
 import os
 from collections.abc import Sequence
@@ -18,8 +18,8 @@ from apps.storage.choices import Clash, JobKind
 from apps.storage.models import Job
 from apps.storage.rebuilding import copy_content
 from apps.storage.roots import Root, row_of
-from apps.storage.safe_open import HIDDEN, folder_of_names, make_folder, open_names, parts_of, replacing
-from apps.storage.usage import Budget, guard
+from apps.storage.safe_open import HIDDEN, make_folder, open_file_by_names, open_folder_by_names, replacing, split_path
+from apps.storage.usage import Budget, write_budget
 
 Names = tuple[str, ...]
 
@@ -35,13 +35,13 @@ def start(
     move: bool = False,
 ) -> Job:
     """Queue the copy of files and folders into a folder of the same or another tree. Raises `Invalid`, `NotFound`."""
-    if not paths or any(not parts_of(path) for path in paths):
+    if not paths or any(not split_path(path) for path in paths):
         raise Invalid.field("paths", _("Choose a file or a folder."))
-    into = parts_of(folder)
-    if source.id == target.id and any(into[: len(parts_of(path))] == parts_of(path) for path in paths):
+    into = split_path(folder)
+    if source.id == target.id and any(into[: len(split_path(path))] == split_path(path) for path in paths):
         raise Invalid.field("folder", _("A folder cannot be copied into itself."))
-    with folder_of_names(target.path, into) as parent:
-        placed = _placed(parent, paths, clash)
+    with open_folder_by_names(target.path, into) as parent:
+        placed = _target_names(parent, paths, clash)
     return jobs.start(
         actor,
         kind=JobKind.MOVE if move else JobKind.COPY,
@@ -61,31 +61,31 @@ def start(
 def _title(paths: Sequence[str], move: bool) -> str:
     if len(paths) == 1:
         text = _("Moving %(name)s") if move else _("Copying %(name)s")
-        return text % {"name": parts_of(paths[0])[-1]}
+        return text % {"name": split_path(paths[0])[-1]}
     if move:
         return ngettext("Moving %(count)s entry", "Moving %(count)s entries", len(paths)) % {"count": len(paths)}
     return ngettext("Copying %(count)s entry", "Copying %(count)s entries", len(paths)) % {"count": len(paths)}
 
 
-def _placed(parent: int, paths: Sequence[str], clash: Clash) -> dict[str, str]:
-    """Under which name each will stand; decided once, so that a second try does not make a second copy."""
+def _target_names(parent: int, paths: Sequence[str], clash: Clash) -> dict[str, str]:
+    """The target name of each; decided once, so that a second try does not make a second copy."""
     taken = set(os.listdir(parent))
     placed = {}
     for path in paths:
-        name = parts_of(path)[-1]
+        name = split_path(path)[-1]
         if clash is Clash.SKIP and name in taken:
             continue
         free = name
         if clash is not Clash.REPLACE:
-            free = next(each for each in operations.candidates(name) if each not in taken)
+            free = next(each for each in operations.numbered_names(name) if each not in taken)
         taken.add(free)
         placed[path] = free
     return placed
 
 
 @dataclass(slots=True)
-class _Way:
-    """Where from, where to, and what was counted for it. `target`: the tree itself, or a folder aside."""
+class _CopyJob:
+    """Source, target and counts of a copy. `target`: the tree itself, or a staging folder."""
 
     source: Root
     target: Path
@@ -104,58 +104,60 @@ class _Way:
 
 
 def run(actor: Actor, ticket: jobs.Ticket) -> None:
-    """Do the job as its owner, whose rights are asked again. Raises `DomainError`, `jobs.TakenAway`."""
+    """Do the job as its owner, whose rights are checked again. Raises `DomainError`, `jobs.JobLost`."""
     wanted: dict[str, Any] = ticket.job.parameters
     move = ticket.job.kind == JobKind.MOVE
     source = ticket.root(actor, wanted["source"], write=move)
     target = ticket.root(actor, wanted["target"], write=True)
-    into, placed = parts_of(wanted["folder"]), dict(wanted["placed"])
+    into, placed = split_path(wanted["folder"]), dict(wanted["placed"])
     clash = Clash(wanted.get("clash", Clash.KEEP_BOTH))
-    with guard(row_of(target)) as budget, operations.in_words():
+    with write_budget(row_of(target)) as budget, operations.disk_errors_as_refusals():
         if clash is Clash.REPLACE:
-            way = _Way(source, target.path, budget, ticket)
+            way = _CopyJob(source, target.path, budget, ticket)
             for path, name in placed.items():
-                _copy(way, parts_of(path), (*into, name))
+                _copy(way, split_path(path), (*into, name))
         else:
-            placed = _copy_aside(_Way(source, _aside(ticket), budget, ticket), target, into, placed, clash)
+            placed = _copy_to_staging(
+                _CopyJob(source, _staging_folder(ticket), budget, ticket), target, into, placed, clash
+            )
     if move:
         operations.delete(source, list(placed))
 
 
-def _aside(ticket: jobs.Ticket) -> Path:
+def _staging_folder(ticket: jobs.Ticket) -> Path:
     return disk.staging(ticket.job.organisation_id, ticket.job.pk) / "new"
 
 
-def _copy_aside(way: _Way, target: Root, into: Names, placed: dict[str, str], clash: Clash) -> dict[str, str]:
-    """All of it aside, then each entry into the tree in one step; those of `placed` that stand there now.
+def _copy_to_staging(way: _CopyJob, target: Root, into: Names, placed: dict[str, str], clash: Clash) -> dict[str, str]:
+    """Copy all to staging, then put each entry into the tree in one step; returns those of `placed` that are there.
 
-    From the mark `whole` on nothing is copied any more: what then is missing aside is in its place already.
+    After the mark `whole` nothing is copied any more: what is missing in staging is already in its place.
     """
     whole = way.target.with_name("whole")
     try:
         if not whole.exists():
             way.target.mkdir(mode=0o700, parents=True, exist_ok=True)
             for path, name in placed.items():
-                _copy(way, parts_of(path), (name,))
+                _copy(way, split_path(path), (name,))
             whole.touch()
-        with folder_of_names(target.path, into) as parent:
-            return {path: name for path, name in placed.items() if _appears(way.target / name, parent, clash)}
+        with open_folder_by_names(target.path, into) as parent:
+            return {path: name for path, name in placed.items() if _put_in_place(way.target / name, parent, clash)}
     except BaseException:
         way.budget.give(way.size, way.entries)
         raise
 
 
-def _appears(made: Path, parent: int, clash: Clash) -> bool:
-    return not os.path.lexists(made) or operations.appear(made, parent, made.name, clash) is not None
+def _put_in_place(made: Path, parent: int, clash: Clash) -> bool:
+    return not os.path.lexists(made) or operations.place_tree(made, parent, made.name, clash) is not None
 
 
-def _copy(way: _Way, origin: Names, place: Names) -> None:
-    """One file, or a folder with all that is in it, folder by folder. Links and special files are left out."""
+def _copy(way: _CopyJob, origin: Names, place: Names) -> None:
+    """Copy one file, or a folder with its contents, folder by folder. Links and special files are left out."""
     waiting = [(origin, place)]
     while waiting:
         names, target = waiting.pop()
         try:
-            with folder_of_names(way.source.path, names) as here:
+            with open_folder_by_names(way.source.path, names) as here:
                 found = [(name, os.stat(name, dir_fd=here, follow_symlinks=False)) for name in os.listdir(here)]
         except NotFound:
             _copy_file(way, names, target)
@@ -168,8 +170,8 @@ def _copy(way: _Way, origin: Names, place: Names) -> None:
                 _copy_file(way, (*names, name), (*target, name))
 
 
-def _ensure(way: _Way, names: Names) -> None:
-    with folder_of_names(way.target, names[:-1]) as parent:
+def _ensure(way: _CopyJob, names: Names) -> None:
+    with open_folder_by_names(way.target, names[:-1]) as parent:
         if _status(parent, names[-1]) is not None:
             return
         way.take(0, 1)
@@ -178,14 +180,14 @@ def _ensure(way: _Way, names: Names) -> None:
     way.tick()
 
 
-def _copy_file(way: _Way, origin: Names, place: Names) -> None:
+def _copy_file(way: _CopyJob, origin: Names, place: Names) -> None:
     try:
-        source = open_names(way.source.path, origin)
+        source = open_file_by_names(way.source.path, origin)
     except NotFound:  # gone since the folder was read
         return
     try:
         status = os.fstat(source)
-        with folder_of_names(way.target, place[:-1]) as parent:
+        with open_folder_by_names(way.target, place[:-1]) as parent:
             before = _status(parent, place[-1])
             if before is None or (before.st_size, before.st_mtime_ns) != (status.st_size, status.st_mtime_ns):
                 way.take(status.st_size, 0 if before is not None else 1)

@@ -13,7 +13,7 @@ from apps.common.permissions import Permission
 from apps.storage import disk, owned, services, trees
 from apps.storage.models import Dataset, DatasetVersion
 from apps.storage.mounted import live_mounts
-from apps.storage.naming import clean_name, taken
+from apps.storage.naming import clean_name, name_taken
 from apps.storage.sharing import require_manage
 from apps.tenants import quotas
 from apps.tenants.choices import HolderKind, Resource
@@ -31,7 +31,7 @@ def writable(actor: Actor) -> QuerySet[Dataset]:
 
 
 def binned(actor: Actor) -> QuerySet[Dataset]:
-    """What the actor may take out of the bin again."""
+    """Datasets in the bin that the actor may restore."""
     return owned.binned(actor, _rows())
 
 
@@ -42,16 +42,16 @@ def _rows() -> QuerySet[Dataset]:
 
 def get(actor: Actor, dataset_id: UUID) -> Dataset:
     """One readable dataset; `NotFound` otherwise."""
-    return owned.one(visible(actor).filter(pk=dataset_id))
+    return owned.get_or_not_found(visible(actor).filter(pk=dataset_id))
 
 
 def get_writable(actor: Actor, dataset_id: UUID) -> Dataset:
-    """One dataset to write to: `NotFound` where it cannot be seen, `Denied` where it can only be read."""
+    """One dataset to write to: `NotFound` if it cannot be seen, `Denied` if it can only be read."""
     return owned.require_writable(actor, get(actor, dataset_id))
 
 
 def get_binned(actor: Actor, dataset_id: UUID) -> Dataset:
-    return owned.one(binned(actor).filter(pk=dataset_id))
+    return owned.get_or_not_found(binned(actor).filter(pk=dataset_id))
 
 
 def versions(dataset: Dataset) -> QuerySet[DatasetVersion]:
@@ -83,7 +83,7 @@ def get_version(actor: Actor, version_id: UUID) -> DatasetVersion:
 def create(actor: Actor, *, name: str, note: str = "") -> Dataset:
     """A dataset of the actor's own, without a version yet. Raises `Invalid`."""
     actor.require(Permission.STORAGE_USE)
-    disk.refuse_when_full()
+    disk.require_free_space()
     try:
         with transaction.atomic():
             dataset: Dataset = Dataset.objects.create(
@@ -95,7 +95,7 @@ def create(actor: Actor, *, name: str, note: str = "") -> Dataset:
             )
             owned.log(actor, dataset, "created", after={"name": dataset.name})
     except IntegrityError as error:
-        raise taken() from error
+        raise name_taken() from error
     dataset.refresh_from_db()
     return dataset
 
@@ -105,23 +105,23 @@ def rename(actor: Actor, dataset: Dataset, *, name: str, note: str | None = None
 
 
 def delete(actor: Actor, dataset: Dataset) -> None:
-    """Into the bin with all versions. `Conflict` while something that lives mounts one of them."""
+    """Move it to the bin with all versions. `Conflict` while live work mounts one of them."""
     require_manage(actor, dataset)
     for version in versions(dataset):
         user = live_mounts(version.relative_path).first()
         if user is not None:
             text = _("“%(name)s” uses version %(number)s now.") % {"name": user.name, "number": version.number}
             raise Conflict(text, hint=_("Stop it first, then delete the dataset."))
-    owned.into_bin(actor, dataset)
+    owned.move_to_bin(actor, dataset)
 
 
 def restore(actor: Actor, dataset: Dataset) -> None:
-    """Out of the bin again. `Conflict` where its name has been taken meanwhile."""
+    """Restore it from the bin. `Conflict` if its name has been taken meanwhile."""
     owned.restore(actor, dataset, name_taken=_("Another dataset has this name now."))
 
 
 def purge(actor: Actor, dataset: Dataset) -> None:
-    """For good: versions, rows and what they held of the quota. Contents go with the next collection."""
+    """Remove it for good: versions, rows and their quota. The next collection removes the contents."""
     require_manage(actor, dataset)
     with transaction.atomic():
         row = owned.locked_in_bin(dataset)
@@ -134,7 +134,7 @@ def purge(actor: Actor, dataset: Dataset) -> None:
         if draft is not None:
             services.remove_folder(draft)
         for root in roots:
-            disk.discard(root)
+            disk.move_to_trash(root)
 
 
 def _drop(dataset: Dataset, version: DatasetVersion) -> None:
@@ -147,16 +147,16 @@ def _drop(dataset: Dataset, version: DatasetVersion) -> None:
     )
     manifest = version.manifest
     version.delete()
-    trees.forget(manifest)
+    trees.drop_manifest(manifest)
 
 
 def purge_due(actor: Actor) -> int:
-    """Empty the bin of what has lain there long enough; the number of datasets removed."""
+    """Purge datasets that have been in the bin long enough; returns how many."""
     return owned.purge_due(actor, Dataset.objects.all(), purge)
 
 
 def mount_of(version: DatasetVersion, target: str) -> DataMount:
-    """The kernel's mount of a version: always read-only. `Conflict` where its dataset is in the bin."""
+    """The kernel's mount of a version: always read-only. `Conflict` if its dataset is in the bin."""
     if version.dataset.deleted_at is not None:
         text = _("The dataset %(name)s is in the bin.") % {"name": version.dataset.name}
         raise Conflict(text, hint=_("Restore it first."))

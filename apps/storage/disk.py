@@ -1,4 +1,4 @@
-"""The platform's disk: where files lie, when it is full, how a large tree is removed without anyone waiting."""
+"""The platform's disk: where files are, when it is full, and how large trees are removed in the background."""
 
 import fcntl
 import os
@@ -24,7 +24,7 @@ def data_root() -> Path:
     return Path(settings.PLSTACK_HOME) / "data"
 
 
-def refuse_when_full() -> None:
+def require_free_space() -> None:
     """Raise `Unavailable` at nine tenths of the disk's space, or of the files that it has room for."""
     disk, inodes = shutil.disk_usage(settings.PLSTACK_HOME), os.statvfs(settings.PLSTACK_HOME)
     if disk.used / max(1, disk.used + disk.free) >= MAX_DISK_USED:
@@ -40,23 +40,23 @@ def refuse_when_full() -> None:
 
 
 def trash() -> Path:
-    """Where trees wait to be removed; reachable by nobody but the platform."""
+    """The folder of trees that wait to be removed; only the platform can reach it."""
     folder = data_root() / ".trash"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
 
 
-def discard(path: Path) -> None:
-    """Take a tree away at once; its files are removed by `empty_trash` later. Nothing there is no error."""
+def move_to_trash(path: Path) -> None:
+    """Move a tree to the trash at once; `empty_trash` removes its files later. A missing tree is no error."""
     with suppress(FileNotFoundError):
         path.rename(trash() / uuid4().hex)
 
 
 def empty_trash() -> int:
-    """Remove what was discarded; the number of trees.
+    """Remove what is in the trash; returns the number of trees.
 
-    Folders in a tree are moved up into the trash and emptied there in their turn: nothing recurses however deep a
-    program has nested them, no tree keeps another waiting for long, and whoever is killed here has lost nothing.
+    Folders in a tree are moved up into the trash and emptied there in their turn: nothing recurses however deeply a
+    program has nested them, no tree delays another for long, and being killed here loses nothing.
     """
     found = os.listdir(trash())
     waiting = deque(found)
@@ -68,7 +68,7 @@ def empty_trash() -> int:
 
 
 def _emptied(top: int, name: str) -> list[str]:
-    """Remove one entry of the trash; the names under which the folders that were in it now wait there."""
+    """Remove one entry of the trash; returns the names under which its folders now wait there."""
     if not stat.S_ISDIR(os.stat(name, dir_fd=top, follow_symlinks=False).st_mode):
         os.unlink(name, dir_fd=top)
         return []
@@ -94,13 +94,13 @@ def _opened(path: Path | str, parent: int | None = None) -> Iterator[int]:
 
 
 def staging(organisation_id: UUID, job_id: UUID | str = "") -> Path:
-    """Where a job puts its files together before they appear in their tree; reachable by nobody but the platform."""
+    """Where a job assembles its files before they appear in their tree; only the platform can reach it."""
     return data_root() / str(organisation_id) / "staging" / str(job_id)
 
 
 @contextmanager
-def turn(name: str) -> Iterator[bool]:
-    """Whether this process is the only one of this machine at the work of that name, until the block ends.
+def exclusive_turn(name: str) -> Iterator[bool]:
+    """Whether this process alone on this machine does the work of that name, until the block ends.
 
     A lock of the kernel's: it ends with the process, however that ends, and needs no database.
     """

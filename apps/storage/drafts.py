@@ -1,4 +1,4 @@
-"""Drafts: where uploads for a dataset's next version wait. They hold no quota, but never more than is left of it.
+"""Drafts hold uploads for a dataset's next version. They take no quota, but never exceed what is left of it.
 
 A version takes quota when it is made; until then a draft may grow to what the tightest level leaves, less what other
 drafts of the organisation hold already.
@@ -26,12 +26,12 @@ def draft_of(actor: Actor, dataset: Dataset) -> Folder:
         if row.draft is None:
             row.draft = services.create_folder(actor, kind=FolderKind.DRAFT)
             row.save(update_fields=["draft"])
-    fit(row.draft)
+    update_limit(row.draft)
     return row.draft
 
 
-def fit(draft: Folder) -> None:
-    """Set the draft's limit to what the quotas leave now; called before anything is added."""
+def update_limit(draft: Folder) -> None:
+    """Set the draft's limit to what the quotas leave now; call it before anything is added."""
     left = _left(draft)
     others = Folder.objects.filter(kind=FolderKind.DRAFT, organisation_id=draft.organisation_id).exclude(pk=draft.pk)
     held: int = others.aggregate(total=Sum("used_bytes"))["total"] or 0
@@ -49,8 +49,8 @@ def _left(draft: Folder) -> int | None:
     return min((max(0, (row.limit or 0) - row.used) for row in rows), default=None)
 
 
-def clear(dataset: Dataset) -> None:
-    """What was uploaded is in a version now; the next one starts from nothing."""
+def clear_draft(dataset: Dataset) -> None:
+    """Empty the draft after its uploads have become a version."""
     with transaction.atomic():
         row = Dataset.objects.select_for_update().get(pk=dataset.pk)
         draft = row.draft

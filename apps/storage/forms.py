@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from apps.common.actor import Actor
 from apps.storage import volumes
 from apps.storage.choices import Right
-from apps.storage.choosing import Chosen, posted
+from apps.storage.choosing import Chosen, mounts_from_post
 from apps.storage.sharing import Shared
 from apps.tenants.models import Membership
 
@@ -22,7 +22,7 @@ class MountsForm(forms.Form):
 
     def chosen(self) -> tuple[Chosen, ...]:
         """Volumes and datasets to mount: as chosen in the page, or as they were set at first."""
-        return posted(self.data) if self.is_bound else tuple(self.initial.get("mounts", ()))
+        return mounts_from_post(self.data) if self.is_bound else tuple(self.initial.get("mounts", ()))
 
 
 class SizeField(forms.DecimalField):

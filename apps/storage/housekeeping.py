@@ -1,4 +1,4 @@
-"""What was begun and given up: manifests that nobody finishes, contents that nothing refers to."""
+"""Clean up abandoned work: unfinished manifests, unreferenced contents."""
 
 from datetime import timedelta
 from uuid import UUID
@@ -6,7 +6,7 @@ from uuid import UUID
 from apps.common.clock import db_now
 from apps.storage import objects, trees, uploads
 from apps.storage.choices import OPEN_JOBS
-from apps.storage.disk import data_root, discard
+from apps.storage.disk import data_root, move_to_trash
 from apps.storage.models import DatasetVersion, Job, Manifest
 
 # A capture touches its manifest with every batch; one that has not for so long is nobody's any more.
@@ -17,11 +17,11 @@ FORGOTTEN = timedelta(days=7)
 def sweep() -> None:
     """Call in the platform's scope."""
     for manifest in Manifest.objects.filter(complete=False, touched_at__lt=db_now() - ABANDONED)[:20]:
-        trees.forget(manifest)
+        trees.drop_manifest(manifest)
     uploads.sweep()
     _forget_jobs()
     _clear_staging()
-    while objects.collect():
+    while objects.collect_garbage():
         pass
 
 
@@ -31,21 +31,21 @@ def _forget_jobs() -> None:
     begun = [job.parameters["manifest"] for job in old if "manifest" in job.parameters]
     made = DatasetVersion.objects.filter(manifest_id__in=begun).values("manifest_id")
     for manifest in Manifest.objects.filter(pk__in=begun).exclude(pk__in=made):
-        trees.forget(manifest)
+        trees.drop_manifest(manifest)
     old.delete()
 
 
 def _clear_staging() -> None:
-    """What jobs had put aside that were cancelled or ended without a chance to take it away."""
+    """Remove the staging folders of jobs that were cancelled or died."""
     aside = list(data_root().glob("*/staging/*"))
     alive = Job.objects.filter(status__in=OPEN_JOBS, pk__in=[path.name for path in aside])
     kept = {str(pk) for pk in alive.values_list("pk", flat=True)}
     for path in aside:
         if path.name not in kept:
-            discard(path)
+            move_to_trash(path)
 
 
 def adopt() -> None:
-    """Find contents without a row, in every organisation that keeps any; reads whole folders, so once a day."""
+    """Find contents without a row in every organisation; reads whole folders, so run it once a day."""
     for store in data_root().glob("*/objects"):
         objects.adopt_strays(UUID(store.parent.name))

@@ -1,4 +1,4 @@
-"""Work on files that outlives a request: begun by a person, done as that person by the files process."""
+"""Work on files that outlives a request: requested by a person, done as that person by the files process."""
 
 import time
 from collections.abc import Mapping
@@ -27,14 +27,14 @@ MAX_OPEN = 100
 FAILURES_SHOWN = timedelta(hours=1)
 
 
-class TakenAway(Exception):
-    """The job was cancelled, or another child has it now: stop without a word."""
+class JobLost(Exception):
+    """The job was cancelled, or another child has it now: stop silently."""
 
 
 class Ticket:
-    """The child's hold on a job: counts what is done, tells the row about once a second that it got further.
+    """A child's claim on a job: counts what is done and reports progress to the row about once a second.
 
-    Work that takes hours ends soon after the owner's right to one of its trees has ended.
+    Long work ends soon after the owner loses the right to one of its trees.
     """
 
     def __init__(self, job: Job) -> None:
@@ -46,24 +46,24 @@ class Ticket:
         self._told = 0.0
 
     def tell(self, files: int, size: int) -> None:
-        """So much more is done; zeros for the next piece of one large file.
+        """Add to what is done; zeros for the next piece of one large file.
 
-        Raises `TakenAway` where the job is not ours any more, `Unavailable` where the disk runs full: a tree may fill
-        more than it is said to hold; else as `root` does.
+        Raises `JobLost` if the job is not ours any more, `Unavailable` if the disk runs full: a tree may fill more than
+        it is said to hold; else as `root` does.
         """
         self.files += files
         self.size += size
         if time.monotonic() - self._told > TOLD_EVERY_S:
             self._told = time.monotonic()
-            if not states.beat(self.job, files=self.files, size=self.size):
-                raise TakenAway
-            disk.refuse_when_full()
+            if not states.report_progress(self.job, files=self.files, size=self.size):
+                raise JobLost
+            disk.require_free_space()
         if time.monotonic() - self._confirmed > RECHECK_S:
             self._confirmed = time.monotonic()
             self._confirm()
 
     def root(self, actor: Actor, address: list[str], *, write: bool = False) -> Root:
-        """The tree of this kind and id, which is asked for again while the job runs. Raises `NotFound`, `Denied`."""
+        """The tree of this kind and id, whose rights are rechecked while the job runs. Raises `NotFound`, `Denied`."""
         self._roots.append((address, write))
         return resolve(actor, address[0], UUID(address[1]), write=write)
 
@@ -74,17 +74,17 @@ class Ticket:
                 resolve(actor, address[0], UUID(address[1]), write=write)
 
     def forget(self) -> None:
-        """Begun anew: what an earlier try counted is gone."""
+        """Reset the counts of an earlier try."""
         self.files = self.size = 0
         self.close()
 
     def close(self) -> None:
         """The last figures."""
-        states.beat(self.job, files=self.files, size=self.size)
+        states.report_progress(self.job, files=self.files, size=self.size)
 
 
 def owner_of(job: Job) -> Actor:
-    """Whoever began it, with the rights that they have now; raises `Denied` for who is no member any more."""
+    """The owner as an actor with their present rights; raises `Denied` if they are no longer a member."""
     owner = User.objects.filter(pk=job.owner_id, is_active=True).first()
     if owner is None:
         raise Denied(Permission.STORAGE_USE)
@@ -101,7 +101,7 @@ def start(
     root_kind: RootKind | str = "",
     total_bytes: int = 0,
 ) -> Job:
-    """Queue work; it starts within a second or two where it is its organisation's turn. Raises `Conflict`."""
+    """Queue work; it starts within a second or two if it is its organisation's turn. Raises `Conflict`."""
     if Job.objects.filter(owner_id=actor.person(), status__in=OPEN_JOBS).count() >= MAX_OPEN:
         raise Conflict(_("Too many of your jobs on files are waiting."), hint=_("Wait until some are done."))
     job: Job = Job.objects.create(
@@ -118,13 +118,13 @@ def start(
     return job
 
 
-def of_subject(subject_id: UUID) -> QuerySet[Job]:
+def open_jobs_of(subject_id: UUID) -> QuerySet[Job]:
     """Open jobs about an object, oldest first, for those who may see the object."""
     return Job.objects.filter(subject_id=subject_id, status__in=OPEN_JOBS).order_by("created_at")
 
 
-def announce(job: Job, total_bytes: int) -> None:
-    """How much there is to do, once that is known."""
+def set_total(job: Job, total_bytes: int) -> None:
+    """Record how much there is to do, once that is known."""
     Job.objects.filter(pk=job.pk).update(total_bytes=total_bytes)
 
 
@@ -139,15 +139,15 @@ def ahead_of(job: Job) -> int:
     return running + turns.ahead(own, others.values_list("count", flat=True))
 
 
-def failed_lately(subject_id: UUID) -> QuerySet[Job]:
-    """What failed about an object within the last hour, newest first: its page says why."""
+def recent_failures(subject_id: UUID) -> QuerySet[Job]:
+    """Jobs about an object that failed within the last hour, newest first; its page says why."""
     since = db_now() - FAILURES_SHOWN
     rows = Job.objects.filter(subject_id=subject_id, status=JobStatus.FAILED, ended_at__gt=since)
     return rows.order_by("-ended_at")[:5]
 
 
-def recent(subject_id: UUID) -> Job | None:
-    """The latest job about an object, whatever became of it."""
+def latest_job(subject_id: UUID) -> Job | None:
+    """The latest job about an object, in whatever state."""
     job: Job | None = Job.objects.filter(subject_id=subject_id).order_by("-created_at").first()
     return job
 
@@ -161,5 +161,5 @@ def get(actor: Actor, job_id: UUID) -> Job:
 
 
 def cancel(actor: Actor, job: Job) -> None:
-    """What it had put aside is removed; what it replaced file by file stays as it is."""
+    """Cancel it: its staging is removed; files that it has already replaced stay."""
     states.stop(job)

@@ -1,4 +1,4 @@
-"""What is in a folder, a page at a time: 100,000 names are read, only those shown are looked at closely."""
+"""The contents of a folder, page by page: reads all names, but calls stat only for those shown."""
 
 import os
 import stat
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from apps.storage.safe_open import HIDDEN, folder_beneath, parts_of
+from apps.storage.safe_open import HIDDEN, open_folder, split_path
 
 PER_PAGE = 100
 Key = Callable[[os.DirEntry[str]], tuple[object, ...]]
@@ -42,14 +42,14 @@ def page_of(
     Links and special files are not shown. Raises `NotFound`, `Invalid`.
     """
     wanted = search.casefold()
-    with folder_beneath(root, path) as parent, os.scandir(parent) as found:
+    with open_folder(root, path) as parent, os.scandir(parent) as found:
         shown = [entry for entry in found if _is_shown(entry) and wanted in entry.name.casefold()]
         shown.sort(key=_ORDERS.get(order.lstrip("-"), _by_name), reverse=order.startswith("-"))
         shown.sort(key=lambda entry: not entry.is_dir(follow_symlinks=False))
         pages = max(1, -(-len(shown) // per_page))
         number = min(max(1, number), pages)
         part = shown[(number - 1) * per_page : number * per_page]
-        prefix = "".join(f"{name}/" for name in parts_of(path))
+        prefix = "".join(f"{name}/" for name in split_path(path))
         entries = tuple(entry for one in part if (entry := _entry(one, prefix)) is not None)
     return Page(entries, len(shown), number, pages)
 
@@ -98,15 +98,15 @@ def _entry(found: os.DirEntry[str], prefix: str) -> Entry | None:
 
 
 def readable(name: str) -> str:
-    """A name that is no text is shown with marks for what cannot be read; it cannot be opened by that name."""
+    """A name that is not valid text, with marks for undecodable bytes; it cannot be opened by that name."""
     return name.encode(errors="surrogateescape").decode(errors="replace")
 
 
 def folders_of(root: Path, path: str = "", *, limit: int = 500) -> list[Entry]:
     """The folders in a folder, by name: one level of the tree in which a person chooses a target."""
-    with folder_beneath(root, path) as parent, os.scandir(parent) as entries:
+    with open_folder(root, path) as parent, os.scandir(parent) as entries:
         names = sorted((entry for entry in entries if _is_folder(entry)), key=_by_name)[:limit]
-        prefix = "".join(f"{name}/" for name in parts_of(path))
+        prefix = "".join(f"{name}/" for name in split_path(path))
         return [entry for one in names if (entry := _entry(one, prefix)) is not None]
 
 

@@ -1,14 +1,16 @@
-"""What the meter of billing is told of: every volume by its size, every dataset by what its versions take.
+"""Report storage to billing's meter: every volume by its size, every dataset by what its versions take.
 
-The same room that quotas count, so a thing in the bin is metered until it is purged. A dataset's versions are rounded
-up together: twenty small versions are not twenty GiB.
+It is the same space that quotas count, so what is in the bin is metered until it is purged. A dataset's versions are
+rounded up together: twenty small versions are not twenty GiB.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator
+from uuid import UUID
 
 from django.db.models import Sum
 
-from apps.billing.storage.services import Stored, meter_storage
+from apps.billing.storage.services import StoredItem, meter_storage
 from apps.storage.models import Dataset, Volume
 
 MIB_PER_GIB = 1024
@@ -19,20 +21,28 @@ def meter() -> None:
     meter_storage([*_volumes(), *_datasets()])
 
 
-def _volumes() -> Iterator[Stored]:
+def _volumes() -> Iterator[StoredItem]:
     columns = Volume.objects.values_list("pk", "organisation_id", "owner_id", "name", "size_mib")
     for pk, organisation_id, owner_id, name, size_mib in columns.iterator():
-        yield Stored(pk, organisation_id, owner_id, name, gib(size_mib or 0))
+        yield StoredItem(pk, organisation_id, owner_id, name, gib(size_mib or 0))
 
 
-def _datasets() -> Iterator[Stored]:
+def _datasets() -> Iterator[StoredItem]:
     rows = Dataset.objects.annotate(mib=Sum("versions__reserved_mib"))
     for pk, organisation_id, owner_id, name, mib in rows.values_list(
         "pk", "organisation_id", "owner_id", "name", "mib"
     ).iterator():
-        yield Stored(pk, organisation_id, owner_id, name, gib(mib or 0))
+        yield StoredItem(pk, organisation_id, owner_id, name, gib(mib or 0))
 
 
 def gib(mib: int) -> int:
     """Rounded up."""
     return -(-mib // MIB_PER_GIB)
+
+
+def stored_gib() -> dict[UUID, int]:
+    """GiB that each organisation keeps, as they are metered. Call it in the platform's scope."""
+    found: dict[UUID, int] = defaultdict(int)
+    for item in (*_volumes(), *_datasets()):
+        found[item.organisation_id] += item.gib
+    return {organisation_id: size for organisation_id, size in found.items() if size}

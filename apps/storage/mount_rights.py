@@ -1,4 +1,4 @@
-"""Whether owners of workloads may still mount what they chose: `settings.MOUNT_RIGHTS`, asked before each start.
+"""Whether owners of workloads may still mount what they chose: `settings.MOUNT_RIGHTS`, checked before each start.
 
 The rule is that of `owned.visible` and `owned.writable`, answered for many people and objects in four queries.
 """
@@ -8,7 +8,7 @@ from uuid import UUID
 
 from apps.common.permissions import Permission
 from apps.storage.choices import Right, RootKind
-from apps.storage.choosing import Chosen, chosen_of
+from apps.storage.choosing import Chosen, chosen_mounts
 from apps.storage.models import Dataset, DatasetShare, DatasetVersion, Volume, VolumeShare
 from apps.workloads.start_rights import LostMount, MountRequest
 
@@ -19,12 +19,12 @@ Wish = tuple[MountRequest, Chosen, str]
 
 
 def lost_mounts(requests: Sequence[MountRequest]) -> dict[UUID, LostMount]:
-    """For each workload that has one, the first mount that its owner has no right to any more."""
+    """By workload, the first mount to which its owner has lost the right."""
     wishes = [
         (request, chosen, mount.target)
         for request in requests
         for mount in request.mounts
-        for chosen in chosen_of([mount])
+        for chosen in chosen_mounts([mount])
     ]
     things, grants = _things(wishes), _grants(wishes)
     found: dict[UUID, LostMount] = {}
@@ -65,7 +65,7 @@ def _ids(wishes: Sequence[Wish], kind: RootKind) -> set[UUID]:
 
 
 def _lost(request: MountRequest, chosen: Chosen, thing: Volume | Dataset | None, grants: Grants) -> Right | None:
-    """The right that is missing; None where all is in order. A version is never written to."""
+    """The missing right, or None. A version is never written to."""
     if thing is None or thing.deleted_at is not None or thing.organisation_id != request.organisation_id:
         return Right.READ
     if not _allows(request, thing, Right.READ, grants):

@@ -1,4 +1,4 @@
-"""What lives and has a folder mounted: read from the frozen specs, the only place that is never wrong about it."""
+"""Which live workloads mount a folder: read from their frozen specs, which are always right about it."""
 
 from django.db.models import QuerySet
 
@@ -14,6 +14,6 @@ def live_mounts(relative_path: str, *, writing: bool = False) -> QuerySet[Worklo
 
 
 def written_folders() -> set[str]:
-    """Relative paths of all folders that something alive may be writing to."""
+    """Relative paths of all folders that live workloads may be writing to."""
     specs = Workload.objects.filter(status__in=LIVE).values_list("spec__mounts", flat=True)
     return {mount["source"] for mounts in specs for mount in mounts or () if not mount["read_only"]}

@@ -20,5 +20,5 @@ def clean_name(name: str) -> str:
     return cleaned
 
 
-def taken() -> Invalid:
+def name_taken() -> Invalid:
     return Invalid.field("name", _("You have one of this name already."))

@@ -50,7 +50,7 @@ class Notebook:
 
 
 def read_notebook(root: Root, path: str) -> Notebook:
-    """The notebook at `path`. `Invalid` for what is none or is larger than 8 MiB, `NotFound`."""
+    """The notebook at `path`. Raises `Invalid` if it is not one or larger than 8 MiB, and `NotFound`."""
     descriptor = open_file(root.path, path)
     try:
         if os.fstat(descriptor).st_size > MAX_NOTEBOOK:

@@ -1,7 +1,7 @@
-"""The content store on the disk: each organisation's contents, once, under their SHA-256.
+"""The content store on the disk: each content once per organisation, under its SHA-256.
 
 A content is written beside and renamed into place, so what lies under a hash is whole. Its row in the database is
-the lock that everyone holds who refers to it or removes it; `collect` removes what nothing refers to any more.
+the lock that everyone holds who refers to it or removes it; `collect_garbage` removes what nothing refers to any more.
 """
 
 import ctypes
@@ -31,7 +31,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """A content that was read and lies aside; `path` is renamed into place or removed."""
+    """A content that was read and staged; `path` is renamed into place or removed."""
 
     sha256: bytes
     size: int
@@ -48,9 +48,9 @@ def object_path(organisation_id: UUID, sha256: bytes) -> Path:
 
 
 def stage(organisation_id: UUID, source: int, tick: Tick | None = None) -> Staged:
-    """Copy an open file aside and hash exactly the bytes that were kept, even of a file that changes meanwhile.
+    """Copy an open file to staging and hash exactly the bytes copied, even if the file changes meanwhile.
 
-    `tick` is called for each piece; what it raises ends the copy, of which nothing is left.
+    `tick` is called for each piece; an exception from it ends the copy and leaves nothing behind.
     """
     waiting = store_of(organisation_id) / "tmp"
     waiting.mkdir(parents=True, exist_ok=True)
@@ -99,8 +99,8 @@ def write_all(target: int, data: bytes) -> None:
         view = view[os.write(target, view) :]
 
 
-def sync(organisation_id: UUID) -> None:
-    """Let what was staged reach the disk before rows speak of it."""
+def flush_staged(organisation_id: UUID) -> None:
+    """Flush staged files to the disk before rows refer to them."""
     descriptor = os.open(store_of(organisation_id), os.O_RDONLY)
     try:
         _libc.syncfs(descriptor)
@@ -108,13 +108,13 @@ def sync(organisation_id: UUID) -> None:
         os.close(descriptor)
 
 
-def keep(organisation_id: UUID, contents: dict[bytes, int], staged: dict[bytes, Path]) -> set[bytes]:
-    """Own the rows of `contents` (hash → size) until the transaction ends and put `staged` files in their place.
+def store_contents(organisation_id: UUID, contents: dict[bytes, int], staged: dict[bytes, Path]) -> set[bytes]:
+    """Lock the rows of `contents` (hash → size) until the transaction ends and put `staged` files in their place.
 
-    Answers with the hashes whose file is missing: nothing was staged for them and the store no longer has them.
+    Returns the hashes whose file is missing: nothing was staged for them and the store no longer has them.
     """
     rows = [StoredObject(organisation_id=organisation_id, sha256=key, size=contents[key]) for key in sorted(contents)]
-    # Updating, even to the same size, takes the lock that `collect` respects.
+    # Updating, even to the same size, takes the lock that `collect_garbage` respects.
     StoredObject.objects.bulk_create(
         rows, update_conflicts=True, unique_fields=["organisation", "sha256"], update_fields=["size"]
     )
@@ -131,11 +131,11 @@ def keep(organisation_id: UUID, contents: dict[bytes, int], staged: dict[bytes, 
     return missing
 
 
-def collect(*, limit: int = 1000) -> int:
-    """Remove contents that nothing refers to; how many. Call in the platform's scope, as often as you like.
+def collect_garbage(*, limit: int = 1000) -> int:
+    """Remove unreferenced contents; returns how many. Call in the platform's scope, any number of times.
 
-    First the rows are locked, then asked again in a fresh snapshot: a manifest that took one of them meanwhile
-    held the same lock and is seen now.
+    The rows are locked first and then checked again in a new snapshot: a manifest that took one of them meanwhile held
+    the same lock and is seen now.
     """
     with transaction.atomic():
         free = _unreferenced(StoredObject.objects.all()).order_by("pk")[:limit].values_list("pk", flat=True)
@@ -154,9 +154,9 @@ def _unreferenced(rows: QuerySet[StoredObject]) -> QuerySet[StoredObject]:
 
 
 def adopt_strays(organisation_id: UUID) -> int:
-    """Give rows to files that a killed process put in place without one, so that `collect` finds them; how many.
+    """Give rows to files that a killed process left without one, so that `collect_garbage` finds them; how many.
 
-    Also removes what was staged and forgotten for a day.
+    Also removes staged files older than a day.
     """
     store, found = store_of(organisation_id), 0
     with suppress(FileNotFoundError):

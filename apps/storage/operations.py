@@ -1,4 +1,4 @@
-"""Making, renaming, moving and deleting inside one tree. No link is followed, nothing is overwritten unasked."""
+"""Create, rename, move and delete inside one tree, without following links or overwriting unasked."""
 
 import ctypes
 import errno
@@ -15,16 +15,16 @@ from apps.common.errors import Conflict, Invalid, NotFound, Unavailable
 from apps.storage import disk
 from apps.storage.choices import Clash
 from apps.storage.roots import Root, row_of
-from apps.storage.safe_open import folder_beneath, folder_of_names, make_folder, parts_of, walk
-from apps.storage.usage import BRIEF_S, guard, measure
+from apps.storage.safe_open import make_folder, open_folder, open_folder_by_names, split_path, walk
+from apps.storage.usage import BRIEF_S, measure, write_budget
 
 RENAME_NOREPLACE = 1
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
 @contextmanager
-def in_words() -> Iterator[None]:
-    """What the disk refuses, as a sentence."""
+def disk_errors_as_refusals() -> Iterator[None]:
+    """Convert errors of the disk to refusals with a sentence."""
     try:
         yield
     except FileNotFoundError as error:
@@ -44,8 +44,8 @@ def in_words() -> Iterator[None]:
 
 
 def clean_entry(name: str) -> str:
-    """One name of a file or folder that a person chose; `Invalid` for more than a name."""
-    parts = parts_of(name.strip())
+    """A file or folder name that a person chose; `Invalid` if it is more than a name."""
+    parts = split_path(name.strip())
     if len(parts) != 1 or "\\" in name:
         raise Invalid.field("name", _("Give a name without slashes."))
     return parts[0]
@@ -54,21 +54,21 @@ def clean_entry(name: str) -> str:
 def create_folder(root: Root, path: str, name: str) -> str:
     """A new folder in the folder `path`; its path. `Conflict` where the name is taken."""
     cleaned = clean_entry(name)
-    with guard(row_of(root)) as budget, in_words(), folder_beneath(root.path, path) as parent:
+    with write_budget(row_of(root)) as budget, disk_errors_as_refusals(), open_folder(root.path, path) as parent:
         budget.take(0, 1)
         try:
             make_folder(parent, cleaned)
         except OSError:
             budget.give(0, 1)
             raise
-    return "/".join((*parts_of(path), cleaned))
+    return "/".join((*split_path(path), cleaned))
 
 
 def rename(root: Root, path: str, name: str) -> str:
-    """Another name in the same folder; the new path. `Conflict` where it is taken."""
+    """Rename within the same folder; returns the new path. `Conflict` if the name is taken."""
     *folders, old = _names(path)
     cleaned = clean_entry(name)
-    with in_words(), folder_of_names(root.path, folders) as parent:
+    with disk_errors_as_refusals(), open_folder_by_names(root.path, folders) as parent:
         os.stat(old, dir_fd=parent, follow_symlinks=False)
         if cleaned != old:
             rename_new(parent, old, parent, cleaned)
@@ -76,27 +76,27 @@ def rename(root: Root, path: str, name: str) -> str:
 
 
 def move(root: Root, paths: Sequence[str], folder: str, clash: Clash = Clash.KEEP_BOTH) -> list[str]:
-    """Into another folder of the same tree; the new paths, without what was skipped."""
+    """Move into another folder of the same tree; returns the new paths, without what was skipped."""
     moved = []
-    with in_words(), folder_beneath(root.path, folder) as target:
+    with disk_errors_as_refusals(), open_folder(root.path, folder) as target:
         for path in paths:
             *folders, name = _names(path)
-            if tuple(folders) == parts_of(folder):
+            if tuple(folders) == split_path(folder):
                 continue
-            with folder_of_names(root.path, folders) as parent:
+            with open_folder_by_names(root.path, folders) as parent:
                 os.stat(name, dir_fd=parent, follow_symlinks=False)
-                placed = put(parent, name, target, name, clash)
+                placed = move_entry(parent, name, target, name, clash)
             if placed:
-                moved.append("/".join((*parts_of(folder), placed)))
+                moved.append("/".join((*split_path(folder), placed)))
     return moved
 
 
-def put(source: int, name: str, target: int, wanted: str, clash: Clash) -> str | None:
-    """Rename an entry of one open folder into another as `clash` says; its name there, None where it was skipped."""
+def move_entry(source: int, name: str, target: int, wanted: str, clash: Clash) -> str | None:
+    """Move an entry from one open folder to another as `clash` says; returns its new name, None if skipped."""
     if clash is Clash.REPLACE and _is_file(target, wanted) is not False:
         os.rename(name, wanted, src_dir_fd=source, dst_dir_fd=target)
         return wanted
-    for candidate in candidates(wanted):
+    for candidate in numbered_names(wanted):
         try:
             rename_new(source, name, target, candidate)
         except FileExistsError:
@@ -109,15 +109,15 @@ def put(source: int, name: str, target: int, wanted: str, clash: Clash) -> str |
     raise FileExistsError(wanted)
 
 
-def appear(aside: Path, target: int, wanted: str, clash: Clash) -> str | None:
+def place_tree(aside: Path, target: int, wanted: str, clash: Clash) -> str | None:
     """A tree or file of the platform's own, given to the open folder's owner and put into it as `clash` says."""
-    with folder_beneath(aside.parent, "") as source:
+    with open_folder(aside.parent, "") as source:
         give_tree(aside, target)
-        return put(source, aside.name, target, wanted, clash)
+        return move_entry(source, aside.name, target, wanted, clash)
 
 
 def give_tree(aside: Path, folder: int) -> None:
-    """Let what nobody else can reach yet belong to whom the open folder belongs to."""
+    """Give a tree that nobody else can reach yet to the open folder's owner."""
     owner = os.fstat(folder)
     if os.geteuid() != 0 or owner.st_uid == 0:
         return
@@ -127,7 +127,7 @@ def give_tree(aside: Path, folder: int) -> None:
             os.chown(found.name, owner.st_uid, owner.st_gid, dir_fd=found.parent, follow_symlinks=False)
 
 
-def candidates(name: str) -> Iterator[str]:
+def numbered_names(name: str) -> Iterator[str]:
     """`data.csv`, `data (2).csv`, `data (3).csv` …"""
     yield name
     suffix = "".join(PurePosixPath(name).suffixes[-2:]) if name.endswith((".gz", ".xz", ".bz2", ".zst")) else ""
@@ -138,7 +138,7 @@ def candidates(name: str) -> Iterator[str]:
 
 
 def _is_file(parent: int, name: str) -> bool | None:
-    """None where nothing is there."""
+    """Whether it is a file; None if nothing is there."""
     with suppress(FileNotFoundError):
         return stat.S_ISREG(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode)
     return None
@@ -155,22 +155,22 @@ def rename_new(source: int, name: str, target: int, wanted: str) -> None:
 
 
 def delete(root: Root, paths: Sequence[str]) -> int:
-    """Delete files and folders for good; how many entries were named and there.
+    """Delete files and folders for good; returns how many of the named entries existed.
 
-    What they took is free at once; of what is too large to be counted meanwhile, after the next measurement.
+    Their space is free at once, or after the next measurement if they are too large to count meanwhile.
     """
     count = 0
-    with guard(row_of(root)) as budget:
+    with write_budget(row_of(root)) as budget:
         for path in paths:
             *folders, name = _names(path)
-            with suppress(NotFound), in_words(), folder_of_names(root.path, folders) as parent:
+            with suppress(NotFound), disk_errors_as_refusals(), open_folder_by_names(root.path, folders) as parent:
                 budget.give(*_remove(parent, name))
                 count += 1
     return count
 
 
 def _remove(parent: int, name: str) -> tuple[int, int]:
-    """Moved aside in one step, so that nobody meets half of a folder; the bytes and entries that were in it."""
+    """Move it away in one step, so that nobody sees half of a folder; returns its bytes and entries."""
     status = os.stat(name, dir_fd=parent, follow_symlinks=False)
     if not stat.S_ISDIR(status.st_mode):
         os.unlink(name, dir_fd=parent)
@@ -185,7 +185,7 @@ def _remove(parent: int, name: str) -> tuple[int, int]:
 
 
 def _names(path: str) -> tuple[str, ...]:
-    names = parts_of(path)
+    names = split_path(path)
     if not names:
         raise Invalid.field("path", _("Choose a file or a folder."))
     return names

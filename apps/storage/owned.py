@@ -16,8 +16,8 @@ from apps.common.errors import Conflict, Denied, NotFound
 from apps.common.permissions import Permission
 from apps.storage.choices import Right
 from apps.storage.models import Dataset, Volume
-from apps.storage.naming import clean_name, taken
-from apps.storage.sharing import reaches, require_manage
+from apps.storage.naming import clean_name, name_taken
+from apps.storage.sharing import accessible_rows, require_manage
 
 BIN_DAYS = 30
 PURGED_AT_ONCE = 50
@@ -26,29 +26,29 @@ Owned = TypeVar("Owned", Volume, Dataset)
 
 
 def visible(actor: Actor, rows: QuerySet[Owned]) -> QuerySet[Owned]:
-    """Of these, what lies outside the bin and the actor may read."""
+    """Rows outside the bin that the actor may read."""
     actor.require(Permission.PLATFORM_STORAGE_VIEW if actor.platform else Permission.STORAGE_VIEW)
-    return rows.filter(reaches(actor, rows.model, Right.READ), deleted_at__isnull=True)
+    return rows.filter(accessible_rows(actor, rows.model, Right.READ), deleted_at__isnull=True)
 
 
 def writable(actor: Actor, rows: QuerySet[Owned]) -> QuerySet[Owned]:
-    """Of these, what lies outside the bin and the actor may write to."""
+    """Rows outside the bin that the actor may write to."""
     needed = Permission.PLATFORM_STORAGE_MANAGE if actor.platform else Permission.STORAGE_USE
     if not actor.may(needed):
         return rows.none()
-    return rows.filter(reaches(actor, rows.model, Right.WRITE), deleted_at__isnull=True)
+    return rows.filter(accessible_rows(actor, rows.model, Right.WRITE), deleted_at__isnull=True)
 
 
 def binned(actor: Actor, rows: QuerySet[Owned]) -> QuerySet[Owned]:
-    """Of these, what the actor may take out of the bin again."""
+    """Rows in the bin that the actor may restore."""
     rows = rows.filter(deleted_at__isnull=False)
     if actor.platform or actor.may(Permission.STORAGE_MANAGE_ALL):
         return rows
     return rows.filter(owner_id=actor.user_id)
 
 
-def one(rows: QuerySet[Owned]) -> Owned:
-    """The only row; `NotFound` where there is none."""
+def get_or_not_found(rows: QuerySet[Owned]) -> Owned:
+    """The only row; `NotFound` if there is none."""
     thing = rows.first()
     if thing is None:
         raise NotFound
@@ -56,8 +56,8 @@ def one(rows: QuerySet[Owned]) -> Owned:
 
 
 def require_writable(actor: Actor, thing: Owned) -> Owned:
-    """The thing itself; `Denied` where it can only be read."""
-    if not writable(actor, _of(thing)).exists():
+    """The object itself; `Denied` if it can only be read."""
+    if not writable(actor, _rows_of(thing)).exists():
         raise Denied(Permission.STORAGE_USE)
     return thing
 
@@ -69,42 +69,42 @@ def rename(actor: Actor, thing: Owned, *, name: str, note: str | None = None) ->
     after = {"name": clean_name(name), "note": thing.note if note is None else note[:200]}
     try:
         with transaction.atomic():
-            _of(thing).update(**after)
+            _rows_of(thing).update(**after)
             log(actor, thing, "renamed", before=before, after=after)
     except IntegrityError as error:
-        raise taken() from error
+        raise name_taken() from error
 
 
-def into_bin(actor: Actor, thing: Owned) -> None:
-    """From where it can be restored for `BIN_DAYS`. The caller has asked whether anything uses it."""
+def move_to_bin(actor: Actor, thing: Owned) -> None:
+    """Move it to the bin, from which it can be restored for `BIN_DAYS`. The caller has checked that nothing uses it."""
     with transaction.atomic():
         now = db_now()
-        gone = _of(thing).filter(deleted_at__isnull=True)
+        gone = _rows_of(thing).filter(deleted_at__isnull=True)
         if gone.update(deleted_at=now, purge_at=now + timedelta(days=BIN_DAYS)):
             log(actor, thing, "deleted")
 
 
 def restore(actor: Actor, thing: Owned, *, name_taken: str | Promise) -> None:
-    """Out of the bin again. `Conflict` in the words of `name_taken` where its name has been given away meanwhile."""
+    """Out of the bin again. `Conflict` with the text `name_taken` if its name has been taken meanwhile."""
     require_manage(actor, thing)
     try:
         with transaction.atomic():
-            if _of(thing).filter(deleted_at__isnull=False).update(deleted_at=None, purge_at=None):
+            if _rows_of(thing).filter(deleted_at__isnull=False).update(deleted_at=None, purge_at=None):
                 log(actor, thing, "restored")
     except IntegrityError as error:
         raise Conflict(name_taken, hint=_("Rename that one first, then restore this one.")) from error
 
 
 def locked_in_bin(thing: Owned) -> Owned:
-    """The row, locked; `Conflict` where it does not lie in the bin."""
-    row = _of(thing).select_for_update().filter(deleted_at__isnull=False).first()
+    """The row, locked; `Conflict` if it is not in the bin."""
+    row = _rows_of(thing).select_for_update().filter(deleted_at__isnull=False).first()
     if row is None:
         raise Conflict(_("Only what is in the bin can be removed for good."))
     return row
 
 
 def purge_due(actor: Actor, rows: QuerySet[Owned], purge: Callable[[Actor, Owned], None]) -> int:
-    """Empty the bin of what has lain there long enough; the number removed."""
+    """Purge what has been in the bin long enough; returns how many."""
     due = list(rows.filter(purge_at__lte=db_now())[:PURGED_AT_ONCE])
     for thing in due:
         purge(actor, thing)
@@ -131,6 +131,6 @@ def log(
     )
 
 
-def _of(thing: Owned) -> QuerySet[Owned]:
+def _rows_of(thing: Owned) -> QuerySet[Owned]:
     rows: QuerySet[Owned] = type(thing).objects.filter(pk=thing.pk)
     return rows

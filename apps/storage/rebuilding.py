@@ -1,4 +1,4 @@
-"""Files made of a manifest again: real copies where programs may write, links to the store where they may not."""
+"""Recreate files from a manifest: real copies if programs may write to them, else links to the store."""
 
 import errno
 import fcntl
@@ -11,7 +11,7 @@ from pathlib import Path
 from apps.common.errors import Conflict
 from apps.storage.models import EntryKind, Manifest, ManifestEntry
 from apps.storage.objects import FICLONE, Tick, object_path
-from apps.storage.safe_open import SAFE, folder_of_names, open_regular
+from apps.storage.safe_open import SAFE, open_folder_by_names, open_regular
 
 CHUNK = 8 << 20
 Progress = Callable[[int, int], None]
@@ -36,7 +36,7 @@ def materialise(
     for entry in ManifestEntry.objects.filter(manifest=manifest).order_by("path").iterator(chunk_size=2000):
         *folders, name = entry.path.split("/")
         # A walk through a folder that changes may have met a link and, later, a folder in its place: follow none.
-        with folder_of_names(target, folders, create=True) as parent:
+        with open_folder_by_names(target, folders, create=True) as parent:
             _make(entry, parent, name, read_only, tick)
         if progress is not None:
             progress(1, entry.size)
@@ -54,7 +54,7 @@ def _make(entry: ManifestEntry, parent: int, name: str, read_only: bool, tick: T
 
 
 def _link(entry: ManifestEntry, parent: int, name: str) -> bool:
-    """False where the file needs an inode of its own: it is executable, or has as many names as the disk allows."""
+    """Link the file; False if it needs its own inode: it is executable, or has as many links as the disk allows."""
     if entry.mode & 0o111:
         return False
     try:
@@ -90,7 +90,7 @@ def _copy(entry: ManifestEntry, parent: int, name: str, tick: Tick | None) -> No
 
 
 def copy_content(source: int, target: int, tick: Tick | None = None) -> None:
-    """All bytes of one open file into another, empty one: shared blocks where the disk can, else inside the kernel.
+    """Copy all bytes of an open file into an empty one: by shared blocks if the disk can, else inside the kernel.
 
     `tick` is called for each piece, and may raise to give up.
     """

@@ -1,4 +1,4 @@
-"""One handle for every tree of files that people see: a volume, a folder of an environment or a run, a version."""
+"""A common handle for all trees of files: volumes, folders of environments and runs, dataset versions."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +16,7 @@ from apps.storage.models import DatasetVersion, Folder, Volume
 _MANAGERS = {
     FolderKind.CODE: Permission.TRAINING_MANAGE_ALL,
     FolderKind.OUTPUT: Permission.TRAINING_MANAGE_ALL,
+    FolderKind.RESUME: Permission.TRAINING_MANAGE_ALL,
     FolderKind.HOME: Permission.ENVIRONMENTS_MANAGE_ALL,
     FolderKind.DRAFT: Permission.STORAGE_MANAGE_ALL,
 }
@@ -24,7 +25,7 @@ _WRITABLE = frozenset({FolderKind.HOME, FolderKind.DRAFT})
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """Where files lie and what the actor may do with them. `limit` and `used` in bytes; `limit` None: none."""
+    """Where files are and what the actor may do with them. `limit` and `used` in bytes; `limit` None: no limit."""
 
     kind: RootKind
     id: UUID
@@ -38,7 +39,7 @@ class Root:
 
 
 def resolve(actor: Actor, kind: str, root_id: UUID, *, write: bool = False) -> Root:
-    """The tree of this address. `NotFound` where the actor cannot see it, `Denied` where they may only read it."""
+    """The tree of this address. `NotFound` if the actor cannot see it, `Denied` if they may only read it."""
     loaders = {RootKind.VOLUME: _volume, RootKind.FOLDER: _folder, RootKind.VERSION: _version}
     loader = loaders.get(RootKind(kind)) if kind in RootKind.values else None
     if loader is None:
@@ -59,13 +60,13 @@ def _folder(actor: Actor, root_id: UUID) -> Root:
     folder = Folder.objects.filter(pk=root_id).first()
     if folder is None or not _may_see(actor, folder):
         raise NotFound
-    root = of_folder(folder)
-    # Whoever writes a colleague's start-up files would run programs in their name.
+    root = root_of_folder(folder)
+    # Write access to a colleague's start-up files would allow running programs in their name.
     return root if folder.owner_id == actor.user_id else replace(root, writable=False)
 
 
-def of_folder(folder: Folder) -> Root:
-    """The tree of a folder, for whoever has found out already that the actor may use it."""
+def root_of_folder(folder: Folder) -> Root:
+    """The tree of a folder. The caller has checked that the actor may use it."""
     writable = FolderKind(folder.kind) in _WRITABLE and not folder.sealed
     return _limited(RootKind.FOLDER, folder, "", writable, folder.relative_path)
 
@@ -105,12 +106,12 @@ def _version(actor: Actor, root_id: UUID) -> Root:
 
 
 def row_of(root: Root) -> Volume | Folder:
-    """The row that counts what a writable root holds; `NotFound` where it went meanwhile."""
+    """The row that counts what a writable root holds; `NotFound` if it was removed meanwhile."""
     return limited_row(root.kind, root.id)
 
 
 def limited_row(kind: str, root_id: UUID) -> Volume | Folder:
-    """The same by the root's address."""
+    """`row_of` by the root's address."""
     model = Volume if kind == RootKind.VOLUME else Folder
     row: Volume | Folder | None = model.objects.filter(pk=root_id).first()
     if row is None:

@@ -1,8 +1,8 @@
 """The process that works on files: copies, archives, versions, measuring, cleaning, each in a child that can be killed.
 
-It stands apart from the workers that start runs and keep the books, so that whatever a tenant's files do to it stops
-nobody's runs or bills. It asks the database every second and needs no broker. Whoever kills it kills its children:
-their jobs are found by the next one, half a minute after the last sign of life.
+It is separate from the workers that start runs and keep the books, so that whatever a tenant's files do to it stops
+nobody's runs or bills. It polls the database every second and needs no broker. Killing it kills its children: the next
+runner finds their jobs half a minute after their last progress.
 """
 
 import logging
@@ -21,7 +21,7 @@ from django.utils.translation import ngettext
 
 from apps.common.actor import system_actor
 from apps.common.clock import db_now
-from apps.common.heartbeats import Heart
+from apps.common.heartbeats import Heartbeat
 from apps.common.scoping import acting
 from apps.storage import children, disk, states, working
 from apps.storage.choices import JobStatus
@@ -35,10 +35,10 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Chore:
-    """Work that nobody asked for by name.
+    """Periodic work.
 
-    `due` is asked every `every_s` seconds which pieces there are; `run` does one, in a child that is killed after
-    `deadline_s`; `killed` is told of it.
+    `due` is called every `every_s` seconds and returns the pieces there are; `run` does one, in a child that is killed
+    after `deadline_s`; `killed` is called then.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Child:
 
 @dataclass(slots=True)
 class Runner:
-    """`turn` once a second. One thread, no state that a restart would miss."""
+    """`turn` once a second. One thread, without state that a restart would lose."""
 
     chores: tuple[Chore, ...]
     clock: Callable[[], float] = time.monotonic
@@ -84,7 +84,7 @@ class Runner:
                 self._start_chore(chore)
 
     def stop(self) -> None:
-        """Kill the children; their jobs wait for the next runner, which does not count it as a try of theirs."""
+        """Kill the children; their jobs wait for the next runner, without having used up a try."""
         for pid, child in self.children.items():
             child.killed = child.killed or child.job is None
             children.kill(pid)
@@ -95,14 +95,14 @@ class Runner:
                 time.sleep(0.02)
 
     def _collect(self, *, tried: bool = True) -> None:
-        for pid, status in children.ended().items():
+        for pid, status in children.reap_children().items():
             child = self.children.pop(pid, None)
             if child is None:
                 continue
             if child.job is not None and status != children.DONE:
-                working.abandoned(child.job, tried=tried and status != children.BUSY)
+                working.retry_or_fail(child.job, tried=tried and status != children.BUSY)
             if child.job is not None and child.killed:
-                working.clear(child.job.organisation_id, child.job.pk)
+                working.clear_staging(child.job.organisation_id, child.job.pk)
             if status not in (children.DONE, children.BUSY):
                 name = child.chore.name if child.chore is not None else f"job {child.piece.id}"
                 log.warning("%s: its process ended with %s%s", name, status, " (killed)" if child.killed else "")
@@ -115,7 +115,9 @@ class Runner:
             return
         if self.clock() - self._beaten >= BEAT_S:
             self._beaten = self.clock()
-            states.touch(child.job for _pid, child in mine.values() if child.job is not None and not child.killed)
+            states.renew_claims(
+                child.job for _pid, child in mine.values() if child.job is not None and not child.killed
+            )
         now = db_now()
         found = {job.pk: job for job in Job.objects.filter(pk__in=list(mine)).select_related("owner")}
         for pk, (pid, child) in mine.items():
@@ -124,7 +126,7 @@ class Runner:
                 children.kill(pid)
 
     def _is_over(self, child: Child, row: Job | None, now: datetime) -> bool:
-        """Whether the child has no business any more: cancelled, somebody else's, or past a deadline, which is told."""
+        """Whether to kill the child: cancelled, somebody else's, or past a deadline, which its owner is told."""
         if row is None or child.job is None or row.status != JobStatus.RUNNING or row.fence != child.job.fence:
             return True
         words = overdue(row, now)
@@ -182,7 +184,7 @@ class Runner:
 
 
 def overdue(job: Job, now: datetime) -> str:
-    """Why a job is ended by the platform, in words for its owner; empty while it may go on."""
+    """Why the platform ends a job, as a sentence for its owner; empty while it may go on."""
     minutes, idle = settings.PLSTACK_FILE_JOB_MINUTES, settings.PLSTACK_FILE_JOB_IDLE_MINUTES
     if job.started_at is not None and now - job.started_at > timedelta(minutes=minutes):
         hours = max(1, round(minutes / 60))
@@ -204,19 +206,19 @@ def overdue(job: Job, now: datetime) -> str:
 def _do_job(job_id: UUID, fence: int) -> int:
     with acting(system_actor()):
         job = Job.objects.select_related("owner").get(pk=job_id)
-        return working.perform(job) if job.fence == fence else children.BUSY
+        return working.run_job(job) if job.fence == fence else children.BUSY
 
 
 def _do_chore(chore: Chore, piece_id: UUID) -> int:
-    with acting(system_actor()), disk.turn(f"{chore.name}-{piece_id}") as ours:
+    with acting(system_actor()), disk.exclusive_turn(f"{chore.name}-{piece_id}") as ours:
         if ours:
             chore.run(piece_id)
     return children.DONE
 
 
 def serve(chores: Iterable[Chore]) -> None:
-    """Until SIGTERM or SIGINT. Nothing that the database or a child does ends it; each turn proves that it works."""
-    heart = Heart("files")
+    """Run until SIGTERM or SIGINT. Errors of the database or a child do not end it; each turn renews its heartbeat."""
+    heart = Heartbeat("files")
     signal.pthread_sigmask(signal.SIG_BLOCK, children.SIGNALS)
     runner = Runner(tuple(chores))
     while True:

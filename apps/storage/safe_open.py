@@ -1,7 +1,7 @@
-"""Opening files below a folder that other people's programs write to.
+"""Open files safely below a folder that other people's programs write to.
 
-Every step of a path is opened relative to the one before and follows no link, so nothing that a workload
-plants (a link, a swap while we look, a pipe) leads out of the folder or makes us wait.
+Every step of a path is opened relative to the one before and follows no link, so that nothing that a workload plants (a
+link, a swap during a check, a pipe) leads out of the folder or makes us wait.
 
 Reading goes through `open_regular`. New content goes through `replacing`: a file of its own that is renamed into place
 when it is whole, so that a name which a program has taken meanwhile is never opened at all.
@@ -52,8 +52,8 @@ class Item:
     modified: datetime
 
 
-def parts_of(path: str) -> tuple[str, ...]:
-    """The names along a relative path; `Invalid` for anything that could leave its folder or that no disk takes."""
+def split_path(path: str) -> tuple[str, ...]:
+    """The names along a relative path; `Invalid` for anything that could leave its folder or that no disk stores."""
     cleaned = path.replace("\\", "/")
     if len(cleaned) > MAX_PATH or "\0" in cleaned or cleaned.startswith("/") or DRIVE.match(cleaned):
         raise Invalid.field("path", _("This is not a path inside the folder."))
@@ -64,15 +64,15 @@ def parts_of(path: str) -> tuple[str, ...]:
 
 
 @contextmanager
-def folder_beneath(root: Path, path: str, *, create: bool = False) -> Iterator[int]:
-    """An open descriptor of the folder `path` below `root`; `NotFound` where there is none."""
-    with folder_of_names(root, parts_of(path), create=create) as descriptor:
+def open_folder(root: Path, path: str, *, create: bool = False) -> Iterator[int]:
+    """An open descriptor of the folder `path` below `root`; `NotFound` if there is none."""
+    with open_folder_by_names(root, split_path(path), create=create) as descriptor:
         yield descriptor
 
 
 @contextmanager
-def folder_of_names(root: Path, names: Sequence[str], *, create: bool = False) -> Iterator[int]:
-    """As `folder_beneath`, for names that a walk met: they need not be ones that people may choose.
+def open_folder_by_names(root: Path, names: Sequence[str], *, create: bool = False) -> Iterator[int]:
+    """Like `open_folder`, for names that a walk found: they need not be ones that people may choose.
 
     Raises `NotFound`, `TooDeep`.
     """
@@ -91,7 +91,7 @@ def folder_of_names(root: Path, names: Sequence[str], *, create: bool = False) -
 
 
 def _enter(parent: int, name: str, create: bool) -> int:
-    """The child folder's descriptor in place of its parent's, which is closed on success."""
+    """Open a child folder and close its parent on success."""
     if create:
         with suppress(FileExistsError):
             make_folder(parent, name)
@@ -106,12 +106,11 @@ def _enter(parent: int, name: str, create: bool) -> int:
 def make_folder(parent: int, name: str) -> None:
     """A new folder in the open folder `parent`, owned as that one is. Raises FileExistsError."""
     os.mkdir(name, 0o755, dir_fd=parent)
-    give_like(parent, name)
+    copy_owner(parent, name)
 
 
-def give_like(parent: int, name: str) -> None:
-    """Let an entry that was just made belong to whom its folder belongs to: the tenant's programs must be able to
-    change it. Only a platform that runs as root can, and only it needs to."""
+def copy_owner(parent: int, name: str) -> None:
+    """Give a new entry to its folder's owner, whose programs must be able to change it; only root can, and needs to."""
     owner = os.fstat(parent)
     if os.geteuid() == 0 and owner.st_uid != 0:
         os.chown(name, owner.st_uid, owner.st_gid, dir_fd=parent, follow_symlinks=False)
@@ -119,13 +118,13 @@ def give_like(parent: int, name: str) -> None:
 
 def open_file(root: Path, path: str) -> int:
     """A read-only descriptor of a regular file; `NotFound` for links, pipes, folders and what does not exist."""
-    return open_names(root, parts_of(path))
+    return open_file_by_names(root, split_path(path))
 
 
-def open_names(root: Path, names: Sequence[str]) -> int:
-    """As `open_file`, for names that a walk met."""
+def open_file_by_names(root: Path, names: Sequence[str]) -> int:
+    """Like `open_file`, for names that a walk found."""
     *folders, name = names or ("",)
-    with folder_of_names(root, folders) as parent:
+    with open_folder_by_names(root, folders) as parent:
         try:
             return open_regular(parent, name)
         except OSError as error:
@@ -135,7 +134,7 @@ def open_names(root: Path, names: Sequence[str]) -> int:
 def open_regular(parent: int, name: str, flags: int = os.O_RDONLY, mode: int = 0o600) -> int:
     """A descriptor of a regular file in an open folder; with `flags` for writing, of one that has no other name.
 
-    Never waits and follows no link. `flags` must not hold O_TRUNC, which would empty a file before it is looked at.
+    Never waits and follows no link. `flags` must not contain O_TRUNC, which would empty a file before it is checked.
     Raises OSError: EINVAL for pipes, sockets, devices and folders, EMLINK for a file to be written that has more names.
     """
     if flags & os.O_TRUNC:
@@ -153,11 +152,11 @@ def open_regular(parent: int, name: str, flags: int = os.O_RDONLY, mode: int = 0
 
 @contextmanager
 def writing(root: Path, path: str) -> Iterator[int]:
-    """As `replacing`, at a path below `root` whose folders are made on the way. Raises `Invalid`, `Conflict`."""
-    *folders, name = parts_of(path) or ("",)
+    """Like `replacing`, at a path below `root`, creating its folders. Raises `Invalid`, `Conflict`."""
+    *folders, name = split_path(path) or ("",)
     if not name:
         raise Invalid.field("path", _("A file needs a name."))
-    with folder_beneath(root, "/".join(folders), create=True) as parent, replacing(parent, name) as descriptor:
+    with open_folder(root, "/".join(folders), create=True) as parent, replacing(parent, name) as descriptor:
         yield descriptor
 
 
@@ -165,8 +164,8 @@ def writing(root: Path, path: str) -> Iterator[int]:
 def replacing(parent: int, name: str, *, mode: int = 0o644, owner: int | None = None) -> Iterator[int]:
     """A write-only descriptor of a new file that takes the place of `name` in an open folder once the block ends.
 
-    Readers meet the old file or the new one, never half of one; after an error nothing is left. It belongs to whom
-    the open folder `owner` belongs to (`parent` by default). Raises `Conflict` where `name` is no regular file.
+    Readers see the old file or the new one, never half of one; an error leaves nothing behind. It belongs to whom the
+    open folder `owner` belongs to (`parent` by default). Raises `Conflict` where `name` is no regular file.
     """
     _refuse_special(parent, name)
     part = f"{HIDDEN}{uuid4().hex}"
@@ -174,7 +173,7 @@ def replacing(parent: int, name: str, *, mode: int = 0o644, owner: int | None = 
     try:
         yield descriptor
         os.fchmod(descriptor, mode & 0o777)
-        give_open(descriptor, parent if owner is None else owner)
+        copy_owner_of_open(descriptor, parent if owner is None else owner)
         os.rename(part, name, src_dir_fd=parent, dst_dir_fd=parent)
     except BaseException:
         with suppress(FileNotFoundError):
@@ -190,16 +189,16 @@ def _refuse_special(parent: int, name: str) -> None:
             raise Conflict(_("Something else of this name is there already."))
 
 
-def give_open(descriptor: int, folder: int) -> None:
-    """As `give_like`, for what is open: no swap of its name can come between."""
+def copy_owner_of_open(descriptor: int, folder: int) -> None:
+    """Like `copy_owner`, for an open file, so that its name cannot be swapped in between."""
     owner = os.fstat(folder)
     if os.geteuid() == 0 and owner.st_uid != 0:
         os.fchown(descriptor, owner.st_uid, owner.st_gid)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """One entry that a walk met. `names` lead to its folder, which is open as `parent` until the next is asked for."""
+class WalkedEntry:
+    """An entry of a walk. `names` lead to its folder, which is open as `parent` until the next entry is requested."""
 
     parent: int
     names: tuple[str, ...]
@@ -215,17 +214,17 @@ class Found:
         return stat.S_ISREG(self.status.st_mode)
 
 
-def walk(root: Path, names: tuple[str, ...] = ()) -> Iterator[Found]:
-    """Everything below a folder, links not followed, a folder before what is in it; what vanishes is left out.
+def walk(root: Path, names: tuple[str, ...] = ()) -> Iterator[WalkedEntry]:
+    """Walk everything below a folder, folders before their contents, without following links; skips what vanishes.
 
     One folder is open at a time and nothing recurses: neither depth nor width of a hostile tree exhausts descriptors or
-    the stack. Raises `NotFound` where the first folder is missing, `TooDeep`.
+    the stack. Raises `NotFound` if the first folder is missing, and `TooDeep`.
     """
     waiting = [names]
     while waiting:
         current = waiting.pop()
         try:
-            with folder_of_names(root, current) as parent:
+            with open_folder_by_names(root, current) as parent:
                 for found in _entries(parent, current):
                     if found.is_folder:
                         waiting.append((*current, found.name))
@@ -235,17 +234,17 @@ def walk(root: Path, names: tuple[str, ...] = ()) -> Iterator[Found]:
                 raise
 
 
-def _entries(parent: int, names: tuple[str, ...]) -> Iterator[Found]:
+def _entries(parent: int, names: tuple[str, ...]) -> Iterator[WalkedEntry]:
     with os.scandir(parent) as entries:
         for entry in entries:
             with suppress(FileNotFoundError):  # removed while we look
-                yield Found(parent, names, entry.name, os.stat(entry.name, dir_fd=parent, follow_symlinks=False))
+                yield WalkedEntry(parent, names, entry.name, os.stat(entry.name, dir_fd=parent, follow_symlinks=False))
 
 
-def items(root: Path, path: str = "") -> list[Item]:
+def list_folder(root: Path, path: str = "") -> list[Item]:
     """Folders first, then files, by name; links and special files are not shown."""
     found = []
-    with folder_beneath(root, path) as parent:
+    with open_folder(root, path) as parent:
         for name in os.listdir(parent):
             with suppress(FileNotFoundError):  # removed while we look
                 status = os.stat(name, dir_fd=parent, follow_symlinks=False)
@@ -258,7 +257,7 @@ def _item(folder: str, name: str, status: os.stat_result) -> Item:
     is_folder = stat.S_ISDIR(status.st_mode)
     return Item(
         name=name,
-        path="/".join((*parts_of(folder), name)),
+        path="/".join((*split_path(folder), name)),
         is_folder=is_folder,
         size=0 if is_folder else status.st_size,
         modified=datetime.fromtimestamp(status.st_mtime, UTC),

@@ -1,4 +1,4 @@
-"""Making folders and putting files into them."""
+"""Create folders and add files to them."""
 
 import shutil
 from collections.abc import Iterable, Iterator
@@ -13,10 +13,10 @@ from django.utils.translation import gettext_lazy as _
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, Invalid, NotFound
 from apps.storage.archives import MAX_BYTES, MAX_FILES, extract_zip
-from apps.storage.disk import data_root, discard, refuse_when_full
+from apps.storage.disk import data_root, move_to_trash, require_free_space
 from apps.storage.models import Folder, FolderKind
 from apps.storage.objects import write_all
-from apps.storage.safe_open import items, writing
+from apps.storage.safe_open import list_folder, writing
 from apps.storage.usage import measure
 
 # Code's limit of 5,000 files leaves as many folders for them to lie in.
@@ -31,8 +31,8 @@ def root_of(folder: Folder) -> Path:
 def create_folder(
     actor: Actor, *, kind: FolderKind, folder_id: UUID | None = None, size_mib: int | None = None
 ) -> Folder:
-    """An empty folder of the actor's organisation, with a limit of its own where `size_mib` says one."""
-    refuse_when_full()
+    """An empty folder of the actor's organisation, with its own limit if `size_mib` is given."""
+    require_free_space()
     folder: Folder = Folder.objects.create(
         id=folder_id or uuid4(),
         organisation_id=actor.organisation(),
@@ -48,7 +48,7 @@ def create_folder(
 def new_folders() -> Iterator[list[Folder]]:
     """A transaction, and the list to which the block adds each folder that it makes.
 
-    If the transaction is rolled back, the rows go by themselves; their directories on the disk go with them here.
+    A rollback removes the rows; this also removes their directories on the disk.
     """
     made: list[Folder] = []
     try:
@@ -64,11 +64,11 @@ def remove_folder(folder: Folder) -> None:
     """The row and the files, for good. Call inside the transaction that forgets the folder."""
     root = root_of(folder)
     folder.delete()
-    discard(root)
+    move_to_trash(root)
 
 
 def add_code(actor: Actor, folder: Folder | None, files: "Iterable[File[bytes]]") -> Folder:
-    """Put uploaded code into `folder`, or into a new one, of which nothing is left where a file is refused."""
+    """Put uploaded code into `folder`, or into a new one, which is removed if a file is refused."""
     with new_folders() as made:
         if folder is None:
             folder = create_folder(actor, kind=FolderKind.CODE)
@@ -81,7 +81,7 @@ def add_code(actor: Actor, folder: Folder | None, files: "Iterable[File[bytes]]"
 def add_file(actor: Actor, *, folder: Folder, path: str, content: "File[bytes]") -> None:
     """Put one uploaded file at `path`; a zip is unpacked. Raises `Conflict` once a run uses the folder."""
     _writable(actor, folder)
-    refuse_when_full()
+    require_free_space()
     if path.lower().endswith(".zip"):
         extract_zip(content, root_of(folder))
     else:
@@ -102,7 +102,8 @@ def write_text(actor: Actor, *, folder: Folder, path: str, text: str) -> None:
 
 def seal(folder: Folder) -> None:
     """From now on the folder's files are what a run was given."""
-    Folder.objects.filter(pk=folder.pk).update(sealed=True)
+    if not folder.sealed:
+        Folder.objects.filter(pk=folder.pk).update(sealed=True)
 
 
 def own_folder(actor: Actor, folder_id: UUID, kind: FolderKind) -> Folder:
@@ -118,7 +119,7 @@ def file_names(folder: Folder, *, limit: int = 200) -> list[str]:
     found: list[str] = []
     waiting = [""]
     while waiting and len(found) < limit:
-        for item in items(root_of(folder), waiting.pop(0)):
+        for item in list_folder(root_of(folder), waiting.pop(0)):
             (waiting if item.is_folder else found).append(item.path)
     return found[:limit]
 

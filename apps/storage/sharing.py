@@ -28,7 +28,7 @@ class Share:
     right: Right
 
 
-def reaches(actor: Actor, model: type[Shared], right: Right) -> Q:
+def accessible_rows(actor: Actor, model: type[Shared], right: Right) -> Q:
     """The condition of rows of `model` that are the actor's own, shared with them, or theirs to manage."""
     if actor.platform or actor.may(Permission.STORAGE_MANAGE_ALL):
         return Q()
@@ -38,7 +38,7 @@ def reaches(actor: Actor, model: type[Shared], right: Right) -> Q:
 
 
 def may_manage(actor: Actor, thing: Shared) -> bool:
-    """Whether the actor may rename, resize, share and delete: the owner, and who manages everybody's."""
+    """Whether the actor may rename, resize, share and delete it: the owner, or a manager of everybody's."""
     if actor.platform:
         return actor.may(Permission.PLATFORM_STORAGE_MANAGE)
     own = thing.owner_id == actor.user_id and actor.may(Permission.STORAGE_USE)
@@ -46,7 +46,7 @@ def may_manage(actor: Actor, thing: Shared) -> bool:
 
 
 def require_manage(actor: Actor, thing: Shared) -> None:
-    """`Denied` for those who may see it but not rule it."""
+    """Raise `Denied` unless the actor may manage it."""
     if not may_manage(actor, thing):
         raise Denied(Permission.STORAGE_MANAGE_ALL)
 
@@ -77,8 +77,8 @@ def _tell(actor: Actor, volume: Volume, user_id: int) -> None:
 
 
 def unshare(actor: Actor, thing: Shared, *, user_id: int) -> None:
-    """Take every right of a person away. What runs keeps its mount until it ends; what waits, or is queued again, does
-    not start with it any more.
+    """Revoke every right of a person. Running work keeps its mount until it ends; queued or requeued work no longer
+    starts with it.
     """
     if user_id != actor.user_id:
         require_manage(actor, thing)

@@ -1,4 +1,4 @@
-"""The one place that writes a job's status. `fence` rises with each claim: only the newest claimant is believed."""
+"""The one place that writes a job's status. `fence` rises with each claim: only the newest claim counts."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -11,7 +11,7 @@ from apps.common.clock import db_now
 from apps.storage.choices import OPEN_JOBS, JobStatus
 from apps.storage.models import Job
 
-# A runner gives a sign for its children every few seconds; one that has not for this long was killed with them.
+# A runner renews its children's claims every few seconds; one that has not for this long was killed with them.
 SILENT = timedelta(seconds=30)
 MAX_TRIES = 3
 
@@ -23,7 +23,7 @@ def due() -> QuerySet[Job]:
 
 
 def claim(job_id: UUID) -> Job | None:
-    """The job, now ours; None where somebody else was faster. Call in the platform's scope."""
+    """Claim the job; None if somebody else was faster. Call in the platform's scope."""
     now = Now()
     taken = (
         due()
@@ -40,13 +40,13 @@ def claim(job_id: UUID) -> Job | None:
     return Job.objects.filter(pk=job_id).first() if taken else None
 
 
-def beat(job: Job, *, files: int, size: int) -> bool:
-    """Say how far it is; False where it was cancelled or is someone else's by now."""
+def report_progress(job: Job, *, files: int, size: int) -> bool:
+    """Record progress; False if it was cancelled or another process has claimed it."""
     return bool(_ours(job).update(done_files=files, done_bytes=size, beat_at=Now(), progress_at=Now()))
 
 
-def touch(jobs: Iterable[Job]) -> None:
-    """Their children live, without news. A job that has another claimant by now is left alone."""
+def renew_claims(jobs: Iterable[Job]) -> None:
+    """Renew the claims of jobs whose children live. A job with a newer claim is left alone."""
     mine = Q(pk__in=[])
     for job in jobs:
         mine |= Q(pk=job.pk, fence=job.fence)
@@ -54,12 +54,12 @@ def touch(jobs: Iterable[Job]) -> None:
 
 
 def finish(job: Job, status: JobStatus, *, error: str = "") -> bool:
-    """Succeeded or failed, if it is still ours."""
+    """Record success or failure if the claim is still ours."""
     return bool(_ours(job).update(status=status, error=error[:1000], ended_at=Now()))
 
 
 def requeue(job: Job, *, tried: bool) -> bool:
-    """Its child is gone without an outcome. Not `tried` where that was the platform's doing; True if it was ours."""
+    """Requeue a job whose child died without an outcome; not `tried` if the platform killed it. True if it was ours."""
     fewer = F("tries") if tried else Greatest(F("tries") - 1, 0)
     return bool(_ours(job).update(status=JobStatus.QUEUED, tries=fewer, beat_at=None))
 

@@ -38,6 +38,7 @@ class OwnedTable(Table):
 
 class VolumeTable(OwnedTable):
     caption = _("Volumes")
+    export = "volumes"
     name = Cell(template_name="storage/cells/volume_name.html", verbose_name=_("Name"), attrs=column(width=FULL))
     used_bytes = Cell(
         template_name="storage/cells/volume_used.html", verbose_name=_("Used"), attrs=column(fold=_("Used"), width=FULL)
@@ -62,6 +63,7 @@ class VolumeTable(OwnedTable):
 
 class DatasetTable(OwnedTable):
     caption = _("Datasets")
+    export = "datasets"
     name = Cell(template_name="storage/cells/dataset_name.html", verbose_name=_("Name"), attrs=column(width=FULL))
     newest = Cell(
         template_name="storage/cells/dataset_newest.html",

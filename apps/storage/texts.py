@@ -1,4 +1,4 @@
-"""Text files in the page: read with their encoding found out, written back in it unless someone else was faster."""
+"""Text files in the page: read with their detected encoding, written back in it unless they changed meanwhile."""
 
 import os
 import stat
@@ -8,10 +8,10 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.common.errors import Conflict, Invalid
 from apps.storage.objects import write_all
-from apps.storage.operations import in_words
+from apps.storage.operations import disk_errors_as_refusals
 from apps.storage.roots import Root, row_of
-from apps.storage.safe_open import folder_of_names, open_names, parts_of, replacing
-from apps.storage.usage import guard
+from apps.storage.safe_open import open_file_by_names, open_folder_by_names, replacing, split_path
+from apps.storage.usage import write_budget
 
 MAX_TEXT = 1 << 20
 ENCODINGS = ("utf-8", "gb18030")
@@ -19,7 +19,7 @@ ENCODINGS = ("utf-8", "gb18030")
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """`etag` names this very content; whoever writes must have read it. `encoding` is written back as it was."""
+    """`etag` identifies this content; a writer must have read it. `encoding` is used to write it back."""
 
     text: str
     encoding: str
@@ -31,8 +31,8 @@ class Text:
 
 
 def read_text(root: Root, path: str) -> Text:
-    """A text file of at most 1 MiB. `Invalid` for larger ones and for what is no text, `NotFound`."""
-    descriptor = open_names(root.path, parts_of(path))
+    """A text file of at most 1 MiB. Raises `Invalid` for larger ones and binary files, and `NotFound`."""
+    descriptor = open_file_by_names(root.path, split_path(path))
     try:
         status = os.fstat(descriptor)
         if status.st_size > MAX_TEXT:
@@ -56,17 +56,17 @@ def read_all(descriptor: int, most: int) -> bytes:
 def decode(data: bytes) -> tuple[str, str]:
     """Text and encoding; `Invalid` in words for what is none."""
     if data.startswith(b"\xef\xbb\xbf"):
-        return data.decode("utf-8-sig", "strict") if _is(data, "utf-8-sig") else _no_text(), "utf-8-sig"
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")) and _is(data, "utf-16"):
+        return data.decode("utf-8-sig", "strict") if _decodes_as(data, "utf-8-sig") else _no_text(), "utf-8-sig"
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")) and _decodes_as(data, "utf-16"):
         return data.decode("utf-16"), "utf-16"
     if b"\0" not in data:
         for encoding in ENCODINGS:
-            if _is(data, encoding):
+            if _decodes_as(data, encoding):
                 return data.decode(encoding), encoding
     return _no_text(), ""
 
 
-def _is(data: bytes, encoding: str) -> bool:
+def _decodes_as(data: bytes, encoding: str) -> bool:
     try:
         data.decode(encoding)
     except UnicodeDecodeError:
@@ -83,16 +83,20 @@ def _etag(status: os.stat_result) -> str:
 
 
 def write_text(root: Root, path: str, text: str, *, etag: str | None, encoding: str = "utf-8") -> str:
-    """Put the text in the place of the file whose `etag` was read (None: a new file); the new etag.
+    """Replace the file whose `etag` was read (None: a new file) with the text; returns the new etag.
 
-    `Conflict` where the file changed meanwhile or, for a new one, is there already. Readers meet the old or the new
-    file, never half of one.
+    `Conflict` if the file changed meanwhile or, for a new one, exists already. Readers see the old or the new file,
+    never half of one.
     """
     data = _encoded(text, encoding)
-    *folders, name = parts_of(path) or ("",)
+    *folders, name = split_path(path) or ("",)
     if not name:
         raise Invalid.field("path", _("A file needs a name."))
-    with guard(row_of(root)) as budget, in_words(), folder_of_names(root.path, folders) as parent:
+    with (
+        write_budget(row_of(root)) as budget,
+        disk_errors_as_refusals(),
+        open_folder_by_names(root.path, folders) as parent,
+    ):
         before = _current(parent, name)
         if (None if before is None else _etag(before)) != etag:
             raise _changed(etag)

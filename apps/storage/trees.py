@@ -17,7 +17,7 @@ from django.db.models.functions import Now
 from apps.common.errors import NotFound
 from apps.storage import objects
 from apps.storage.models import EntryKind, Manifest, ManifestEntry
-from apps.storage.safe_open import open_names, parts_of, walk
+from apps.storage.safe_open import open_file_by_names, split_path, walk
 
 BATCH_FILES = 256
 BATCH_BYTES = 256 << 20
@@ -26,8 +26,8 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """One entry of a tree as the walk met it. `stamp` changes whenever the content may have."""
+class TreeEntry:
+    """An entry of a tree as the walk found it. `stamp` changes whenever the content may have changed."""
 
     path: str
     kind: EntryKind
@@ -39,7 +39,7 @@ class Seen:
 
 @dataclass(slots=True)
 class _Known:
-    """What earlier manifests say of paths: hash by (path, stamp), and which rows this manifest has already."""
+    """What is known from earlier manifests: hash by (path, stamp), and the rows that this manifest already has."""
 
     contents: dict[tuple[str, str], bytes] = field(default_factory=dict)
     rows: dict[str, str] = field(default_factory=dict)
@@ -57,9 +57,9 @@ def capture(
 ) -> Manifest:
     """The tree below `root`/`path` as a complete manifest; call inside a scope that reaches the organisation.
 
-    Files that `base` (an earlier manifest of the same folder) knows unchanged are not read again. `unfinished` is
-    continued where it stopped. Links are kept as they are and never followed; without `links` they are left out.
-    Raises `NotFound` where there is no such folder, OSError where the disk fails.
+    Files that are unchanged since `base` (an earlier manifest of the same folder) are not read again. `unfinished` is
+    continued where it stopped. Links are stored as links and never followed; without `links` they are left out. Raises
+    `NotFound` if there is no such folder, OSError if the disk fails.
     """
     manifest = unfinished or Manifest.objects.create(organisation_id=organisation_id)
     known = _known(manifest, base)
@@ -87,9 +87,9 @@ def _known(manifest: Manifest, base: Manifest | None) -> _Known:
     return known
 
 
-def _walk(root: Path, path: str, links: bool) -> Iterator[Seen]:
+def _walk(root: Path, path: str, links: bool) -> Iterator[TreeEntry]:
     """Every file, link and folder below; folders before what is in them."""
-    above = parts_of(path)
+    above = split_path(path)
     for found in walk(root, above):
         inside = "/".join((*found.names[len(above) :], found.name))
         entry = _seen(found.parent, inside, found.name, found.status, links)
@@ -97,19 +97,19 @@ def _walk(root: Path, path: str, links: bool) -> Iterator[Seen]:
             yield entry
 
 
-def _seen(parent: int, path: str, name: str, found: os.stat_result, links: bool) -> Seen | None:
-    """None for what vanished, for sockets and pipes, and for names that are no text."""
+def _seen(parent: int, path: str, name: str, found: os.stat_result, links: bool) -> TreeEntry | None:
+    """The entry; None if it vanished, is a socket or pipe, or its name is not text."""
     try:
         path.encode()
         mode, stamp = stat.S_IMODE(found.st_mode) & 0o777, _stamp(found)
         if stat.S_ISDIR(found.st_mode):
-            return Seen(path, EntryKind.FOLDER, mode, 0, stamp)
+            return TreeEntry(path, EntryKind.FOLDER, mode, 0, stamp)
         if stat.S_ISREG(found.st_mode):
-            return Seen(path, EntryKind.FILE, mode, found.st_size, stamp)
+            return TreeEntry(path, EntryKind.FILE, mode, found.st_size, stamp)
         if links and stat.S_ISLNK(found.st_mode):
             target = os.readlink(name, dir_fd=parent)
             target.encode()
-            return Seen(path, EntryKind.LINK, 0o777, 0, stamp, target)
+            return TreeEntry(path, EntryKind.LINK, 0o777, 0, stamp, target)
     except (FileNotFoundError, UnicodeEncodeError):
         return None
     return None
@@ -119,8 +119,8 @@ def _stamp(found: os.stat_result) -> str:
     return f"{found.st_mtime_ns}:{found.st_ctime_ns}:{found.st_ino}:{found.st_size}"
 
 
-def _batch(met: Iterator[Seen]) -> list[Seen]:
-    batch: list[Seen] = []
+def _batch(met: Iterator[TreeEntry]) -> list[TreeEntry]:
+    batch: list[TreeEntry] = []
     size = 0
     for entry in islice(met, BATCH_FILES):
         batch.append(entry)
@@ -131,9 +131,9 @@ def _batch(met: Iterator[Seen]) -> list[Seen]:
 
 
 def _keep_batch(
-    manifest: Manifest, root: Path, path: str, batch: list[Seen], known: _Known, tick: objects.Tick | None
+    manifest: Manifest, root: Path, path: str, batch: list[TreeEntry], known: _Known, tick: objects.Tick | None
 ) -> None:
-    """Read what is new, then write rows and references in one transaction. Again where the store lost a content."""
+    """Read new contents, then write rows and references in one transaction; retry if the store lost a content."""
     todo = [entry for entry in batch if known.rows.get(entry.path) != entry.stamp]
     hashes = {entry.path: known.contents.get((entry.path, entry.stamp)) for entry in todo}
     while todo:
@@ -150,7 +150,7 @@ def _stage(
     organisation_id: UUID,
     root: Path,
     path: str,
-    todo: list[Seen],
+    todo: list[TreeEntry],
     hashes: dict[str, bytes | None],
     tick: objects.Tick | None,
 ) -> dict[bytes, Path]:
@@ -160,7 +160,7 @@ def _stage(
         if entry.kind is not EntryKind.FILE or hashes[entry.path] is not None:
             continue
         try:
-            source = open_names(root, (*parts_of(path), *entry.path.split("/")))
+            source = open_file_by_names(root, (*split_path(path), *entry.path.split("/")))
         except NotFound:
             todo.remove(entry)
             continue
@@ -176,16 +176,16 @@ def _stage(
 
 
 def _write(
-    manifest: Manifest, todo: list[Seen], hashes: dict[str, bytes | None], staged: dict[bytes, Path]
+    manifest: Manifest, todo: list[TreeEntry], hashes: dict[str, bytes | None], staged: dict[bytes, Path]
 ) -> set[bytes]:
-    """Rows of the batch, unless contents are missing: then nothing is written and their hashes are answered."""
+    """Write the batch's rows unless contents are missing: then write nothing and return their hashes."""
     contents = {key: entry.size for entry in todo if (key := hashes.get(entry.path)) is not None}
     contents |= {key: place.stat().st_size for key, place in staged.items()}
     if staged:
-        objects.sync(manifest.organisation_id)
+        objects.flush_staged(manifest.organisation_id)
     try:
         with transaction.atomic():
-            missing = objects.keep(manifest.organisation_id, contents, staged) if contents else set()
+            missing = objects.store_contents(manifest.organisation_id, contents, staged) if contents else set()
             if not missing:
                 _write_rows(manifest, todo, hashes, contents)
     finally:
@@ -195,7 +195,7 @@ def _write(
 
 
 def _write_rows(
-    manifest: Manifest, todo: list[Seen], hashes: dict[str, bytes | None], contents: dict[bytes, int]
+    manifest: Manifest, todo: list[TreeEntry], hashes: dict[str, bytes | None], contents: dict[bytes, int]
 ) -> None:
     rows = []
     for entry in todo:
@@ -232,7 +232,7 @@ def _completed(manifest: Manifest) -> Manifest:
     return manifest
 
 
-def forget(manifest: Manifest) -> None:
-    """Drop a manifest; contents that nothing else refers to go with the next `objects.collect`."""
+def drop_manifest(manifest: Manifest) -> None:
+    """Drop a manifest; contents that nothing else refers to go with the next `objects.collect_garbage`."""
     ManifestEntry.objects.filter(manifest=manifest).delete()
     manifest.delete()

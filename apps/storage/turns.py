@@ -1,7 +1,7 @@
 """Whose turn it is: every organisation has its own, and within one every person.
 
 No organisation holds more than half of the slots, and one that has nothing running starts at once, in a slot beyond the
-usual ones if those are taken: jobs that never end keep nobody else waiting. Pure: plain values in, a choice out.
+usual ones if those are taken: so jobs that never end do not block others. Pure: plain values in, a choice out.
 """
 
 from collections import Counter
@@ -15,7 +15,7 @@ SPARE = 4
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Work that waits, of the person `owner` (the organisation itself where nobody asked for it)."""
+    """Waiting work of the person `owner` (the organisation itself if nobody requested it)."""
 
     id: UUID
     organisation: UUID
@@ -24,7 +24,7 @@ class Piece:
 
 @dataclass(slots=True)
 class Turns:
-    """Remembers who was served when. `slots`: children at once while nobody has to wait for a first one."""
+    """Remembers who was served when. `slots`: concurrent children while no organisation waits for its first one."""
 
     slots: int
     _count: int = 0
@@ -36,7 +36,7 @@ class Turns:
         return max(1, self.slots // 2)
 
     def choose(self, waiting: Iterable[Piece], running: Mapping[tuple[UUID, UUID | int], int]) -> Piece | None:
-        """The piece to be started next; None where none may. `running` counts by (organisation, owner).
+        """The piece to start next, or None. `running` counts by (organisation, owner).
 
         `waiting` is in the order of arrival; of each person only the first piece is ever chosen.
         """
@@ -53,14 +53,14 @@ class Turns:
         return min(free, key=lambda piece: self._rank(piece, held, running))
 
     def serve(self, piece: Piece) -> None:
-        """The piece has been started."""
+        """Record that the piece has been started."""
         self._count += 1
         self._served[piece.organisation] = self._served[piece.owner] = self._count
 
     def _rank(
         self, piece: Piece, held: Mapping[UUID, int], running: Mapping[tuple[UUID, UUID | int], int]
     ) -> tuple[int, int, int, int]:
-        """The least running first, then who was served longest ago; `min` keeps the order of arrival."""
+        """Rank by fewest running, then by longest since served; `min` keeps the order of arrival."""
         return (
             held[piece.organisation],
             self._served.get(piece.organisation, 0),
@@ -70,8 +70,8 @@ class Turns:
 
 
 def ahead(own: int, others: Iterable[int]) -> int:
-    """How many jobs of an organisation start before one that `own` earlier ones of the same person are before.
+    """How many jobs of an organisation start before one that has `own` earlier ones of the same person in front.
 
-    `others`: how many each colleague has waiting. Persons take turns, so a colleague with a thousand counts little.
+    `others`: how many each colleague has waiting. People take turns, so a colleague with a thousand jobs adds little.
     """
     return own + sum(min(count, own + 1) for count in others)

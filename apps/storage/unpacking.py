@@ -1,4 +1,4 @@
-"""A zip that lies in a tree, unpacked beside itself as a job: put together aside, then moved into the tree at once."""
+"""A zip that lies in a tree, unpacked beside itself as a job: extracted to staging, moved into the tree in one step."""
 
 import os
 from typing import Any
@@ -7,18 +7,18 @@ from django.utils.translation import gettext as _
 
 from apps.common.actor import Actor
 from apps.storage import disk, jobs, operations
-from apps.storage.archives import unpack
+from apps.storage.archives import extract_within
 from apps.storage.choices import Clash, JobKind
 from apps.storage.models import Job
 from apps.storage.roots import Root, row_of
-from apps.storage.safe_open import folder_of_names, open_file, parts_of
-from apps.storage.usage import guard
+from apps.storage.safe_open import open_file, open_folder_by_names, split_path
+from apps.storage.usage import write_budget
 
 
 def start(actor: Actor, root: Root, path: str) -> Job:
     """Queue it: the files go into a new folder named after the zip. Raises `NotFound`, `Invalid`, `Conflict`."""
     os.close(open_file(root.path, path))
-    name = parts_of(path)[-1]
+    name = split_path(path)[-1]
     return jobs.start(
         actor,
         kind=JobKind.UNPACK,
@@ -30,28 +30,28 @@ def start(actor: Actor, root: Root, path: str) -> Job:
 
 
 def run(actor: Actor, ticket: jobs.Ticket) -> None:
-    """Do the job as its owner. Begun again after a kill, it begins from nothing."""
+    """Do the job as its owner. Restarted after a kill, it starts from scratch."""
     wanted: dict[str, Any] = ticket.job.parameters
     root = ticket.root(actor, wanted["root"], write=True)
-    *folders, name = parts_of(wanted["path"])
+    *folders, name = split_path(wanted["path"])
     stem = name[:-4] if name.lower().endswith(".zip") else name
     aside = disk.staging(ticket.job.organisation_id, ticket.job.pk)
-    disk.discard(aside)
+    disk.move_to_trash(aside)
     ticket.forget()
     aside.mkdir(mode=0o700, parents=True)
-    with guard(row_of(root)) as budget, operations.in_words():
+    with write_budget(row_of(root)) as budget, operations.disk_errors_as_refusals():
         admitted = [0, 0]
 
         def admit(size: int, entries: int) -> None:
-            jobs.announce(ticket.job, size)
+            jobs.set_total(ticket.job, size)
             budget.take(size, entries + 1)
             admitted[:] = size, entries + 1
 
         try:
             with os.fdopen(open_file(root.path, wanted["path"]), "rb") as source:
-                unpack(source, aside, admit, ticket.tell)
-            with folder_of_names(root.path, folders) as parent:
-                operations.appear(aside, parent, stem or _("Unpacked"), Clash.KEEP_BOTH)
+                extract_within(source, aside, admit, ticket.tell)
+            with open_folder_by_names(root.path, folders) as parent:
+                operations.place_tree(aside, parent, stem or _("Unpacked"), Clash.KEEP_BOTH)
         except BaseException:
             budget.give(*admitted)
             raise

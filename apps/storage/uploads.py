@@ -1,7 +1,7 @@
-"""Uploads in parts, after the manner of tus: made, appended to at a known offset, sealed when all is there.
+"""Uploads in parts, similar to tus: created, appended to at a known offset, sealed once complete.
 
-A part file lies outside the tree; its length is the truth about what has come, so a lost answer, a reload or a killed
-server costs one part at most. The room for the whole file is taken when it is begun.
+A part file is outside the tree; its length says how much has arrived, so a lost response, a reload or a killed server
+costs at most one part. Space for the whole file is reserved at the beginning.
 """
 
 import fcntl
@@ -22,10 +22,10 @@ from apps.storage import disk, drafts
 from apps.storage.choices import Clash, FolderKind
 from apps.storage.models import Folder, Upload, Volume
 from apps.storage.objects import write_all
-from apps.storage.operations import in_words, put
+from apps.storage.operations import disk_errors_as_refusals, move_entry
 from apps.storage.roots import Root, limited_row, resolve, row_of
-from apps.storage.safe_open import FOLDER, folder_of_names, give_open, open_regular, parts_of
-from apps.storage.usage import guard
+from apps.storage.safe_open import FOLDER, copy_owner_of_open, open_folder_by_names, open_regular, split_path
+from apps.storage.usage import write_budget
 
 PART_BYTES = 8 << 20
 MAX_PART = 16 << 20
@@ -35,7 +35,7 @@ KEPT = timedelta(hours=24)
 
 
 class WrongOffset(Conflict):
-    """The part does not begin where the file ends; `offset` is where it does."""
+    """The part does not begin where the file ends; `offset` is the file's end."""
 
     code = "wrong_offset"
 
@@ -47,12 +47,12 @@ class WrongOffset(Conflict):
 def begin(
     actor: Actor, root: Root, *, path: str, size: int, clash: Clash = Clash.KEEP_BOTH, fingerprint: str = ""
 ) -> tuple[Upload, int]:
-    """The upload and its offset; the actor's own of the same file to the same place is continued.
+    """Begin an upload, or continue the actor's own of the same file to the same place; returns it and its offset.
 
-    Raises `Invalid`, `QuotaExceeded` where it would not fit, `Conflict` with too many open ones.
+    Raises `Invalid`, `QuotaExceeded` if it would not fit, `Conflict` with too many open ones.
     """
-    disk.refuse_when_full()
-    names = parts_of(path)
+    disk.require_free_space()
+    names = split_path(path)
     if not names:
         raise Invalid.field("path", _("A file needs a name."))
     if not 0 <= size <= MAX_FILE:
@@ -65,7 +65,7 @@ def begin(
         return known, offset_of(known)
     if mine.count() >= MAX_OPEN:
         raise Conflict(_("Too many files are being uploaded at once."), hint=_("Wait until some are done."))
-    with transaction.atomic(), guard(_fitted(root)) as budget:
+    with transaction.atomic(), write_budget(_fitted(root)) as budget:
         budget.take(size, 1)
         upload: Upload = Upload.objects.create(
             organisation_id=root.organisation_id,
@@ -85,7 +85,7 @@ def begin(
 def _fitted(root: Root) -> Volume | Folder:
     row = row_of(root)
     if isinstance(row, Folder) and row.kind == FolderKind.DRAFT:
-        drafts.fit(row)
+        drafts.update_limit(row)
     return row
 
 
@@ -106,13 +106,13 @@ def offset_of(upload: Upload) -> int:
 
 
 def append(actor: Actor, upload: Upload, *, offset: int, chunks: Iterable[bytes]) -> int:
-    """Write a part at `offset`; the new offset. `WrongOffset` where the file ends elsewhere.
+    """Write a part at `offset`; returns the new offset. `WrongOffset` if the file ends elsewhere.
 
-    What came of a part that broke off stays: the next one begins there.
+    What has arrived of an interrupted part stays: the next one begins there.
     """
     resolve(actor, upload.root_kind, upload.root_id, write=True)
-    disk.refuse_when_full()
-    with in_words(), open(part_path(upload), "ab", buffering=0) as part:
+    disk.require_free_space()
+    with disk_errors_as_refusals(), open(part_path(upload), "ab", buffering=0) as part:
         fcntl.flock(part, fcntl.LOCK_EX)  # two tabs with one file take turns; the second one's offset is wrong then
         at = os.fstat(part.fileno()).st_size
         if at != offset:
@@ -127,16 +127,16 @@ def append(actor: Actor, upload: Upload, *, offset: int, chunks: Iterable[bytes]
 
 
 def finish(actor: Actor, upload: Upload) -> str | None:
-    """Put a whole file in its place; its path there, None where its name was taken and it was to be skipped.
+    """Put a complete file in its place; returns its path, None if its name was taken and it was to be skipped.
 
-    Made anew in the same step: folders on the way. `Conflict` while bytes are missing.
+    Creates missing folders. `Conflict` while bytes are missing.
     """
     root = resolve(actor, upload.root_kind, upload.root_id, write=True)
     if offset_of(upload) != upload.size:
         raise WrongOffset(offset_of(upload))
-    *folders, name = parts_of(upload.path)
-    with guard(row_of(root)) as budget, in_words():
-        with folder_of_names(root.path, folders, create=True) as target:
+    *folders, name = split_path(upload.path)
+    with write_budget(row_of(root)) as budget, disk_errors_as_refusals():
+        with open_folder_by_names(root.path, folders, create=True) as target:
             before = _size(target, name) if upload.clash == Clash.REPLACE else None
             placed = _place(upload, target, name)
         budget.give(*(upload.size, 1) if placed is None else (before or 0, 0 if before is None else 1))
@@ -151,10 +151,10 @@ def _place(upload: Upload, target: int, name: str) -> str | None:
         descriptor = open_regular(source, part.name, os.O_WRONLY)
         try:
             os.fchmod(descriptor, 0o644)
-            give_open(descriptor, target)
+            copy_owner_of_open(descriptor, target)
         finally:
             os.close(descriptor)
-        placed = put(source, part.name, target, name, Clash(upload.clash))
+        placed = move_entry(source, part.name, target, name, Clash(upload.clash))
     finally:
         os.close(source)
     if placed is None:
@@ -171,7 +171,7 @@ def _size(parent: int, name: str) -> int | None:
 
 
 def cancel(upload: Upload) -> None:
-    """Forget it: the bytes that came, and the room that was kept for the rest."""
+    """Cancel it: remove its bytes and release the reserved space."""
     with transaction.atomic():
         if not Upload.objects.filter(pk=upload.pk).delete()[0]:
             return
@@ -180,13 +180,13 @@ def cancel(upload: Upload) -> None:
         except NotFound:
             row = None
         if row is not None:
-            with guard(row) as budget:
+            with write_budget(row) as budget:
                 budget.give(upload.size, 1)
     part_path(upload).unlink(missing_ok=True)
 
 
 def sweep() -> int:
-    """Cancel what nobody has continued for a day; how many. Call in the platform's scope."""
+    """Cancel uploads that nobody has continued for a day; returns how many. Call in the platform's scope."""
     stale = list(Upload.objects.filter(touched_at__lt=db_now() - KEPT)[:200])
     for upload in stale:
         cancel(upload)

@@ -12,6 +12,8 @@ DATASET = "datasets/<uuid:dataset_id>/"
 
 urlpatterns = [
     path("volumes/", volumes.volume_list, name="volumes"),
+    path("volumes/bulk/", volumes.bulk_act, name="volume_bulk"),
+    path("datasets/bulk/", datasets.bulk_act, name="dataset_bulk"),
     path("volumes/new/", volumes.new, name="volume_new"),
     path(VOLUME, volumes.detail, name="volume"),
     path(f"{VOLUME}share/", volumes.share, name="volume_share"),

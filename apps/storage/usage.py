@@ -1,4 +1,4 @@
-"""How much a tree holds: counted on every way in through the platform, measured for what programs write."""
+"""How much a tree holds: counted for writes through the platform, measured for what programs write."""
 
 import time
 from collections.abc import Sequence
@@ -28,12 +28,12 @@ STEP = 8 * MIB
 FILE_STEP = 64
 # A tree that takes long to measure is measured less often: at most a tenth of the time goes into it.
 RARER = 10
-# One tree is walked for so long, and to so many entries beyond its limit; then it counts as over its limit.
+# How long one tree is walked, and to how many entries beyond its limit, before it counts as over its limit.
 PATIENCE_S = 300.0
 BEYOND = 4
-# Trees of one organisation are measured one after the other for so long, then it is another one's turn.
+# How long trees of one organisation are measured before it is another one's turn.
 SLICE_S = 60.0
-# Deleting waits so long to learn what was freed; the next measurement finds the rest.
+# How long deleting waits to learn what was freed; the next measurement finds the rest.
 BRIEF_S = 1.0
 
 
@@ -41,8 +41,8 @@ class Budget:
     """Bytes and entries (files and folders) that may still be written to one volume or folder, taken from its row in
     steps of 8 MiB and 64 entries.
 
-    Any number of processes may write at once: each step is one conditional UPDATE, so together they never pass
-    the limit. What was taken and not used goes back on leaving.
+    Any number of processes may write at once: each step is one conditional UPDATE, so together they never exceed the
+    limit. What was reserved and not used is returned on exit.
     """
 
     def __init__(self, row: Limited) -> None:
@@ -52,8 +52,7 @@ class Budget:
         self._since: datetime | None = None
 
     def take(self, count: int, entries: int = 0) -> None:
-        """Call before writing `count` more bytes and making `entries` files or folders. Raises `QuotaExceeded` where
-        they do not fit."""
+        """Call before writing `count` bytes and creating `entries` files or folders. Raises `QuotaExceeded`."""
         short, fewer = max(0, count - self._left), max(0, entries - self._entries)
         if short or fewer:
             wanted = max(short, STEP) if short else 0, max(fewer, FILE_STEP) if fewer else 0
@@ -63,7 +62,7 @@ class Budget:
         self._entries -= entries
 
     def give(self, count: int, entries: int = 0) -> None:
-        """So much was removed or replaced."""
+        """Record that this much was removed or replaced."""
         self._left += count
         self._entries += entries
 
@@ -79,7 +78,7 @@ class Budget:
         return bool(taken)
 
     def _refuse(self, short: int) -> None:
-        disk.refuse_when_full()
+        disk.require_free_space()
         row = self._rows.first()
         limit = row.limit_bytes if row is not None else 0
         if row is None or (limit is not None and row.used_bytes + short > limit):
@@ -109,8 +108,8 @@ class Budget:
             self._left = self._entries = 0
 
 
-def guard(row: Limited) -> Budget:
-    """The budget of a volume or folder, to be used as a context manager around writing."""
+def write_budget(row: Limited) -> Budget:
+    """The budget of a volume or folder; use it as a context manager around writes."""
     return Budget(row)
 
 
@@ -145,14 +144,14 @@ def measure(
 
 
 def due_organisations() -> list[UUID]:
-    """Organisations with trees that may have changed since they were measured, the longest waiting first."""
-    return list(dict.fromkeys(row.organisation_id for row in due()))
+    """Organisations with trees that may have changed since they were measured, longest waiting first."""
+    return list(dict.fromkeys(row.organisation_id for row in due_trees()))
 
 
 def measure_due(organisation_id: UUID | None = None) -> int:
-    """Measure what may have changed since it was measured last, for about `SLICE_S`; the number of trees."""
+    """Measure trees that may have changed since the last measurement, for about `SLICE_S`; returns how many."""
     until, count = time.monotonic() + SLICE_S, 0
-    for row in due(organisation_id):
+    for row in due_trees(organisation_id):
         if time.monotonic() > until:
             break
         measure_row(row)
@@ -160,8 +159,8 @@ def measure_due(organisation_id: UUID | None = None) -> int:
     return count
 
 
-def due(organisation_id: UUID | None = None) -> list[Volume | Folder]:
-    """Trees to be measured, oldest first; of one organisation or of all. Call in the platform's scope."""
+def due_trees(organisation_id: UUID | None = None) -> list[Volume | Folder]:
+    """Trees to measure, oldest first, of one organisation or of all. Call in the platform's scope."""
     ids, now = [UUID(path.rpartition("/")[2]) for path in written_folders()], db_now()
     changed = Q(pk__in=ids) | Q(measured_at__isnull=True) | Q(touched_at__gt=F("measured_at"))
     # What was measured too recently for its size is left out here already, so that it takes no room in the list.
@@ -178,7 +177,7 @@ def due(organisation_id: UUID | None = None) -> list[Volume | Folder]:
 
 
 def measure_row(row: Volume | Folder) -> None:
-    """Measure one tree now. What is written while we walk is counted on top, so the sum errs upwards only."""
+    """Measure one tree now. Writes during the walk are counted on top, so the sum only ever errs upwards."""
     rows = type(row).objects.filter(pk=row.pk)
     before, known = rows.values_list("used_bytes", "file_count").first() or (0, 0)
     began, clock = db_now(), time.monotonic()
@@ -186,7 +185,7 @@ def measure_row(row: Volume | Folder) -> None:
         found = measure(disk.data_root() / row.relative_path, most=BEYOND * row.limit_files)
     except NotFound:
         found = Measured(0, 0)
-    # What cannot be counted is no place to hide in: it counts as more than the limit.
+    # What cannot be counted counts as more than the limit, so that nobody can hide data there.
     entries = found.entries if found.complete else max(found.entries, row.limit_files + 1)
     size, arriving = _arriving(row.pk)
     rows.update(
@@ -196,11 +195,11 @@ def measure_row(row: Volume | Folder) -> None:
         measuring_ms=round((time.monotonic() - clock) * 1000),
     )
     row.refresh_from_db()
-    _judge(row)
+    _notify_over_limit(row)
 
 
 def _arriving(root_id: UUID) -> tuple[int, int]:
-    """Bytes and entries that are promised to uploads under way, and what jobs have written aside so far."""
+    """Bytes and entries reserved by open uploads, and what jobs have staged so far."""
     uploads = Upload.objects.filter(root_id=root_id)
     jobs = Job.objects.filter(subject_id=root_id, status__in=OPEN_JOBS, kind__in=STAGED)
     sums = jobs.aggregate(size=Sum("done_bytes"), entries=Sum("done_files"))
@@ -212,8 +211,8 @@ def _arriving(root_id: UUID) -> tuple[int, int]:
 STAGED = frozenset({JobKind.COPY, JobKind.MOVE, JobKind.UNPACK})
 
 
-def _judge(row: Volume | Folder) -> None:
-    """Say once when a tree has come over its limit, and forget it when it is below again."""
+def _notify_over_limit(row: Volume | Folder) -> None:
+    """Notify once when a tree exceeds its limit, and reset that when it is below again."""
     rows = type(row).objects.filter(pk=row.pk)
     if not row.is_over:
         rows.filter(over_since__isnull=False).update(over_since=None)

@@ -1,4 +1,4 @@
-"""Making a dataset version of a folder: captured as a job, complete when its row appears, compared with others."""
+"""Create a dataset version from a folder as a job; it is complete when its row appears. Compare versions."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ from apps.storage.choices import JobKind, RootKind
 from apps.storage.models import MIB, Dataset, DatasetVersion, EntryKind, Job, Manifest, ManifestEntry
 from apps.storage.rebuilding import materialise
 from apps.storage.roots import Root
-from apps.storage.safe_open import folder_beneath
+from apps.storage.safe_open import open_folder
 from apps.tenants import quotas
 from apps.tenants.choices import HolderKind, Resource
 
@@ -24,12 +24,12 @@ from apps.tenants.choices import HolderKind, Resource
 def start(actor: Actor, dataset: Dataset, source: Root, path: str = "", *, note: str = "") -> Job:
     """Queue the next version, of the folder `path` of a tree. Raises `Denied`, `NotFound`, `Conflict`."""
     dataset = datasets.get_writable(actor, dataset.pk)
-    disk.refuse_when_full()
-    with folder_beneath(source.path, path):
+    disk.require_free_space()
+    with open_folder(source.path, path):
         pass
     with transaction.atomic():
         Dataset.objects.select_for_update().get(pk=dataset.pk)
-        if jobs.of_subject(dataset.pk).exists():
+        if jobs.open_jobs_of(dataset.pk).exists():
             raise Conflict(_("A version of this dataset is being made."), hint=_("Wait until it is done."))
         return jobs.start(
             actor,
@@ -42,14 +42,14 @@ def start(actor: Actor, dataset: Dataset, source: Root, path: str = "", *, note:
 
 
 def run(actor: Actor, ticket: jobs.Ticket) -> None:
-    """Do the job as its owner. Killed and begun again, it continues the manifest that it had begun."""
+    """Do the job as its owner. Restarted after a kill, it continues its manifest."""
     dataset = datasets.get_writable(actor, ticket.job.subject_id)
     wanted: dict[str, Any] = ticket.job.parameters
     source = ticket.root(actor, wanted["source"])
     manifest = _manifest(ticket, wanted)
     if not manifest.complete:
         newest = datasets.versions(dataset).select_related("manifest").first()
-        with operations.in_words():
+        with operations.disk_errors_as_refusals():
             manifest = trees.capture(
                 organisation_id=dataset.organisation_id,
                 root=source.path,
@@ -60,15 +60,15 @@ def run(actor: Actor, ticket: jobs.Ticket) -> None:
                 progress=ticket.tell,
             )
     if not manifest.file_count:
-        trees.forget(manifest)
+        trees.drop_manifest(manifest)
         raise Invalid(_("There is no file in this folder."))
     version = _finish(actor, dataset, manifest, ticket)
     if source.kind is RootKind.FOLDER and version.dataset.draft_id == source.id:
-        drafts.clear(version.dataset)
+        drafts.clear_draft(version.dataset)
 
 
 def _manifest(ticket: jobs.Ticket, wanted: Mapping[str, Any]) -> Manifest:
-    """The one that this job has begun, or a new one whose id the job remembers."""
+    """The manifest that this job has begun, or a new one whose id the job records."""
     known = Manifest.objects.filter(pk=wanted["manifest"]).first() if "manifest" in wanted else None
     if known is not None:
         return known
@@ -79,7 +79,7 @@ def _manifest(ticket: jobs.Ticket, wanted: Mapping[str, Any]) -> Manifest:
 
 
 def _finish(actor: Actor, dataset: Dataset, manifest: Manifest, ticket: jobs.Ticket) -> DatasetVersion:
-    """The tree on the disk, then the row that makes it known, with its part of the quota. Once for one manifest."""
+    """Write the tree to the disk, then publish it by its row, with its part of the quota. Once per manifest."""
     known = DatasetVersion.objects.filter(manifest=manifest).select_related("dataset").first()
     if known is not None:
         return known
@@ -87,14 +87,14 @@ def _finish(actor: Actor, dataset: Dataset, manifest: Manifest, ticket: jobs.Tic
     draft = DatasetVersion(pk=manifest.pk, organisation_id=dataset.organisation_id, dataset=dataset)
     materialise(manifest, datasets.root_of(draft), read_only=True, progress=lambda _files, _bytes: ticket.tell(0, 0))
     try:
-        return _make_known(actor, dataset, manifest, ticket.job)
+        return _publish(actor, dataset, manifest, ticket.job)
     except DomainError:
-        disk.discard(datasets.root_of(draft))
-        trees.forget(manifest)
+        disk.move_to_trash(datasets.root_of(draft))
+        trees.drop_manifest(manifest)
         raise
 
 
-def _make_known(actor: Actor, dataset: Dataset, manifest: Manifest, job: Job) -> DatasetVersion:
+def _publish(actor: Actor, dataset: Dataset, manifest: Manifest, job: Job) -> DatasetVersion:
     with transaction.atomic():
         row = Dataset.objects.select_for_update().get(pk=dataset.pk)
         shared = shared_bytes(row, manifest)
@@ -127,7 +127,7 @@ def _make_known(actor: Actor, dataset: Dataset, manifest: Manifest, job: Job) ->
 
 
 def tell_failure(job: Job, text: str) -> None:
-    """Tell the person who asked for a version that there will be none; in the transaction that ends the job."""
+    """Notify the person who requested a version that it failed; call it in the transaction that ends the job."""
     dataset = Dataset.objects.filter(pk=job.subject_id).first()
     if dataset is not None:
         data = {"name": dataset.name, "number": dataset.newest + 1, "dataset_id": str(dataset.pk), "text": text}

@@ -14,13 +14,13 @@ from apps.common.permissions import Permission
 from apps.storage import disk, owned
 from apps.storage.models import MIB, Volume
 from apps.storage.mounted import live_mounts
-from apps.storage.naming import clean_name, taken
+from apps.storage.naming import clean_name, name_taken
 from apps.storage.sharing import require_manage
 from apps.tenants import quotas
 from apps.tenants.choices import HolderKind, Resource
 from apps.workloads.spec import DataMount
 
-MAX_SIZE_MIB = 1 << 30  # one pebibyte: a typing slip, not a wish
+MAX_SIZE_MIB = 1 << 30  # one pebibyte: anything larger is a typing error
 ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 
 
@@ -46,7 +46,7 @@ def _rows() -> QuerySet[Volume]:
 
 def get(actor: Actor, volume_id: UUID) -> Volume:
     """One readable volume; `NotFound` otherwise."""
-    return owned.one(visible(actor).filter(pk=volume_id))
+    return owned.get_or_not_found(visible(actor).filter(pk=volume_id))
 
 
 def get_writable(actor: Actor, volume_id: UUID) -> Volume:
@@ -55,18 +55,18 @@ def get_writable(actor: Actor, volume_id: UUID) -> Volume:
 
 
 def get_binned(actor: Actor, volume_id: UUID) -> Volume:
-    return owned.one(binned(actor).filter(pk=volume_id))
+    return owned.get_or_not_found(binned(actor).filter(pk=volume_id))
 
 
 def by_code(actor: Actor, code: str) -> Volume:
     """The readable volume of this code (its SFTP name); `NotFound` otherwise."""
-    return owned.one(visible(actor).filter(code=code))
+    return owned.get_or_not_found(visible(actor).filter(code=code))
 
 
 def create(actor: Actor, *, name: str, size_mib: int, note: str = "") -> Volume:
     """An empty volume of the actor's own. Raises `Invalid`, `QuotaExceeded`, `Unavailable`; nothing is left behind."""
     actor.require(Permission.STORAGE_USE)
-    disk.refuse_when_full()
+    disk.require_free_space()
     _check_size(size_mib)
     try:
         with transaction.atomic():
@@ -83,13 +83,13 @@ def create(actor: Actor, *, name: str, size_mib: int, note: str = "") -> Volume:
             owned.log(actor, volume, "created", after={"name": volume.name, "size_mib": size_mib})
             root_of(volume).mkdir(parents=True)
     except IntegrityError as error:
-        raise taken() from error
+        raise name_taken() from error
     volume.refresh_from_db()
     return volume
 
 
 def rename(actor: Actor, volume: Volume, *, name: str, note: str | None = None) -> None:
-    """What runs already keeps the old name of the mount until it ends."""
+    """Rename it. Running work keeps the old name of its mount until it ends."""
     owned.rename(actor, volume, name=name, note=note)
 
 
@@ -107,7 +107,7 @@ def resize(actor: Actor, volume: Volume, *, size_mib: int) -> None:
 
 
 def delete(actor: Actor, volume: Volume) -> None:
-    """Into the bin for `owned.BIN_DAYS`. `Conflict` while something that lives mounts it."""
+    """Move it to the bin for `owned.BIN_DAYS`. `Conflict` while live work mounts it."""
     require_manage(actor, volume)
     user = live_mounts(volume.relative_path).first()
     if user is not None:
@@ -115,16 +115,16 @@ def delete(actor: Actor, volume: Volume) -> None:
             _("“%(name)s” uses this volume now.") % {"name": user.name},
             hint=_("Stop it first, then delete the volume."),
         )
-    owned.into_bin(actor, volume)
+    owned.move_to_bin(actor, volume)
 
 
 def restore(actor: Actor, volume: Volume) -> None:
-    """Out of the bin again. `Conflict` where its name has been taken meanwhile."""
+    """Restore it from the bin. `Conflict` if its name has been taken meanwhile."""
     owned.restore(actor, volume, name_taken=_("Another volume has this name now."))
 
 
 def purge(actor: Actor, volume: Volume) -> None:
-    """For good: the files, the row and what it held of the quota. Only from the bin."""
+    """Remove it for good: files, row and quota. Only from the bin."""
     require_manage(actor, volume)
     with transaction.atomic():
         row = owned.locked_in_bin(volume)
@@ -139,16 +139,16 @@ def purge(actor: Actor, volume: Volume) -> None:
         root = root_of(row)
         row.delete()
         # Moved aside inside the transaction: if it fails, nothing of the row is gone either.
-        disk.discard(root)
+        disk.move_to_trash(root)
 
 
 def purge_due(actor: Actor) -> int:
-    """Empty the bin of what has lain there long enough; the number of volumes removed."""
+    """Purge volumes that have been in the bin long enough; returns how many."""
     return owned.purge_due(actor, Volume.objects.all(), purge)
 
 
 def mount_of(volume: Volume, target: str, *, read_only: bool) -> DataMount:
-    """The kernel's mount of a volume. Over its limit it is read-only whatever was wished. `Conflict` in the bin."""
+    """The kernel's mount of a volume. Read-only if it is over its limit, whatever was chosen. `Conflict` in the bin."""
     if volume.deleted_at is not None:
         raise Conflict(_("The volume %(name)s is in the bin.") % {"name": volume.name}, hint=_("Restore it first."))
     return DataMount(volume.relative_path, target, read_only or volume.is_over)
@@ -165,7 +165,7 @@ def _check_size(size_mib: int) -> None:
 
 
 def _free_code() -> str:
-    """A code that no volume has; guessing one helps nobody, so it may be short."""
+    """An unused code; it may be short, because guessing one gains nothing."""
     while True:
         code = "vol-" + "".join(secrets.choice(ALPHABET) for _step in range(6))
         if not Volume._base_manager.filter(code=code).exists():
@@ -183,7 +183,7 @@ def _reserve(volume: Volume, size_mib: int, count: int) -> None:
 
 
 def _holder(volume: Volume) -> quotas.Holder:
-    """The volume in the books of quota, for who asks what holds it."""
+    """The volume as a holder in the quota's books, which say what holds quota."""
     return quotas.Holder(HolderKind.VOLUME, volume.pk)
 
 

@@ -1,4 +1,4 @@
-"""What a job's child does, and what is left to do where it died: the runner's side is `runner`."""
+"""What a job's child does, and the clean-up if it dies; `runner` is the parent's side."""
 
 import logging
 from collections.abc import Callable
@@ -27,23 +27,23 @@ _RUNNERS: dict[JobKind, Callable[[Actor, jobs.Ticket], None]] = {
 log = logging.getLogger(__name__)
 
 
-def work() -> int:
-    """Do every job that is due, the oldest first, in this process; how many. The platform forks a child for each."""
+def run_due_jobs() -> int:
+    """Do all due jobs in this process, oldest first; returns how many. The platform itself forks a child for each."""
     count = 0
     while (first := states.due().order_by("created_at").first()) is not None:
         job = states.claim(first.pk)
         if job is not None:
-            perform(job)
+            run_job(job)
             count += 1
     return count
 
 
-def perform(job: Job) -> int:
-    """Do a job that has been claimed, as the person who asked, with the rights that they have now.
+def run_job(job: Job) -> int:
+    """Do a claimed job as its owner, with their present rights.
 
-    Answers with the child's exit status: BUSY where an earlier child of the same job is still there.
+    Returns the child's exit status: BUSY if an earlier child of the same job still lives.
     """
-    with disk.turn(str(job.pk)) as ours:
+    with disk.exclusive_turn(str(job.pk)) as ours:
         if not ours:
             return BUSY
         with translation.override(language_of(job.owner)):
@@ -59,7 +59,7 @@ def _do(job: Job) -> None:
             _RUNNERS[JobKind(job.kind)](actor, ticket)
         ticket.close()
         states.finish(job, JobStatus.SUCCEEDED)
-    except jobs.TakenAway:
+    except jobs.JobLost:
         return
     except DomainError as error:
         ticket.close()
@@ -69,11 +69,11 @@ def _do(job: Job) -> None:
         fail(job, error.strerror or "")
     except MemoryError:
         fail(job, _("It takes more memory than a job may have."))
-    disk.discard(disk.staging(job.organisation_id, job.pk))
+    disk.move_to_trash(disk.staging(job.organisation_id, job.pk))
 
 
 def fail(job: Job, error: str | Promise) -> bool:
-    """End it with a sentence for its owner; False where it is not ours any more."""
+    """Fail it with a sentence for its owner; False if it is not ours any more."""
     with translation.override(language_of(job.owner)), transaction.atomic():
         if not states.finish(job, JobStatus.FAILED, error=str(error)):
             return False
@@ -82,15 +82,15 @@ def fail(job: Job, error: str | Promise) -> bool:
     return True
 
 
-def abandoned(job: Job, *, tried: bool) -> None:
-    """Its child is gone and said nothing: another try, or the end of it in words. Call in the platform's scope."""
+def retry_or_fail(job: Job, *, tried: bool) -> None:
+    """Retry a job whose child died silently, or fail it with a sentence. Call in the platform's scope."""
     if job.tries >= states.MAX_TRIES and tried:
         fail(job, _("It was begun %(count)s times and ended each time without an answer.") % {"count": job.tries})
-        clear(job.organisation_id, job.pk)
+        clear_staging(job.organisation_id, job.pk)
     else:
         states.requeue(job, tried=tried)
 
 
-def clear(organisation_id: UUID, job_id: UUID) -> None:
-    """Take away what a job that has ended, and whose child is gone, had put aside."""
-    disk.discard(disk.staging(organisation_id, job_id))
+def clear_staging(organisation_id: UUID, job_id: UUID) -> None:
+    """Remove the staging of a job that has ended and whose child is gone."""
+    disk.move_to_trash(disk.staging(organisation_id, job_id))

@@ -1,4 +1,4 @@
-"""Folders as a zip that is made while it is sent: no copy on the disk, memory flat whatever is in it."""
+"""Stream folders as a zip that is made while it is sent, without a copy on the disk and with flat memory."""
 
 import os
 import zipfile
@@ -15,7 +15,7 @@ from apps.common.actor import Actor
 from apps.common.errors import NotFound
 from apps.common.streams import Stream
 from apps.storage.listing import readable
-from apps.storage.safe_open import HIDDEN, TooDeep, folder_of_names, open_names, parts_of
+from apps.storage.safe_open import HIDDEN, TooDeep, open_file_by_names, open_folder_by_names, split_path
 
 CHUNK = 1 << 20
 FAST = 1  # of zlib's levels: the network waits for us, not we for it
@@ -59,7 +59,7 @@ PACKED = frozenset(
 
 
 class _Sink:
-    """A file that is only written to, forwards; `taken` hands on what came since the last call."""
+    """A write-only sequential file; `taken` returns what was written since the last call."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
@@ -89,19 +89,19 @@ def zip_of(root: Path, paths: Sequence[str]) -> Iterator[bytes]:
     sink = _Sink()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=FAST) as archive:  # type: ignore[call-overload]
         for path in paths:
-            names = parts_of(path)
+            names = split_path(path)
             for entry in _entries(root, names):
                 yield from _packed(archive, sink, root, entry, "/".join(entry[max(0, len(names) - 1) :]))
     yield sink.taken()
 
 
 def _entries(root: Path, names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Names of every file below, depth first, one folder's names in memory at a time."""
+    """Names of all files below, depth first, with one folder's names in memory at a time."""
     waiting = [names]
     while waiting:
         current = waiting.pop()
         try:
-            with folder_of_names(root, current) as here:
+            with open_folder_by_names(root, current) as here:
                 found = [(name, os.stat(name, dir_fd=here, follow_symlinks=False)) for name in sorted(os.listdir(here))]
         except TooDeep:
             continue
@@ -116,7 +116,7 @@ def _entries(root: Path, names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
 
 def _packed(archive: zipfile.ZipFile, sink: _Sink, root: Path, names: tuple[str, ...], shown: str) -> Iterator[bytes]:
     try:
-        descriptor = open_names(root, names)
+        descriptor = open_file_by_names(root, names)
     except NotFound:
         return
     try:
@@ -136,7 +136,7 @@ def _packed(archive: zipfile.ZipFile, sink: _Sink, root: Path, names: tuple[str,
 
 
 async def in_threads(parts: Iterator[bytes]) -> AsyncIterator[bytes]:
-    """The same parts for an asynchronous answer: reading and packing wait in a thread, never in the event loop."""
+    """The parts for an asynchronous response: reading and packing block a thread, never the event loop."""
     step = sync_to_async(_next, thread_sensitive=False)
     while (part := await step(parts)) is not None:
         if part:
@@ -149,7 +149,7 @@ def _next(parts: Iterator[bytes]) -> bytes | None:
 
 def zip_response(root: Path, title: str, paths: Sequence[str], *, visible: Callable[[Actor], object]) -> Stream:
     """The download; named after what is in it. `visible`: as in `Stream`. Raises `Invalid` for paths that lead out."""
-    names = [parts_of(path) for path in paths]
+    names = [split_path(path) for path in paths]
     name = names[0][-1] if len(names) == 1 and names[0] else title or _("Files")
     response = Stream(in_threads(zip_of(root, paths)), visible=visible, content_type="application/zip")
     response.headers["Content-Disposition"] = content_disposition_header(True, f"{name}.zip") or "attachment"

@@ -45,7 +45,7 @@ class AccountAdapter(DefaultAccountAdapter):
     }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        """Where the platform's settings open it, and for whoever followed an invitation."""
+        """If the platform's settings allow it, and for anybody who followed an invitation."""
         return registration.is_open(request)
 
     def clean_email(self, email: str) -> str:
@@ -63,12 +63,12 @@ class AccountAdapter(DefaultAccountAdapter):
         return saved
 
     def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:
-        """A proven address may be all that a new person waited for."""
+        """Confirming the address may be the last step before a new person gets their organisation."""
         confirmed = bool(super().confirm_email(request, email_address))
         if confirmed:
             user = email_address.user
             record(_actor(request, user), action="user.email_confirmed", target=_target(user))
-            registration.settle(email_address.user)
+            registration.grant_own_organisation(email_address.user)
         return confirmed
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
@@ -83,27 +83,38 @@ class AccountAdapter(DefaultAccountAdapter):
         return user
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        """As everywhere else; behind a socket there is none, and limits then count together."""
+        """The same address as everywhere else; behind a socket there is none, and all callers then share one limit."""
         return address_of(request) or UNKNOWN_ADDRESS
 
+    def clean_password(self, password: str, user: User | None = None) -> str:
+        cleaned: str = super().clean_password(password, user)
+        if user is not None and user.password_given and user.check_password(cleaned):
+            raise ValidationError(_("Choose another one: whoever gave you this password knows it."))
+        return cleaned
+
     def set_password(self, user: User, password: str) -> None:
-        """A new password ends every sign-in but the one that it was chosen in."""
+        """A new password ends every session but the one in which it was set."""
+        user.password_given = False
         super().set_password(user, password)
         actor = _actor(self.request, user)
         record(actor, action="user.password_changed", target=_target(user))
         here = self.request.session.session_key if self.request.user == user else None
         sessions.end_others(actor, keep=here)
-        limits.start_afresh(user, keep=limits.caller_of(self.request).device if here else "")
+        limits.reset_failures(user, keep=limits.caller_of(self.request).device if here else "")
+
+    def get_password_change_redirect_url(self, request: HttpRequest) -> str:
+        """The first page, where somebody who had to choose a password was going."""
+        return "/"
 
     def post_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse:
-        """Whoever needs a second factor and has none is led to it before anything else."""
+        """Somebody who needs a second factor and has none is sent to set it up first."""
         record(_actor(request, user), action="user.signed_in", target=_target(user))
         if kwargs.get("signup"):
-            registration.welcome(request, user)
+            registration.after_registration(request, user)
         response: HttpResponse = super().post_login(request, user, **kwargs)
-        if second_factor.is_required_of(user) and not second_factor.has_one(user.pk):
+        if second_factor.is_required_of(user) and not second_factor.has_second_factor(user.pk):
             response = redirect("account:security")
-        limits.remember(request, response, user)
+        limits.remember_browser(request, response, user)
         return response
 
     def send_notification_mail(

@@ -33,7 +33,7 @@ WORDS = {
 
 
 class TokenActors:
-    """Actors of a request that came with a token, by realm; stands where the session's would."""
+    """Actors of a request with a token, by realm; the counterpart of `SessionActors`."""
 
     def __init__(self, token: ApiToken, address: str | None) -> None:
         self.token, self.address = token, address
@@ -42,14 +42,14 @@ class TokenActors:
         return BUILDERS[realm](self.token, self.address)
 
     def admit(self, actor: Actor) -> None:
-        """A token is the proof itself, but only of people who have what their role asks for."""
+        """A token needs no second factor of its own, but its person must have the one that their role asks for."""
         second_factor.admit(actor)
 
-    def again(self) -> "TokenActors":
-        """The token as it is now, for a download that it began; raises `SignedOut`."""
+    def reloaded(self) -> "TokenActors":
+        """The token's present state, for a download that it began; raises `SignedOut`."""
         try:
-            return TokenActors(tokens.find_again(self.token.pk), self.address)
-        except tokens.Refused as error:
+            return TokenActors(tokens.reload_token(self.token.pk), self.address)
+        except tokens.TokenRefused as error:
             raise SignedOut from error
 
 
@@ -61,8 +61,8 @@ class BearerToken(BaseAuthentication):
         if scheme.lower() != "bearer":
             return None
         try:
-            token = tokens.find(secret.strip())
-        except tokens.Refused as error:
+            token = tokens.token_by_secret(secret.strip())
+        except tokens.TokenRefused as error:
             raise AuthenticationFailed(WORDS[error.why], code=error.why) from error
         tokens.note_use(token)
         plain: HttpRequest = request._request

@@ -1,4 +1,4 @@
-"""What a browser says of itself, in a few words that its owner recognises."""
+"""Describe a browser by its user agent, in a few words that its owner recognises."""
 
 import re
 from dataclasses import dataclass

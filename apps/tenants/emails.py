@@ -1,4 +1,4 @@
-"""Whether a person's e-mail address is theirs: proven by a link that went there."""
+"""Proof that an e-mail address belongs to a person: following a link that was sent there."""
 
 from allauth.account.adapter import get_adapter
 from allauth.account.models import EmailAddress
@@ -11,12 +11,12 @@ from apps.tenants.models import User
 
 
 def is_confirmed(user: User) -> bool:
-    """Whether the address that the account has now was proven."""
+    """Whether the account's present address was proven."""
     return bool(user.email) and EmailAddress.objects.filter(user=user, email__iexact=user.email, verified=True).exists()
 
 
-def forget_others(user: User) -> None:
-    """Proofs of former addresses, and links on their way to them, are worth nothing any more."""
+def discard_other_proofs(user: User) -> None:
+    """Discard proofs of former addresses and unused links that were sent to them."""
     EmailAddress.objects.filter(user=user).exclude(email__iexact=user.email).delete()
 
 
@@ -28,12 +28,12 @@ def send_link(request: HttpRequest, user: User) -> None:
         raise Conflict(_("This address is confirmed already."))
     if not consume(request, action="confirm_email", key=user.email):
         raise Conflict(_("Several links went there already. Look in the spam folder, or wait ten minutes."))
-    forget_others(user)
+    discard_other_proofs(user)
     address, _made = EmailAddress.objects.get_or_create(user=user, email=user.email, defaults={"primary": True})
     address.send_confirmation(request)
 
 
-def tell_former(request: HttpRequest, user: User, former: str) -> None:
-    """A changed address is told to the one before: whoever changed it may not be its owner."""
+def notify_former_address(request: HttpRequest, user: User, former: str) -> None:
+    """Tell the former address about the change: whoever made it may not be the owner."""
     if former and former != user.email:
         get_adapter(request).send_notification_mail("account/email/email_changed", user, email=former)

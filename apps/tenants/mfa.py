@@ -13,14 +13,14 @@ from django import forms
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
-from apps.common.sealing import place, seal, unseal
+from apps.common.sealing import purpose_for, seal, unseal
 from apps.tenants import second_factor
 from apps.tenants import sign_in_limits as limits
 from apps.tenants.adapter import begin_try
 from apps.tenants.models import User
 
 # The library's hook does not say whose secret it is, so the row is not part of the purpose.
-PURPOSE = place("mfa_authenticator", "", "data")
+PURPOSE = purpose_for("mfa_authenticator", "", "data")
 LAST_COUNTER = "last_counter"
 
 
@@ -46,9 +46,9 @@ class MFAAdapter(DefaultMFAAdapter):
 
 
 def use_once(authenticator: Authenticator, code: str) -> bool:
-    """Whether this code is newer than the last one taken (RFC 6238, section 5.2); taken from now on.
+    """Accept a code once: whether it is newer than the last accepted one (RFC 6238, section 5.2).
 
-    The library remembers a code for one period, but accepts it in the periods beside its own as well.
+    The library remembers a code for one period, but accepts it in the adjacent periods as well.
     """
     secret = MFAAdapter().decrypt(authenticator.data["secret"])
     typed = code.replace(" ", "").replace("-", "")
@@ -64,7 +64,7 @@ def use_once(authenticator: Authenticator, code: str) -> bool:
 
 
 class CodesWorkOnce(forms.Form):
-    """Put before a form of the library's that checks a code."""
+    """Mixin for the library's forms that check a code."""
 
     authenticator: Authenticator
     user: User
@@ -83,10 +83,10 @@ class SignInCodeForm(CodesWorkOnce, AuthenticateForm):
 
 
 class ConfirmCodeForm(CodesWorkOnce, ReauthenticateForm):
-    """Before something grave, instead of the password."""
+    """Re-authentication by a code instead of the password."""
 
 
-def state_of(user: User) -> dict[str, Any]:
+def second_factor_state(user: User) -> dict[str, Any]:
     """What the security page says: since when there is a second factor, and how many recovery codes are left."""
     found = {each.type: each for each in Authenticator.objects.filter(user=user)}
     totp, codes = found.get(Authenticator.Type.TOTP), found.get(Authenticator.Type.RECOVERY_CODES)

@@ -3,15 +3,18 @@
 from collections.abc import Callable
 from http import HTTPStatus
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from apps.common.access import Realm
 from apps.common.actor import Actor, Channel
 from apps.common.errors import Denied
+from apps.common.middleware import is_api
 from apps.common.permissions import Permission
 from apps.common.requests import address_of
-from apps.tenants import second_factor, sessions
-from apps.tenants.models import User
+from apps.tenants import sessions
+from apps.tenants.models import Membership, User
+from apps.tenants.services.account import note_language
 from apps.tenants.session_actors import SessionActors
 
 
@@ -25,13 +28,17 @@ class RequestActors:
     def get(self, realm: Realm) -> Actor:
         return self._of_session().get(realm)
 
-    def admit(self, actor: Actor) -> None:
-        """Raise `SecondFactorMissing` where the actor's rights ask for more proof than there is."""
-        second_factor.admit(actor)
+    def memberships(self) -> list[Membership]:
+        """The memberships of which the actors are."""
+        return self._of_session().memberships()
 
-    def again(self) -> SessionActors:
-        """The request's person as they are now, long after its view has returned; raises `SignedOut`."""
-        return self._of_session().again()
+    def admit(self, actor: Actor) -> None:
+        """Raise `PasswordGiven` or `SecondFactorMissing` while the person has to see to how they sign in."""
+        self._of_session().admit(actor)
+
+    def reloaded(self) -> SessionActors:
+        """The person's present actors, also long after the view has returned; raises `SignedOut`."""
+        return self._of_session().reloaded()
 
     def _of_session(self) -> SessionActors:
         if self._actors is None:
@@ -54,7 +61,7 @@ class ActorMiddleware:
 
 
 class TriesLimited:
-    """A form that a try was refused in says so to programs as well: 429, and when to come again."""
+    """Turns the response of a form with a refused try into a 429 with Retry-After, for programs."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -68,7 +75,7 @@ class TriesLimited:
 
 
 class SessionSeen:
-    """Keeps when and from where each session was used last, for the person's own list of them."""
+    """Records when and from where each session was last used, for the person's own list."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -78,3 +85,22 @@ class SessionSeen:
         if request.session.session_key and request.user.is_authenticated:
             sessions.note_use(request)
         return response
+
+
+class LanguageSeen:
+    """Remembers the language of the last page that a person opened, for mails; writes only when it changes."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if request.session.session_key and isinstance(request.user, User) and _names_language(request):
+            note_language(request.user, request.LANGUAGE_CODE)
+        return response
+
+
+def _names_language(request: HttpRequest) -> bool:
+    """Whether a browser opened a page in a language that it asked for; a page's own fragments do not count."""
+    named = settings.LANGUAGE_COOKIE_NAME in request.COOKIES or "Accept-Language" in request.headers
+    return named and not is_api(request) and "HX-Request" not in request.headers

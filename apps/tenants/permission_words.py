@@ -23,6 +23,7 @@ WORDS: dict[str, str | Promise] = {
     P.STORAGE_USE: _("Create and change volumes and datasets of one's own"),
     P.STORAGE_MANAGE_ALL: _("See and manage colleagues' volumes and datasets"),
     P.IMAGES_USE: _("Choose images and keep one's own"),
+    P.IMAGES_MANAGE: _("Push the organisation's container images, and clear up colleagues'"),
     P.BILLING_VIEW_OWN: _("See what one's own work cost"),
     P.BILLING_VIEW: _("See the organisation's wallet, bills and everyone's cost"),
     P.BUDGETS_MANAGE: _("Make and change budgets"),
@@ -35,6 +36,8 @@ WORDS: dict[str, str | Promise] = {
     P.QUOTAS_MANAGE: _("Set quotas of departments and members"),
     P.PACKAGES_REVIEW: _("Approve requests for packages"),
     P.WEBHOOKS_MANAGE: _("Set up webhooks"),
+    P.SECRETS_USE: _("Keep secrets of one's own, and use the organisation's"),
+    P.SECRETS_MANAGE: _("Set, replace and delete the organisation's secrets"),
     P.PLATFORM_OVERVIEW: _("Open the console and see its overview"),
     P.PLATFORM_TENANTS_VIEW: _("See every organisation and its people"),
     P.PLATFORM_TENANTS_MANAGE: _("Create and change organisations and accounts"),
@@ -49,8 +52,10 @@ WORDS: dict[str, str | Promise] = {
     P.PLATFORM_PRICES_MANAGE: _("Set packages and prices"),
     P.PLATFORM_RECHARGE: _("Recharge wallets"),
     P.PLATFORM_FINANCE_VIEW: _("See recharges, charges and balances of everyone"),
+    P.PLATFORM_STATEMENTS_MANAGE: _("Build, review and issue statements"),
     P.PLATFORM_INVOICES_MANAGE: _("Approve, issue and void invoices"),
     P.PLATFORM_AUDIT_VIEW: _("Read the operation log"),
+    P.PLATFORM_AUDIT_MONEY: _("Read the operation log of prices, payments and other money"),
     P.PLATFORM_ROLES_MANAGE: _("Manage the platform's staff and their roles"),
     P.PLATFORM_SECURITY_VIEW: _("See the platform's staff and their roles"),
     P.PLATFORM_SETTINGS_VIEW: _("See the platform's settings"),
@@ -68,12 +73,13 @@ _HEADINGS: dict[str, str | Promise] = {
     "quotas": _("Organisation"),
     "packages": _("Organisation"),
     "webhooks": _("Organisation"),
+    "secrets": _("Secrets"),
     "platform": pgettext_lazy("console", "Console"),
 }
 
 
 def words_for(permission: str) -> str | Promise:
-    """In words; a name that this version does not know stands for itself."""
+    """The label of a permission; a name that this version does not know is returned unchanged."""
     added = ADDED.get(permission)
     return WORDS.get(permission, added.words if added else str(permission))
 

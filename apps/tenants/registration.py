@@ -27,7 +27,7 @@ _CARRIED = "invitation"
 
 @dataclass(frozen=True, slots=True)
 class RegistrationSettings:
-    """Whether strangers may register, and what they get. Limits in the units of quota, None for none.
+    """Whether anybody may register, and what they get. Limits in the units of quota; None: unlimited.
 
     `domains`: only addresses of these, which then have to be proven; empty allows any. With `own_organisation` each
     new person administers an organisation of their own; without, they wait for an invitation.
@@ -61,21 +61,21 @@ class RegistrationSettings:
 
     @property
     def proves_email(self) -> bool:
-        """An address that decides who may register has to be proven; otherwise as the administrator wishes."""
+        """Whether addresses must be proven: always if they decide who may register, otherwise by the setting."""
         return self.verify_email or bool(self.domains)
 
 
 def is_open(request: HttpRequest) -> bool:
-    """To everybody, or to whoever followed an invitation's link in this browser."""
-    return settings.get(RegistrationSettings).open or carried(request) is not None
+    """Whether registration is open to everybody, or to this browser because it followed an invitation's link."""
+    return settings.get(RegistrationSettings).open or remembered_invitation(request) is not None
 
 
-def carry(request: HttpRequest, token: str) -> None:
-    """Remember the invitation in the session, through registration or signing in."""
+def remember_invitation(request: HttpRequest, token: str) -> None:
+    """Remember the invitation in the session during registration or sign-in."""
     request.session[_CARRIED] = token
 
 
-def carried(request: HttpRequest) -> Invitation | None:
+def remembered_invitation(request: HttpRequest) -> Invitation | None:
     """The invitation whose link was followed, while it works."""
     token = request.session.get(_CARRIED)
     try:
@@ -84,14 +84,14 @@ def carried(request: HttpRequest) -> Invitation | None:
         return None
 
 
-def forget(request: HttpRequest) -> None:
+def forget_invitation(request: HttpRequest) -> None:
     request.session.pop(_CARRIED, None)
 
 
 def check_email(request: HttpRequest, email: str) -> None:
     """Raise `Invalid` for an address that may not register; an invitation by e-mail is for its own alone."""
     given = email.strip().lower()
-    invitation = carried(request)
+    invitation = remembered_invitation(request)
     if invitation is not None and invitation.email and given != invitation.email:
         raise Invalid.field("email", _("The invitation is for %(email)s.") % {"email": invitation.email})
     domains = settings.get(RegistrationSettings).domains
@@ -110,25 +110,25 @@ def must_prove_email(user: User) -> bool:
 
 
 def waits_for_email(actor: Actor) -> bool:
-    """Whether confirming the address is what stands between the person and an organisation of their own."""
+    """Whether the person only has to confirm the address to get an organisation of their own."""
     wanted = settings.get(RegistrationSettings)
     return wanted.open and wanted.own_organisation and must_prove_email(User.objects.get(pk=actor.person()))
 
 
-def welcome(request: HttpRequest, user: User) -> None:
-    """What happens right after registration. Who followed an invitation goes back to it and needs nothing of this."""
-    if carried(request) is not None:
+def after_registration(request: HttpRequest, user: User) -> None:
+    """Steps right after registration; somebody who followed an invitation goes back to it and needs none."""
+    if remembered_invitation(request) is not None:
         return
     address = EmailAddress.objects.filter(user=user, verified=False).first()
     if address is not None and must_prove_email(user):
         address.send_confirmation(request, signup=True)
-    settle(user)
+    grant_own_organisation(user)
 
 
-def settle(user: User) -> Organisation | None:
+def grant_own_organisation(user: User) -> Organisation | None:
     """Give a new person the organisation of their own, once, and only when nothing is left to prove.
 
-    Called after registration and after each confirmed address; None where there is nothing to give.
+    Called after registration and after each confirmed address; None if there is nothing to give.
     """
     wanted = settings.get(RegistrationSettings)
     if not (wanted.open and wanted.own_organisation) or must_prove_email(user):
@@ -147,7 +147,7 @@ def settle(user: User) -> Organisation | None:
 
 
 def _acting_for(user: User) -> Actor:
-    """The platform gives; the log says to whom it happened."""
+    """The platform as actor, with the person named in the log."""
     rights = frozenset({Permission.PLATFORM_TENANTS_MANAGE})
     return Actor(
         user_id=user.pk,

@@ -16,6 +16,7 @@ _MEMBER = frozenset(
         P.IMAGES_USE,
         P.BILLING_VIEW_OWN,
         P.ORGANISATION_VIEW,
+        P.SECRETS_USE,
     }
 )
 _FINANCE = frozenset(
@@ -30,7 +31,7 @@ _FINANCE = frozenset(
     }
 )
 
-# Who works, and who at least looks on: what kinds of work say of their permissions.
+# Base roles that work, and those that at least look: for the permissions of kinds of work.
 MEMBERS = frozenset({Role.MEMBER})
 READERS = frozenset({Role.MEMBER, Role.FINANCE})
 
@@ -52,6 +53,7 @@ PLATFORM_ROLES: dict[PlatformRole, frozenset[P]] = {
             P.PLATFORM_FINANCE_VIEW,
             P.PLATFORM_STATEMENTS_MANAGE,
             P.PLATFORM_INVOICES_MANAGE,
+            P.PLATFORM_AUDIT_MONEY,
         }
     ),
     PlatformRole.BUSINESS: frozenset(
@@ -89,7 +91,7 @@ STAFF_RANK = 4
 
 @dataclass(frozen=True, slots=True)
 class KindPermission:
-    """A permission to do something with a kind of work: in words, under a heading, and which base roles hold it.
+    """A permission for a kind of work: its label, its heading, and the base roles that hold it.
 
     Administrators always do.
     """
@@ -103,8 +105,8 @@ class KindPermission:
 ADDED: dict[str, KindPermission] = {}
 
 
-def add(added: KindPermission) -> None:
-    """From now on it may be given and asked for. Raises `ValueError` where it belongs to another kind."""
+def register_permission(added: KindPermission) -> None:
+    """Make a kind's permission grantable. Raises `ValueError` if it belongs to another kind."""
     if added.permission in ADDED:
         raise ValueError(f"“{added.permission}” belongs to another kind.")
     if added.permission not in P.every():
@@ -114,7 +116,7 @@ def add(added: KindPermission) -> None:
         ORGANISATION_ROLES[role] |= {added.permission}
 
 
-def remove(added: KindPermission) -> None:
+def unregister_permission(added: KindPermission) -> None:
     for role in Role:
         ORGANISATION_ROLES[role] -= {added.permission}
     if added.permission not in tuple(P):
@@ -128,7 +130,7 @@ def organisation_permissions() -> frozenset[P]:
 
 
 def organisation_names(names: Iterable[str]) -> frozenset[P]:
-    """Those of the names that mean a permission inside an organisation; names of other versions are passed over."""
+    """The names that are permissions inside an organisation; unknown names, as from other versions, are ignored."""
     return organisation_permissions() & frozenset(names)
 
 
@@ -137,7 +139,7 @@ def platform_names(names: Iterable[str]) -> frozenset[P]:
 
 
 def permissions_of(membership: Membership) -> frozenset[P]:
-    """Those of the member's own role where there is one, else of the base role."""
+    """The permissions of the member's own role if there is one, else of the base role."""
     if membership.own_role is not None:
         return organisation_names(membership.own_role.permissions)
     return ORGANISATION_ROLES[Role(membership.role)]

@@ -1,7 +1,9 @@
 """The second factor: who has to have one, who has one, and its removal by an administrator."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from http import HTTPStatus
 from typing import ClassVar
 
@@ -49,8 +51,8 @@ class SecondFactorMissing(DomainError):
         )
 
 
-def is_demanded() -> bool:
-    """Whether the installation asks for it at all."""
+def is_enforced() -> bool:
+    """Whether the installation requires second factors at all."""
     rule = settings.get(SecuritySettings).second_factor
     return bool(django_settings.SECOND_FACTOR_BY_DEFAULT) if rule is Rule.AUTOMATIC else rule is Rule.ON
 
@@ -60,19 +62,43 @@ def is_sensitive(permissions: frozenset[Permission]) -> bool:
     return Permission.BILLING_VIEW in permissions or any(name.startswith("platform.") for name in permissions)
 
 
-def has_one(user_id: int) -> bool:
+def has_second_factor(user_id: int) -> bool:
     return bool(Authenticator.objects.filter(user_id=user_id, type=Authenticator.Type.TOTP).exists())
 
 
-def admit(actor: Actor) -> None:
-    """Raise `SecondFactorMissing` for an actor whose rights need one; costs nothing for all others."""
-    if actor.user_id is not None and is_sensitive(actor.permissions) and is_demanded() and not has_one(actor.user_id):
+class Proofs:
+    """Whether some people lack a second factor that the installation requires: asked once for all of them."""
+
+    def __init__(self, user_ids: Collection[int]) -> None:
+        self.user_ids = user_ids
+
+    def lacks_one(self, user_id: int) -> bool:
+        return self._is_enforced and user_id not in self._holders
+
+    @cached_property
+    def _is_enforced(self) -> bool:
+        return is_enforced()
+
+    @cached_property
+    def _holders(self) -> set[int]:
+        rows = Authenticator.objects.filter(user_id__in=self.user_ids, type=Authenticator.Type.TOTP)
+        return set(rows.values_list("user_id", flat=True))
+
+
+def admit(actor: Actor, proofs: Proofs | None = None) -> None:
+    """Raise `SecondFactorMissing` for an actor whose rights need one; costs nothing for all others.
+
+    `proofs`: where they are asked for together with those of other people.
+    """
+    if actor.user_id is None or not is_sensitive(actor.permissions):
+        return
+    if (proofs or Proofs([actor.user_id])).lacks_one(actor.user_id):
         raise SecondFactorMissing
 
 
 def is_required_of(user: User) -> bool:
     """Whether any role of the person asks for one, wherever they work at the moment."""
-    return is_demanded() and _holds_sensitive(user)
+    return is_enforced() and _holds_sensitive(user)
 
 
 def _holds_sensitive(user: User) -> bool:
@@ -82,9 +108,9 @@ def _holds_sensitive(user: User) -> bool:
 
 
 def reset(actor: Actor, *, user_id: int) -> User:
-    """Take away somebody's second factor and recovery codes, who has lost both; they sign in by password alone.
+    """Remove the second factor and recovery codes of somebody who has lost both; they sign in by password alone.
 
-    Raises `Conflict` for oneself, for people who may do more than the actor, and where there is nothing to reset.
+    Raises `Conflict` for oneself, for people who may do more than the actor, and if there is nothing to reset.
     """
     with transaction.atomic():
         user = changeable(actor, user_id)

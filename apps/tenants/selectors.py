@@ -8,10 +8,12 @@ from uuid import UUID
 from django.db.models import Q
 
 from apps.common.actor import Actor
+from apps.common.permissions import Permission
 from apps.tenants import tree
 from apps.tenants.choices import PlatformRole, Resource
 from apps.tenants.models import PlatformAssignment, Quota
 from apps.tenants.quotas.amounts import Line
+from apps.tenants.roles import PLATFORM_ROLES
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +38,9 @@ class LevelLine:
 
 
 def own_limits(actor: Actor) -> list[Limit]:
-    """For each resource the level that leaves least: one's own, a department's above one, or the organisation's.
+    """For each resource the tightest level: one's own, that of a department above one, or the organisation's.
 
-    Accelerator models follow, those that are limited.
+    Limited accelerator models follow.
     """
     if actor.organisation_id is None:
         return []
@@ -73,6 +75,17 @@ def platform_roles(user_id: int) -> list[str]:
     return [row.defined.name if row.defined else str(PlatformRole(row.role).label) for row in rows]
 
 
+def staff_with(permission: Permission, *, but: int | None = None) -> list[int]:
+    """Ids of the platform's active staff who hold a permission, by whatever role; `but` one of them."""
+    roles = [role for role, granted in PLATFORM_ROLES.items() if permission in granted]
+    holders = PlatformAssignment.objects.filter(
+        Q(role__in=roles) | Q(defined__permissions__contains=[permission.value]), user__is_active=True
+    )
+    if but is not None:
+        holders = holders.exclude(user_id=but)
+    return list(holders.order_by().values_list("user_id", flat=True).distinct())
+
+
 def level_lines(
     organisation_id: UUID,
     *,
@@ -80,7 +93,7 @@ def level_lines(
     user_id: int | None = None,
     models: Iterable[str] = (),
 ) -> list[LevelLine]:
-    """The books of one level: every resource, then accelerator models (of `models`, and those with a row)."""
+    """Use and limits of one level: every resource, then accelerator models (those in `models` and those with a row)."""
     level: dict[str, Any] = {"department_id": department_id, "user_id": user_id}
     rows = Quota.objects.filter(organisation_id=organisation_id, **level)
     found = {(Resource(row.resource), row.model): row for row in rows}

@@ -1,4 +1,4 @@
-"""Where a person is signed in: listed, and ended one by one, all but one, or by an administrator."""
+"""A person's sessions: list them, end one, end all others, or end all as an administrator."""
 
 import time
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from apps.audit.services import Target, record
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import NotFound
-from apps.common.live import hurry_rights_on_commit
+from apps.common.live import recheck_rights_on_commit
 from apps.common.requests import address_of
 from apps.tenants.models import User
 from apps.tenants.services.accounts import changeable
@@ -39,7 +39,7 @@ def note_use(request: HttpRequest) -> None:
         UserSession.objects.create_from_request(request)
 
 
-def mine(actor: Actor) -> list[UserSession]:
+def own_sessions(actor: Actor) -> list[UserSession]:
     """The actor's sessions that still let them in, the one used last first."""
     user = User.objects.get(pk=actor.person())
     alive = UserSession.objects.purge_and_list(user)
@@ -55,13 +55,13 @@ def end(actor: Actor, *, session_id: int) -> None:
 
 
 def end_others(actor: Actor, *, keep: str | None) -> int:
-    """Sign the actor out everywhere but in the session `keep`; the number of sessions that ended."""
+    """Sign the actor out everywhere but in the session `keep`; returns how many sessions ended."""
     others = UserSession.objects.filter(user_id=actor.person()).exclude(session_key=keep or "")
     return _end(actor, actor.person(), actor.label, others)
 
 
 def end_all_of(actor: Actor, *, user_id: int) -> int:
-    """Sign somebody else out everywhere, who may do no more than the actor; the number of sessions that ended."""
+    """Sign out somebody else who may do no more than the actor, everywhere; returns how many sessions ended."""
     with transaction.atomic():
         user = changeable(actor, user_id)
         return _end(actor, user.pk, user.username, UserSession.objects.filter(user=user))
@@ -75,5 +75,5 @@ def _end(actor: Actor, user_id: int, label: str, sessions: Iterable[UserSession]
         if ended:
             target = Target("user", str(user_id), label)
             record(actor, action="user.sessions_ended", target=target, after={"sessions": ended})
-            hurry_rights_on_commit(user_id)
+            recheck_rights_on_commit(user_id)
     return ended

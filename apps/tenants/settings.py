@@ -32,7 +32,7 @@ from django.http import HttpRequest, HttpResponse
 from apps.audit.services import Target, record
 from apps.common.actor import Actor
 from apps.common.permissions import Permission
-from apps.common.sealing import Unreadable, place, seal, unseal
+from apps.common.sealing import Unreadable, purpose_for, seal, unseal
 from apps.tenants.models import PlatformSetting
 
 log = logging.getLogger(__name__)
@@ -48,7 +48,9 @@ class Group(Protocol):
 
 G = TypeVar("G", bound=Group)
 
-# What this request has read already; None outside of a request, where every read asks the database.
+# What this request has read already; None outside of a request, where every read asks the database. No group has the
+# key under which all rows are.
+_ROWS = ""
 _memory: ContextVar[dict[str, Any] | None] = ContextVar("settings_memory", default=None)
 
 
@@ -58,19 +60,29 @@ def secret() -> Any:
 
 
 def get(group: type[G]) -> G:
-    """The group as it stands now; inside one request always the same."""
+    """The group's present values; the same throughout one request."""
     memory = _memory.get()
     if memory is not None and group.KEY in memory:
         kept: G = memory[group.KEY]
         return kept
-    value = _decoded(group, PlatformSetting.objects.filter(pk=group.KEY).first())
+    value = _decoded(group, _row(group.KEY, memory))
     if memory is not None:
         memory[group.KEY] = value
     return value
 
 
+def _row(key: str, memory: dict[str, Any] | None) -> PlatformSetting | None:
+    """Within a request, the few rows that there are have been read at once."""
+    if memory is None:
+        return PlatformSetting.objects.filter(pk=key).first()
+    if _ROWS not in memory:
+        memory[_ROWS] = {row.pk: row for row in PlatformSetting.objects.all()}
+    found: PlatformSetting | None = memory[_ROWS].get(key)
+    return found
+
+
 def put(actor: Actor, value: Group) -> None:
-    """Keep `value` as its group's settings, with a row in the log; raises `Invalid` by the group's `validate`."""
+    """Store `value` as its group's settings and log the change; raises `Invalid` from the group's `validate`."""
     actor.require(Permission.PLATFORM_SETTINGS_MANAGE)
     check = getattr(value, "validate", None)
     if check is not None:
@@ -120,7 +132,7 @@ def _secrets(group: type[Group]) -> list[str]:
 
 
 def _decoded(group: type[G], row: PlatformSetting | None) -> G:
-    """From the row; fields it does not know, or of which it says what this version cannot read, have their default."""
+    """Decode a row; fields that it lacks, or whose values this version cannot read, get their default."""
     stored: dict[str, Any] = dict(row.value) if row else {}
     if row and row.sealed:
         stored |= _opened(row)
@@ -135,7 +147,7 @@ def _decoded(group: type[G], row: PlatformSetting | None) -> G:
 
 
 def _opened(row: PlatformSetting) -> dict[str, Any]:
-    """The row's secrets; without their key they read as not set, so that the page to enter them again still opens."""
+    """The row's secrets; without their key they count as not set, so that the page to enter them still opens."""
     try:
         values: dict[str, Any] = json.loads(unseal(bytes(row.sealed or b""), purpose=_purpose(row.pk)))
     except Unreadable:
@@ -160,18 +172,19 @@ def _typed(hint: Any, value: Any) -> Any:
 
 
 def _purpose(key: str) -> str:
-    return place("tenants_platformsetting", key, "sealed")
+    return purpose_for("tenants_platformsetting", key, "sealed")
 
 
 def _forget(key: str) -> None:
     memory = _memory.get()
     if memory is not None:
         memory.pop(key, None)
+        memory.pop(_ROWS, None)
 
 
 @contextmanager
-def remembering() -> Iterator[None]:
-    """Inside, each group is read from the database once."""
+def caching_reads() -> Iterator[None]:
+    """While it is active, each group is read from the database once."""
     token = _memory.set({})
     try:
         yield
@@ -180,11 +193,11 @@ def remembering() -> Iterator[None]:
 
 
 class RememberSettings:
-    """One reading of each group per request, however many ask."""
+    """Middleware: read each group at most once per request."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        with remembering():
+        with caching_reads():
             return self.get_response(request)

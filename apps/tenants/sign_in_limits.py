@@ -1,4 +1,4 @@
-"""How often passwords and codes may be tried, so that guessing stops and nobody else is locked out.
+"""Limits on tries of passwords and codes that stop guessing without locking anybody else out.
 
 Who comes in a browser in which they have signed in before is held up by that browser's own failures alone. Everybody
 else shares the account's limit for strangers, whatever address they come from, and has one for the account from that
@@ -33,7 +33,7 @@ COOKIE_AGE = timedelta(days=400)
 STRANGERS = "strangers"
 FORGOTTEN_AFTER = timedelta(days=1)
 DEVICES_KEPT = timedelta(days=180)
-# Failures for so many accounts within this time, from one network: that is no office that forgot its passwords.
+# A network with failures for this many accounts within this time is guessing: no office forgets so many passwords.
 CROWD = 50
 CROWD_TIME = timedelta(hours=1)
 IPV6_SITE = 64
@@ -41,7 +41,7 @@ IPV6_SITE = 64
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """`free` failures without a wait; then `first`, doubled with each failure up to `longest`."""
+    """`free` failures without a wait; then a wait of `first`, doubled with each failure up to `longest`."""
 
     free: int
     first: timedelta
@@ -86,7 +86,7 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class Try:
-    """A try under way: what was counted for it, and what stood there before."""
+    """A try in progress: what was counted for it, and the counts before."""
 
     account: str
     counted: tuple[tuple[str, int, datetime], ...]
@@ -94,11 +94,11 @@ class Try:
 
 def caller_of(request: HttpRequest) -> Caller:
     secret = request.COOKIES.get(COOKIE, "")
-    return Caller(place_of(address_of(request)), _digest(secret) if secret else "")
+    return Caller(network_of(address_of(request)), _digest(secret) if secret else "")
 
 
-def place_of(address: str | None) -> str:
-    """The network of an address: itself, or for IPv6 the site's /64. Empty where nobody knows it."""
+def network_of(address: str | None) -> str:
+    """The network of an address: itself, or for IPv6 its /64; empty if the address is unknown."""
     try:
         found = ip_address(address or "")
     except ValueError:
@@ -109,7 +109,7 @@ def place_of(address: str | None) -> str:
 
 
 def account_of(login: str) -> tuple[str, int | None]:
-    """One key for a person, whichever of their names is tried, or for a name that nobody has; and the person's id."""
+    """One key per person, whichever of their names is tried, or per unknown name; and the person's id."""
     user = User.objects.filter(Q(username__iexact=login) | (Q(email__iexact=login) & ~Q(email=""))).first()
     if user is not None:
         return f"user:{user.pk}", user.pk
@@ -117,20 +117,20 @@ def account_of(login: str) -> tuple[str, int | None]:
 
 
 def code_account_of(user: User) -> tuple[str, int | None]:
-    """For the codes of the second factor, which are asked for once the password was right."""
+    """The key for codes of the second factor, which follow a correct password."""
     return f"code:{user.pk}", user.pk
 
 
 def begin(caller: Caller, account: tuple[str, int | None]) -> Try:
-    """Count a try before it is looked at; raises `TooManyTries`, and then counts nothing."""
+    """Count a try before it is checked; raises `TooManyTries` without counting it."""
     key, user_id = account
     with transaction.atomic():
-        _one_at_a_time(key)
+        _lock_account(key)
         now = db_now()
         known = user_id is not None and _is_known(caller, user_id)
         if not known:
-            _refuse_a_crowd(caller, key, user_id, now)
-        paces = {f"device:{caller.device}": OWN_PACE} if known else _strange(caller)
+            _refuse_mass_guessing(caller, key, user_id, now)
+        paces = {f"device:{caller.device}": OWN_PACE} if known else _stranger_paces(caller)
         rows = {row.source: row for row in SignInFailures.objects.filter(account=key, source__in=paces)}
         wait = max((rows[source].open_at - now for source in rows), default=timedelta(0))
         if wait > timedelta(0):
@@ -139,9 +139,9 @@ def begin(caller: Caller, account: tuple[str, int | None]) -> Try:
 
 
 def succeeded(made: Try) -> None:
-    """Forget the failures of where it came from, and take back what the try counted among strangers."""
+    """After a success: clear the failures of its source, and undo what the try counted among strangers."""
     with transaction.atomic():
-        _one_at_a_time(made.account)
+        _lock_account(made.account)
         for source, failures, before in made.counted:
             row = SignInFailures.objects.filter(account=made.account, source=source)
             if source != STRANGERS:
@@ -150,8 +150,8 @@ def succeeded(made: Try) -> None:
                 row.filter(failures__gt=0).update(failures=F("failures") - 1)
 
 
-def remember(request: HttpRequest, response: HttpResponseBase, user: User) -> None:
-    """Give the browser a new secret by which `user`, and whoever else signed in in it, is known there from now on."""
+def remember_browser(request: HttpRequest, response: HttpResponseBase, user: User) -> None:
+    """Give the browser a new secret that identifies it for `user` and for everybody else who signed in with it."""
     caller, secret = caller_of(request), secrets.token_urlsafe(32)
     digest = _digest(secret)
     with transaction.atomic():
@@ -164,21 +164,21 @@ def remember(request: HttpRequest, response: HttpResponseBase, user: User) -> No
     )
 
 
-def start_afresh(user: User, keep: str = "") -> None:
-    """With a new password nobody's failures count, and only the browser `keep` (a digest) is known."""
+def reset_failures(user: User, keep: str = "") -> None:
+    """After a new password: clear all failures and forget all browsers but `keep` (a digest)."""
     SignInFailures.objects.filter(account=f"user:{user.pk}").delete()
     KnownDevice.objects.filter(user=user).exclude(digest=keep).delete()
 
 
 def forget_old() -> int:
-    """Remove failures of long ago and browsers not seen for half a year; how many."""
+    """Remove old failures and browsers not seen for half a year; returns how many."""
     now = db_now()
     failures, _by_model = SignInFailures.objects.filter(last_at__lt=now - FORGOTTEN_AFTER).delete()
     devices, _by_model = KnownDevice.objects.filter(seen_at__lt=now - DEVICES_KEPT).delete()
     return failures + devices
 
 
-def _strange(caller: Caller) -> dict[str, Pace]:
+def _stranger_paces(caller: Caller) -> dict[str, Pace]:
     network = {f"network:{caller.place}": NETWORK_PACE} if caller.place else {}
     return {**network, STRANGERS: STRANGERS_PACE}
 
@@ -187,8 +187,8 @@ def _is_known(caller: Caller, user_id: int) -> bool:
     return bool(caller.device) and KnownDevice.objects.filter(user_id=user_id, digest=caller.device).exists()
 
 
-def _refuse_a_crowd(caller: Caller, account: str, user_id: int | None, now: datetime) -> None:
-    """Unless the person has signed in from there before, or is one of those who failed: those have a pace already."""
+def _refuse_mass_guessing(caller: Caller, account: str, user_id: int | None, now: datetime) -> None:
+    """Refuse a network with failures for many other accounts, unless the person has signed in from there before."""
     if not caller.place:
         return
     if user_id is not None and KnownDevice.objects.filter(user_id=user_id, place=caller.place).exists():
@@ -209,8 +209,8 @@ def _count(
     return source, past + 1, before
 
 
-def _one_at_a_time(account: str) -> None:
-    """Tries for one account decide one after the other; the lock ends with the transaction."""
+def _lock_account(account: str) -> None:
+    """Serialise tries for one account; the lock ends with the transaction."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"sign-in {account}"])
 

@@ -1,4 +1,4 @@
-"""Reading an SSH public key that somebody pasted: OpenSSH's one line (RFC 4253, section 6.6), strong kinds only."""
+"""Parse a pasted SSH public key: OpenSSH's one line (RFC 4253, section 6.6), strong kinds only."""
 
 import base64
 import binascii
@@ -39,7 +39,7 @@ class PublicKey:
 
 
 class PrivateKeyPasted(Invalid):
-    """Never kept, never shown again: the pair has to be thought of as known to others."""
+    """A private key was pasted. It is neither stored nor shown again; the pair must be considered compromised."""
 
     code = "private_key"
 
@@ -66,7 +66,7 @@ def fingerprint_of(blob: bytes) -> str:
 
 
 def _check_kind(text: str) -> None:
-    """What is often pasted instead of a public key."""
+    """Recognise what is often pasted instead of a public key."""
     if "PRIVATE KEY" in text or text.startswith("PuTTY-User-Key-File"):
         raise PrivateKeyPasted(
             _("This is a private key. It must never leave your machine."),
@@ -91,7 +91,7 @@ def _parts(text: str) -> tuple[str, str, str]:
 
 
 def _decoded(algorithm: str, encoded: str) -> bytes:
-    """The wire form; it names its own algorithm, which has to be the one that stands before it."""
+    """The wire form, which names its own algorithm; it must equal the one in front of it."""
     broken = _refused(_("The key is damaged or was not copied as a whole."))
     try:
         blob = base64.b64decode(encoded, validate=True)

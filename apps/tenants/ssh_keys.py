@@ -19,32 +19,32 @@ MAX_KEYS = 50
 USED_AT_MOST_EVERY = timedelta(minutes=1)
 
 
-def mine(actor: Actor) -> QuerySet[SshKey]:
+def own_keys(actor: Actor) -> QuerySet[SshKey]:
     """The actor's own keys, newest first."""
     return SshKey.objects.filter(user_id=actor.person())
 
 
 def keys_of(user: User) -> list[SshKey]:
-    """The keys that let this person in; none once the account is disabled."""
+    """The keys that authenticate this person; none if the account is disabled."""
     return list(SshKey.objects.filter(user=user, user__is_active=True))
 
 
 def users_with(fingerprint: str) -> list[User]:
-    """Everyone active who holds the key `SHA256:…`. A public key proves nothing by being listed: more than one may."""
+    """Everyone active who holds the key `SHA256:…`. Several people may list the same key."""
     return list(User.objects.filter(is_active=True, ssh_keys__fingerprint=fingerprint).order_by("pk"))
 
 
 def note_use(user_id: int, fingerprint: str) -> None:
-    """Remember that the key was signed in with, at most once a minute."""
+    """Record that the key was used to sign in, at most once a minute."""
     stale = Q(last_used_at__isnull=True) | Q(last_used_at__lt=Now() - USED_AT_MOST_EVERY)
     SshKey.objects.filter(stale, user_id=user_id, fingerprint=fingerprint).update(last_used_at=Now())
 
 
 def add(actor: Actor, *, name: str, public_key: str) -> SshKey:
-    """Keep a public key for the actor; without a name it is called by its comment. Raises `Invalid`, `Conflict`."""
+    """Add a public key for the actor; without a name its comment is the name. Raises `Invalid`, `Conflict`."""
     parsed = parse(public_key)
     called = (clean_name(name) or parsed.comment or parsed.words)[:60]
-    if mine(actor).count() >= MAX_KEYS:
+    if own_keys(actor).count() >= MAX_KEYS:
         raise Conflict(_("You have %(count)s keys already. Remove one first.") % {"count": MAX_KEYS})
     try:
         with transaction.atomic():
@@ -59,9 +59,9 @@ def add(actor: Actor, *, name: str, public_key: str) -> SshKey:
 
 
 def remove(actor: Actor, *, key_id: UUID) -> SshKey:
-    """Forget one of the actor's keys; new connections with it are refused from now on."""
+    """Remove one of the actor's keys; new connections with it are refused from now on."""
     with transaction.atomic():
-        key = mine(actor).select_for_update().filter(pk=key_id).first()
+        key = own_keys(actor).select_for_update().filter(pk=key_id).first()
         if key is None:
             raise NotFound
         key.delete()

@@ -1,4 +1,4 @@
-"""Housekeeping of what the sign-in remembers."""
+"""Delete expired data of the sign-in."""
 
 from celery import shared_task
 

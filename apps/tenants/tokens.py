@@ -1,4 +1,4 @@
-"""API tokens: made and shown once, revoked, and turned into an actor that never may more than its person does now."""
+"""API tokens: create (shown once), revoke, and turn into an actor with no more rights than its person has now."""
 
 import hashlib
 import secrets
@@ -49,14 +49,14 @@ class Refusal(StrEnum):
     LEFT = "left"  # no member, or no staff, any more
 
 
-class Refused(Exception):
+class TokenRefused(Exception):
     def __init__(self, why: Refusal) -> None:
         super().__init__(why.value)
         self.why = why
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class TokenDraft:
     """A token to make. `organisation_id` None: for the console."""
 
     name: str
@@ -65,25 +65,25 @@ class Draft:
     lifetime: Lifetime
 
 
-def mine(actor: Actor) -> QuerySet[ApiToken]:
+def own_tokens(actor: Actor) -> QuerySet[ApiToken]:
     """The actor's own tokens, ended ones too, newest first."""
     return ApiToken.objects.filter(user_id=actor.person()).select_related("organisation")
 
 
-def live(tokens: QuerySet[ApiToken]) -> QuerySet[ApiToken]:
+def live_tokens(tokens: QuerySet[ApiToken]) -> QuerySet[ApiToken]:
     return tokens.filter(Q(expires_at__isnull=True) | Q(expires_at__gt=Now()), revoked_at__isnull=True)
 
 
 def grantable(user: User, organisation_id: UUID | None) -> frozenset[Permission]:
-    """What a token for this organisation, or for the console, may hold at most: what its person holds now."""
+    """The most that a token for this organisation (None: the console) may hold: what its person holds now."""
     try:
         return (organisation_actor(user, organisation_id) if organisation_id else platform_actor(user)).permissions
     except Denied:
         return frozenset()
 
 
-def create(actor: Actor, *, draft: Draft) -> tuple[ApiToken, str]:
-    """A token and its secret, which exists only in this answer. Raises `Invalid` beside the field, `Conflict`."""
+def create(actor: Actor, *, draft: TokenDraft) -> tuple[ApiToken, str]:
+    """A token and its secret, which is returned only here. Raises `Invalid` with the field, `Conflict`."""
     user = User.objects.get(pk=actor.person())
     name = clean_name(draft.name)
     if not 1 <= len(name) <= 60:
@@ -92,7 +92,7 @@ def create(actor: Actor, *, draft: Draft) -> tuple[ApiToken, str]:
         raise Invalid.field("permissions", _("Choose at least one thing that the token may do."))
     if not draft.permissions <= grantable(user, draft.organisation_id):
         raise Invalid.field("permissions", _("A token cannot do more than you can."))
-    if live(mine(actor)).count() >= MAX_TOKENS:
+    if live_tokens(own_tokens(actor)).count() >= MAX_TOKENS:
         raise Conflict(_("You have %(count)s tokens already. Revoke one first.") % {"count": MAX_TOKENS})
     secret = MARK + secrets.token_urlsafe(SECRET_BYTES)
     with transaction.atomic():
@@ -103,50 +103,50 @@ def create(actor: Actor, *, draft: Draft) -> tuple[ApiToken, str]:
             prefix=secret[:PREFIX_CHARS],
             digest=digest_of(secret),
             permissions=sorted(draft.permissions),
-            expires_at=_end(draft.lifetime),
+            expires_at=_expiry(draft.lifetime),
         )
-        _log(actor, token, "api_token.created", after=_facts(token))
+        _log(actor, token, "api_token.created", after=_audit_values(token))
     token.refresh_from_db()
     return token, secret
 
 
 def revoke(actor: Actor, *, token_id: UUID) -> ApiToken:
-    """End one of the actor's tokens at once; one that has ended already stays as it is."""
+    """End one of the actor's tokens at once; one that has already ended is left unchanged."""
     with transaction.atomic():
-        token = mine(actor).select_for_update(of=("self",)).filter(pk=token_id).first()
+        token = own_tokens(actor).select_for_update(of=("self",)).filter(pk=token_id).first()
         if token is None:
             raise NotFound
         if token.revoked_at is None:
             token.revoked_at = db_now()
             token.save(update_fields=["revoked_at"])
-            _log(actor, token, "api_token.revoked", before=_facts(token))
+            _log(actor, token, "api_token.revoked", before=_audit_values(token))
     return token
 
 
-def find(secret: str) -> ApiToken:
-    """The live token with this secret, its person and organisation loaded; raises `Refused`."""
+def token_by_secret(secret: str) -> ApiToken:
+    """The live token with this secret, its person and organisation loaded; raises `TokenRefused`."""
     return _live(digest=digest_of(secret))
 
 
-def find_again(token_id: UUID) -> ApiToken:
-    """A token that was found before, as it is now; raises `Refused`."""
+def reload_token(token_id: UUID) -> ApiToken:
+    """The present state of a token that was found before; raises `TokenRefused`."""
     return _live(pk=token_id)
 
 
 def _live(**which: object) -> ApiToken:
     found: ApiToken | None = ApiToken.objects.select_related("user", "organisation").filter(**which).first()
     if found is None:
-        raise Refused(Refusal.UNKNOWN)
+        raise TokenRefused(Refusal.UNKNOWN)
     if found.revoked_at is not None:
-        raise Refused(Refusal.REVOKED)
+        raise TokenRefused(Refusal.REVOKED)
     if found.expires_at is not None and found.expires_at <= db_now():
-        raise Refused(Refusal.EXPIRED)
+        raise TokenRefused(Refusal.EXPIRED)
     if not found.user.is_active:
-        raise Refused(Refusal.DISABLED)
+        raise TokenRefused(Refusal.DISABLED)
     if found.organisation is not None and found.organisation.status != OrganisationStatus.ACTIVE:
-        raise Refused(Refusal.FROZEN)
+        raise TokenRefused(Refusal.FROZEN)
     if not _still_belongs(found):
-        raise Refused(Refusal.LEFT)
+        raise TokenRefused(Refusal.LEFT)
     return found
 
 
@@ -157,13 +157,13 @@ def _still_belongs(token: ApiToken) -> bool:
 
 
 def note_use(token: ApiToken) -> None:
-    """Remember that the token was used, at most once a minute."""
+    """Record that the token was used, at most once a minute."""
     stale = Q(last_used_at__isnull=True) | Q(last_used_at__lt=Now() - USED_AT_MOST_EVERY)
     ApiToken.objects.filter(stale, pk=token.pk).update(last_used_at=Now())
 
 
 def organisation_actor_of(token: ApiToken, address: str | None) -> Actor:
-    """The token's person in its organisation, with what both of them may; `Denied` for a token of the console."""
+    """The token's person in its organisation, with the rights that both have; `Denied` for a token of the console."""
     if token.organisation_id is None:
         raise Denied(Permission.ORGANISATION_VIEW)
     return _narrowed(token, organisation_actor(token.user, token.organisation_id, channel=Channel.API, address=address))
@@ -177,7 +177,7 @@ def platform_actor_of(token: ApiToken, address: str | None) -> Actor:
 
 
 def personal_actor_of(token: ApiToken, address: str | None) -> Actor:
-    """The token's person about themselves, in the token's organisation whichever they work in just now."""
+    """The token's person acting on their own account, in the token's organisation, whichever they work in now."""
     actor = personal_actor(token.user, channel=Channel.API, address=address)
     return replace(actor, organisation_id=token.organisation_id)
 
@@ -191,11 +191,11 @@ def digest_of(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-def _end(lifetime: Lifetime) -> datetime | None:
+def _expiry(lifetime: Lifetime) -> datetime | None:
     return None if lifetime is Lifetime.NEVER else db_now() + timedelta(days=int(lifetime))
 
 
-def _facts(token: ApiToken) -> dict[str, object]:
+def _audit_values(token: ApiToken) -> dict[str, object]:
     return {
         "prefix": token.prefix,
         "permissions": token.permissions,

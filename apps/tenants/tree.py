@@ -1,4 +1,4 @@
-"""Departments as a tree: the way up, everything below, and paths in words. Reads only; ids come from scoped rows."""
+"""Departments as a tree: ancestors, subtrees, and paths as text. Reads only; ids come from scoped rows."""
 
 from collections.abc import Iterable
 from uuid import UUID

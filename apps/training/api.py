@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from django.db.models import QuerySet
-from django.http import HttpResponse, HttpResponseBase
+from django.http import HttpResponseBase
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
@@ -33,12 +33,16 @@ from apps.workloads import selectors as workloads
 from apps.workloads.fit.serializers import FitSerializer
 from apps.workloads.fit.smaller import fit_of
 from apps.workloads.launching.form import new_key
+from apps.workloads.logs.api import LogBytes, LogLines, LogSearch, LogView
+from apps.workloads.models import Workload
 from apps.workloads.series import series_of
 from apps.workloads.tagging import set_tags
 
 VIEW = in_organisation(Permission.TRAINING_VIEW)
 SUBMIT = in_organisation(Permission.TRAINING_SUBMIT)
-MAX_LOG = 1 << 20
+# Of a workload: what its pages read and an answer of this list does not say.
+UNSAID = ("explanation", "reason_data", "promised_nodes", "tag_keys")
+RANK = OpenApiParameter("rank", int, description="Whose, of several members; that of rank 0 by default.")
 PATH = OpenApiParameter("path", str, description="A path below the run's output folder; empty for the folder itself.")
 
 
@@ -65,7 +69,7 @@ class ImageList(ScopedView, generics.ListAPIView[Image]):
     queryset = Image.objects.none()  # for the schema, which is drawn without an actor
 
     def get_queryset(self) -> QuerySet[Image]:
-        return registry.images(self.actor)
+        return registry.images(self.actor, containers=True)
 
 
 class RunList(ScopedView, generics.ListCreateAPIView[Run]):
@@ -79,7 +83,7 @@ class RunList(ScopedView, generics.ListCreateAPIView[Run]):
     def get_queryset(self) -> QuerySet[Run]:
         if getattr(self, "swagger_fake_view", False):  # the schema is drawn without an actor
             return Run.objects.none()
-        return selectors.runs(self.actor)
+        return selectors.in_list(self.actor).defer(*(f"workload__{name}" for name in UNSAID))
 
     @extend_schema(request=s.SubmitSerializer, responses={201: s.RunDetailSerializer})
     def post(self, request: Request, *args: Any, **kwargs: Any) -> Response:
@@ -87,10 +91,10 @@ class RunList(ScopedView, generics.ListCreateAPIView[Run]):
         asked = s.SubmitSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         run = services.submit(self.actor, asked.as_request(idempotency_key(request)))
-        return Response(_detail(selectors.get(self.actor, run.pk)), status=status.HTTP_201_CREATED)
+        return Response(run_detail(selectors.get(self.actor, run.pk)), status=status.HTTP_201_CREATED)
 
 
-def _detail(run: Run) -> Any:
+def run_detail(run: Run) -> Any:
     return s.RunDetailSerializer(run, context={"attempts": workloads.attempts(run.workload)}).data
 
 
@@ -100,7 +104,7 @@ class RunDetail(RunView):
     @extend_schema(responses=s.RunDetailSerializer)
     def get(self, request: Request, run_id: UUID) -> Response:
         """One run with its command, its attempts, why it waits or how it failed."""
-        return Response(_detail(self.run()))
+        return Response(run_detail(self.run()))
 
     @extend_schema(request=s.RunTagsSerializer, responses=s.RunDetailSerializer)
     def patch(self, request: Request, run_id: UUID) -> Response:
@@ -109,7 +113,7 @@ class RunDetail(RunView):
         asked = s.RunTagsSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         set_tags(self.actor, run.workload, asked.validated_data["tags"])
-        return Response(_detail(self.run()))
+        return Response(run_detail(self.run()))
 
 
 class RunStop(RunView):
@@ -120,7 +124,7 @@ class RunStop(RunView):
         """Ask it to end: what waits ends at once, what runs gets 20 seconds to save. 409 where it has ended already."""
         run = self.run()
         services.stop(self.actor, run)
-        return Response(_detail(self.run()), status=status.HTTP_202_ACCEPTED)
+        return Response(run_detail(self.run()), status=status.HTTP_202_ACCEPTED)
 
 
 class RunRerun(RunView):
@@ -130,32 +134,26 @@ class RunRerun(RunView):
     def post(self, request: Request, run_id: UUID) -> Response:
         """The same again as the next version, at today's price."""
         again = services.rerun(self.actor, self.run(), key=idempotency_key(request))
-        return Response(_detail(selectors.get(self.actor, again.pk)), status=status.HTTP_201_CREATED)
+        return Response(run_detail(selectors.get(self.actor, again.pk)), status=status.HTTP_201_CREATED)
 
 
-class RunLog(RunView):
-    @extend_schema(
-        parameters=[
-            OpenApiParameter("offset", int, description="First byte wanted; 0 by default."),
-            OpenApiParameter("limit", int, description="At most so many bytes; up to 1 MiB."),
-            OpenApiParameter("attempt", int, description="Whose log; the newest attempt's by default."),
-        ],
-        responses={(200, "application/octet-stream"): OpenApiResponse(OpenApiTypes.BINARY)},
-    )
-    def get(self, request: Request, run_id: UUID) -> HttpResponse:
-        """Bytes of the log. `X-Next-Offset` says where to go on, `X-Complete: true` that no more will come."""
-        run = self.run()
-        number = _number(request, "attempt", 0)
-        attempts = [a for a in workloads.attempts(run.workload) if number in (0, a.number)]
-        if number and not attempts:
-            raise NotFound
-        chunk = workloads.log_chunk(
-            attempts[0] if attempts else None,
-            offset=_number(request, "offset", 0),
-            limit=min(MAX_LOG, _number(request, "limit", MAX_LOG)),
-        )
-        headers = {"X-Next-Offset": str(chunk.next_offset), "X-Complete": "true" if chunk.complete else "false"}
-        return HttpResponse(chunk.data, content_type="application/octet-stream", headers=headers)
+class RunLogView(LogView):
+    access = VIEW
+
+    def workload(self) -> Workload:
+        return selectors.get(self.actor, self.kwargs["run_id"]).workload
+
+
+class RunLog(RunLogView, LogBytes):
+    """The log as bytes."""
+
+
+class RunLogLines(RunLogView, LogLines):
+    """The log by lines."""
+
+
+class RunLogSearch(RunLogView, LogSearch):
+    """A text in the log."""
 
 
 def _number(request: Request, name: str, default: int) -> int:
@@ -199,7 +197,10 @@ class RunEvents(RunView):
 
 class RunMetrics(RunView):
     @extend_schema(
-        parameters=[OpenApiParameter("since", float, description="Only points after this time, in Unix seconds.")],
+        parameters=[
+            OpenApiParameter("since", float, description="Only points after this time, in Unix seconds."),
+            RANK,
+        ],
         responses=s.SeriesSerializer(many=True),
     )
     def get(self, request: Request, run_id: UUID, name: str) -> Response:
@@ -208,7 +209,7 @@ class RunMetrics(RunView):
             since = float(request.query_params.get("since", 0))
         except ValueError as error:
             raise Invalid.field("since", _("A time in Unix seconds is needed.")) from error
-        series = series_of(self.run().workload, name, since)
+        series = series_of(self.run().workload, name, since, _number(request, "rank", 0))
         if series is None:
             raise NotFound
         return Response(s.SeriesSerializer(series, many=True).data)

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.training import api, caps_api, quotes_api
+from apps.training import api, caps_api, checkpoints_api, passport_api, quotes_api, terminals_api, times_api
 
 RUN = "training/runs/<uuid:run_id>/"
 
@@ -14,12 +14,21 @@ urlpatterns = [
     path(RUN, api.RunDetail.as_view(), name="api-run"),
     path(f"{RUN}stop/", api.RunStop.as_view(), name="api-run-stop"),
     path(f"{RUN}cap/", caps_api.RunCap.as_view(), name="api-run-cap"),
+    path(f"{RUN}longest/", times_api.RunLongest.as_view(), name="api-run-longest"),
+    path(f"{RUN}gpu-idle/", times_api.RunGpuIdle.as_view(), name="api-run-gpu-idle"),
     path(f"{RUN}rerun/", api.RunRerun.as_view(), name="api-run-rerun"),
+    path(f"{RUN}passport/", passport_api.RunPassport.as_view(), name="api-run-passport"),
+    path(f"{RUN}sharing/", passport_api.RunSharing.as_view(), name="api-run-sharing"),
+    path(f"{RUN}checkpoints/", checkpoints_api.RunCheckpoints.as_view(), name="api-run-checkpoints"),
+    path(f"{RUN}continue/", checkpoints_api.RunContinue.as_view(), name="api-run-continue"),
     path(f"{RUN}log/", api.RunLog.as_view(), name="api-run-log"),
+    path(f"{RUN}log/lines/", api.RunLogLines.as_view(), name="api-run-log-lines"),
+    path(f"{RUN}log/search/", api.RunLogSearch.as_view(), name="api-run-log-search"),
     path(f"{RUN}outputs/", api.RunOutputs.as_view(), name="api-run-outputs"),
     path(f"{RUN}outputs/file/", api.RunOutputFile.as_view(), name="api-run-output-file"),
     path(f"{RUN}events/", api.RunEvents.as_view(), name="api-run-events"),
     path(f"{RUN}metrics/<slug:name>/", api.RunMetrics.as_view(), name="api-run-metrics"),
     path(f"{RUN}fit/", api.RunFit.as_view(), name="api-run-fit"),
+    path(f"{RUN}terminals/", terminals_api.RunTerminals.as_view(), name="api-run-terminals"),
     path(f"{RUN}cost/", api.RunCost.as_view(), name="api-run-cost"),
 ]

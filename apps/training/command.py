@@ -1,18 +1,19 @@
-"""From what a person typed to the program that runs: argument lists, never a shell string."""
+"""Build the command from what a person typed: argument lists, never a shell string."""
 
 import re
 import shlex
 from collections.abc import Sequence
+from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.errors import Invalid
-from apps.storage.safe_open import parts_of
+from apps.storage.safe_open import split_path
 from apps.training.models import Entry
 
 CODE = "/workspace/code"
 OUTPUT = "/workspace/output"
-# What is saved below it is kept with the output, found by the next attempt, and counts as work that is not lost.
+# Files saved below it are kept with the output, found by the next attempt, and count as work that is not lost.
 CHECKPOINTS = f"{OUTPUT}/checkpoints"
 MAX_ROWS = 100
 MAX_VALUE = 4000
@@ -25,14 +26,14 @@ Pairs = Sequence[tuple[str, str]]
 def argv(entry: Entry, script: str, arguments: Pairs) -> tuple[str, ...]:
     """The program and its arguments. A row without a value is a switch, one without a name is positional."""
     program = ("python", "-u") if entry is Entry.PYTHON else ("bash",)
-    path = "/".join(parts_of(script.strip()))
+    path = "/".join(split_path(script.strip()))
     if not path:
         raise Invalid.field("script", _("Name the file to run."))
     words = [word for name, value in arguments for word in (name, value) if word]
     return (*program, path, *words)
 
 
-def preview(words: Sequence[str]) -> str:
+def shell_preview(words: Sequence[str]) -> str:
     """The command as a shell would need it, one option a line; for people only, nothing runs this text."""
     lines: list[list[str]] = [[]]
     for word in words:
@@ -43,7 +44,7 @@ def preview(words: Sequence[str]) -> str:
 
 
 def clean_arguments(rows: Pairs) -> list[tuple[str, str]]:
-    """Rows without the empty ones; `Invalid` beside the table for what no program can be given."""
+    """The non-empty rows; `Invalid` with the table's field for what cannot be passed to a program."""
     kept = [(name.strip(), value) for name, value in rows if name.strip() or value.strip()]
     _refuse("arguments", kept)
     return kept
@@ -62,6 +63,15 @@ def clean_environment(rows: Pairs) -> list[tuple[str, str]]:
     if len({name for name, _value in kept}) < len(kept):
         raise Invalid.field("environment", _("A variable is set twice."))
     return kept
+
+
+def typed(script: str, arguments: Pairs, environment: Pairs) -> dict[str, Any]:
+    """Columns of a run that keep what a person typed."""
+    return {
+        "script": script.strip(),
+        "arguments": [list(row) for row in clean_arguments(arguments)],
+        "environment": [list(row) for row in clean_environment(environment)],
+    }
 
 
 def _refuse(field: str, rows: Pairs) -> None:

@@ -1,25 +1,28 @@
 """The form of a new run. It only translates: every rule stands in the service and in `command`."""
 
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from apps.billing.caps.selectors import cap_limit
+from apps.common.actor import Actor
+from apps.common.durations import DurationField
 from apps.common.errors import Invalid
-from apps.common.forms import rows
+from apps.common.forms import key_value_rows
 from apps.common.money_fields import YuanField
 from apps.common.tag_fields import TagsField
-from apps.storage.choosing import chosen_of
+from apps.secrets.choosing import carried
+from apps.secrets.forms import SecretsForm
 from apps.storage.forms import MountsForm
 from apps.training import command
+from apps.training.forking import sees, takes_code, usable_mounts
+from apps.training.launchers.forms import MembersForm
 from apps.training.models import Entry, Run
 from apps.training.selectors import code_text
-from apps.training.services import Request, clean_name
-from apps.workloads.launching.form import LaunchForm, new_key
-from apps.workloads.offers.cap_quote import yuan_text
-from apps.workloads.offers.package_options import also_of, chosen_package_id
+from apps.training.services import LONGEST_NAME, Request, clean_name, request_of
+from apps.workloads.launching.form import LaunchForm, launch_initial, new_key
 
 
 class Source:
@@ -28,12 +31,15 @@ class Source:
     WRITE, UPLOAD, PARENT = "write", "upload", "parent"
 
 
-class RunForm(LaunchForm, MountsForm):
+class RunForm(MembersForm, LaunchForm, MountsForm, SecretsForm):
     """`arguments` and `environment` are tables of rows, read beside the fields."""
 
+    check_name = staticmethod(clean_name)
     field_order = ("name", "note", "image", "package", "source", "text", "code", "entry", "script", "priority")
 
-    name = forms.CharField(label=_("Name"), max_length=80, error_messages={"required": _("Give the run a name.")})
+    name = forms.CharField(
+        label=_("Name"), max_length=LONGEST_NAME, error_messages={"required": _("Give the run a name.")}
+    )
     source = forms.ChoiceField(
         label=_("Where the code comes from"),
         choices=[
@@ -60,17 +66,14 @@ class RunForm(LaunchForm, MountsForm):
         empty_value=None,
         choices=[(n, str(n)) for n in range(5, 0, -1)],
     )
+    # Where the next version of another run begins: a value of `continuing.Start`.
+    checkpoint = forms.CharField(label=_("Starts from"), required=False, max_length=300)
     parent = forms.UUIDField(required=False, widget=forms.HiddenInput)
+    fork = forms.UUIDField(required=False, widget=forms.HiddenInput)
     key = forms.CharField(max_length=64, widget=forms.HiddenInput)
     # No inputs of their own: they carry what is wrong with the tables.
     arguments = forms.CharField(label=_("Arguments"), required=False)
     environment = forms.CharField(label=_("Environment variables"), required=False)
-
-    def clean_name(self) -> str:
-        try:
-            return clean_name(self.cleaned_data["name"])
-        except Invalid as error:
-            raise forms.ValidationError(str(error.message)) from error
 
     def clean_script(self) -> str:
         script: str = self.cleaned_data["script"].strip()
@@ -81,6 +84,7 @@ class RunForm(LaunchForm, MountsForm):
         return script
 
     def clean(self) -> dict[str, Any]:
+        super().clean()
         self._check("arguments", command.clean_arguments)
         self._check("environment", command.clean_environment)
         if self.cleaned_data.get("source") == Source.UPLOAD and not self.cleaned_data.get("code"):
@@ -89,7 +93,7 @@ class RunForm(LaunchForm, MountsForm):
 
     def _check(self, name: str, check: Any) -> None:
         try:
-            check(rows(self.data, name))  # type: ignore[arg-type]
+            check(key_value_rows(self.data, name))  # type: ignore[arg-type]
         except Invalid as error:
             self.add_error(name, str(error.message))
 
@@ -103,15 +107,19 @@ class RunForm(LaunchForm, MountsForm):
             key=data["key"],
             text=data["text"] if source == Source.WRITE else None,
             code_id=data["code"] if source == Source.UPLOAD else None,
-            arguments=rows(self.data, "arguments"),  # type: ignore[arg-type]
-            environment=rows(self.data, "environment"),  # type: ignore[arg-type]
+            arguments=key_value_rows(self.data, "arguments"),  # type: ignore[arg-type]
+            environment=key_value_rows(self.data, "environment"),  # type: ignore[arg-type]
             parent_id=data["parent"],
+            fork_of=data["fork"],
             mounts=self.chosen(),
+            secrets=self.chosen_secrets(),
             priority=data["priority"],
+            **self.chosen_members(),
         )
 
     def offer_priorities(self, most: int) -> None:
         """Only those that the person may use, their highest first."""
+        self.most_priority = most
         field: Any = self.fields["priority"]
         field.choices = [(number, str(number)) for number in range(most, 0, -1)]
 
@@ -124,33 +132,80 @@ class RunForm(LaunchForm, MountsForm):
 
     def _rows(self, name: str) -> list[tuple[str, str]]:
         if self.is_bound:
-            return list(rows(self.data, name))  # type: ignore[arg-type]
+            return list(key_value_rows(self.data, name))  # type: ignore[arg-type]
         return [(first, second) for first, second in self.initial.get(name, [])]
 
 
-def initial_of(run: Run, *, as_version: bool) -> dict[str, object]:
-    """The form's values from an earlier run. As a version, the new run continues that run's family."""
-    text = code_text(run)
+def initial_of_clone(actor: Actor, run: Run) -> dict[str, object]:
+    """The form's values for the next version of `run`: everything of it, and the run as its parent."""
+    text, before = code_text(run), request_of(run, key=new_key())
     return {
-        "name": run.name,
-        "note": run.note if as_version else "",
-        "image": run.image_id,
-        "package": chosen_package_id(run.workload),
-        "also": list(also_of(run.workload)),
+        **_settings_of(actor, run, before),
+        "note": run.note,
         "source": Source.WRITE if text is not None else Source.PARENT,
+        "text": text or "",
+        "parent": run.pk,
+    }
+
+
+def initial_of_fork(actor: Actor, run: Run) -> dict[str, object]:
+    """The form's values for a colleague's own run from the passport of `run`: what that shows and they may use."""
+    before, has_code = request_of(run, key=new_key()), takes_code(actor, run)
+    text = code_text(run) if has_code else None
+    own = sees(actor, run)
+    launched = launch_initial(replace(before, note="", tags=(), cap_fen=None, cluster_id=None))
+    return {
+        **launched,
+        "source": Source.WRITE if text is not None else Source.PARENT if has_code else Source.UPLOAD,
         "text": text or "",
         "entry": run.entry,
         "script": run.script,
         "arguments": run.arguments,
+        "environment": [(name, value if own else "") for name, value in run.environment],
+        "mounts": usable_mounts(actor, run),
+        "members": before.members,
+        "least_members": before.least_members,
+        "launcher": before.launcher,
+        "fork": run.pk,
+        "key": before.key,
+    }
+
+
+def initial_of_last(actor: Actor, run: Run) -> dict[str, object]:
+    """The form's values for a run of its own, with the settings and the code of the actor's last one.
+
+    Whatever tells runs apart stays empty: name, note, tags, parent.
+    """
+    text, before = code_text(run), request_of(run, key=new_key())
+    own_code = run.code.owner_id == actor.user_id
+    return {
+        **_settings_of(actor, run, before),
+        "name": "",
+        "tags": (),
+        "source": Source.WRITE if text is not None else Source.UPLOAD,
+        "text": text or "",
+        "code": run.code_id if text is None and own_code else None,
+    }
+
+
+def _settings_of(actor: Actor, run: Run, before: Request) -> dict[str, object]:
+    """`secrets_anew`: those of its secrets that the actor has to choose anew."""
+    secrets, anew = carried(actor, run.workload.frozen_spec.secrets)
+    return {
+        **launch_initial(before),
+        "note": "",
+        "entry": run.entry,
+        "script": run.script,
+        "arguments": run.arguments,
         "environment": run.environment,
-        "mounts": chosen_of(run.workload.frozen_spec.mounts),
-        "priority": run.workload.priority,
-        "uninterruptible": not run.workload.frozen_spec.preemptible,
-        "cluster": run.workload.frozen_spec.cluster,
-        "cap": yuan_text(cap_limit(run.workload_id)),
-        "tags": run.workload.tags,
-        "parent": run.pk if as_version or text is None else None,
-        "key": new_key(),
+        "mounts": before.mounts,
+        "secrets": secrets,
+        "secrets_anew": anew,
+        "priority": before.priority,
+        "members": before.members,
+        "least_members": before.least_members,
+        "launcher": before.launcher,
+        "key": before.key,
     }
 
 
@@ -189,8 +244,33 @@ class CapForm(forms.Form):
         label=_("It may cost at most"),
         required=False,
         max_length=20,
-        help_text=_("In all, with what it has cost already. Empty: without a cap."),
+        help_text=_("In total, including what it has cost so far. Empty: no cap."),
     )
+
+
+class LongestForm(forms.Form):
+    """How long a run may run, changed while it lives."""
+
+    longest = DurationField(
+        label=_("Longest run time"),
+        help_text=_("In total, including what it has run so far, such as 90 min, 2 h or 1 d 6 h. Empty: no limit."),
+    )
+
+
+class GpuIdleForm(forms.Form):
+    """After how long without use of its cards a run is stopped, changed while it lives."""
+
+    gpu_idle = DurationField(
+        label=_("Stop when the GPU stands idle for"),
+        help_text=_(
+            "Such as 30 min, counted from now on. A card that cannot be measured counts as used. Empty: never."
+        ),
+    )
+
+    def minutes(self) -> int | None:
+        """The form must be valid."""
+        seconds: int | None = self.cleaned_data["gpu_idle"]
+        return None if seconds is None else -(-seconds // 60)
 
 
 class RunTagsForm(forms.Form):

@@ -12,7 +12,7 @@ from apps.training.models import Run
 from apps.training.notices import SPEAKERS
 from apps.training.switching import start_instead
 from apps.workloads.choices import Status
-from apps.workloads.kinds import KindRules, KindWords, Menu, Notices, Rights
+from apps.workloads.kinds import KindRules, KindWords, Menu, Notices, Rights, Routes
 from apps.workloads.models import Workload
 
 
@@ -53,6 +53,7 @@ TRAINING = KindRules(
         ends={Status.SUCCEEDED: "finished", Status.FAILED: "failed"},
         speakers=SPEAKERS,
     ),
+    routes=Routes("training/", "apps.training.urls", "apps.training.api_urls"),
     page="training:of_workload",
     menu=Menu(_("Training"), "flask", "training:list", position=20),
     keeps_gpu=True,

@@ -1,4 +1,4 @@
-"""Training runs: what a person asked for; the kernel's Workload says what became of it."""
+"""Training runs: what a person requested; the kernel's Workload records what became of it."""
 
 import uuid
 from decimal import Decimal
@@ -11,6 +11,7 @@ from apps.common.scoping import TenantModel
 from apps.registry.models import Image
 from apps.storage.models import Folder
 from apps.tenants.models import Organisation, User
+from apps.training.launchers.names import LauncherName
 from apps.workloads.models import Workload
 
 
@@ -20,7 +21,10 @@ class Entry(models.TextChoices):
 
 
 class Run(TenantModel):
-    """One version of a training job. Never changed: a rerun or an edited clone is the next version of its family."""
+    """One version of a training job. A rerun or an edited clone is the next version of its family.
+
+    It never changes, but for `code_shared`.
+    """
 
     paid_rate: Decimal  # fen per hour, of rows that the selectors give: billing.prices.own
 
@@ -38,8 +42,13 @@ class Run(TenantModel):
     script = models.CharField(max_length=200)
     arguments = models.JSONField(default=list)  # [[name, value], …] as typed
     environment = models.JSONField(default=list)  # [[name, value], …]
+    launcher = models.CharField(max_length=20, choices=LauncherName, default=LauncherName.NONE)
     code = models.ForeignKey(Folder, on_delete=models.PROTECT, related_name="+")
     output = models.ForeignKey(Folder, on_delete=models.PROTECT, related_name="+")
+    # Made by a colleague from its passport: another family, which keeps its seed.
+    forked_from = models.ForeignKey("self", on_delete=models.PROTECT, null=True, related_name="forks")
+    # Whether colleagues who fork it get its code; what was forked before keeps it.
+    code_shared = models.BooleanField(default=False, db_default=False)
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
@@ -49,3 +58,21 @@ class Run(TenantModel):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Continuation(TenantModel):
+    """From which checkpoint of which run a run goes on. `folder` holds what was taken, and is never written to.
+
+    `checkpoint`: its key among those of `source`, as `checkpoints` has it. `step` None: its name has no number.
+    """
+
+    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
+    run = models.OneToOneField(Run, on_delete=models.PROTECT, related_name="continuation")
+    source = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="continuations")
+    folder = models.ForeignKey(Folder, on_delete=models.PROTECT, related_name="+")
+    checkpoint = models.CharField(max_length=255)
+    name = models.CharField(max_length=255)
+    step = models.BigIntegerField(null=True)
+    saved_at = models.DateTimeField()
+    size_bytes = models.BigIntegerField()
+    file_count = models.PositiveIntegerField()

@@ -1,4 +1,4 @@
-"""Words about training runs. Data: `workload_id`, `name`, `seconds` of running, `cost_fen`, `reason` (a code)."""
+"""Words about training runs. Data: `workload_id`, `name`, and what `workloads.ended` says of the end."""
 
 from collections.abc import Mapping
 
@@ -6,27 +6,34 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from apps.common.badges import Tone
-from apps.common.formatting import duration
-from apps.common.money import yuan
+from apps.common.formatting import duration, sentences
 from apps.notifications.words import work
-from apps.notifications.words.base import Data, Speaker, Words, link, name_in, number_in
+from apps.notifications.words.base import Data, Speaker, Words, link, name_in
+from apps.workloads.choices import Reason
+from apps.workloads.ended import advice_in, last_lines_in
 
 
 def _finished(data: Data) -> Words:
     title = _("%(name)s has finished") % {"name": name_in(data, "name")}
-    text = _("It ran for %(time)s.") % {"time": duration(number_in(data, "seconds"))}
-    if "cost_fen" in data:
-        text = _("It ran for %(time)s and cost %(cost)s.") % {
-            "time": duration(number_in(data, "seconds")),
-            "cost": yuan(int(number_in(data, "cost_fen"))),
-        }
+    text = work.spent(data) or _("It ran for %(time)s.") % {"time": duration(0)}
     return Words(title, text, Tone.RUN, "circle-check", action=_("See the result"), **link(data, _PAGE, "workload_id"))
 
 
 def _failed(data: Data) -> Words:
     title = _("%(name)s has failed") % {"name": name_in(data, "name")}
-    text = _("Its page says why, whose fault it was and what to do.")
-    return Words(title, text, Tone.FAIL, "circle-x", action=_("See why"), **link(data, _PAGE, "workload_id"))
+    parts = [*_why(data), work.spent(data), _("Its page says why, whose fault it was and what to do.")]
+    if (advice := advice_in(data)) is not None:
+        parts = [_("%(sentence)s.") % {"sentence": advice.title}, advice.text, advice.verdict, work.spent(data)]
+        parts += advice.fixes
+    where = link(data, _PAGE, "workload_id")
+    excerpt = last_lines_in(data)
+    return Words(title, sentences(*parts), Tone.FAIL, "circle-x", action=_("See why"), excerpt=excerpt, **where)
+
+
+def _why(data: Data) -> list[str]:
+    """Of notices that name nothing but the reason."""
+    reason = data.get("reason")
+    return [_("Cause: %(cause)s.") % {"cause": Reason(reason).label}] if reason in Reason.values else []
 
 
 _PAGE = "training:of_workload"

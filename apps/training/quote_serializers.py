@@ -5,27 +5,30 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from apps.billing.caps.selectors import lasts
+from apps.billing.caps.selectors import affordable_time
 from apps.training.serializers import exact
-from apps.workloads.offers.serializers import AlsoField, ChoiceSerializer
+from apps.workloads.launching.serializers import TermsSerializer
+from apps.workloads.offers.serializers import ChoiceSerializer, LeastMembersField, MembersField, OneMoreSerializer
 from apps.workloads.queueing.serializers import PreemptionContractSerializer
 
 
-class QuoteRequestSerializer(serializers.Serializer[Any]):
-    """`priority` and `preemptible` change only the contract that is quoted; as for a run, none is one's highest."""
+class QuoteRequestSerializer(TermsSerializer):
+    """`priority` and `preemptible` change only the contract that is quoted; as for a run, none is one's highest.
 
-    package = serializers.IntegerField(min_value=1, max_value=2**31 - 1)
+    `image`: it may run on machines of one architecture only.
+    """
+
     priority = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=5)
-    preemptible = serializers.BooleanField(default=True)
-    cap_fen = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=2**53)
-    also = AlsoField()
-    cluster = serializers.UUIDField(required=False, allow_null=True, help_text="The only logical cluster to run in.")
+    members = MembersField()
+    least_members = LeastMembersField()
+    image = serializers.UUIDField(source="image_id", required=False, allow_null=True)
 
 
 class QuoteSerializer(serializers.Serializer[Any]):
     """What a start would cost and when it would begin. `short_quota`: what of the quota is missing, in words.
 
-    With several packages that would do (`choices`), the rate and the hold are of the dearest.
+    Rate and hold are of all `members`; with several packages that would do (`choices`), of the dearest.
+    `one_more`: the same with one member more, where there are several; null where there may be no more.
     `cause`, `title` and `text` say why it would wait; empty where it would not. `alternatives` would start now.
     """
 
@@ -46,6 +49,7 @@ class QuoteSerializer(serializers.Serializer[Any]):
     start_p50 = serializers.DateTimeField(source="forecast.start_p50", allow_null=True)
     start_p90 = serializers.DateTimeField(source="forecast.start_p90", allow_null=True)
 
+    one_more = OneMoreSerializer(source="with_one_more", allow_null=True)
     cap_lasts_s = serializers.SerializerMethodField()
     cause = serializers.CharField(source="report.cause", default="")
     title = serializers.CharField(source="report.title", default="")
@@ -67,7 +71,7 @@ class QuoteSerializer(serializers.Serializer[Any]):
     def get_cap_lasts_s(self, offer: Any) -> float | None:
         """For how many seconds of running the spending cap that was asked about lasts; null without one, or free."""
         fen, rate = self.context.get("cap_fen"), offer.quote.rate_fen_per_hour
-        return lasts(fen, rate).total_seconds() if fen and rate else None
+        return affordable_time(fen, rate).total_seconds() if fen and rate else None
 
     def get_short_quota(self, offer: Any) -> str:
         return str(offer.quota.message) if offer.quota else ""

@@ -13,6 +13,7 @@ from apps.common.access import in_organisation
 from apps.common.api import ScopedView
 from apps.common.errors import Invalid
 from apps.common.permissions import Permission
+from apps.registry.selectors import choosable_image
 from apps.training.choices import KIND
 from apps.training.quote_serializers import QuoteRequestSerializer, QuoteSerializer
 from apps.workloads.launching.submission import choose_package
@@ -28,7 +29,7 @@ def _cluster(asked: UUID | None) -> str | None:
     """Raises `Invalid` where nothing may be bound to it."""
     found = cluster_named(asked)
     if asked is not None and found is None:
-        raise Invalid.field("cluster", _("There is no such logical cluster."))
+        raise Invalid.field("cluster", _("Your organisation has no such logical cluster. Choose another one."))
     return found
 
 
@@ -41,10 +42,24 @@ class QuoteView(ScopedView):
         asked = QuoteRequestSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         data = asked.validated_data
-        package = choose_package(self.actor, data["package"])
-        also = also_named(self.actor, package, data.get("also", ()))
-        found = offer(self.actor, package, kind=KIND, also=also, cluster=_cluster(data.get("cluster")))
-        choices = [] if found.starts_now else package_choices(self.actor, list(funds.packages(self.actor)))
+        package = choose_package(self.actor, data["package_id"])
+        also = also_named(self.actor, package, data.get("also_ids", ()))
+        cluster = _cluster(data.get("cluster_id"))
+        asked_image = data.get("image_id")
+        image = choosable_image(self.actor, asked_image, containers=True) if asked_image else None
+        archs = tuple(image.architectures) if image else ()
+        found = offer(
+            self.actor,
+            package,
+            kind=KIND,
+            also=also,
+            cluster=cluster,
+            members=data["members"],
+            least=data.get("least_members"),
+            archs=archs,
+        )
+        packages = [] if found.starts_now else list(funds.packages(self.actor))
+        choices = package_choices(self.actor, packages, archs=archs) if packages else []
         terms = contract_on(
             self.actor, package, preemptible=data["preemptible"], priority=data.get("priority"), also=also
         )

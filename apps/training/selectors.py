@@ -1,4 +1,4 @@
-"""Reading training runs, as far as the actor may."""
+"""Read training runs that the actor may see."""
 
 from uuid import UUID
 
@@ -9,41 +9,75 @@ from apps.billing.prices.own import with_paid_rate
 from apps.common.actor import Actor
 from apps.common.errors import DomainError, NotFound
 from apps.common.permissions import Permission
-from apps.storage.safe_open import Item, items, open_file
+from apps.common.prepared import prepared
+from apps.storage.safe_open import Item, list_folder, open_file
 from apps.storage.services import root_of
+from apps.training import checkpoints
 from apps.training.choices import KIND
 from apps.training.models import Run
-from apps.workloads.models import Attempt, Event
+from apps.workloads.models import Attempt, Event, Workload
 from apps.workloads.permissions import seen_rows
 
 
 def runs(actor: Actor) -> QuerySet[Run]:
-    """Runs as far as the actor sees them; newest first, `paid_rate` in fen per hour."""
+    """Runs that the actor may see, newest first, with `paid_rate` in fen per hour."""
+    return with_paid_rate(seen_rows(actor, KIND, _joined()), "workload__").order_by("-created_at", "-pk")
+
+
+def in_list(actor: Actor) -> QuerySet[Run]:
+    """As `runs`, without the tables and columns that no row of a list shows: reading them took most of its time."""
+    rows: QuerySet[Run] = Run.objects.select_related("workload__package", "workload__price_version", "owner", "image")
+    shown = (
+        *(field.name for field in Run._meta.concrete_fields),
+        *(f"workload__{field.name}" for field in Workload._meta.concrete_fields),
+        *(f"workload__package__{name}" for name in ("name_en", "name_zh", "cpu_milli", "memory_mib")),
+        "workload__price_version__number",
+        *("owner__name", "owner__username", "image__name"),
+    )
+    return with_paid_rate(seen_rows(actor, KIND, rows.only(*shown)), "workload__").order_by("-created_at", "-pk")
+
+
+def _joined() -> QuerySet[Run]:
     rows: QuerySet[Run] = Run.objects.select_related(
         "workload__package", "workload__price_version", "owner", "image", "parent", "code", "output"
     )
-    return with_paid_rate(seen_rows(actor, KIND, rows), "workload__").order_by("-created_at", "-pk")
+    return rows
 
 
 def with_last_seen(rows: QuerySet[Run]) -> QuerySet[Run]:
-    """Adds `last_seen`: when the live attempt was last proved to be there; None for what is on no machine."""
+    """Adds `last_seen`: when the live attempt was last proved to run; None if it is on no machine."""
     live = Attempt.objects.filter(workload=OuterRef("workload"), ended_at__isnull=True, handle__isnull=False)
     return rows.annotate(last_seen=Subquery(live.values(seen=Coalesce("seen_at", "placed_at"))[:1]))
 
 
 def last_event_id(actor: Actor, run: Run | None = None) -> int:
-    """Where a page that is rendered now resumes the stream of events; 0 before the first."""
+    """Where a page rendered now resumes the stream of events; 0 before the first."""
     actor.require(Permission.TRAINING_VIEW)
-    rows = Event.objects.filter(organisation_id=actor.organisation())
-    if run is not None:
-        rows = rows.filter(workload_id=run.workload_id)
+    if run is None:
+        return next(iter(_last_event(actor)), 0)
+    rows = Event.objects.filter(organisation_id=actor.organisation(), workload_id=run.workload_id)
     return rows.order_by("-pk").values_list("pk", flat=True).first() or 0
+
+
+@prepared
+def _last_event(actor: Actor, /) -> QuerySet[Event, int]:
+    rows = Event.objects.filter(organisation_id=actor.organisation())
+    return rows.order_by("-pk").values_list("pk", flat=True)[:1]
 
 
 def get(actor: Actor, run_id: UUID) -> Run:
     """One visible run; `NotFound` otherwise."""
     run = runs(actor).filter(pk=run_id).first()
     if run is None:
+        raise NotFound
+    return run
+
+
+def of_organisation(actor: Actor, run_id: UUID) -> Run:
+    """Any run of the actor's organisation, for its passport; `NotFound` for one of another."""
+    actor.require(Permission.TRAINING_VIEW)
+    run: Run | None = with_paid_rate(_joined(), "workload__").filter(pk=run_id).first()
+    if run is None or run.organisation_id != actor.organisation():
         raise NotFound
     return run
 
@@ -59,18 +93,19 @@ def versions(actor: Actor, run: Run) -> QuerySet[Run]:
 
 
 def newest_version(run: Run) -> int:
-    """The highest version number of the run's family, whoever made it."""
+    """The highest version number in the run's family, across all owners."""
     newest: int | None = Run.objects.filter(family=run.family).aggregate(newest=Max("version"))["newest"]
     return newest or run.version
 
 
 def outputs(run: Run, path: str = "") -> list[Item]:
-    """What the run has written so far, one folder at a time."""
-    return items(root_of(run.output), path)
+    """What the run has written so far, one folder at a time. An empty folder of checkpoints it did not write."""
+    found = list_folder(root_of(run.output), path)
+    return [each for each in found if each.path != checkpoints.FOLDER or not each.is_folder or checkpoints.has_any(run)]
 
 
 def outputs_or_none(run: Run, path: str = "") -> list[Item] | None:
-    """As `outputs`; None where there is no such folder, as with a run that has not begun to write or a stale link."""
+    """Like `outputs`, but None if there is no such folder, as before the run writes anything or for a stale link."""
     try:
         return outputs(run, path)
     except (DomainError, FileNotFoundError):
@@ -78,7 +113,7 @@ def outputs_or_none(run: Run, path: str = "") -> list[Item] | None:
 
 
 def code_files(run: Run, path: str = "") -> list[Item]:
-    return items(root_of(run.code), path)
+    return list_folder(root_of(run.code), path)
 
 
 def open_output(run: Run, path: str) -> int:
@@ -87,7 +122,7 @@ def open_output(run: Run, path: str) -> int:
 
 
 def code_text(run: Run, *, limit: int = 1 << 20) -> str | None:
-    """The run's code where it is a single text file that fits the page's editor; None otherwise."""
+    """The run's code if it is a single text file that fits the page's editor, else None."""
     files = code_files(run)
     if len(files) != 1 or files[0].is_folder or files[0].size > limit or files[0].path != run.script:
         return None

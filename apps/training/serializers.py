@@ -1,6 +1,7 @@
 """What the API of training reads and writes. Money in fen; rates and exact amounts as decimal strings."""
 
 from typing import Any
+from uuid import UUID
 
 from django.utils.translation import get_language
 from drf_spectacular.utils import extend_schema_field
@@ -9,15 +10,20 @@ from rest_framework import serializers
 from apps.common.tag_serializers import TagsListField
 from apps.common.verbatim import VerbatimField
 from apps.registry.models import Image
-from apps.storage.choices import RootKind
-from apps.storage.choosing import Chosen
+from apps.secrets.serializers import SecretUseSerializer
+from apps.storage.choosing_serializers import ChosenSerializer
+from apps.training.checkpoint_serializers import ContinuationSerializer, ResumeSerializer
+from apps.training.continuing import Resume, continuation_of, continued_by
+from apps.training.failures import advice_of
+from apps.training.launchers.names import LauncherName
+from apps.training.launchers.serializers import RankStartSerializer
 from apps.training.models import Entry, Run
 from apps.training.services import Request
+from apps.workloads.attempt_serializers import AttemptSerializer
 from apps.workloads.choices import TERMINAL, Fault, Status
-from apps.workloads.driver_fields import ProgressField
-from apps.workloads.faults import advise
-from apps.workloads.models import Attempt, Event
-from apps.workloads.offers.serializers import AlsoField
+from apps.workloads.launching.serializers import LaunchSerializer
+from apps.workloads.models import Event
+from apps.workloads.offers.serializers import LeastMembersField, MembersField
 from apps.workloads.queueing.contract import contract_of
 from apps.workloads.queueing.serializers import PreemptionContractSerializer
 from apps.workloads.timeline import event_title
@@ -31,7 +37,7 @@ def exact(**options: Any) -> serializers.DecimalField:
 class ImageSerializer(serializers.ModelSerializer[Image]):
     class Meta:
         model = Image
-        fields = ("id", "key", "name", "description", "requirements")
+        fields = ("id", "key", "name", "description", "requirements", "reference")
 
 
 class PairsField(serializers.ListField):
@@ -42,6 +48,9 @@ class PairsField(serializers.ListField):
         min_length=2,
         max_length=2,
     )
+
+    def to_internal_value(self, data: Any) -> Any:
+        return [tuple(pair) for pair in super().to_internal_value(data)]
 
 
 class RunSerializer(serializers.ModelSerializer[Run]):
@@ -57,12 +66,18 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     fault = serializers.ChoiceField(source="workload.fault", choices=Fault.choices, allow_blank=True)
     priority = serializers.IntegerField(source="workload.priority")
     tags = serializers.ListField(child=serializers.CharField(), source="workload.tags")
+    members = serializers.IntegerField(source="workload.member_count")
+    least_members = serializers.IntegerField(source="workload.frozen_spec.least_members", allow_null=True)
     attempt = serializers.IntegerField(source="workload.attempt_number")
     price_version = serializers.IntegerField(source="workload.price_version.number")
     rate_fen_per_hour = exact(source="paid_rate")
     queued_at = serializers.DateTimeField(source="workload.queued_at")
     started_at = serializers.DateTimeField(source="workload.started_at", allow_null=True)
     ended_at = serializers.DateTimeField(source="workload.ended_at", allow_null=True)
+    expected_s = serializers.IntegerField(source="workload.expected_s", allow_null=True)
+    longest_s = serializers.IntegerField(source="workload.longest_s", allow_null=True)
+    deadline_at = serializers.DateTimeField(source="workload.deadline_at", allow_null=True)
+    gpu_idle_minutes = serializers.IntegerField(source="workload.gpu_idle_minutes", allow_null=True)
     arguments = PairsField()
     environment = PairsField()
 
@@ -91,6 +106,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "fault",
             "priority",
             "tags",
+            *("members", "least_members", "launcher"),
             "attempt",
             "price_version",
             "rate_fen_per_hour",
@@ -98,14 +114,30 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "queued_at",
             "started_at",
             "ended_at",
+            *("expected_s", "longest_s", "deadline_at", "gpu_idle_minutes"),
         )
 
     def get_package_name(self, run: Run) -> str:
         return run.workload.package.name(get_language() or "")
 
 
+class AheadSerializer(serializers.Serializer[Any]):
+    """`tasks` are ahead for the same cards; with this run they need `cards`, of which `free` are free.
+
+    At least `short` must fall free before all of them have started; the run may start earlier where it delays none.
+    """
+
+    tasks = serializers.IntegerField()
+    cards = serializers.IntegerField()
+    free = serializers.IntegerField()
+    short = serializers.IntegerField()
+
+
 class WaitSerializer(serializers.Serializer[Any]):
-    """Why a queued run waits, in words and as the scheduler's code of the dominant cause."""
+    """Why a queued run waits, in words and as the scheduler's code of the dominant cause.
+
+    `ahead`: null for what does not wait for whole cards.
+    """
 
     cause = serializers.CharField()
     title = serializers.CharField()
@@ -113,44 +145,27 @@ class WaitSerializer(serializers.Serializer[Any]):
     position = serializers.IntegerField(allow_null=True)
     start_p50 = serializers.DateTimeField(allow_null=True)
     start_p90 = serializers.DateTimeField(allow_null=True)
-
-
-class AttemptSerializer(serializers.ModelSerializer[Attempt]):
-    node = serializers.CharField(source="node.name")
-    progress = ProgressField(required=False)
-
-    class Meta:
-        model = Attempt
-        fields = (
-            "number",
-            "node",
-            "phase",
-            "progress",
-            "placed_at",
-            "started_at",
-            "ended_at",
-            "seen_at",
-            "ran_for_s",
-            "usage",
-            "peak_memory_mib",
-            "exit_code",
-            "exit_signal",
-            "exit_reason",
-        )
+    ahead = AheadSerializer(allow_null=True)
 
 
 class RunDetailSerializer(RunSerializer):
-    """A run with what its page says of it: the command, why it waits, how it failed, its attempts (newest first)."""
+    """A run with what its page says of it: the command, why it waits, how it failed, its attempts (newest first).
+
+    `ranks`: what each member starts; empty where all start the command.
+    """
 
     command = serializers.ListField(child=serializers.CharField(), source="workload.frozen_spec.argv")
+    ranks = RankStartSerializer(many=True, source="workload.frozen_spec.ranks")
     wait = serializers.SerializerMethodField()
     failure = serializers.SerializerMethodField()
     attempts = serializers.SerializerMethodField()
     contract = serializers.SerializerMethodField()
     also = serializers.SerializerMethodField()
+    continues = serializers.SerializerMethodField()
+    continued_by = serializers.SerializerMethodField()
 
     class Meta(RunSerializer.Meta):
-        more = ("command", "wait", "failure", "attempts", "contract", "also")
+        more = ("command", "ranks", "wait", "failure", "attempts", "contract", "also", "continues", "continued_by")
         fields = (*RunSerializer.Meta.fields, *more)  # type: ignore[assignment]
 
     @extend_schema_field(PreemptionContractSerializer(allow_null=True))
@@ -171,72 +186,58 @@ class RunDetailSerializer(RunSerializer):
 
     def get_failure(self, run: Run) -> str | None:
         """What happened, in one sentence; null unless it failed."""
-        return advise(run.workload).title if run.workload.status == Status.FAILED else None
+        return advice_of(run).title if run.workload.status == Status.FAILED else None
+
+    @extend_schema_field(ContinuationSerializer(allow_null=True))
+    def get_continues(self, run: Run) -> Any:
+        """The checkpoint that it went on from; null for one that began from nothing."""
+        row = continuation_of(run)
+        return None if row is None else ContinuationSerializer(row).data
+
+    @extend_schema_field(serializers.ListField(child=serializers.UUIDField()))
+    def get_continued_by(self, run: Run) -> list[UUID]:
+        """Ids of the runs that went on from its checkpoints, newest first."""
+        return [row.run_id for row in continued_by(run)]
 
     @extend_schema_field(AttemptSerializer(many=True))
     def get_attempts(self, run: Run) -> Any:
         return AttemptSerializer(self.context["attempts"], many=True).data
 
 
-class DataMountSerializer(serializers.Serializer[Any]):
+class DataMountSerializer(ChosenSerializer):
     """A volume at `/volumes/<name>` or a dataset version (always read-only) at `/datasets/<name>`."""
 
-    kind = serializers.ChoiceField(choices=[RootKind.VOLUME, RootKind.VERSION])
-    id = serializers.UUIDField()
     read_only = serializers.BooleanField(default=True)  # type: ignore[assignment]
 
 
-class SubmitSerializer(serializers.Serializer[Any]):
+class SubmitSerializer(LaunchSerializer):
     """A run to start. Its code: `text` (saved as `script`), `code` (from /training/code/), or the `parent`'s own."""
 
-    name = serializers.CharField(max_length=200)
-    image = serializers.UUIDField()
-    package = serializers.IntegerField(min_value=1, max_value=2**31 - 1)
     entry = serializers.ChoiceField(choices=Entry.choices, default=Entry.PYTHON)
     script = serializers.CharField(max_length=200)
     text = VerbatimField(required=False, max_length=1 << 20)
-    code = serializers.UUIDField(required=False)
+    code = serializers.UUIDField(source="code_id", required=False)
     arguments = PairsField(required=False, max_length=100)
     environment = PairsField(required=False, max_length=100)
-    parent = serializers.UUIDField(required=False)  # type: ignore[assignment]
-    note = serializers.CharField(required=False, allow_blank=True, max_length=200)
+    parent = serializers.UUIDField(source="parent_id", required=False)  # type: ignore[assignment]
     mounts = DataMountSerializer(many=True, required=False, max_length=20)  # type: ignore[call-arg]
     priority = serializers.IntegerField(
         min_value=1, max_value=5, required=False, help_text="At most one's own highest."
     )
-    preemptible = serializers.BooleanField(default=True, help_text="It may be asked to give way.")
-    cluster = serializers.UUIDField(required=False, allow_null=True, help_text="The only logical cluster to run in.")
-    also = AlsoField()
-    cap_fen = serializers.IntegerField(
-        required=False, allow_null=True, min_value=1, max_value=2**53, help_text="It is saved and stopped before."
-    )
-
-    tags = TagsListField(required=False)
+    members = MembersField()
+    least_members = LeastMembersField()
+    launcher = serializers.ChoiceField(choices=LauncherName.choices, default=LauncherName.NONE)
+    secrets = SecretUseSerializer(many=True, required=False, max_length=20)  # type: ignore[call-arg]
+    resume = ResumeSerializer(required=False, allow_null=True)
+    fork_of = serializers.UUIDField(required=False, help_text="A run of the organisation whose passport is forked.")
 
     def as_request(self, key: str) -> Request:
         """The service's request; the serializer must be valid."""
-        data = self.validated_data
-        return Request(
-            name=data["name"],
-            image_id=data["image"],
-            package_id=data["package"],
-            entry=Entry(data["entry"]),
-            script=data["script"],
-            key=key,
-            text=data.get("text"),
-            code_id=data.get("code"),
-            arguments=tuple((name, value) for name, value in data.get("arguments", [])),
-            environment=tuple((name, value) for name, value in data.get("environment", [])),
-            parent_id=data.get("parent"),
-            note=data.get("note", ""),
-            mounts=tuple(Chosen(RootKind(row["kind"]), row["id"], row["read_only"]) for row in data.get("mounts", [])),
-            priority=data.get("priority"),
-            preemptible=data["preemptible"],
-            cluster_id=data.get("cluster"),
-            also_ids=tuple(data.get("also", ())),
-            cap_fen=data.get("cap_fen"),
-            tags=tuple(data.get("tags", ())),
-        )
+        values = self.launch_values()
+        resume = values.pop("resume", None)
+        chosen = Resume(**resume) if resume else None
+        launcher = LauncherName(values["launcher"])
+        return Request(**{**values, "entry": Entry(values["entry"]), "launcher": launcher, "resume": chosen}, key=key)
 
 
 class RunTagsSerializer(serializers.Serializer[Any]):

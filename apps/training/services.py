@@ -1,11 +1,11 @@
 """Starting training runs."""
 
 import os
-import re
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from uuid import UUID, uuid4
 
 from django.conf import settings
+from django.db import IntegrityError
 from django.utils.translation import gettext_lazy as _
 
 from apps.billing.caps.selectors import cap_limit
@@ -15,60 +15,58 @@ from apps.common.errors import Invalid, NotFound
 from apps.common.permissions import Permission
 from apps.registry import selectors as registry
 from apps.registry.models import Image
+from apps.registry.picker import on_image
+from apps.secrets import choosing
 from apps.storage import services as storage
-from apps.storage.choosing import Chosen, chosen_of, mounts_of
+from apps.storage.choosing import Chosen, chosen_mounts, mounts_of
 from apps.storage.models import Folder, FolderKind
 from apps.storage.safe_open import open_file
-from apps.training import command, selectors
+from apps.training import command, forking, selectors
 from apps.training.choices import KIND
+from apps.training.continuing import SAME, Resume, Start, Taken, record, take
+from apps.training.launchers.names import LauncherName
+from apps.training.launchers.starting import named_ports, with_launcher
 from apps.training.models import Entry, Run
+from apps.training.seeds import seed_variables
 from apps.workloads import services as workloads
+from apps.workloads.launching.request import Launch, clean_launch_name
 from apps.workloads.launching.submission import choose_package, submission
 from apps.workloads.models import Workload
 from apps.workloads.offers.package_options import also_of, chosen_package_id
 from apps.workloads.offers.quoting import resources_of
+from apps.workloads.run_times import RunTimes
 from apps.workloads.spec import DataMount, Spec
-from apps.workloads.spec import Image as SpecImage
+from apps.workloads.time_limits import carried
 
 MAX_CODE = 1 << 20
-NAME = re.compile(r"[\w][\w .\-]{0,79}\Z")
+LONGEST_NAME = 80
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request(Launch):
     """What to train. Code is `text` (written in the page, saved as `script`) or the folder that holds the upload.
 
-    `key` makes the submission idempotent: the same key again returns the run made first. `priority`: at most one's own
-    highest, which None stands for. `preemptible`: it may be asked to give way. `cluster_id`: the only logical cluster
-    that it may run in. `also_ids`: others that would do. `cap_fen`: the most that it may cost. `tags`: as typed.
+    `fork_of`: a colleague's run, as its passport has it. `priority`: at most one's own highest, which None stands for.
+    `members`: how many programs start together, each on the whole package; where there is no room for all of them,
+    `least_members` will do, unless it is None. `launcher` says what each of them starts.
+    `resume`: the checkpoint that it goes on from; its run is the parent where none is named.
     """
 
-    name: str
-    image_id: UUID
-    package_id: int
     entry: Entry
     script: str
-    key: str
     text: str | None = None
     code_id: UUID | None = None
     arguments: tuple[tuple[str, str], ...] = ()
     environment: tuple[tuple[str, str], ...] = ()
     parent_id: UUID | None = None
-    note: str = ""
     mounts: tuple[Chosen, ...] = ()
     priority: int | None = None
-    preemptible: bool = True
-    cluster_id: UUID | None = None
-    also_ids: tuple[int, ...] = ()
-    cap_fen: int | None = None
-    tags: tuple[str, ...] = ()
-
-
-class _Repeated(Exception):
-    """The same key has started this run meanwhile: what was made for another one has to go."""
-
-    def __init__(self, run: Run) -> None:
-        self.run = run
+    members: int = 1
+    least_members: int | None = None
+    launcher: LauncherName = LauncherName.NONE
+    secrets: tuple[choosing.ChosenSecret, ...] = ()
+    resume: Resume | None = None
+    fork_of: UUID | None = None
 
 
 def submit(actor: Actor, request: Request) -> Run:
@@ -77,89 +75,92 @@ def submit(actor: Actor, request: Request) -> Run:
     Raises `Invalid` (with the field), `QuotaExceeded`, `InsufficientFunds`, `Unavailable`; nothing is left behind.
     """
     actor.require(Permission.TRAINING_SUBMIT)
-    made: Run | None = Run.objects.filter(workload__owner_id=actor.user_id, workload__submit_key=request.key).first()
+    made = _made(actor, request.key)
     if made is not None:
         return made
-    name = clean_name(request.name)
-    parent = _parent(actor, request.parent_id)
-    image = registry.choose(actor, request.image_id)
+    request = replace(request, name=clean_name(request.name))
+    source = _parent(actor, request.resume.run_id) if request.resume else None
+    parent, origin = _parent(actor, request.parent_id) or source, forking.forked(actor, request.fork_of)
+    image = registry.choosable_image(actor, request.image_id, containers=True)
     package = choose_package(actor, request.package_id)
     words = command.argv(request.entry, request.script, command.clean_arguments(request.arguments))
     try:
         with storage.new_folders() as folders:
-            code = _code(actor, request, parent, folders)
+            code = _code(actor, request, parent, origin, folders)
             output = storage.create_folder(actor, kind=FolderKind.OUTPUT)
             folders.append(output)
+            taken = take(actor, source, request.resume.checkpoint, folders) if source and request.resume else None
             return _submit(
                 actor,
                 request,
-                name=name,
                 parent=parent,
                 image=image,
                 package=package,
                 code=code,
                 output=output,
+                taken=taken,
                 argv=words,
             )
-    except _Repeated as repeated:
-        return repeated.run
+    except IntegrityError:  # perhaps the same key, sent twice at once
+        made = _made(actor, request.key)
+        if made is None:
+            raise
+        return made
+
+
+def _made(actor: Actor, key: str) -> Run | None:
+    """What the key has started before; `KeyReused` where that was work of another kind."""
+    workload = workloads.submitted(actor, KIND, key)
+    return None if workload is None else Run.objects.get(workload=workload)
 
 
 def _submit(
     actor: Actor,
     request: Request,
     *,
-    name: str,
     parent: Run | None,
     image: Image,
     package: Package,
     code: Folder,
     output: Folder,
+    taken: Taken | None,
     argv: tuple[str, ...],
 ) -> Run:
     environment = command.clean_environment(request.environment)
-    data = mounts_of(actor, request.mounts)
-    spec = spec_of(package, image, argv=argv, code=code, output=output, environment=tuple(environment), data=data)
-    submission = _submission(request, name, spec, package, actor)
-    workload = workloads.submit(actor, submission)
-    if workload.pk != submission.id:
-        raise _Repeated(Run.objects.get(workload=workload))
+    variables = (*seed_variables(parent or forking.forked(actor, request.fork_of)).items(), *environment)
+    plain = spec_of(package, image, argv=argv, code=code, output=output, environment=variables)
+    spec = _completed(actor, request, plain, taken)
+    asked = submission(actor, KIND, spec, package, request, priority=request.priority)
+    workload = workloads.submit_new(actor, asked)
     storage.seal(code)
     family, version = _next_version(parent)
     run: Run = Run.objects.create(
         organisation_id=actor.organisation(),
         owner_id=actor.person(),
         workload=workload,
-        name=name,
+        name=request.name,
         family=family,
         version=version,
         parent=parent,
+        forked_from_id=request.fork_of,
         note=request.note[:200],
         image=image,
         entry=request.entry,
-        script=request.script.strip(),
-        arguments=[list(row) for row in command.clean_arguments(request.arguments)],
-        environment=[list(row) for row in environment],
+        launcher=request.launcher,
+        **command.typed(request.script, request.arguments, request.environment),
         code=code,
         output=output,
     )
-    run.refresh_from_db()
+    record(run, taken)
     return run
 
 
-def _submission(request: Request, name: str, spec: Spec, package: Package, actor: Actor) -> workloads.Submission:
-    return submission(
-        actor,
-        KIND,
-        replace(spec, preemptible=request.preemptible, cluster=str(request.cluster_id or "") or None),
-        package,
-        also_ids=request.also_ids,
-        name=name,
-        key=request.key,
-        priority=request.priority,
-        cap_fen=request.cap_fen,
-        tags=request.tags,
-    )
+def _completed(actor: Actor, request: Request, spec: Spec, taken: Taken | None) -> Spec:
+    """With what only a start has: its data, members, the secrets that they are given, the checkpoint that they find."""
+    mounts = (*spec.mounts, *mounts_of(actor, request.mounts))
+    references = choosing.references_of(actor, request.secrets, variables=spec.env)
+    spec = replace(spec, mounts=mounts, secrets=references, copies=(taken.mount,) if taken is not None else ())
+    return with_launcher(replace(spec, members=request.members, least_members=request.least_members), request.launcher)
 
 
 def spec_of(
@@ -170,14 +171,12 @@ def spec_of(
     code: Folder | None = None,
     output: Folder | None = None,
     environment: command.Pairs = (),
-    data: tuple[DataMount, ...] = (),
 ) -> Spec:
     """The kernel's spec of a run on `package`; code is mounted read-only, only the output folder is written to."""
     mounts = [DataMount(code.relative_path, command.CODE, True)] if code else []
     mounts += [DataMount(output.relative_path, command.OUTPUT, False, settings.RUN_OUTPUT_MIB)] if output else []
     return replace(
-        resources_of(package),
-        image=SpecImage(image.key, tuple(image.requirements)),
+        on_image(resources_of(package), image),
         argv=argv,
         env={
             **dict(environment),
@@ -185,20 +184,13 @@ def spec_of(
             "PLSTACK_OUTPUT": command.OUTPUT,
             "PLSTACK_CHECKPOINTS": command.CHECKPOINTS,
         },
-        mounts=(*mounts, *data),
+        mounts=tuple(mounts),
         workdir=command.CODE,
     )
 
 
 def clean_name(name: str) -> str:
-    cleaned = " ".join(name.split())
-    if not cleaned:
-        raise Invalid.field("name", _("Give the run a name."))
-    if not NAME.match(cleaned):
-        raise Invalid.field(
-            "name", _("A name has up to 80 letters, digits, spaces, dots, - and _, and starts with a letter or digit.")
-        )
-    return cleaned
+    return clean_launch_name(name, longest=LONGEST_NAME, missing=_("Give the run a name."))
 
 
 def _parent(actor: Actor, parent_id: UUID | None) -> Run | None:
@@ -210,12 +202,15 @@ def _parent(actor: Actor, parent_id: UUID | None) -> Run | None:
     return parent
 
 
-def _code(actor: Actor, request: Request, parent: Run | None, made: list[Folder]) -> Folder:
-    """The run's files: written from the page (a new folder, added to `made`), uploaded before, or the parent's own."""
+def _code(actor: Actor, request: Request, parent: Run | None, origin: Run | None, made: list[Folder]) -> Folder:
+    """The run's files: written from the page (a new folder, added to `made`), uploaded before, or the parent's own; of
+    a run that is forked where its code may be had."""
     if request.text is not None:
         return _written(actor, request.script, request.text, made)
     if parent is not None and request.code_id in (None, parent.code_id):
         folder = parent.code
+    elif origin is not None and request.code_id in (None, origin.code_id) and forking.takes_code(actor, origin):
+        folder = origin.code
     elif request.code_id is not None:
         folder = storage.own_folder(actor, request.code_id, FolderKind.CODE)
     else:
@@ -251,15 +246,21 @@ def _next_version(parent: Run | None) -> tuple[UUID, int]:
     return parent.family, selectors.newest_version(parent) + 1
 
 
-def rerun(actor: Actor, run: Run, *, key: str) -> Run:
-    """The same again as the next version: same code, arguments, image and package, at today's price."""
-    again = request_of(run, key=key)
+def rerun(actor: Actor, run: Run, *, key: str, start: Start = SAME) -> Run:
+    """The same again as the next version: same code, arguments, image and package, at today's price.
+
+    `start`: from where. Raises `Invalid` that names secrets of the run that the actor may not use, or the checkpoint.
+    """
+    choosing.refuse_lost(actor, run.workload.frozen_spec.secrets)
+    again = replace(request_of(run, key=key), resume=start.resume(run))
     # Since then the person's own highest priority may have been lowered.
     return submit(actor, replace(again, priority=min(run.workload.priority, workloads.highest_priority(actor))))
 
 
 def request_of(run: Run, *, key: str) -> Request:
-    """What `submit` needs to make `run` again; a clone changes some of it."""
+    """What `submit` needs to make `run` again, within what may run now; a clone changes some of it."""
+    workload = run.workload
+    times = RunTimes(workload.expected_s, workload.longest_s, workload.gpu_idle_minutes)
     return Request(
         name=run.name,
         image_id=run.image_id,
@@ -273,12 +274,19 @@ def request_of(run: Run, *, key: str) -> Request:
         environment=tuple((name, value) for name, value in run.environment),
         parent_id=run.pk,
         note=run.note,
-        mounts=chosen_of(run.workload.frozen_spec.mounts),
+        mounts=chosen_mounts(run.workload.frozen_spec.mounts),
         priority=run.workload.priority,
         preemptible=run.workload.frozen_spec.preemptible,
         cluster_id=cluster_of(run),
         cap_fen=cap_limit(run.workload_id),
         tags=tuple(run.workload.tags),
+        **asdict(carried(run.organisation_id, KIND, times)),
+        secrets=choosing.chosen_of(run.workload.frozen_spec.secrets),
+        members=workload.member_count,
+        least_members=workload.frozen_spec.least_members,
+        launcher=LauncherName(run.launcher),
+        ports=named_ports(run.workload.frozen_spec, LauncherName(run.launcher)),
+        resume=SAME.resume(run),
     )
 
 

@@ -1,4 +1,4 @@
-"""From a package on which a run waits to one on which it starts: as its next version, in one step."""
+"""Switch a waiting run to a package on which it starts now, as its next version, in one step."""
 
 from dataclasses import replace
 
@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from apps.common.actor import Actor
 from apps.common.errors import Conflict
 from apps.common.permissions import Permission
+from apps.secrets.choosing import refuse_lost
 from apps.training.models import Run
 from apps.training.services import request_of, submit
 from apps.workloads.launching.submission import choose_package
@@ -26,6 +27,7 @@ def start_instead(actor: Actor, run: Run, *, package_id: int, key: str) -> Run:
         return made
     if run.owner_id != actor.user_id:
         raise Conflict(_("Only who started it can go on with another package."))
+    refuse_lost(actor, run.workload.frozen_spec.secrets)
     package = choose_package(actor, package_id)
     refuse_unless_it_starts(actor, run.workload, package)
     with transaction.atomic():

@@ -1,31 +1,46 @@
 """The list of training runs: columns and filter."""
 
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 import django_filters
 import django_tables2 as tables
 from django.db.models import Q, QuerySet
 from django.template.loader import render_to_string
-from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 
+from apps.common import addresses, markup
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.filters import MineFilter
+from apps.common.formatting import UNKNOWN, duration
 from apps.common.forms import search_box
 from apps.common.permissions import Permission
 from apps.common.tables import FULL, Table, column
+from apps.common.templatetags.pl import since, when
+from apps.common.templatetags.pl_filters import rate_amount
 from apps.training.models import Run
+from apps.workloads.choices import Status
 from apps.workloads.filters import MembersWork, StatusFilter, TagFilter
+from apps.workloads.models import Workload
 from apps.workloads.selectors import STALE_AFTER
+from apps.workloads.templatetags.tagging import tag_chips
+from apps.workloads.templatetags.workloads import end_title, ran_seconds, taken_packages, wait_ahead, wait_title
+
+# Reasons of an end that the row names.
+TOLD = {"arrears", "longest", "gpu_idle", "unauthorised", "mount_lost", "secret_lost"}
+LONGEST_WHY = 60
 
 
 class RunTable(Table):
+    """Its cells are functions: most of what the page cost was spent in a template for each."""
+
     caption = _("Training runs")
-    name = tables.TemplateColumn(
-        template_name="training/cells/name.html", verbose_name=_("Name and package"), attrs=column(width=FULL)
-    )
+    export = "runs"
+    name = tables.Column(verbose_name=_("Name and package"), attrs=column(width=FULL))
     status = tables.Column(
         accessor="workload",
         verbose_name=_("State"),
@@ -38,17 +53,15 @@ class RunTable(Table):
         order_by=("owner__name", "owner__username"),
         attrs=column("pl-roomy", fold=_("Owner")),
     )
-    created_at = tables.TemplateColumn(
-        template_name="training/cells/created.html", verbose_name=_("Submitted"), attrs=column(fold=_("Submitted"))
-    )
-    duration = tables.TemplateColumn(
-        template_name="training/cells/duration.html",
+    created_at = tables.Column(verbose_name=_("Submitted"), attrs=column(fold=_("Submitted")))
+    duration = tables.Column(
+        accessor="workload",
         verbose_name=_("Ran for"),
         orderable=False,
         attrs=column(fold=_("Ran for"), numeric=True),
     )
-    rate = tables.TemplateColumn(
-        template_name="training/cells/rate.html",
+    rate = tables.Column(
+        accessor="paid_rate",
         verbose_name=_("¥/h"),
         order_by=("workload__price_version__rate_fen_per_hour", "-created_at"),  # stored: quick for any length
         attrs=column(fold=_("¥/h"), numeric=True),
@@ -60,20 +73,48 @@ class RunTable(Table):
         fields = ()
         sequence = ("name", "status", "owner", "created_at", "duration", "rate", "actions")
         order_by = "-created_at"
-        row_attrs = {"data-href": lambda record: reverse("training:detail", args=[record.pk])}
+        row_attrs = {"data-href": lambda record: addresses.page_of("training:detail", record.pk)}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.now: datetime = db_now()
 
+    def render_name(self, record: Run) -> str:
+        workload = record.workload
+        return format_html(
+            '<a class="pl-name" href="{}">{}</a>{}{}<span class="pl-sub">{} · {}</span>{}',
+            addresses.page_of("training:detail", record.pk),
+            record.name,
+            format_html(' <span class="pl-mute">v{}</span>', record.version) if record.version > 1 else "",
+            format_html(" {}", markup.simulated()) if workload.simulated else "",
+            taken_packages(workload),
+            record.image.name,
+            _tags(workload.tags) if workload.tags else "",
+        )
+
+    def render_created_at(self, value: datetime) -> str:
+        return when(value)
+
+    def render_duration(self, value: Workload) -> str:
+        if value.started_at is None:
+            return UNKNOWN
+        return duration(ran_seconds(value)) if value.ended_at else since(value.started_at)
+
+    def render_rate(self, value: Decimal) -> str:
+        return rate_amount(value)
+
     def render_status(self, record: Run) -> str:
-        """`last_seen` comes with the list's query; older than a few checks means that nobody knows."""
+        """`last_seen` comes with the list's query; if it is older than a few checks, the state is unknown."""
         last_seen = getattr(record, "last_seen", None)
-        stale = last_seen is not None and self.now - last_seen > STALE_AFTER
-        return render_to_string("training/cells/status.html", {"record": record, "stale": stale})
+        if last_seen is not None and self.now - last_seen > STALE_AFTER:
+            seen = when(last_seen, seconds=True)
+            return format_html('{}<span class="pl-sub">{} {}</span>', markup.state("stale"), _("last seen"), seen)
+        return format_html(
+            "{}{}", markup.state(record.workload.status, record.workload.get_status_display()), _below(record.workload)
+        )
 
     def render_actions(self, record: Run) -> str:
-        return render_to_string("components/menu.html", {"of": record.name, "items": _menu(self.request.actor, record)})
+        return markup.menu(record.name, _menu(self.request.actor, record))
 
 
 class RunFilter(MembersWork):
@@ -94,17 +135,38 @@ class RunFilter(MembersWork):
         return rows.filter(Q(name__icontains=value) | Q(note__icontains=value))
 
 
+def _below(workload: Workload) -> str:
+    """Below the state: why it waits, why it ended, or since when."""
+    if workload.status == Status.QUEUED:
+        ahead = wait_ahead(workload)
+        title = format_html(' title="{}"', ahead) if ahead else ""
+        return format_html('<span class="pl-sub"{}>{}</span>', title, wait_title(workload))
+    if workload.status == Status.FAILED or workload.reason in TOLD:
+        why = end_title(workload)
+        return format_html(
+            '<span class="pl-sub"><span title="{}">{}</span></span>', why, Truncator(why).chars(LONGEST_WHY)
+        )
+    if workload.ended_at:
+        return format_html('<span class="pl-sub">{}</span>', when(workload.ended_at))
+    return format_html('<span class="pl-sub">{} {}</span>', _("since"), when(workload.status_since))
+
+
+def _tags(tags: list[str]) -> str:
+    chips = render_to_string("workloads/tag_chips.html", tag_chips(tags, "training:list"))
+    return format_html('<span class="pl-row wrap pl-small mt-1">{}</span>', chips)
+
+
 def _menu(actor: Actor, run: Run) -> list[dict[str, Any]]:
-    """What one can do with a row; for people who may only look, just open it."""
+    """The actions of a row; people who may only look can just open it."""
     items: list[dict[str, Any]] = [
-        {"label": _("Open"), "icon": "arrow-right", "url": reverse("training:detail", args=[run.pk])}
+        {"label": _("Open"), "icon": "arrow-right", "url": addresses.page_of("training:detail", run.pk)}
     ]
     if not actor.may(Permission.TRAINING_SUBMIT):
         return items
-    ask = {name: reverse("training:ask", args=[run.pk, name]) for name in ("rerun", "stop")}
+    ask = {name: addresses.page_of("training:ask", run.pk, name) for name in ("rerun", "stop")}
     items += [
         {"label": _("Run again…"), "icon": "refresh", "hx_get": ask["rerun"]},
-        {"label": _("Clone and edit"), "icon": "copy", "url": f"{reverse('training:new')}?from={run.pk}"},
+        {"label": _("Clone and edit"), "icon": "copy", "url": f"{addresses.page('training:new')}?from={run.pk}"},
     ]
     if run.workload.is_live:
         items.append({"label": _("Stop…"), "icon": "player-stop", "hx_get": ask["stop"], "danger": True})

@@ -2,22 +2,27 @@
 
 from django.urls import path
 
-from apps.training.views import actions, caps, code, create, detail, files, lists, tags
+from apps.training.views import actions, caps, code, create, detail, files, lists, passport, tags, times
 
 app_name = "training"
 
 urlpatterns = [
     path("", lists.run_list, name="list"),
+    path("bulk/", lists.bulk_act, name="bulk"),
     path("new/", create.new, name="new"),
     path("quote/", create.quote, name="quote"),
     path("code/", code.upload, name="upload"),
     path("of-workload/<uuid:workload_id>/", detail.of_workload, name="of_workload"),
     path("<uuid:run_id>/", detail.detail, name="detail"),
+    path("<uuid:run_id>/passport/", passport.show, name="passport"),
+    path("<uuid:run_id>/sharing/", passport.share, name="share_code"),
     path("<uuid:run_id>/part/<slug:name>/", detail.part, name="part"),
     path("<uuid:run_id>/metrics/<slug:name>/", detail.metrics, name="metrics"),
     path("<uuid:run_id>/ask/<slug:name>/", actions.ask, name="ask"),
     path("<uuid:run_id>/stop/", actions.stop, name="stop"),
     path("<uuid:run_id>/cap/", caps.cap, name="cap"),
+    path("<uuid:run_id>/longest/", times.longest, name="longest"),
+    path("<uuid:run_id>/gpu-idle/", times.gpu_idle, name="gpu_idle"),
     path("<uuid:run_id>/tags/", tags.edit, name="tags"),
     path("<uuid:run_id>/rerun/", actions.rerun, name="rerun"),
     path("<uuid:run_id>/instead/", actions.instead, name="instead"),

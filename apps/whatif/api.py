@@ -21,7 +21,7 @@ from apps.whatif.choices import Hardware, Source
 from apps.whatif.editing import read_all
 from apps.whatif.models import Scenario, Trace
 from apps.whatif.replaying.limits import LARGEST_FILE
-from apps.whatif.scenario_scope import Ground
+from apps.whatif.scenario_scope import ScenarioScope
 from apps.whatif.serializers import (
     ScenarioIn,
     ScenarioOut,
@@ -44,11 +44,11 @@ class WhatIfView(ScopedView):
     def shown(self, scenario: Scenario) -> Any:
         return ScenarioOut(scenario, context={"actor": self.actor}).data
 
-    def ground(self, data: dict[str, Any]) -> Ground:
+    def ground(self, data: dict[str, Any]) -> ScenarioScope:
         source = Source(data["source"])
         wanted = data["trace"] if source is Source.TRACE else None
         trace = None if wanted is None else selectors.trace(self.actor, wanted)
-        return Ground(self.actor, source, Hardware(data["hardware"]), data["plain_nodes"], trace)
+        return ScenarioScope(self.actor, source, Hardware(data["hardware"]), data["plain_nodes"], trace)
 
 
 @extend_schema(tags=["console: what-if"])
@@ -70,7 +70,7 @@ class Scenarios(WhatIfView, generics.ListAPIView[Scenario]):
         data = given.validated_data
         ground = self.ground(data)
         changes = read_all(data["changes"], ground)
-        wanted = services.Wanted(data["name"], ground, data["start"], data["end"], changes)
+        wanted = services.ScenarioSpec(data["name"], ground, data["start"], data["end"], changes)
         return Response(self.shown(services.create(self.actor, wanted)), status=status.HTTP_201_CREATED)
 
 

@@ -1,4 +1,4 @@
-"""What side B has otherwise: one frozen record for each change, as it is kept in a scenario's row."""
+"""The changes of side B: one frozen record each, as stored in a scenario's row."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -30,7 +30,7 @@ class Change:
     layout: tuple[tuple[str, int], ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """Only what says something."""
+        """Without empty values."""
         plain = {name: value for name, value in asdict(self).items() if value not in ("", None, ())}
         plain["kind"] = self.kind.value
         for name in ("rate", "rate_was"):

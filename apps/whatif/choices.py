@@ -16,7 +16,7 @@ OPEN = frozenset({ScenarioStatus.QUEUED, ScenarioStatus.RUNNING})
 
 
 class Source(models.TextChoices):
-    """Where the arrivals come from."""
+    """The source of the arrivals."""
 
     HISTORY = "history", _("The platform's own past")
     SAMPLE = "sample", _("Sample trace")
@@ -24,7 +24,7 @@ class Source(models.TextChoices):
 
 
 class Hardware(models.TextChoices):
-    """What side A replays them on."""
+    """The hardware on which side A replays them."""
 
     REAL = "real", _("The nodes as they are")
     SIMULATED = "simulated", _("The simulated nodes")
@@ -32,7 +32,7 @@ class Hardware(models.TextChoices):
 
 
 class ChangeKind(models.TextChoices):
-    """What side B may have otherwise."""
+    """What side B may change."""
 
     GUARANTEE = "guarantee", _("Guarantee of an organisation")
     WEIGHT = "weight", _("Weight of an organisation")

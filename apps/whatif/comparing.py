@@ -1,4 +1,4 @@
-"""Side B against side A: each figure, whether it got better, and by how much."""
+"""Compare side B with side A: each figure, whether it improved, and by how much."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class Figure:
 
     @property
     def relative(self) -> float:
-        """How much B differs, as a share of A; of the whole where A is nothing."""
+        """How much B differs, as a share of A; of the whole if A is zero."""
         if self.a is None or self.b is None or self.a == self.b:
             return 0.0
         return (self.b - self.a) / self.a if self.a else 1.0
@@ -83,7 +83,7 @@ _LINES = (
 
 
 def figures(result: Mapping[str, Any], *, money: bool) -> list[Figure]:
-    """All lines that both sides can fill; revenue only where prices are known and may be seen."""
+    """All figures that both sides have; revenue only if prices are known and may be seen."""
     a, b = result["a"], result["b"]
     shown = [line for line in _LINES if line.unit is not Unit.FEN or (money and result["priced"])]
     return [_figure(line.key, line.label, line.unit, line.lower_is_better, line.of(a), line.of(b)) for line in shown]

@@ -1,4 +1,4 @@
-"""One sentence about a finished scenario, made of its figures: the largest gain, and what it costs."""
+"""One sentence on a finished scenario, from its figures: the largest gain, and its cost."""
 
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
@@ -14,8 +14,8 @@ WORTH = 0.02
 MOST_COSTS = 2
 
 
-class Says(NamedTuple):
-    """How a figure is told as a gain of B, and as a cost."""
+class FigureWords(NamedTuple):
+    """The phrases for a figure as a gain of B and as a cost."""
 
     gain: Callable[[Figure], str]
     cost: Callable[[Figure], str]
@@ -47,7 +47,7 @@ def _strongest(figures: Iterable[Figure]) -> list[Figure]:
 
 
 def _hurt(organisations: Iterable[OfOrganisation]) -> list[str]:
-    """The organisation whose waits grew most, where they grew by a tenth and a minute at least."""
+    """The organisation whose waits grew most, if by at least a tenth and a minute."""
     worse = [
         (o.p90.b - o.p90.a, o.name)
         for o in organisations
@@ -71,20 +71,20 @@ def _by(figure: Figure) -> int:
     return abs(int((figure.b or 0) - (figure.a or 0)))
 
 
-_SAYS: dict[str, Says] = {
-    "large_p90": Says(
+_SAYS: dict[str, FigureWords] = {
+    "large_p90": FigureWords(
         lambda f: _("B lets tasks with 4 cards and more wait %(percent)s%% less at p90") % _percent(f),
         lambda f: _("tasks with 4 cards and more wait %(percent)s%% longer at p90") % _percent(f),
     ),
-    "mean": Says(
+    "mean": FigureWords(
         lambda f: _("B cuts the mean wait by %(percent)s%%") % _percent(f),
         lambda f: _("the mean wait grows by %(percent)s%%") % _percent(f),
     ),
-    "p90": Says(
+    "p90": FigureWords(
         lambda f: _("B cuts the p90 wait by %(percent)s%%") % _percent(f),
         lambda f: _("the p90 wait grows by %(percent)s%%") % _percent(f),
     ),
-    "waiting": Says(
+    "waiting": FigureWords(
         lambda f: (
             ngettext(
                 "B leaves %(count)s task fewer waiting at the end",
@@ -98,19 +98,19 @@ _SAYS: dict[str, Says] = {
             % {"count": _by(f)}
         ),
     ),
-    "revenue": Says(
+    "revenue": FigureWords(
         lambda f: _("B earns %(percent)s%% more") % _percent(f),
         lambda f: _("revenue falls by %(percent)s%%") % _percent(f),
     ),
-    "allocation": Says(
+    "allocation": FigureWords(
         lambda f: _("B hands out %(points)s points more of the cards") % _points(f),
         lambda f: _("%(points)s points less of the cards are handed out") % _points(f),
     ),
-    "fragmentation": Says(
+    "fragmentation": FigureWords(
         lambda f: _("B loses %(points)s points less to fragments") % _points(f),
         lambda f: _("%(points)s points more are lost in fragments") % _points(f),
     ),
-    "evictions": Says(
+    "evictions": FigureWords(
         lambda f: (
             ngettext("B pre-empts %(count)s time less", "B pre-empts %(count)s times less", _by(f)) % {"count": _by(f)}
         ),

@@ -1,4 +1,4 @@
-"""From what a person or a program writes to changes: one reader for each kind, each field with words of its own."""
+"""Parse what a person or a program enters into changes: one reader per kind, with an error text per field."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -12,7 +12,7 @@ from apps.common.permissions import Permission as P
 from apps.whatif.changes import Change
 from apps.whatif.choices import ChangeKind
 from apps.whatif.replaying.limits import MOST_CHANGES
-from apps.whatif.scenario_scope import Ground
+from apps.whatif.scenario_scope import ScenarioScope
 from scheduler.mig import profile_named, profiles_of
 from scheduler.types import WHOLE_MILLI, Device, MigProfile, Mode
 
@@ -23,7 +23,7 @@ _RANGE = re.compile(r"(\d{1,3})(?:\s*[-–]\s*(\d{1,3}))?")
 _PIECE = re.compile(r"([0-9a-z.+]{2,24})\s*(?:[x×*:]\s*(\d{1,2}))?", re.IGNORECASE)
 
 
-def read_all(rows: Iterable[Raw], ground: Ground) -> tuple[Change, ...]:
+def read_all(rows: Iterable[Raw], ground: ScenarioScope) -> tuple[Change, ...]:
     """All changes of a scenario. Raises `Invalid` with the field at fault and the number of its row, from 0."""
     changes: list[Change] = []
     for index, raw in enumerate(rows):
@@ -34,14 +34,14 @@ def read_all(rows: Iterable[Raw], ground: Ground) -> tuple[Change, ...]:
             error.fields = {f"changes.{index}.{name}": words for name, words in error.fields.items()}
             raise
     if not changes:
-        raise Invalid.field("changes", _("Say at least one thing that side B has otherwise."))
+        raise Invalid.field("changes", _("Name at least one difference on side B."))
     if len(changes) > MOST_CHANGES:
         raise Invalid.field("changes", _("At most %(most)s changes.") % {"most": MOST_CHANGES})
     return tuple(changes)
 
 
-def read(raw: Raw, ground: Ground) -> Change:
-    """One change. Raises `Invalid` with the field at fault, `Denied` where prices are none of the actor's business."""
+def read(raw: Raw, ground: ScenarioScope) -> Change:
+    """One change. Raises `Invalid` with the field at fault, `Denied` for prices that the actor may not see."""
     try:
         kind = ChangeKind(_text(raw, "kind"))
     except ValueError as error:
@@ -91,7 +91,7 @@ def _whole(raw: Raw, name: str, least: int, most: int) -> int:
     return int(value)
 
 
-def _guarantee(raw: Raw, ground: Ground) -> Change:
+def _guarantee(raw: Raw, ground: ScenarioScope) -> Change:
     key, name = ground.organisation(_text(raw, "organisation"))
     model = _text(raw, "gpu_model")
     if model and model not in ground.models:
@@ -102,17 +102,17 @@ def _guarantee(raw: Raw, ground: Ground) -> Change:
     return Change(ChangeKind.GUARANTEE, key, name, model, int(milli), ground.guaranteed(key, model))
 
 
-def _weight(raw: Raw, ground: Ground) -> Change:
+def _weight(raw: Raw, ground: ScenarioScope) -> Change:
     key, name = ground.organisation(_text(raw, "organisation"))
     return Change(ChangeKind.WEIGHT, key, name, value=_whole(raw, "weight", 1, 100), was=ground.weight(key))
 
 
-def _priority(raw: Raw, ground: Ground) -> Change:
+def _priority(raw: Raw, ground: ScenarioScope) -> Change:
     key, name = ground.user(_text(raw, "user"))
     return Change(ChangeKind.PRIORITY, key, name, value=_whole(raw, "priority", 1, 5))
 
 
-def _price(raw: Raw, ground: Ground) -> Change:
+def _price(raw: Raw, ground: ScenarioScope) -> Change:
     if not ground.actor.may(P.PLATFORM_PRICES_VIEW):
         raise Denied(P.PLATFORM_PRICES_VIEW)
     package, name = ground.package(_text(raw, "package"))
@@ -123,12 +123,12 @@ def _price(raw: Raw, ground: Ground) -> Change:
     return Change(ChangeKind.PRICE, str(package.pk), name, rate=yuan * FEN_PER_YUAN, rate_was=was)
 
 
-def _min_runtime(raw: Raw, ground: Ground) -> Change:
+def _min_runtime(raw: Raw, ground: ScenarioScope) -> Change:
     seconds = int(_number(raw, "minutes", 0, MOST_MINUTES) * 60)
     return Change(ChangeKind.MIN_RUNTIME, value=seconds, was=ground.least_run_s)
 
 
-def _mode(raw: Raw, ground: Ground) -> Change:
+def _mode(raw: Raw, ground: ScenarioScope) -> Change:
     node, name = ground.node(_text(raw, "node"))
     try:
         mode = Mode(_text(raw, "mode"))
@@ -189,7 +189,7 @@ def _check_layout(card: Device, pieces: Mapping[str, int]) -> None:
 
 
 def _fits(wanted: list[MigProfile], mask: int) -> bool:
-    """Whether there is a legal place for each."""
+    """Whether each has a legal placement."""
     if not wanted:
         return True
     piece, rest = wanted[0], wanted[1:]
@@ -197,17 +197,17 @@ def _fits(wanted: list[MigProfile], mask: int) -> bool:
     return any(not mask & span and _fits(rest, mask | span) for span in spans)
 
 
-def _node_add(raw: Raw, ground: Ground) -> Change:
+def _node_add(raw: Raw, ground: ScenarioScope) -> Change:
     node, name = ground.node(_text(raw, "node"))
     return Change(ChangeKind.NODE_ADD, node.id, name, value=_whole(raw, "count", 1, MOST_NODES))
 
 
-def _node_remove(raw: Raw, ground: Ground) -> Change:
+def _node_remove(raw: Raw, ground: ScenarioScope) -> Change:
     node, name = ground.node(_text(raw, "node"))
     return Change(ChangeKind.NODE_REMOVE, node.id, name)
 
 
-_READERS: dict[ChangeKind, Callable[[Raw, Ground], Change]] = {
+_READERS: dict[ChangeKind, Callable[[Raw, ScenarioScope], Change]] = {
     ChangeKind.GUARANTEE: _guarantee,
     ChangeKind.WEIGHT: _weight,
     ChangeKind.PRIORITY: _priority,
@@ -219,8 +219,8 @@ _READERS: dict[ChangeKind, Callable[[Raw, Ground], Change]] = {
 }
 
 
-def as_typed(change: Change) -> dict[str, str]:
-    """The change as its form would hold it, to be adjusted and run again."""
+def form_values(change: Change) -> dict[str, str]:
+    """The form values of a change, to adjust it and run it again."""
     which = ", ".join(str(index) for index in change.cards)
     layout = ", ".join(f"{name}×{count}" if count > 1 else name for name, count in change.layout)
     by_kind: dict[ChangeKind, dict[str, str]] = {
@@ -241,6 +241,6 @@ def as_typed(change: Change) -> dict[str, str]:
 
 
 def _short(value: Decimal | int, unit: int) -> str:
-    """The number in its unit, without zeros that say nothing."""
+    """The number in its unit, without trailing zeros."""
     number = Decimal(value) / unit
     return f"{number.normalize():f}"

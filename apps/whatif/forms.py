@@ -13,7 +13,7 @@ from apps.clusters.choices import AcceleratorMode
 from apps.common.errors import DomainError
 from apps.whatif.choices import ChangeKind
 from apps.whatif.replaying.limits import LARGEST_FILE
-from apps.whatif.scenario_scope import Ground
+from apps.whatif.scenario_scope import ScenarioScope
 
 _MINUTES = "%Y-%m-%dT%H:%M"
 
@@ -47,26 +47,26 @@ class TraceForm(forms.Form):
     )
 
 
-def _text(label: Any, listed: str = "", required: bool = True, **attrs: Any) -> Callable[[Ground], forms.Field]:
+def _text(label: Any, listed: str = "", required: bool = True, **attrs: Any) -> Callable[[ScenarioScope], forms.Field]:
     if listed:
         attrs |= {"list": f"whatif-{listed}", "autocomplete": "off"}
     return lambda ground: forms.CharField(label=label, required=required, widget=forms.TextInput(attrs=attrs))
 
 
-def _number(label: Any) -> Callable[[Ground], forms.Field]:
+def _number(label: Any) -> Callable[[ScenarioScope], forms.Field]:
     return _text(label, inputmode="decimal", autocomplete="off")
 
 
-def _models(ground: Ground) -> forms.Field:
+def _models(ground: ScenarioScope) -> forms.Field:
     choices = [("", _("any model")), *((model, model) for model in ground.models)]
     return forms.ChoiceField(label=gettext_lazy("GPU model"), required=False, choices=choices)
 
 
-def _modes(ground: Ground) -> forms.Field:
+def _modes(ground: ScenarioScope) -> forms.Field:
     return forms.ChoiceField(label=gettext_lazy("New mode"), choices=AcceleratorMode.choices)
 
 
-def _packages(ground: Ground) -> forms.Field:
+def _packages(ground: ScenarioScope) -> forms.Field:
     language = get_language() or ""
     choices = [("", _("choose")), *((key, package.name(language)) for key, package in ground.packages.items())]
     return forms.ChoiceField(label=gettext_lazy("Package"), choices=choices)
@@ -74,7 +74,7 @@ def _packages(ground: Ground) -> forms.Field:
 
 _ORGANISATION = _text(gettext_lazy("Organisation"), "organisations")
 _NODE = _text(gettext_lazy("Node"), "nodes")
-FIELDS: dict[ChangeKind, Mapping[str, Callable[[Ground], forms.Field]]] = {
+FIELDS: dict[ChangeKind, Mapping[str, Callable[[ScenarioScope], forms.Field]]] = {
     ChangeKind.GUARANTEE: {
         "organisation": _ORGANISATION,
         "gpu_model": _models,
@@ -104,7 +104,7 @@ FIELDS: dict[ChangeKind, Mapping[str, Callable[[Ground], forms.Field]]] = {
 class ChangeForm(forms.Form):
     """One row; its fields depend on its kind."""
 
-    def __init__(self, kind: ChangeKind, ground: Ground, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, kind: ChangeKind, ground: ScenarioScope, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.kind = kind
         for name, make in FIELDS[kind].items():

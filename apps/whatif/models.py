@@ -1,4 +1,4 @@
-"""Scenarios, the traces that they may replay, and what came of them. The platform's own rows: no tenant sees them."""
+"""Scenarios, the traces that they may replay, and their results. The platform's own rows: no tenant sees them."""
 
 import uuid
 
@@ -38,9 +38,9 @@ class Trace(models.Model):
 
 
 class Scenario(models.Model):
-    """Side A, things as they are, and side B, with `changes`, over [start, end). `status` is written by `states` alone.
+    """Side A, the present state, and side B, with `changes`, over [start, end). `status` is written by `states` alone.
 
-    `fence` rises with each claim, so that only the newest claimant is believed. `progress` is 0 to 1 over both sides.
+    `fence` rises with each claim, so that only the newest claim counts. `progress` is 0 to 1 over both sides.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -88,7 +88,7 @@ class Scenario(models.Model):
 
     @property
     def simulated(self) -> bool:
-        """Whether nothing of it is about hardware that exists."""
+        """Whether it is only about simulated hardware."""
         return self.hardware != Hardware.REAL
 
 

@@ -1,4 +1,4 @@
-"""What a page of what-if is given, and what it reads from an address."""
+"""Requests of what-if's pages, and what is read from their query strings."""
 
 from secrets import token_hex
 
@@ -10,7 +10,7 @@ from apps.whatif.choices import ChangeKind, Hardware, Source
 from apps.whatif.forms import ChangeForm
 from apps.whatif.models import Scenario, Trace
 from apps.whatif.replaying.limits import MOST_CHANGES
-from apps.whatif.scenario_scope import Ground, uuid_of
+from apps.whatif.scenario_scope import ScenarioScope, uuid_of
 
 DEFAULT_PLAIN = 80
 
@@ -21,18 +21,18 @@ class StaffRequest(HttpRequest):
     actor: Actor
 
 
-def ground_of(actor: Actor, asked: QueryDict) -> Ground:
-    """From `source`, `hardware`, `trace` and `plain_nodes`; what is missing or unknown is what makes most sense."""
+def scope_of(actor: Actor, asked: QueryDict) -> ScenarioScope:
+    """From `source`, `hardware`, `trace` and `plain_nodes`, with sensible defaults for missing or unknown values."""
     source = _source(actor, asked.get("source", ""))
     trace = _trace(actor, asked.get("trace", "")) if source is Source.TRACE else None
     plain = asked.get("plain_nodes", "")
     count = int(plain) if plain.isdecimal() and len(plain) < 7 else DEFAULT_PLAIN
-    return Ground(actor, source, _hardware(source, asked.get("hardware", "")), count, trace)
+    return ScenarioScope(actor, source, _hardware(source, asked.get("hardware", "")), count, trace)
 
 
-def ground_of_scenario(actor: Actor, scenario: Scenario) -> Ground:
+def ground_of_scenario(actor: Actor, scenario: Scenario) -> ScenarioScope:
     hardware = Hardware(scenario.hardware)
-    return Ground(actor, Source(scenario.source), hardware, scenario.plain_nodes, scenario.trace)
+    return ScenarioScope(actor, Source(scenario.source), hardware, scenario.plain_nodes, scenario.trace)
 
 
 def _source(actor: Actor, text: str) -> Source:
@@ -42,7 +42,7 @@ def _source(actor: Actor, text: str) -> Source:
 
 
 def hardware_for(source: Source) -> tuple[Hardware, ...]:
-    """What the arrivals of a source can be replayed on; the first is offered first."""
+    """Hardware on which the arrivals of a source can be replayed; the first is the default."""
     if source is Source.SAMPLE:
         return (Hardware.SIMULATED,)
     usual = (Hardware.REAL, Hardware.SIMULATED)
@@ -59,12 +59,12 @@ def _trace(actor: Actor, text: str) -> Trace | None:
     return None if pk is None else selectors.trace(actor, pk)
 
 
-def new_row(kind: ChangeKind, ground: Ground, typed: dict[str, str] | None = None) -> ChangeForm:
+def new_row(kind: ChangeKind, ground: ScenarioScope, typed: dict[str, str] | None = None) -> ChangeForm:
     """An empty row, or one that holds what an earlier scenario had."""
     return ChangeForm(kind, ground, prefix=f"{kind.value}-{token_hex(4)}", initial=typed)
 
 
-def rows_of(posted: QueryDict, ground: Ground) -> list[ChangeForm]:
+def rows_of(posted: QueryDict, ground: ScenarioScope) -> list[ChangeForm]:
     """The rows that were sent, each under a prefix that names its kind, in the order of the page."""
     rows = []
     for prefix in posted.getlist("change")[: MOST_CHANGES + 1]:

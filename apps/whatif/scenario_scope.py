@@ -1,4 +1,4 @@
-"""What changes may speak of in one scenario: its organisations, people, nodes and packages, found by id or by name."""
+"""What changes of one scenario may refer to: its organisations, people, nodes and packages, by id or name."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,8 +28,8 @@ SUGGESTED = 300
 
 
 @dataclass(frozen=True)
-class Ground:
-    """Of one source and one hardware. Reads the database when asked, and each thing once."""
+class ScenarioScope:
+    """The scope of one source and one hardware. Reads the database lazily, each kind once."""
 
     actor: Actor
     source: Source
@@ -91,7 +91,7 @@ class Ground:
         return policy.rules().min_runtime_s
 
     def organisation(self, text: str) -> tuple[str, str]:
-        """(key, name); `Invalid` for what is not there."""
+        """(key, name); `Invalid` for an unknown one."""
         return _found("organisation", text, self.organisations, _("There is no organisation with this name."))
 
     def user(self, text: str) -> tuple[str, str]:
@@ -132,7 +132,7 @@ class Ground:
 
 
 def _found(field: str, text: str, names: dict[str, str], problem: str) -> tuple[str, str]:
-    """By key, else by name without regard to case."""
+    """By key, else by name, case-insensitively."""
     wanted = text.strip()
     if wanted in names:
         return wanted, names[wanted]

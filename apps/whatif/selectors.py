@@ -15,7 +15,7 @@ from apps.common.permissions import Permission as P
 from apps.whatif.models import Scenario, ScenarioTasks, Trace
 from apps.whatif.replaying import past, traces
 from apps.whatif.replaying.limits import LONGEST
-from apps.whatif.replaying.table import MONEY, without
+from apps.whatif.replaying.table import MONEY, drop_columns
 
 # Fewer than this tell nothing about a queue.
 ENOUGH = 20
@@ -46,7 +46,7 @@ def tasks_csv(actor: Actor, scenario_id: UUID) -> bytes:
     found = ScenarioTasks.objects.filter(scenario_id=scenario_id).first()
     if found is None:
         raise NotFound
-    return without(bytes(found.content), () if actor.may(P.PLATFORM_FINANCE_VIEW) else MONEY)
+    return drop_columns(bytes(found.content), () if actor.may(P.PLATFORM_FINANCE_VIEW) else MONEY)
 
 
 def trace_list(actor: Actor) -> QuerySet[Trace]:
@@ -65,14 +65,14 @@ def has_past(actor: Actor, *, simulated: bool) -> bool:
     """Whether the platform's last month holds enough to say something."""
     actor.require(P.PLATFORM_NODES_VIEW)
     now = db_now()
-    return past.within(now - LONGEST, now + timedelta(minutes=1), simulated)[:ENOUGH].count() >= ENOUGH
+    return past.workloads_within(now - LONGEST, now + timedelta(minutes=1), simulated)[:ENOUGH].count() >= ENOUGH
 
 
 def past_as_trace(actor: Actor, *, days: int, simulated: bool) -> Iterator[list[object]]:
     """The platform's last days as a trace, header first, in the format that `add_trace` reads."""
     actor.require(P.PLATFORM_NODES_MANAGE)
     now = db_now()
-    found = past.gathered(now - timedelta(days=days), now, simulated)
+    found = past.past_between(now - timedelta(days=days), now, simulated)
     prices = found.rates if actor.may(P.PLATFORM_FINANCE_VIEW) else {}
     lines = (traces.Line(arrival, prices.get(arrival.task.id)) for arrival in found.arrivals)
     return traces.write(lines, found.organisations, found.users)

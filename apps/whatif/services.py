@@ -23,7 +23,7 @@ from apps.whatif.choices import Hardware, ScenarioStatus, Source
 from apps.whatif.models import Scenario, Trace
 from apps.whatif.replaying import traces
 from apps.whatif.replaying.limits import LARGEST_FILE
-from apps.whatif.scenario_scope import Ground
+from apps.whatif.scenario_scope import ScenarioScope
 from apps.whatif.sizing import size_of
 
 MOST_WAITING = 20
@@ -31,17 +31,17 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """A scenario as it is asked for; its changes have been read against `ground`."""
+class ScenarioSpec:
+    """The specification of a scenario; its changes have been parsed against `ground`."""
 
     name: str
-    ground: Ground
+    ground: ScenarioScope
     start: datetime
     end: datetime
     changes: tuple[Change, ...]
 
 
-def create(actor: Actor, wanted: Wanted) -> Scenario:
+def create(actor: Actor, wanted: ScenarioSpec) -> Scenario:
     """Queue a scenario; a worker takes it within seconds. Raises `Invalid` with the fields at fault, `Conflict`."""
     actor.require(P.PLATFORM_NODES_MANAGE)
     name = clean_name(wanted.name)
@@ -120,7 +120,7 @@ def add_trace(actor: Actor, *, name: str, content: bytes) -> Trace:
 
 
 def delete_trace(actor: Actor, trace_id: UUID) -> None:
-    """Raises `Conflict` while scenarios replay it, or did: their figures would have nothing to stand on."""
+    """Raises `Conflict` while scenarios replay it or have replayed it, because their figures depend on it."""
     actor.require(P.PLATFORM_NODES_MANAGE)
     trace = selectors.trace(actor, trace_id)
     with transaction.atomic():
@@ -132,7 +132,7 @@ def delete_trace(actor: Actor, trace_id: UUID) -> None:
 
 def _own_format(lines: list[traces.Line]) -> str:
     text = io.StringIO()
-    traces.written(text, lines, {}, {})
+    traces.write_csv(text, lines, {}, {})
     return text.getvalue()
 
 

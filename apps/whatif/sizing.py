@@ -13,7 +13,7 @@ from apps.whatif.models import Trace
 from apps.whatif.replaying import past, sample
 from apps.whatif.replaying.gather import between, lines_of
 from apps.whatif.replaying.limits import LONGEST, MOST_TASKS, expected_s
-from apps.whatif.scenario_scope import Ground
+from apps.whatif.scenario_scope import ScenarioScope
 
 MOST_PLAIN = 2_000
 
@@ -27,7 +27,7 @@ class Size:
     seconds: float
 
 
-def size_of(ground: Ground, start: datetime, end: datetime) -> Size:
+def size_of(ground: ScenarioScope, start: datetime, end: datetime) -> Size:
     """Raises `Invalid` with the field at fault where it cannot be replayed."""
     _check_hardware(ground)
     _check_span(ground, start, end)
@@ -40,7 +40,7 @@ def size_of(ground: Ground, start: datetime, end: datetime) -> Size:
     return Size(tasks, sum(len(node.devices) for node in ground.nodes), expected_s(tasks))
 
 
-def _check_hardware(ground: Ground) -> None:
+def _check_hardware(ground: ScenarioScope) -> None:
     allowed: dict[Source, Callable[[Hardware], bool]] = {
         Source.HISTORY: lambda hardware: hardware is not Hardware.PLAIN,
         Source.SAMPLE: lambda hardware: hardware is Hardware.SIMULATED,
@@ -56,7 +56,7 @@ def _check_hardware(ground: Ground) -> None:
         raise Invalid.field("hardware", _("There is no node to replay on."))
 
 
-def _check_span(ground: Ground, start: datetime, end: datetime) -> None:
+def _check_span(ground: ScenarioScope, start: datetime, end: datetime) -> None:
     if end <= start:
         raise Invalid.field("end", _("The end must be after the start."))
     if end - start > LONGEST:
@@ -65,7 +65,7 @@ def _check_span(ground: Ground, start: datetime, end: datetime) -> None:
         raise Invalid.field("end", _("The end must lie in the past."))
 
 
-def _count(ground: Ground, start: datetime, end: datetime) -> int:
+def _count(ground: ScenarioScope, start: datetime, end: datetime) -> int:
     if ground.from_past:
         return past.count(start, end, ground.hardware is Hardware.SIMULATED)
     return len(between(lines_of(ground.trace), start, end))

@@ -1,4 +1,4 @@
-"""The one place that writes a scenario's status. `fence` rises with each claim: only the newest one is believed."""
+"""The one place that writes a scenario's status. `fence` rises with each claim: only the newest counts."""
 
 from datetime import timedelta
 from typing import Any
@@ -18,7 +18,7 @@ MOST_CLAIMS = 3
 
 
 def claim() -> Scenario | None:
-    """The oldest scenario that nobody works on, now ours. None where there is none, or where one is being replayed.
+    """Claim the oldest scenario that nobody works on. None if there is none, or one is being replayed.
 
     One at a time: each takes a whole core for minutes.
     """
@@ -42,13 +42,13 @@ def claim() -> Scenario | None:
         return scenario
 
 
-def beat(scenario: Scenario, progress: float) -> bool:
-    """Say how far it is; False where it was cancelled or is someone else's by now."""
+def report_progress(scenario: Scenario, progress: float) -> bool:
+    """Record progress; False if it was cancelled or another worker has claimed it."""
     return bool(_ours(scenario).update(progress=min(1.0, max(0.0, progress)), beat_at=Now()))
 
 
 def finish(scenario: Scenario, result: dict[str, Any], tasks: bytes) -> bool:
-    """Keep what came of it, if it is still ours."""
+    """Store the result if the claim is still ours."""
     with transaction.atomic():
         if not _ours(scenario).update(status=ScenarioStatus.DONE, progress=1, result=result, error="", ended_at=Now()):
             return False
@@ -57,12 +57,12 @@ def finish(scenario: Scenario, result: dict[str, Any], tasks: bytes) -> bool:
 
 
 def fail(scenario: Scenario, error: str) -> bool:
-    """Say why nothing came of it, if it is still ours."""
+    """Record why it failed if the claim is still ours."""
     return bool(_ours(scenario).update(status=ScenarioStatus.FAILED, error=error[:2000], ended_at=Now()))
 
 
 def cancel(scenario: Scenario) -> bool:
-    """Whoever works on it notices within a second or so. False where it had ended."""
+    """Cancel it; the worker notices within about a second. False if it had ended."""
     rows = Scenario.objects.filter(pk=scenario.pk, status__in=OPEN)
     return bool(rows.update(status=ScenarioStatus.CANCELLED, ended_at=Now()))
 

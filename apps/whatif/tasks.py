@@ -10,4 +10,4 @@ from apps.whatif import working
 @shared_task(name="whatif.work")
 def work() -> None:
     with acting(system_actor()):
-        working.work()
+        working.replay_due_scenarios()

@@ -27,7 +27,7 @@ def chips(changes: tuple[Change, ...], *, money: bool) -> list[str]:
 
 
 def failure(scenario: Scenario) -> str:
-    """Why nothing came of it."""
+    """Why it failed."""
     known = FAILURES.get(scenario.error)
     return scenario.error if known is None else _(known)
 

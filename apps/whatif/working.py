@@ -1,4 +1,4 @@
-"""The worker's side: takes a scenario, replays both sides, keeps what came of it. Never touches what it replays."""
+"""The worker's side: claim a scenario, replay both sides, store the result. It never changes what it replays."""
 
 import logging
 from datetime import timedelta
@@ -16,9 +16,9 @@ from apps.whatif.replaying.digest import digest_of
 from apps.whatif.replaying.gather import side_a
 from apps.whatif.replaying.limits import MOST_TASKS, TIME_LIMIT
 from apps.whatif.replaying.material import Material
-from apps.whatif.replaying.process import Broken, TakenAway, TooLong, reports_of
+from apps.whatif.replaying.process import ClaimLost, ProcessFailed, TimeLimitExceeded, reports_of
 from apps.whatif.replaying.summary import summary_of
-from apps.whatif.replaying.table import packed
+from apps.whatif.replaying.table import pack_table
 from scheduler.replay import Report
 
 # Codes of what can go wrong; `words` says them.
@@ -33,19 +33,19 @@ FAILURES = {
     NO_NODES: gettext_noop("There is no node on one of the sides."),
     TOO_MANY: gettext_noop("There are more tasks in this span than one scenario may have."),
     TOO_LONG: gettext_noop("The replay took longer than one scenario may. Choose a shorter span."),
-    BROKEN: gettext_noop("The replay broke down, most likely for want of memory. Choose a shorter span."),
+    BROKEN: gettext_noop("The replay broke down, most likely for lack of memory. Choose a shorter span."),
     LOST: gettext_noop("The worker was stopped three times while it replayed this. Run it again later."),
 }  # fmt: skip
 _turn = Lock()
 log = logging.getLogger(__name__)
 
 
-class Refused(Exception):
-    """It cannot be replayed, with the code that says why."""
+class CannotReplay(Exception):
+    """The scenario cannot be replayed; carries the code that says why."""
 
 
-def work() -> int:
-    """Replay all scenarios that are due; how many. Nothing while another thread of this process is at it."""
+def replay_due_scenarios() -> int:
+    """Replay all due scenarios and return how many; 0 while another thread of this process is doing so."""
     count = 0
     if not _turn.acquire(blocking=False):
         return count
@@ -64,14 +64,14 @@ def _do(scenario: Scenario) -> None:
         return
     try:
         _replay(scenario)
-    except TakenAway:
+    except ClaimLost:
         return
-    except TooLong:
+    except TimeLimitExceeded:
         states.fail(scenario, TOO_LONG)
-    except Broken:
+    except ProcessFailed:
         log.exception("what-if %s broke down", scenario.pk)
         states.fail(scenario, BROKEN)
-    except Refused as refusal:
+    except CannotReplay as refusal:
         states.fail(scenario, str(refusal))
     except DomainError as error:
         states.fail(scenario, error.sentences)
@@ -81,17 +81,17 @@ def _replay(scenario: Scenario) -> None:
     a = side_a(scenario)
     b = side_b(a, changes_of(scenario.changes))
     _check(a, b)
-    reports = reports_of((a, b), lambda done: states.beat(scenario, done), TIME_LIMIT / timedelta(seconds=1))
-    states.finish(scenario, _result(a, b, reports), packed(a, b, reports))
+    reports = reports_of((a, b), lambda done: states.report_progress(scenario, done), TIME_LIMIT / timedelta(seconds=1))
+    states.finish(scenario, _result(a, b, reports), pack_table(a, b, reports))
 
 
 def _check(a: Material, b: Material) -> None:
     if not a.arrivals:
-        raise Refused(EMPTY)
+        raise CannotReplay(EMPTY)
     if len(a.arrivals) > MOST_TASKS:
-        raise Refused(TOO_MANY)
+        raise CannotReplay(TOO_MANY)
     if not a.nodes or not b.nodes:
-        raise Refused(NO_NODES)
+        raise CannotReplay(NO_NODES)
 
 
 def _result(a: Material, b: Material, reports: list[Report]) -> dict[str, Any]:

@@ -63,17 +63,17 @@ def process_name() -> str:
     return uuid4().hex
 
 
-def seen(workload_id: UUID, source: Source, *, process: str, typed: bool = False) -> None:
+def record_request(workload_id: UUID, source: Source, *, process: str, typed: bool = False) -> None:
     """Tell of one request. For many, collect them in a `Recorder`."""
-    write(source, process, {workload_id: Seen(_own_count(workload_id, source, process), True, typed)})
+    write_activity(source, process, {workload_id: Seen(_own_count(workload_id, source, process), True, typed)})
 
 
-def connections(workload_id: UUID, source: Source, count: int, *, process: str) -> None:
+def record_connections(workload_id: UUID, source: Source, count: int, *, process: str) -> None:
     """Tell how many connections this process holds now; to be repeated within every minute while there are any."""
-    write(source, process, {workload_id: Seen(count)})
+    write_activity(source, process, {workload_id: Seen(count)})
 
 
-def latest(workload_ids: Iterable[UUID]) -> dict[UUID, Use]:
+def latest_use(workload_ids: Iterable[UUID]) -> dict[UUID, Use]:
     """The use of each of these workloads over all processes; unused ones are there with an empty `Use`."""
     uses = {workload_id: Use() for workload_id in workload_ids}
     alive_since = db_now() - ALIVE
@@ -82,7 +82,7 @@ def latest(workload_ids: Iterable[UUID]) -> dict[UUID, Use]:
     return uses
 
 
-def write(source: Source, process: str, noticed: Mapping[UUID, Seen]) -> None:
+def write_activity(source: Source, process: str, noticed: Mapping[UUID, Seen]) -> None:
     """Write what was noticed of many workloads at once; unknown ones are left out."""
     if not noticed:
         return

@@ -14,16 +14,20 @@ from apps.common.live import (
 )
 from apps.notifications.services import notify_user
 from apps.workloads import kinds
-from apps.workloads.choices import Status
+from apps.workloads.choices import Reason, Status
+from apps.workloads.ended import end_data
 from apps.workloads.models import Event, Workload
+
+# Rules of an owner that stop work while nobody looks; other rules' ends are told by their own apps.
+TOLD_RULES = frozenset({Reason.LONGEST, Reason.GPU_IDLE, Reason.TIMED})
 
 
 def target(workload: Workload) -> Target:
     return Target("workload", str(workload.pk), workload.name)
 
 
-def status_changed(actor: Actor, workload: Workload, before: str) -> None:
-    """Event and audit row of a new status, in the transaction that wrote it."""
+def status_changed(actor: Actor, workload: Workload, before: str, *, tell: bool = True) -> None:
+    """Event and audit row of a new status, in the transaction that wrote it. `tell`: its owner, too."""
     event(actor, workload, "status", workload.reason_data)
     record(
         actor,
@@ -33,33 +37,38 @@ def status_changed(actor: Actor, workload: Workload, before: str) -> None:
         before={"status": before},
         after={"status": workload.status, "reason": workload.reason},
     )
-    _tell_owner(workload)
+    if tell:
+        tell_of_end(actor, workload)
 
 
-def _tell_owner(workload: Workload) -> None:
+def tell_of_end(actor: Actor, workload: Workload) -> None:
     """In the transaction of the end itself, so it is told exactly once. Some kinds' ends are told by their own apps."""
+    if workload.replica_set_id is not None:  # they come and go as their set is scaled
+        return
     told = kinds.kind_of(workload).notices
     what = told.ends.get(Status(workload.status))
+    if workload.status == Status.STOPPED and workload.reason in TOLD_RULES:
+        what = "stopped_by_rule"
     if what is None:
         return
     notice = f"{told.subject}.{what}"
-    ran = workload.ended_at - workload.started_at if workload.started_at and workload.ended_at else None
     notify_user(
         organisation_id=workload.organisation_id,
         user_id=workload.owner_id,
         kind=notice,
-        data={
-            "workload_id": str(workload.pk),
-            "name": workload.name,
-            "seconds": round(ran.total_seconds()) if ran else 0,
-            "reason": workload.reason,
-        },
+        data={"workload_id": str(workload.pk), "name": workload.name, **end_data(actor, workload)},
         dedup=f"{notice}:{workload.pk}:{workload.attempt_number}",
     )
 
 
+# What ends replicas ends or shrinks their set, which is told once for all of them (`replicas.notices`).
+TOLD_OF_SETS = frozenset({"stopped_unpaid", "not_started"})
+
+
 def tell_owner(workload: Workload, what: str, data: Mapping[str, Any], key: str) -> None:
     """A notice about something that befell the workload; `key` tells one time from another."""
+    if workload.replica_set_id is not None and what in TOLD_OF_SETS:
+        return
     notice = f"{kinds.kind_of(workload).notices.subject}.{what}"
     notify_user(
         organisation_id=workload.organisation_id,
@@ -83,11 +92,11 @@ def event(actor: Actor, workload: Workload, kind: str, data: dict[str, Any]) -> 
         actor_label=actor.label,
     )
     groups = [workload_group(workload.pk), organisation_group(workload.organisation_id), PLATFORM_GROUP]
-    publish_on_commit(groups, _message(row))
+    publish_on_commit(groups, _message(workload, kind, row.pk))
 
 
 # What `events` reads of a workload.
-EVENT_COLUMNS = ("id", "organisation_id", "attempt_number", "status", "reason")
+EVENT_COLUMNS = ("id", "organisation_id", "owner_id", "kind", "attempt_number", "status", "reason")
 
 
 def events(actor: Actor, kind: str, data: Mapping[Workload, dict[str, Any]]) -> None:
@@ -105,31 +114,29 @@ def events(actor: Actor, kind: str, data: Mapping[Workload, dict[str, Any]]) -> 
         )
         for workload, said in data.items()
     )
+    watched = [([workload_group(row.workload_id)], _message(row.workload, kind, row.pk)) for row in rows]
     # A list needs to hear once that something in it changed, whatever the number.
-    newest = {group: row for row in rows for group in (organisation_group(row.organisation_id), PLATFORM_GROUP)}
-    watched = [(workload_group(row.workload_id), _message(row)) for row in rows]
-    publish_many_on_commit([*watched, *((group, _message(row)) for group, row in newest.items())])
+    newest = {(row.organisation_id, row.workload.owner_id, row.workload.kind): row for row in rows}
+    lists = [
+        ([organisation_group(organisation_id), PLATFORM_GROUP], _message(row.workload, kind, row.pk))
+        for (organisation_id, _owner, _kind), row in newest.items()
+    ]
+    publish_many_on_commit([*watched, *lists])
 
 
-def _message(row: Event) -> dict[str, Any]:
+def _message(workload: Workload, kind: str, event_id: int) -> dict[str, Any]:
+    """`of` and `owner` decide who may hear of it; pages are not told the owner."""
     return {
         "type": "workload.event",
-        "id": row.pk,
-        "workload": str(row.workload_id),
-        "kind": row.kind,
-        "status": row.status,
+        "id": event_id,
+        "workload": str(workload.pk),
+        "kind": kind,
+        "status": workload.status,
+        "of": workload.kind,
+        "owner": workload.owner_id,
     }
 
 
 def progressed(workload: Workload) -> None:
     """Something on the page moved (a step, a percentage, a measurement); nothing worth keeping as an event."""
-    publish_on_commit(
-        [workload_group(workload.pk)],
-        {
-            "type": "workload.event",
-            "id": 0,
-            "workload": str(workload.pk),
-            "kind": "progress",
-            "status": workload.status,
-        },
-    )
+    publish_on_commit([workload_group(workload.pk)], _message(workload, "progress", 0))

@@ -38,15 +38,19 @@ class Reason(models.TextChoices):
     SUBMITTED = "submitted", _("Waiting for the scheduler")
     FINISHED = "finished", _("Finished")
     BY_PERSON = "by_person", _("Stopped by a person")
-    ARREARS = "arrears", _("Stopped for want of money")
+    ARREARS = "arrears", _("Stopped because the balance ran out")
     CAP = "cap", _("Stopped at its spending cap")
     PREPAID = "prepaid", _("Stopped when its prepaid time ended")
+    LONGEST = "longest", _("Stopped at its longest run time")
+    GPU_IDLE = "gpu_idle", _("Stopped because its GPU was not used")
+    TIMED = "timed", _("Stopped at the time that was set")
     IDLE = "idle", _("Released after being idle")
     EXPIRED = "expired", _("Stopped when its time had run out")
     RECYCLED = "recycled", _("Stopped to be moved into the recycle bin")
     DRAINED = "drained", _("Taken off a machine that was being emptied")
     PREEMPTED = "preempted", _("It gave way to other work")
     CHANGED = "changed", _("Stopped to start again with changed settings")
+    SCALED = "scaled", _("Stopped because fewer replicas are wanted")
     EXIT_CODE = "exit_code", _("The program ended with an error")
     SIGNAL = "signal", _("The program was ended by a signal")
     OUT_OF_MEMORY = "out_of_memory", _("Out of memory")
@@ -61,14 +65,20 @@ class Reason(models.TextChoices):
     ISOLATION = "isolation", _("The machine is reserved for another organisation")
     UNAUTHORISED = "unauthorised", _("Its owner may not run it any more")
     MOUNT_LOST = "mount_lost", _("Its owner may not use its files any more")
+    SECRET_LOST = "secret_lost", _("Its owner may not use its secrets any more")
 
 
 # Stopped by what its owner had set or chosen, not because somebody pressed "stop".
-BY_RULE = frozenset({Reason.IDLE, Reason.EXPIRED, Reason.RECYCLED, Reason.CHANGED})
+BY_RULE = frozenset(
+    {
+        *(Reason.LONGEST, Reason.GPU_IDLE, Reason.TIMED, Reason.IDLE, Reason.EXPIRED, Reason.RECYCLED),
+        *(Reason.CHANGED, Reason.SCALED),
+    }
+)
 
 
 # Stopped before a start, because a right that it needs has ended since it was submitted.
-NOT_STARTED = frozenset({Reason.UNAUTHORISED, Reason.MOUNT_LOST})
+NOT_STARTED = frozenset({Reason.UNAUTHORISED, Reason.MOUNT_LOST, Reason.SECRET_LOST})
 
 
 class RightLost(models.TextChoices):
@@ -78,6 +88,7 @@ class RightLost(models.TextChoices):
     ACCOUNT = "account", _("The account of its owner is disabled.")
     ROLE = "role", _("The role of its owner does not allow this kind of work any more.")
     FROZEN = "frozen", _("The organisation is frozen.")
+    IMAGE = "image", _("Its owner may not pull its container image any more.")
 
 
 class Fault(models.TextChoices):
@@ -112,3 +123,4 @@ class Source(models.TextChoices):
 
     GATEWAY = "gateway", _("Browser")
     SSH = "ssh", _("SSH")
+    TERMINAL = "terminal", _("Terminal")

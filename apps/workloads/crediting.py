@@ -29,7 +29,7 @@ AT_ONCE = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class LostWork:
     """Seconds of work since the last checkpoint, or since the start; whole fen that were given back for them."""
 
     seconds: float = 0.0
@@ -39,16 +39,16 @@ class Lost:
         return {"lost_s": round(self.seconds, 1), "credited_fen": self.credited_fen}
 
 
-def credit(actor: Actor, attempt: Attempt, cause: CreditCause) -> Lost:
+def credit(actor: Actor, attempt: Attempt, cause: CreditCause) -> LostWork:
     """Measure and credit what an ended attempt lost. Repeated: what was given back first stands.
 
     Call it in the transaction that writes that it was done. Raises `Conflict` while its time is being charged.
     """
     since = kept_until(attempt)
     if since is None or attempt.ended_at is None:
-        return Lost()
+        return LostWork()
     seconds = max(0.0, (attempt.ended_at - since).total_seconds())
-    return Lost(seconds, billing.credit_lost(actor, session_id=attempt.pk, since=since, cause=cause))
+    return LostWork(seconds, billing.credit_lost(actor, session_id=attempt.pk, since=since, cause=cause))
 
 
 def kept_until(attempt: Attempt) -> datetime | None:

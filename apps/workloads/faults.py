@@ -1,38 +1,41 @@
 """An end in words: what happened, whose matter it is, what to do. Derived when read, in the reader's language."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 from django.utils.translation import gettext as _
 
 from apps.common.formatting import duration, memory
 from apps.common.money import yuan
-from apps.workloads.choices import NOT_STARTED, Fault, Reason, RightLost, Status
+from apps.workloads.advice import (
+    OF_CONTAINER_IMAGES,
+    Advice,
+    container_image,
+    gpu_idle,
+    mount_lost,
+    secret_lost,
+    time_over,
+    unauthorised,
+)
+from apps.workloads.choices import NOT_STARTED, Fault, Reason, Status
 from apps.workloads.drivers.said import Code, Said
+from apps.workloads.member_words import which_member
 from apps.workloads.models import Attempt, Workload
+from apps.workloads.tracebacks import exception_line
 from apps.workloads.words import recorded, sentence
 
 TAIL_LINES = 12
 # Stopped by the rules of money, not by a person.
 FOR_MONEY = frozenset({Reason.ARREARS, Reason.CAP, Reason.PREPAID})
+# Stopped by what its owner said about time.
+BY_TIME = frozenset({Reason.LONGEST, Reason.GPU_IDLE})
 # Ends whose detail is output, to be shown as such; that of the others is a sentence.
 WITH_OUTPUT = frozenset({Reason.EXIT_CODE, Reason.SIGNAL, Reason.IMAGE_FAILED})
 
 
-@dataclass(frozen=True, slots=True)
-class Advice:
-    """The sentences of a failure card: title, what happened, whose matter, what to try."""
-
-    title: str
-    text: str
-    verdict: str
-    fixes: tuple[str, ...] = ()
-
-
 def card(workload: Workload, attempt: Attempt | None) -> dict[str, Any] | None:
-    """What `components/failure.html` shows; None unless it failed, or was stopped for money or a lost right."""
-    if workload.status != Status.FAILED and workload.reason not in FOR_MONEY | NOT_STARTED:
+    """What `components/failure.html` shows; None unless it failed, or was stopped by a rule or for a lost right."""
+    if workload.status != Status.FAILED and workload.reason not in FOR_MONEY | BY_TIME | NOT_STARTED:
         return None
     advice = advise(workload)
     return {
@@ -42,7 +45,7 @@ def card(workload: Workload, attempt: Attempt | None) -> dict[str, Any] | None:
         "verdict": advice.verdict,
         "fixes": [{"label": fix} for fix in advice.fixes],
         "facts": _facts(workload, attempt),
-        "excerpt": _tail(attempt) if workload.reason in WITH_OUTPUT else "",
+        "excerpt": _tail(workload, attempt),
         "credited": _credited_short(attempt),
         "given_back": credited_words(attempt),
     }
@@ -70,7 +73,7 @@ def advise(workload: Workload) -> Advice:
     """Words for the workload's reason; a reason without words of its own is still told apart by its fault."""
     known = _ADVICE.get(Reason(workload.reason)) if workload.reason in Reason.values else None
     if known is not None:
-        return known(workload)
+        return replace(found := known(workload), text=f"{found.text} {which_member(workload)}".strip())
     return Advice(_("It failed"), str(Reason(workload.reason).label), verdict(workload))
 
 
@@ -90,6 +93,13 @@ def _exit_code(workload: Workload) -> Advice:
         fixes = (_("A command was not found. Check its name, or choose an image that has it."),)
     elif code == 126:
         fixes = (_("The file is not executable. Choose the right kind of entry."),)
+    elif exception := exception_line(str(workload.reason_data.get("detail") or "")):
+        return Advice(
+            _("Failed: %(exception)s") % {"exception": exception},
+            _("The program did not catch this exception and ended with exit code %(code)s.") % {"code": code},
+            verdict(workload),
+            (_("The lines above it in the log name the file and the line."),),
+        )
     return Advice(
         _("Failed: the program ended with exit code %(code)s") % {"code": code},
         _("It started as it should and reported an error by itself."),
@@ -109,7 +119,7 @@ def _signal(workload: Workload) -> Advice:
 
 
 def _out_of_memory(workload: Workload) -> Advice:
-    limit = memory(workload.frozen_spec.memory_mib)
+    limit = memory(workload.reason_data.get("limit_mib") or workload.frozen_spec.memory_mib)
     return Advice(
         _("Failed: out of memory"),
         _("The program needed more than the package's %(limit)s.") % {"limit": limit},
@@ -153,11 +163,22 @@ def _disk_full(workload: Workload) -> Advice:
 
 def _image_failed(workload: Workload) -> Advice:
     said = Said.from_json(workload.reason_data.get("said") or "")
+    if said.code in OF_CONTAINER_IMAGES:
+        return container_image(said)
     lacking = said.code is Code.BUILD_TOOLS_MISSING
     return Advice(
         _("Failed: the runtime could not be prepared"),
         sentence(said) if lacking else _("Installing the image's libraries failed."),
         _("This is the platform's fault, not your program's. Nothing was charged."),
+        (_("Run it again; if it fails again, tell the platform's administrators."),),
+    )
+
+
+def _mount_failed(workload: Workload) -> Advice:
+    return Advice(
+        _("Failed: its files could not be made ready"),
+        recorded(workload.reason_data),
+        _("It had not started yet. Nothing was charged, and nothing that was saved before is changed."),
         (_("Run it again; if it fails again, tell the platform's administrators."),),
     )
 
@@ -211,53 +232,24 @@ def _prepaid(workload: Workload) -> Advice:
     )
 
 
-def _unauthorised(workload: Workload) -> Advice:
-    lost = workload.reason_data.get("lost")
-    return Advice(
-        _("Not started: its owner may not run it any more"),
-        str(RightLost(lost).label) if lost in RightLost.values else "",
-        _still_charged(workload),
-        (_("An administrator can give the right back, then it can be run again."),),
-    )
-
-
-def _mount_lost(workload: Workload) -> Advice:
-    return Advice(
-        _("Not started: its owner may not use its files any more"),
-        _lost_mount(workload.reason_data),
-        _still_charged(workload),
-        (_("Ask whoever owns it to share it again, or run this again without it."),),
-    )
-
-
-def _lost_mount(data: Mapping[str, Any]) -> str:
-    names = {"name": data.get("name", "")}
-    if data.get("kind") == "version":
-        return _("Its owner may not read the dataset “%(name)s” any more.") % names
-    if data.get("right") == "write":
-        return _("Its owner may not write to the volume “%(name)s” any more.") % names
-    return _("Its owner may not read the volume “%(name)s” any more.") % names
-
-
-def _still_charged(workload: Workload) -> str:
-    if workload.reason_data.get("ran"):
-        return _("It was not started again. What it ran before is charged, and everything that it had written is kept.")
-    return _("It never ran, so nothing was charged.")
-
-
 def why_stopped(reason: Reason, who: str) -> str:
     """A sentence for a workload that was stopped: by whom, or by which rule."""
     return {
         Reason.ARREARS: _("The balance is used up, so it was stopped."),
         Reason.CAP: _("Its spending cap was reached, so it was saved and stopped."),
         Reason.PREPAID: _("Its prepaid time ended, so it was saved and stopped, as the order says."),
+        Reason.LONGEST: _("It reached its longest run time, so it was saved and stopped."),
+        Reason.GPU_IDLE: _("Its GPU was not used, so it was saved and stopped."),
+        Reason.TIMED: _("It was saved and stopped at the time that was set."),
         Reason.IDLE: _("It was idle, so it was saved and released. Nothing is charged while it is."),
         Reason.EXPIRED: _("Its time had run out, so it was stopped. Renew it to start it again."),
         Reason.RECYCLED: _("It was stopped to be moved into the recycle bin."),
         Reason.DRAINED: _("The machine that it ran on was being emptied, so it was stopped."),
         Reason.CHANGED: _("It was stopped to start again with its new settings."),
+        Reason.SCALED: _("It was stopped because fewer replicas are wanted."),
         Reason.UNAUTHORISED: _("It was not started: its owner may not run it any more."),
         Reason.MOUNT_LOST: _("It was not started: its owner may not use its files any more."),
+        Reason.SECRET_LOST: _("It was not started: a secret that it needs is missing."),
     }.get(reason) or _("Stopped, as %(who)s asked") % {"who": who}
 
 
@@ -269,14 +261,18 @@ _ADVICE = {
     Reason.FILE_LIMIT: _file_limit,
     Reason.DISK_FULL: _disk_full,
     Reason.IMAGE_FAILED: _image_failed,
+    Reason.MOUNT_FAILED: _mount_failed,
     Reason.START_FAILED: _start_failed,
     Reason.LOST: _lost,
     Reason.REFUSED: _refused,
     Reason.ARREARS: _arrears,
     Reason.CAP: _cap,
     Reason.PREPAID: _prepaid,
-    Reason.UNAUTHORISED: _unauthorised,
-    Reason.MOUNT_LOST: _mount_lost,
+    Reason.LONGEST: time_over,
+    Reason.GPU_IDLE: gpu_idle,
+    Reason.UNAUTHORISED: unauthorised,
+    Reason.MOUNT_LOST: mount_lost,
+    Reason.SECRET_LOST: secret_lost,
 }
 
 
@@ -293,7 +289,8 @@ def _facts(workload: Workload, attempt: Attempt | None) -> list[dict[str, str]]:
     ]
 
 
-def _tail(attempt: Attempt | None) -> str:
+def _tail(workload: Workload, attempt: Attempt | None) -> str:
     """The last lines that the program or the installer wrote, as the driver reported them with its end."""
-    lines = attempt.exit_detail.splitlines() if attempt is not None else []
+    alone = attempt.exit_detail if attempt is not None and workload.reason in WITH_OUTPUT else ""
+    lines = str(workload.reason_data.get("output") or alone).splitlines()
     return "\n".join(lines[-TAIL_LINES:])

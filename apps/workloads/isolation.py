@@ -3,10 +3,12 @@
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from apps.clusters.models import Node
 from apps.common.errors import Conflict
+from apps.common.prepared import prepared_in_scope
 from apps.tenants.choices import OrganisationStatus
 from apps.tenants.models import Organisation
 from apps.workloads.drivers.base import IsolationLevel
@@ -26,10 +28,17 @@ def trusted_organisation() -> UUID | None:
 
 def usable_nodes(organisation_id: UUID) -> set[UUID]:
     """Ids of the nodes whose isolation is enough for this organisation."""
-    nodes = Node.objects.all()
-    if not settings.PLSTACK_ALLOW_SHARED_L0 and organisation_id != trusted_organisation():
-        nodes = nodes.exclude(isolation=IsolationLevel.L0)
-    return set(nodes.values_list("pk", flat=True))
+    levels = dict(_levels())
+    unisolated = {pk for pk, level in levels.items() if level == IsolationLevel.L0}
+    # Whom these serve is asked only where there are any.
+    if not unisolated or settings.PLSTACK_ALLOW_SHARED_L0 or organisation_id == trusted_organisation():
+        return set(levels)
+    return levels.keys() - unisolated
+
+
+@prepared_in_scope
+def _levels() -> QuerySet[Node, tuple[UUID, str]]:
+    return Node.objects.values_list("pk", "isolation")
 
 
 def reserved_nodes() -> set[UUID]:

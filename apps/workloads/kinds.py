@@ -79,6 +79,18 @@ class Menu:
     position: int
 
 
+@dataclass(frozen=True, slots=True)
+class Routes:
+    """Modules of its app: `pages` has the URLs below `prefix`, `api` those below /api/v1/; both are imported late.
+
+    No two kinds share a `prefix`, nor the first part of a path in the API.
+    """
+
+    prefix: str
+    pages: str
+    api: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KindRules:
     """One kind of work.
@@ -87,9 +99,11 @@ class KindRules:
     them. `quota_line` counts how many live at a time, in `quota_unit`.
     `ends`: exit code 0 says that it is done; what does not end runs until it is stopped. `saved_from_outside`: its own
     app saves its files before a stop; other work writes its own checkpoints. `private`: nobody but its owner looks
-    inside. `keeps_gpu`: who asked for a GPU is never proposed a package without one. `page`: the URL that leads from a
-    workload's id to its page. `not_retried`: which failures its owner still has to see to; None where the kind's own
-    pages say so. `start_instead`: how what waits goes on with another package; None where it cannot.
+    inside. `replicas`: it may run as a set of equal programs that live one by one, which does not end by itself.
+    `keeps_gpu`: who asked for a GPU is never proposed a package without one. `routes`: its part of the site,
+    and `page` in it: the URL that leads from a workload's id to its page. `not_retried`: which failures its owner still
+    has to see to; None where the kind's own pages say so. `start_instead`: how what waits goes on with another package;
+    None where it cannot.
     """
 
     name: Kind
@@ -100,11 +114,13 @@ class KindRules:
     quota_unit: Words
     words: KindWords
     notices: Notices
+    routes: Routes
     page: str
     ends: bool = True
     saved_from_outside: bool = False
     private: bool = False
     keeps_gpu: bool = False
+    replicas: bool = False
     menu: Menu | None = None
     not_retried: NotRetried | None = None
     start_instead: StartInstead | None = None
@@ -143,25 +159,29 @@ def register(rules: KindRules) -> None:
     """Make a kind known to the kernel, to roles, quota and notices. Raises for a name that is taken anywhere."""
     if not rules.name or len(rules.name) > LONGEST_NAME:
         raise ImproperlyConfigured(f"A kind's name has 1 to {LONGEST_NAME} characters: “{rules.name}”.")
+    if rules.replicas and rules.ends:
+        raise ImproperlyConfigured(f"Replicas serve until they are stopped, so “{rules.name}” cannot end by itself.")
     for other in _KINDS.values():
         if other.name == rules.name or other.notices.subject == rules.notices.subject:
             raise ImproperlyConfigured(f"Two kinds share the name or the subject of “{rules.name}”.")
     if rules.quota_line not in Resource.every():
         Resource.add(rules.quota_line)
     for permission in rules.permissions:
-        roles.add(permission)
-    notice_kinds.add(rules.notices.declared)
-    notice_words.speak({f"{rules.notices.subject}.{what}": said for what, said in rules.notices.speakers.items()})
+        roles.register_permission(permission)
+    notice_kinds.register_kinds(rules.notices.declared)
+    notice_words.register_words(
+        {f"{rules.notices.subject}.{what}": said for what, said in rules.notices.speakers.items()}
+    )
     _KINDS[rules.name] = rules
 
 
 def withdraw(rules: KindRules) -> None:
     """Undo `register`: for tests, which have kinds of their own."""
     del _KINDS[rules.name]
-    notice_words.silence(rules.notices.subject)
-    notice_kinds.remove(rules.notices.declared)
+    notice_words.unregister_words(rules.notices.subject)
+    notice_kinds.unregister_kinds(rules.notices.declared)
     for permission in rules.permissions:
-        roles.remove(permission)
+        roles.unregister_permission(permission)
     if rules.quota_line not in tuple(Resource):
         Resource.remove(rules.quota_line)
 

@@ -10,7 +10,7 @@ from apps.workloads.drivers.base import CannotSee
 
 
 @contextmanager
-def asked() -> Iterator[None]:
+def reaching_machine() -> Iterator[None]:
     """A machine that cannot be asked now raises `Unavailable`, in words for whoever wanted to know."""
     try:
         yield

@@ -104,6 +104,14 @@ def marker() -> str:
     return path.read_text().strip()
 
 
+def marker_seen() -> str:
+    """What stands in the file now; "" where it cannot be read. It is not made here: a missing mount is no new start."""
+    try:
+        return (data_root() / MARKER).read_text().strip()
+    except OSError:
+        return ""
+
+
 def egress_sockets() -> list[Path]:
     """Where the proxy that leads workloads out (`Spec.egress`) has to listen."""
     found = {driver.egress_socket() for driver in drivers().values() if isinstance(driver, EgressMixin)}

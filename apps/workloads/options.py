@@ -13,7 +13,7 @@ from apps.clusters.models import Accelerator
 from apps.common.actor import Actor
 from apps.common.money import yuan_rate
 from apps.workloads import announce, states
-from apps.workloads.models import Attempt, Placement, Workload
+from apps.workloads.models import Attempt, Member, Placement, Workload
 from apps.workloads.spec import Option, Spec
 
 EVENT = "given"
@@ -41,7 +41,7 @@ def _rates(options: Sequence[Option]) -> dict[int, Decimal]:
     return dict(rows.values_list("pk", "rate_fen_per_hour"))
 
 
-def given(spec: Spec, place: scheduler.Place) -> Option | None:
+def given_option(spec: Spec, place: scheduler.Place) -> Option | None:
     """The option whose card it gets; None where there was nothing to choose between."""
     if not spec.options or not place.slices:
         return None
@@ -49,13 +49,20 @@ def given(spec: Spec, place: scheduler.Place) -> Option | None:
     return next(option for option in spec.options if option.model == model)
 
 
-def place_on(actor: Actor, workload: Workload, attempt: Attempt, placements: list[Placement], option: Option) -> bool:
+def place_on(
+    actor: Actor,
+    workload: Workload,
+    attempt: Attempt,
+    placements: Sequence[Placement],
+    members: Sequence[Member],
+    option: Option,
+) -> bool:
     """Placed, and from now on charged as this option; the log says what it was before."""
     before = {"package": workload.package_id, "price_version": workload.price_version_id}
     terms = {"package_id": option.package_id, "price_version_id": option.price_version_id}
     with transaction.atomic():
-        placed = states.place(actor, workload, attempt, placements, **terms)
-        if placed:
+        moved = states.place(actor, workload, attempt, placements, members, **terms)
+        if moved:
             rate = _rates([option])[option.price_version_id]
             said = {"package_id": option.package_id, "model": option.model, "rate": str(rate)}
             announce.event(actor, workload, EVENT, said)
@@ -67,4 +74,4 @@ def place_on(actor: Actor, workload: Workload, attempt: Attempt, placements: lis
                 before=before,
                 after={"package": option.package_id, "price_version": option.price_version_id, "rate": str(rate)},
             )
-        return placed
+        return moved

@@ -9,7 +9,7 @@ from apps.common.errors import NotFound
 from apps.common.permissions import Permission
 from apps.workloads import kinds
 from apps.workloads.choices import Kind
-from apps.workloads.models import Workload
+from apps.workloads.models import SharedPort, Workload
 
 Row = TypeVar("Row", bound=Model)
 
@@ -67,3 +67,47 @@ def may_enter(actor: Actor, workload: Workload) -> None:
     if kinds.kind_of(workload).private and not actor.platform and workload.owner_id != actor.user_id:
         raise NotFound
     may_change(actor, workload)
+
+
+def may_use_terminal(actor: Actor, workload: Workload) -> None:
+    """To run commands beside its program: its owner alone, of every kind of work.
+
+    They would see the secrets that its owner gave it, and act in the owner's name. `NotFound` for anybody else,
+    `Denied` for an owner whose right to such work has ended.
+    """
+    if not _owns(actor, workload):
+        raise NotFound
+    actor.require(kinds.kind_of(workload).rights.use)
+
+
+def may_open_port(actor: Actor, workload: Workload, port: str) -> None:
+    """To open a port of this name: the work's owner alone, and the whole organisation while the owner shares it.
+
+    What serves there acts in its owner's name, with their files and secrets: who manages the organisation's work, or
+    the platform, is let in no more than any colleague. `NotFound` for anybody else, `Denied` for an owner whose right
+    to such work has ended.
+    """
+    if actor.platform and actor.user_id is None:
+        return
+    if _owns(actor, workload):
+        actor.require(kinds.kind_of(workload).rights.use)
+        return
+    is_inside = not actor.platform and workload.organisation_id == actor.organisation_id
+    if not is_inside or not workload.is_live or not SharedPort.objects.filter(workload=workload, port=port).exists():
+        raise NotFound
+    actor.require(Permission.ORGANISATION_VIEW)
+
+
+def may_share_port(actor: Actor, workload: Workload) -> None:
+    """The owner alone, as with terminals."""
+    may_use_terminal(actor, workload)
+
+
+def is_terminal_user(actor: Actor, workload: Workload) -> bool:
+    """The same for pages, which show it to nobody else."""
+    return _owns(actor, workload) and actor.may(kinds.kind_of(workload).rights.use)
+
+
+def _owns(actor: Actor, workload: Workload) -> bool:
+    is_inside = not actor.platform and workload.organisation_id == actor.organisation_id
+    return is_inside and workload.owner_id == actor.user_id

@@ -27,7 +27,7 @@ def is_simulated(package: Package) -> bool:
     return zone is not None and zone.simulated
 
 
-def placed(spec: Spec, package: Package) -> Spec:
+def spec_with_place(spec: Spec, package: Package) -> Spec:
     """The spec with the place that its package names."""
     zone = zone_of(package)
     return replace(spec, zone=str(zone.pk) if zone else None, simulated=is_simulated(package))

@@ -9,11 +9,14 @@ from apps.common.errors import Conflict, NotFound
 from apps.workloads import machines, selectors
 from apps.workloads.choices import Status
 from apps.workloads.drivers.base import Driver, DriverError, Handle
+from apps.workloads.drivers.capabilities import SavingMixin
+from apps.workloads.drivers.images import Making
 from apps.workloads.drivers.sockets import Endpoint
 from apps.workloads.drivers.streams import ExecStream
 from apps.workloads.models import Attempt, Workload
 from apps.workloads.nodes import driver_named
-from apps.workloads.permissions import may_enter
+from apps.workloads.permissions import may_enter, may_open_port, may_use_terminal
+from apps.workloads.references import Reference
 from apps.workloads.spec import Port
 from apps.workloads.words import sentence
 
@@ -39,8 +42,11 @@ def endpoint(actor: Actor, workload: Workload, port_name: str = "") -> Endpoint:
     Raises `NotFound` (not the actor's to enter, no such port), `Conflict` while it does not run, `NotListening` until
     its program serves there, `Unavailable` when its machine cannot be asked.
     """
-    may_enter(actor, workload)
-    return endpoint_of(workload, selectors.current_attempt(workload), port_name)
+    port = port_named(workload, port_name)
+    may_open_port(actor, workload, port.name)
+    if port.rank:
+        return _endpoint(*_running_program(workload, port.rank), port)
+    return endpoint_of(workload, selectors.current_attempt(workload), port.name)
 
 
 def endpoint_of(workload: Workload, attempt: Attempt | None, port_name: str = "") -> Endpoint:
@@ -48,9 +54,12 @@ def endpoint_of(workload: Workload, attempt: Attempt | None, port_name: str = ""
     machines can be asked from threads at once.
     """
     port = port_named(workload, port_name)
-    driver, handle = _running(workload, attempt)
+    return _endpoint(*_running(workload, attempt), port)
+
+
+def _endpoint(driver: Driver, handle: Handle, port: Port) -> Endpoint:
     try:
-        with machines.asked():
+        with machines.reaching_machine():
             return driver.endpoint(handle, port.number)
     except DriverError as error:
         raise NotListening(_("It runs, but its program is not ready to be opened yet.")) from error
@@ -62,24 +71,73 @@ def exec(
     argv: Sequence[str],
     tty: bool = False,
     env: Mapping[str, str] | None = None,
+    *,
+    rank: int = 0,
 ) -> ExecStream:
-    """Run `argv` beside the workload's program, in its environment and with its rights; the caller closes the stream.
+    """Run `argv` beside the program of this rank, in its environment and with its rights; the caller closes the stream.
 
-    Raises as `endpoint`; `Conflict` in the driver's words when it cannot be started there.
+    Raises `NotFound` for anybody but the owner and for a rank that there is not, `Unavailable` when its machine cannot
+    be asked, `Conflict` while it does not run and, in the driver's words, when it cannot be started there.
     """
-    may_enter(actor, workload)
-    driver, handle = _running(workload, selectors.current_attempt(workload))
+    may_use_terminal(actor, workload)
+    driver, handle = _running_program(workload, rank)
     try:
-        with machines.asked():
+        with machines.reaching_machine():
             return driver.exec(handle, argv, tty, env)
     except DriverError as error:
         raise Conflict(sentence(error.said)) from error
+
+
+def save_image(actor: Actor, workload: Workload) -> Reference:
+    """A running workload as a container image: the one that it runs in, with what was changed there. Takes seconds.
+
+    Raises as `endpoint`; `Conflict` in the driver's words where there is nothing to save or it cannot be saved.
+    """
+    may_enter(actor, workload)
+    try:
+        return save_image_of(workload)
+    except DriverError as error:
+        raise Conflict(sentence(error.said)) from error
+
+
+def save_image_of(workload: Workload, making: Making | None = None) -> Reference:
+    """`save_image` for loops of the platform, with `DriverError` as it came. `making`: what it says of itself."""
+    driver, handle = _running(workload, selectors.current_attempt(workload))
+    if not isinstance(driver, SavingMixin):
+        raise Conflict(_("Its machine cannot save what runs as an image."))
+    with machines.reaching_machine():
+        return driver.save_image(handle, making)
+
+
+def can_save_image(workload: Workload) -> bool:
+    """Whether its machine is one that saves what runs there. Raises `Conflict` while it does not run."""
+    driver, _handle = _running(workload, selectors.current_attempt(workload))
+    return isinstance(driver, SavingMixin)
 
 
 def _running(workload: Workload, attempt: Attempt | None) -> tuple[Driver, Handle]:
     if workload.status != Status.RUNNING or attempt is None or attempt.handle is None:
         raise Conflict(_state_text(workload), hint=_("Start it, and wait until it runs."))
     return driver_named(attempt.handle["driver"]), Handle.from_dict(attempt.handle)
+
+
+def _running_program(workload: Workload, rank: int) -> tuple[Driver, Handle]:
+    attempt = selectors.current_attempt(workload)
+    driver, _handle = _running(workload, attempt)
+    program = selectors.program(attempt, rank)
+    if program is None or program.handle is None or program.ended_at is not None:
+        raise Conflict(_("The member of rank %(rank)s is not running now.") % {"rank": rank})
+    return driver, Handle.from_dict(program.handle)
+
+
+def still_runs(workload: Workload, rank: int) -> bool:
+    """Whether the program of this rank runs, as its driver sees it now. Raises `Unavailable`."""
+    try:
+        driver, handle = _running_program(workload, rank)
+    except (Conflict, NotFound):
+        return False
+    with machines.reaching_machine():
+        return not driver.observe(handle).phase.is_final
 
 
 def _state_text(workload: Workload) -> str:

@@ -3,6 +3,9 @@
 import scheduler
 from apps.workloads.spec import Gpu, Spec
 
+# What is asked to end at its longest run time has ended so many seconds later: told late, saved, cleared away.
+ENDING_S = 360.0
+
 
 def make_task(
     spec: Spec,
@@ -15,8 +18,14 @@ def make_task(
     submitted_at: float,
     requeued: bool = False,
     min_runtime_s: float = 0.0,
+    expected_s: float | None = None,
+    longest_s: float | None = None,
+    spread: str | None = None,
 ) -> scheduler.Task:
-    """The scheduler's view of a spec; `submitted_at` in seconds since the epoch, on the database's clock."""
+    """The scheduler's view of a spec; `submitted_at` in seconds since the epoch, on the database's clock.
+
+    `expected_s`, `longest_s`: how long its owner says that it runs, and after how long it is asked to end.
+    """
     return scheduler.Task(
         id=id,
         organisation=organisation,
@@ -29,10 +38,22 @@ def make_task(
         gpu=_gpu(spec.gpu),
         zone=spec.zone,
         cluster=spec.cluster,
+        archs=spec.archs,
         preemptible=spec.preemptible,
         min_runtime_s=min_runtime_s,
         requeued=requeued,
+        stated_s=expected_s,
+        limit_s=None if longest_s is None else longest_s + ENDING_S,
+        spread=spread,
+        gang=_gang(spec),
     )
+
+
+def _gang(spec: Spec) -> scheduler.Gang | None:
+    if spec.members == 1:
+        return None
+    # Members with the machine's own network have no network of theirs; simulated ones need none.
+    return scheduler.Gang(spec.members, spec.least_members, one_node=spec.network and not spec.simulated)
 
 
 def _gpu(gpu: Gpu | None) -> scheduler.GpuRequest | None:

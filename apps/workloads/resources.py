@@ -12,8 +12,8 @@ from apps.workloads.spec import Spec
 def quota_amounts(spec: Spec, kind: Kind) -> Amounts:
     """Amounts that one live workload of this kind counts against each level's quota."""
     amounts: dict[Resource | tuple[Resource, str], int] = {
-        Resource.CPU_MILLI: spec.cpu_milli,
-        Resource.MEMORY_MIB: spec.memory_mib,
+        Resource.CPU_MILLI: spec.cpu_milli * spec.members,
+        Resource.MEMORY_MIB: spec.memory_mib * spec.members,
         kinds.named(kind).quota_line: 1,
     }
     return amounts | _cards(spec)
@@ -22,11 +22,10 @@ def quota_amounts(spec: Spec, kind: Kind) -> Amounts:
 def _cards(spec: Spec) -> dict[Resource | tuple[Resource, str], int]:
     """By model, each that it may get, and once in all."""
     models = spec.gpu.any_of or (spec.gpu.model or "",) if spec.gpu else ("",)
-    amounts: dict[Resource | tuple[Resource, str], int] = {
-        (Resource.GPU_MILLI, model): spec.gpu_milli for model in models
-    }
+    milli = spec.gpu_milli * spec.members
+    amounts: dict[Resource | tuple[Resource, str], int] = {(Resource.GPU_MILLI, model): milli for model in models}
     if len(models) > 1:
-        amounts[Resource.GPU_MILLI] = -(len(models) - 1) * spec.gpu_milli
+        amounts[Resource.GPU_MILLI] = -(len(models) - 1) * milli
     return amounts
 
 

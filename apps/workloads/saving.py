@@ -1,4 +1,4 @@
-"""Saved first, then stopped: what a rule ends (no money, a spending cap) loses nothing.
+"""Saved first, then stopped: what a rule ends (no money, a spending cap, its longest run time) loses nothing.
 
 The wish is two columns of the workload, its reason and its latest moment. What runs in a kind whose files are saved
 from outside is saved by its own app, which then stops it; everything else is asked to end at once and has until that
@@ -22,17 +22,21 @@ EVENT = "saving"
 """The kind of its events. Data: `act` (asked, called_off), `reason`, `by`."""
 
 
-def ask(actor: Actor, workload: Workload, why: Reason, *, by: datetime) -> bool:
-    """Have it saved and stopped by `by`; False where it has been asked already or is ending."""
+def ask(actor: Actor, workload: Workload, why: Reason, *, by: datetime, only: Q | None = None) -> bool:
+    """Have it saved and stopped by `by`; False where it has been asked already or is ending.
+
+    `only`: what must still hold of the row as it is written, so that whoever took the reason away first has won.
+    """
     with transaction.atomic():
         rows = Workload.objects.filter(pk=workload.pk, status__in=LIVE - {Status.STOPPING}, stop_reason="")
+        rows = rows if only is None else rows.filter(only)
         if not rows.update(stop_reason=why, stop_by=by):
             return False
         workload.refresh_from_db()
         if workload.status == Status.RUNNING and kinds.kind_of(workload).saved_from_outside:
             announce.event(actor, workload, EVENT, {"act": "asked", "reason": why, "by": by.isoformat()})
         else:
-            states.stop(actor, workload, states.Why(why))
+            states.stop(actor, workload, why_of(workload))
     nudge.reconcile()
     return True
 
@@ -57,7 +61,15 @@ def sweep(actor: Actor) -> int:
 
 def why_of(workload: Workload) -> states.Why:
     """The reason for which it is to be stopped."""
-    return states.Why(Reason(workload.stop_reason))
+    why = Reason(workload.stop_reason)
+    return states.Why(why, reason_data(workload, why))
+
+
+def reason_data(workload: Workload, why: Reason) -> dict[str, Any]:
+    """What the sentence about this reason needs."""
+    if why is Reason.LONGEST:
+        return {"longest_s": workload.longest_s}
+    return {"minutes": workload.gpu_idle_minutes} if why is Reason.GPU_IDLE else {}
 
 
 def grace_s(workload: Workload, asked_at: datetime | None, least: float) -> float:

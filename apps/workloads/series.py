@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from apps.common.formatting import cores, memory
 from apps.workloads.drivers.base import Usage
 from apps.workloads.models import Workload
-from apps.workloads.selectors import current_attempt, usage_series
+from apps.workloads.selectors import current_attempt, program, usage_series
 from apps.workloads.spec import Spec
 
 MAX_POINTS = 600
@@ -64,18 +64,18 @@ def _limit_text(name: str, spec: Spec) -> str:
     return _("of %(amount)s") % {"amount": memory(limit * 1024)} if limit else ""
 
 
-def series_of(workload: Workload, name: str, since: float = 0.0) -> list[dict[str, Any]] | None:
+def series_of(workload: Workload, name: str, since: float = 0.0, rank: int = 0) -> list[dict[str, Any]] | None:
     """Points newer than `since` (Unix seconds): [{"name", "unit", "limit", "points": [[Unix seconds, value], …]}].
 
-    None for an unknown chart.
+    Of a gang, those of one member. None for an unknown chart; raises `NotFound` for a rank that it has not.
     """
-    chart, attempt = CHARTS.get(name), current_attempt(workload)
+    chart, found = CHARTS.get(name), program(current_attempt(workload), rank)
     if chart is None:
         return None
-    origin = attempt.started_at.timestamp() if attempt and attempt.started_at else 0.0
+    origin = found.started_at.timestamp() if found and found.started_at else 0.0
     points = [
         [round(origin + use.at_s, 3), round(value, 3)]
-        for use in _thinned(usage_series(attempt, since_s=max(0.0, since - origin)))
+        for use in _thinned(usage_series(found, since_s=max(0.0, since - origin)))
         if (value := chart.value(use)) is not None
     ]
     limit = chart.limit(workload.frozen_spec)

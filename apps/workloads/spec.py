@@ -5,7 +5,11 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from apps.secrets.references import SecretReference
 from apps.workloads.references import Reference
+
+MOST_MEMBERS = 64
+"""More programs of one gang than this would be hard to watch; a barrier of them is still quick."""
 
 
 class ImageKind(StrEnum):
@@ -41,10 +45,16 @@ def image_from_json(data: Mapping[str, Any]) -> AnyImage:
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """A port of 127.0.0.1 inside on which a program serves pages; people open it by its name."""
+    """A port of 127.0.0.1 inside on which the program of `rank` serves pages; people open it by its name.
+
+    `own`: named by a person or a launcher, and described by `label`; others are those of the platform's own tools.
+    """
 
     name: str
     number: int
+    rank: int = 0
+    label: str = ""
+    own: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +97,18 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
+class RankStart:
+    """What one member of a gang starts in place of the spec's `argv`, and variables of its own beside those of all."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "RankStart":
+        return cls(tuple(data["argv"]), dict(data["env"]))
+
+
+@dataclass(frozen=True, slots=True)
 class Spec:
     """Everything that defines the run. CPU in thousandths of a core, memory in MiB.
 
@@ -115,11 +137,34 @@ class Spec:
     preemptible: bool = True
     # Packages of which it takes the one whose card is given to it, the one chosen first in front; mostly none.
     options: tuple[Option, ...] = ()
+    # What its program is given as it starts; the values are never a part of the spec.
+    secrets: tuple[SecretReference, ...] = ()
+    # How many of it start and end together, each with all of the above; more than one is a gang.
+    members: int = 1
+    # Trees that its program finds as its own, each copied to its target right below a mount: `read_only` says nothing.
+    copies: tuple[DataMount, ...] = ()
+    # An elastic gang starts with as many members as there is room for, from so many on; None: with all or not at all.
+    least_members: int | None = None
+    # What each member starts, by rank, where they do not all start `argv` alike; empty, or one for every member.
+    ranks: tuple[RankStart, ...] = ()
+    # Architectures of machines (`clusters.architectures`) on which its image runs; empty: any.
+    archs: tuple[str, ...] = ()
+    # Whether it changes its container image as that one's root would, to be saved as another one.
+    builds: bool = False
+
+    @property
+    def is_elastic(self) -> bool:
+        """Whether it may have fewer members than it asks for."""
+        return self.least_members is not None and self.least_members < self.members
 
     @property
     def gpu_milli(self) -> int:
-        """Compute held on accelerators, in thousandths of a card."""
+        """Compute that a member holds on accelerators, in thousandths of a card."""
         return 0 if self.gpu is None else self.gpu.count * self.gpu.core_milli
+
+    def start_of(self, rank: int) -> RankStart:
+        """What the member of this rank starts."""
+        return self.ranks[rank] if self.ranks else RankStart(self.argv)
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -146,4 +191,11 @@ class Spec:
             cluster=data.get("cluster"),
             preemptible=data.get("preemptible", True),
             options=tuple(Option(**option) for option in data.get("options", ())),
+            secrets=tuple(SecretReference(**secret) for secret in data.get("secrets", ())),
+            members=data.get("members", 1),
+            least_members=data.get("least_members"),
+            copies=tuple(DataMount(**copy) for copy in data.get("copies", ())),
+            ranks=tuple(RankStart.from_json(start) for start in data.get("ranks", ())),
+            archs=tuple(data.get("archs", ())),
+            builds=data.get("builds", False),
         )

@@ -1,11 +1,13 @@
 """Whether the owner of what is about to start may still run it, asked of the database for all of a pass together.
 
 A workload keeps the identity of its submission, while rights end: a member is removed, an account disabled, a role
-changed, an organisation frozen, a volume not shared any more. What runs already is not touched by any of these.
+changed, an organisation frozen, a volume not shared any more, a secret deleted. What runs already is not touched by any
+of these.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 from typing import TypeAlias
 from uuid import UUID
 
@@ -16,12 +18,14 @@ from apps.billing import selectors as billing_reads
 from apps.common.clock import db_now
 from apps.common.permissions import Permission
 from apps.notifications.services import notify_organisation
+from apps.secrets.giving import SecretRequest, lost_secrets
 from apps.tenants.choices import OrganisationStatus
 from apps.tenants.models import Membership
 from apps.tenants.roles import permissions_of
 from apps.workloads import announce, kinds
 from apps.workloads.choices import Reason, RightLost
 from apps.workloads.models import Attempt, Workload
+from apps.workloads.references import Reference
 from apps.workloads.spec import DataMount
 from apps.workloads.states import Why
 
@@ -46,29 +50,107 @@ class LostMount:
     right: str
 
 
+@dataclass(frozen=True, slots=True)
+class ImageRequest:
+    """The container image of a workload, and who has to have a right to it."""
+
+    workload_id: UUID
+    organisation_id: UUID
+    owner_id: int
+    permissions: frozenset[Permission]
+    image: Reference
+
+
 LostMounts: TypeAlias = Callable[[Sequence[MountRequest]], Mapping[UUID, LostMount]]
 """For each workload that has one, a mount that its owner has no right to any more."""
 
 
+class Pull(Enum):
+    """Whether an image may be pulled: `FREE` are those of registries that are not ours to guard."""
+
+    FREE = auto()
+    REFUSED = auto()
+    GRANTED = auto()
+
+
+PullRights: TypeAlias = Callable[[ImageRequest], Pull]
+PullCredential: TypeAlias = Callable[[ImageRequest], str]
+"""A token with which that image alone is pulled, for a while."""
+
+
 def refusals(workloads: Iterable[Workload]) -> dict[UUID, Why]:
-    """Which of these must not start, and why. A constant number of queries, however many are asked about."""
+    """Which of these must not start, and why.
+
+    A constant number of queries, however many are asked about, but for those in container images of our registry.
+    """
     asked = list(workloads)
     if not asked:
         return {}
     members, found = _members(asked), {}
-    requests = []
+    requests: list[MountRequest] = []
+    secrets: list[SecretRequest] = []
     for workload in asked:
         member = members.get((workload.organisation_id, workload.owner_id))
         lost = _right_lost(workload, member)
         if lost is not None:
             found[workload.pk] = Why(Reason.UNAUTHORISED, {"lost": lost.value})
-        elif member is not None and (mounts := workload.frozen_spec.mounts):
-            granted = permissions_of(member)
-            requests.append(MountRequest(workload.pk, workload.organisation_id, workload.owner_id, granted, mounts))
+        elif member is not None:
+            if mounts := workload.frozen_spec.mounts:
+                granted = permissions_of(member)
+                requests.append(MountRequest(workload.pk, workload.organisation_id, workload.owner_id, granted, mounts))
+            if workload.frozen_spec.secrets:
+                secrets.append(_secret_request(workload, member))
+    for pk, secret in lost_secrets(secrets).items():
+        found[pk] = Why(Reason.SECRET_LOST, {"name": secret.name, "lost": secret.lost.value})
     lost_mounts: LostMounts = import_string(settings.MOUNT_RIGHTS)
     for pk, mount in lost_mounts(requests).items():
         found[pk] = Why(Reason.MOUNT_LOST, {"kind": mount.kind, "name": mount.name, "right": mount.right})
+    found = _lost_images(asked, members) | found
     return _with_history(found) | _unpaid(asked, found)
+
+
+def _lost_images(asked: Sequence[Workload], members: Mapping[tuple[UUID, int], Membership]) -> dict[UUID, Why]:
+    """Those whose owner may not pull their container image any more; a few queries for each that has one of ours."""
+    may_pull: PullRights = import_string(settings.IMAGE_RIGHTS)
+    found = {}
+    for workload in asked:
+        member = members.get((workload.organisation_id, workload.owner_id))
+        request = None if member is None else _image_request(workload, member)
+        if request is not None and may_pull(request) is Pull.REFUSED:
+            found[workload.pk] = Why(Reason.UNAUTHORISED, {"lost": RightLost.IMAGE.value})
+    return found
+
+
+def image_request(workload: Workload) -> ImageRequest | None:
+    """Its container image with what its owner's role allows now; None where it has none, or its owner has left."""
+    member = _members([workload]).get((workload.organisation_id, workload.owner_id))
+    return None if member is None else _image_request(workload, member)
+
+
+def _image_request(workload: Workload, member: Membership) -> ImageRequest | None:
+    image = workload.frozen_spec.image
+    if not isinstance(image, Reference):
+        return None
+    return ImageRequest(workload.pk, workload.organisation_id, workload.owner_id, permissions_of(member), image)
+
+
+def secret_request(workload: Workload) -> SecretRequest | None:
+    """Its secrets with what its owner's role allows now; None where it names none, or its owner has left."""
+    if not workload.frozen_spec.secrets:
+        return None
+    member = _members([workload]).get((workload.organisation_id, workload.owner_id))
+    return None if member is None else _secret_request(workload, member)
+
+
+def _secret_request(workload: Workload, member: Membership) -> SecretRequest:
+    return SecretRequest(
+        workload_id=workload.pk,
+        organisation_id=workload.organisation_id,
+        owner_id=workload.owner_id,
+        department_id=member.department_id,
+        permissions=permissions_of(member),
+        references=workload.frozen_spec.secrets,
+    )
 
 
 def _with_history(refused: Mapping[UUID, Why]) -> dict[UUID, Why]:
@@ -111,7 +193,7 @@ def _unpaid(asked: Sequence[Workload], refused: Mapping[UUID, Why]) -> dict[UUID
     return {pk: Why(Reason.ARREARS) for pk in due if pk not in covered}
 
 
-def tell(workload: Workload, why: Why) -> None:
+def notify_of_refusal(workload: Workload, why: Why) -> None:
     """Say that it was not started: to its owner each time, to administrators once a day for each owner and cause.
 
     Arrears are told by billing.

@@ -5,22 +5,23 @@ Zero rows updated means that someone else got there first, and nothing else is w
 row, the meter, the quota and the released slices share its transaction.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Subquery
 from django.db.models.functions import Now
 
 from apps.billing import services as billing
-from apps.clusters.models import Zone
+from apps.clusters.models import Node, Zone
 from apps.common.actor import Actor
 from apps.tenants import quotas
 from apps.workloads import announce
 from apps.workloads.choices import TERMINAL, Desired, Fault, Kind, PreemptionOutcome, Reason, Status
-from apps.workloads.models import Attempt, Placement, Preemption, Workload
+from apps.workloads.deadlines import deadline_expression
+from apps.workloads.models import Attempt, Member, Placement, Preemption, Workload
 from apps.workloads.resources import holder_of, quota_amounts
 
 S = Status
@@ -39,6 +40,8 @@ TRANSITIONS: Mapping[Status, frozenset[Status]] = {
 
 # What leaves the queue without a start needs no room kept any more.
 _NOTHING_PROMISED: Mapping[str, Any] = {"promised_nodes": [], "promised_at": None}
+# What waits again has no start, and so no end of its time.
+_NOT_RUNNING: Mapping[str, Any] = {"started_at": None, "deadline_at": None, "deadline_told_at": None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +61,26 @@ class Claim:
     fence: int
 
 
-def place(actor: Actor, workload: Workload, attempt: Attempt, placements: list[Placement], **terms: int) -> bool:
+def place(
+    actor: Actor,
+    workload: Workload,
+    attempt: Attempt,
+    placements: Sequence[Placement],
+    members: Sequence[Member] = (),
+    **terms: int,
+) -> bool:
     """queued → placed: the attempt and what it holds come into being together with the status.
 
-    `terms`: `package_id` and `price_version_id` of the option that it was given, where there were several.
+    `members`: of a gang. `terms`: `package_id` and `price_version_id` of the option that it was given, where there were
+    several.
     """
     columns: dict[str, Any] = {"attempt_number": attempt.number, "explanation": {}, **terms}
     with transaction.atomic():
         moved = _move(actor, workload, S.PLACED, Why(Reason.NONE), **columns)
         if moved:
             attempt.save(force_insert=True)
+            if members:
+                Member.objects.bulk_create(members)
             Placement.objects.bulk_create(placements)
         return moved
 
@@ -85,9 +98,11 @@ def run(actor: Actor, claim: Claim, at: datetime) -> bool:
     """starting → running at the first proof of it; the meter opens at `at`."""
     workload = claim.attempt.workload
     with transaction.atomic():
-        moved = _move(actor, workload, S.RUNNING, Why(Reason.NONE), claim=claim, started_at=at)
+        deadline = deadline_expression(workload, at)
+        moved = _move(actor, workload, S.RUNNING, Why(Reason.NONE), claim=claim, started_at=at, deadline_at=deadline)
         if moved:
-            Attempt.objects.filter(pk=claim.attempt.pk).update(started_at=at)
+            facts = Node.everything.filter(pk=claim.attempt.node_id).values("facts")[:1]
+            Attempt.objects.filter(pk=claim.attempt.pk).update(started_at=at, machine_facts=Subquery(facts))
             open_meter(claim.attempt, at)
         return moved
 
@@ -108,6 +123,8 @@ def open_meter(attempt: Attempt, at: datetime) -> None:
         label=workload.name,
         price_version_id=workload.price_version_id,
         at=at,
+        replicas=attempt.member_count,
+        set_id=workload.replica_set_id,
         tags=workload.tags,
     )
 
@@ -119,7 +136,7 @@ def stop(actor: Actor, workload: Workload, why: Why) -> bool:
         if _move(actor, workload, S.STOPPED, why, sources={S.QUEUED}, ended_at=Now(), **_NOTHING_PROMISED):
             _let_go(workload)
             return True
-        moved = _move(actor, workload, S.STOPPING, why, sources={S.PLACED, S.STARTING, S.RUNNING})
+        moved = _move(actor, workload, S.STOPPING, why)
         if moved:
             Attempt.objects.filter(workload=workload, ended_at__isnull=True).update(
                 stop_asked_at=Now(), next_check_at=Now()
@@ -131,10 +148,11 @@ def finish(actor: Actor, claim: Claim, to: Status, why: Why, at: datetime, **res
     """→ succeeded, failed or stopped, at `at`. `result` are the attempt's exit columns."""
     workload = claim.attempt.workload
     with transaction.atomic():
-        moved = _move(actor, workload, to, why, claim=claim, ended_at=at)
+        moved = _move(actor, workload, to, why, claim=claim, tell=False, ended_at=at)
         if moved:
             _end_attempt(claim, at, result, PreemptionOutcome.FINISHED)
             _let_go(workload)
+            announce.tell_of_end(actor, workload)  # now that its meter is closed, with what it cost
         return moved
 
 
@@ -142,12 +160,41 @@ def requeue(actor: Actor, claim: Claim, why: Why, at: datetime, **result: Any) -
     """→ queued again, as after the loss of a node: this attempt ends, quota and price stay reserved."""
     with transaction.atomic():
         moved = _move(
-            actor, claim.attempt.workload, S.QUEUED, why, claim=claim, queued_at=Now(), started_at=None, explanation={}
+            actor,
+            claim.attempt.workload,
+            S.QUEUED,
+            why,
+            claim=claim,
+            queued_at=Now(),
+            explanation={},
+            **_NOT_RUNNING,
         )
         if moved:
             gave_way = why.reason is Reason.PREEMPTED
             outcome = PreemptionOutcome.REQUEUED if gave_way else PreemptionOutcome.FINISHED
             _end_attempt(claim, at, result, outcome)
+        return moved
+
+
+def replace(actor: Actor, claim: Claim, why: Why, at: datetime, pause: timedelta, **result: Any) -> bool:
+    """→ queued for another try, into the queue after `pause`: of a replica that ended although it is to serve.
+
+    Nothing is written once somebody has asked it to end: the next look then sees that end.
+    """
+    with transaction.atomic():
+        moved = _move(
+            actor,
+            claim.attempt.workload,
+            S.QUEUED,
+            why,
+            sources={S.PLACED, S.STARTING, S.RUNNING},
+            claim=claim,
+            queued_at=Now() + pause,
+            started_at=None,
+            explanation={},
+        )
+        if moved:
+            _end_attempt(claim, at, result, PreemptionOutcome.FINISHED)
         return moved
 
 
@@ -168,6 +215,7 @@ def _move(
     *,
     sources: set[Status] | None = None,
     claim: Claim | None = None,
+    tell: bool = True,
     **columns: Any,
 ) -> bool:
     allowed = {source for source, targets in TRANSITIONS.items() if to in targets} & (sources or set(Status))
@@ -187,7 +235,7 @@ def _move(
         return False
     before = workload.status
     workload.refresh_from_db()
-    announce.status_changed(actor, workload, before)
+    announce.status_changed(actor, workload, before, tell=tell)
     return True
 
 
@@ -195,6 +243,8 @@ def _end_attempt(claim: Claim, at: datetime, result: Mapping[str, Any], outcome:
     """`outcome`: how a notice to give way ends with it, where there is one."""
     attempt = claim.attempt
     Attempt.objects.filter(pk=attempt.pk).update(ended_at=at, lease_until=None, **result)
+    if attempt.workload.member_count > 1:
+        Member.objects.filter(attempt=attempt, ended_at__isnull=True).update(ended_at=at)
     Placement.objects.filter(attempt=attempt, released_at__isnull=True).update(released_at=Now())
     Preemption.objects.filter(attempt=attempt, ended_at__isnull=True).update(outcome=outcome, ended_at=Now())
     billing.close_meter(session_id=attempt.pk, at=at)

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Count, Max, QuerySet
 
 from apps.audit.services import record
-from apps.billing.consumption.tag_costs import each_of
+from apps.billing.consumption.tag_costs import unnest
 from apps.common import tags as words
 from apps.common.actor import Actor
 from apps.workloads import announce
@@ -76,7 +76,7 @@ def used_tags(actor: Actor) -> list[str]:
     tagged = Workload.objects.filter(organisation_id=actor.organisation_id, tag_keys__len__gt=0)
     newest = tagged.order_by("-created_at").values("pk")[:LOOKED_AT]
     rows = Workload.objects.filter(pk__in=newest).order_by()
-    pairs = rows.annotate(key=each_of("tag_keys"), typed=each_of("tags")).values_list("key", "typed")
+    pairs = rows.annotate(key=unnest("tag_keys"), typed=unnest("tags")).values_list("key", "typed")
     return _offered(pairs.annotate(times=Count("pk"), last=Max("created_at")))
 
 

@@ -4,11 +4,14 @@ from celery import shared_task
 
 from apps.common.actor import system_actor
 from apps.common.scoping import acting
-from apps.workloads import services
-from apps.workloads.hardware import discovery, drains, lost, silence, simulation
+from apps.workloads import gpu_idleness, longest, services
+from apps.workloads.hardware import discovery, drains, lost, silence, simulation, sources
 from apps.workloads.hardware import watch as watching
 from apps.workloads.reconcile.attempts import reconcile_due
 from apps.workloads.reconcile.schedule import run_pass
+
+_starting = iter([True])
+"""The first pass of this process asks the platform's own machine, whatever it said before the start."""
 
 
 @shared_task(name="workloads.schedule")
@@ -36,6 +39,14 @@ def enforce_caps() -> None:
         services.enforce_caps(actor)
 
 
+@shared_task(name="workloads.enforce_run_times")
+def enforce_run_times() -> None:
+    """The longest run time is over, or the cards have stood idle for as long as the owner allows."""
+    with acting(system_actor()) as actor:
+        longest.enforce_longest(actor)
+        gpu_idleness.enforce_gpu_idleness(actor)
+
+
 @shared_task(name="workloads.simulate")
 def simulate() -> None:
     with acting(system_actor()) as actor:
@@ -49,9 +60,15 @@ def watch() -> None:
         drains.advance(actor)
         watching.watch(actor)
         watching.watch_disks(actor)
-        silence.listen(actor)
+        silence.declare_silent_nodes_lost(actor)
         lost.advance(actor)
-        lost.receive_back(actor)
+        lost.readmit_returned_nodes(actor)
+
+
+@shared_task(name="workloads.probe_sources")
+def probe_sources() -> None:
+    with acting(system_actor()) as actor:
+        sources.probe_due(actor, starting=next(_starting, False))
 
 
 @shared_task(name="workloads.discover")

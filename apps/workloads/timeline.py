@@ -4,8 +4,9 @@ from decimal import Decimal
 
 from django.utils.translation import gettext as _
 
+from apps.common.formatting import duration
 from apps.common.money import yuan_rate
-from apps.workloads import crediting, options, saving
+from apps.workloads import crediting, gpu_idleness, longest, options, saving
 from apps.workloads.choices import BY_RULE, NOT_STARTED, Reason, Status
 from apps.workloads.explaining.names import NAMELESS
 from apps.workloads.faults import why_stopped
@@ -21,6 +22,8 @@ _KINDS = {
     "saving": "device-floppy",
     "given": "cpu",
     "credit": "arrow-back-up",
+    "longest": "clock",
+    gpu_idleness.EVENT: "zzz",
 }
 _ICONS = {
     Status.QUEUED: "clock",
@@ -47,8 +50,8 @@ def event_title(event: Event) -> str:
     if event.kind == options.EVENT:
         words = {"model": event.data.get("model", ""), "rate": yuan_rate(Decimal(event.data.get("rate", 0)))}
         return _("It got %(model)s, listed at %(rate)s") % words
-    if event.kind == saving.EVENT:
-        return _saving(event)
+    if (said := _RULES_OF_TIME.get(event.kind)) is not None:
+        return said(event)
     status = Status(event.status)
     if status is Status.QUEUED:
         return _queued(event)
@@ -94,6 +97,12 @@ def _stopped(event: Event, status: Status) -> str:
         return _("Its spending cap is reached, so it is stopped")
     if event.reason == Reason.PREPAID:
         return _("Its prepaid time ended, so it is stopped")
+    if event.reason == Reason.LONGEST and event.data.get("longest_s"):
+        time = duration(event.data["longest_s"])
+        return _("It reached its longest run time of %(time)s, so it is stopped") % {"time": time}
+    if event.reason == Reason.GPU_IDLE and event.data.get("minutes"):
+        time = duration(60 * event.data["minutes"])
+        return _("Its GPU was not used for %(time)s, so it is stopped") % {"time": time}
     who = event.data.get("by") or event.actor_label
     if event.reason in BY_RULE | NOT_STARTED:
         return why_stopped(Reason(event.reason), who)
@@ -110,7 +119,29 @@ def _saving(event: Event) -> str:
         return _("Its spending cap is near: its files are saved, then it stops")
     if reason == Reason.PREPAID:
         return _("Its prepaid time ended: its files are saved, then it stops")
-    return _("The balance is used up: its files are saved, then it stops")
+    return {
+        Reason.LONGEST.value: _("Its longest run time is over: its files are saved, then it stops"),
+        Reason.GPU_IDLE.value: _("Its GPU is not used: its files are saved, then it stops"),
+        Reason.TIMED.value: _("The time that was set has come: its files are saved, then it stops"),
+    }.get(reason) or _("The balance is used up: its files are saved, then it stops")
+
+
+def _longest(event: Event) -> str:
+    words = {"who": event.data.get("by") or event.actor_label, "time": duration(event.data.get("longest_s"))}
+    if event.data.get("longest_s") is None:
+        return _("%(who)s took its longest run time away") % words
+    return _("%(who)s set its longest run time to %(time)s") % words
+
+
+def _gpu_idle(event: Event) -> str:
+    minutes = event.data.get("minutes")
+    words = {"who": event.data.get("by") or event.actor_label, "time": duration(60 * (minutes or 0))}
+    if minutes is None:
+        return _("%(who)s let it run on, however long its GPU is not used") % words
+    return _("%(who)s lets it stop once its GPU has not been used for %(time)s") % words
+
+
+_RULES_OF_TIME = {saving.EVENT: _saving, longest.EVENT: _longest, gpu_idleness.EVENT: _gpu_idle}
 
 
 def _reason(event: Event) -> str:

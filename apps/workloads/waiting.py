@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from apps.common.actor import Actor
 from apps.workloads.choices import PLACED, Status
@@ -14,10 +15,11 @@ from apps.workloads.explaining.causes import HOPELESS, words_of
 from apps.workloads.explaining.holders import HolderRow, holder_rows
 from apps.workloads.explaining.names import Names, names_of, node_of
 from apps.workloads.explaining.rack import Rack, rack_of
-from apps.workloads.explaining.shortages import short_of
+from apps.workloads.explaining.shortages import deficit_words
 from apps.workloads.models import Workload
 from apps.workloads.simulation_scope import of_world
 from apps.workloads.spec import Gpu
+from scheduler import Ahead
 
 HIGHEST_PRIORITY = 5
 
@@ -27,7 +29,8 @@ class WaitReport:
     """What the queue card shows. `funnel` rows are {"name", "label", "count"}; times are None where nothing is known.
 
     `place` of `waiting`: among those that want the same kind of card. `node`: the machine that comes closest, short of
-    `short`; `reserved`: the machine where room is kept. Holders, rack and priority: only by `queue_card`.
+    `short`; `reserved`: the machine where room is kept. `ahead`: of what is submitted and waits for whole cards.
+    Holders, rack and priority: only by `queue_card`.
     """
 
     title: str
@@ -46,6 +49,22 @@ class WaitReport:
     holders: tuple[HolderRow, ...] = ()
     rack: Rack | None = None
     priority: str = ""
+    ahead: Ahead | None = None
+
+    @property
+    def ahead_words(self) -> str:
+        """How many cards must fall free before its turn; empty where none is ahead, or enough are free."""
+        ahead = self.ahead
+        if ahead is None or not ahead.tasks or not ahead.short:
+            return ""
+        words = ngettext(
+            "%(tasks)s is ahead for the same cards. Together with this one it needs %(cards)s, of which %(free)s are "
+            "free: at least %(short)s must become free first.",
+            "%(tasks)s are ahead for the same cards. Together with this one they need %(cards)s, of which %(free)s are "
+            "free: at least %(short)s must become free first.",
+            ahead.tasks,
+        )
+        return words % {"tasks": ahead.tasks, "cards": ahead.cards, "free": ahead.free, "short": ahead.short}
 
     @property
     def hopeless(self) -> bool:
@@ -95,8 +114,9 @@ def explain(
         place=kin.get("position"),
         waiting=kin.get("total"),
         node=found.node,
-        short=short_of(case),
+        short=deficit_words(case),
         reserved=case.reserved,
+        ahead=None if asked or not explanation.get("ahead") else Ahead(**explanation["ahead"]),
     )
 
 
@@ -136,6 +156,7 @@ def step_label(name: str) -> str:
         "nodes": _("Machines"),
         "zone": _("In your zone"),
         "cluster": _("In your cluster"),
+        "reserved": _("Open to your organisation"),
         "arch": _("Right processor"),
         "no_such_model": _("Right GPU model"),
         "no_such_mode": _("Right GPU mode"),

@@ -28,6 +28,14 @@ _SENTENCES: Mapping[Code, str] = {
     Code.BUBBLEWRAP_USER_IDS: gettext_noop("Isolated by bubblewrap, with a user id of its own for each organisation."),
     Code.BUBBLEWRAP_NAMESPACES: gettext_noop("Isolated by bubblewrap in user namespaces."),
     Code.BUBBLEWRAP_MISSING: gettext_noop("bubblewrap (bwrap) is not installed."),
+    Code.JOINING_NEEDS_ROOT: gettext_noop("Gang networks need an agent that runs as root with bubblewrap."),
+    Code.IPROUTE_MISSING: gettext_noop("iproute2 (ip and bridge) or util-linux (nsenter, unshare) is not installed."),
+    Code.VXLAN_MISSING: gettext_noop("The kernel has no VXLAN."),
+    Code.WIREGUARD_MISSING: gettext_noop("The kernel has no WireGuard."),
+    Code.OWN_ADDRESS_UNKNOWN: gettext_noop("The node's own address is not known: join it with --network-address."),
+    Code.SOURCE_ANSWERS: gettext_noop("%(url)s answers %(status)s."),
+    Code.SOURCE_UNREACHABLE: gettext_noop("%(url)s is not reached: %(error)s"),
+    Code.SOURCE_REFUSED_INSIDE: gettext_noop("Programs in sandboxes do not get to %(host)s: %(answer)s"),
     Code.ISOLATION_OFF: gettext_noop("Isolation is switched off by the operator."),
     Code.FILES_READABLE: gettext_noop("Workloads run as the platform's own user and can read its files."),
     Code.TOO_MANY_OPEN: gettext_noop("Too many terminals and commands are open in it: at most %(count)s at a time."),
@@ -59,7 +67,62 @@ _SENTENCES: Mapping[Code, str] = {
     Code.DISK_FULL_OF_FILES: gettext_noop(
         "The disk of its machine had no room for further files; this run held most of them."
     ),
+    Code.WAITING_FOR_MEMBERS: gettext_noop("Waiting until the other members are ready"),
+    Code.COPYING: gettext_noop("Copying the checkpoint"),
+    Code.COPY_MISSING: gettext_noop("The checkpoint that it should go on from is not there any more."),
+    Code.NO_ROOM_FOR_COPY: gettext_noop("The disk had no room for a copy of the checkpoint, which is unchanged."),
+    Code.NO_GANGS: gettext_noop("Its machine does not run programs that start together."),
+    Code.GANG_OVER_MACHINES: gettext_noop("Its members are on different machines, which nothing joins."),
+    Code.NO_GANG_NETWORK: gettext_noop("The network of its members could not be made: %(error)s"),
+    Code.NO_NODE_IN_IMAGE: gettext_noop("%(name)s does not run beside a container image."),
     Code.NO_REFERENCES: gettext_noop("Its machine runs no container images, so %(image)s cannot be started there."),
+    Code.IMAGE_NEEDS_ISOLATION: gettext_noop(
+        "Container images run on machines that isolate (level L1) alone, so %(image)s cannot be started there."
+    ),
+    Code.WAITING_FOR_PULL: gettext_noop("Waiting for another start that fetches %(image)s"),
+    Code.PULLING: gettext_noop("Fetching %(image)s (%(size)s)"),
+    Code.UNPACKING: gettext_noop("Unpacking layer %(number)s of %(count)s of %(image)s"),
+    Code.REGISTRY_UNREACHABLE: gettext_noop("The registry %(host)s is not reached: %(error)s"),
+    Code.REGISTRY_REFUSES: gettext_noop(
+        "The registry %(host)s answers %(status)s and does not give out %(image)s. Its administrator can allow it."
+    ),
+    Code.IMAGE_NOT_THERE: gettext_noop("There is no image %(image)s in its registry."),
+    Code.IMAGE_DAMAGED: gettext_noop(
+        "What the registry sent of %(image)s is not what its digest says, so it was thrown away."
+    ),
+    Code.IMAGE_UNREADABLE: gettext_noop("%(image)s is not a container image that can be read: %(error)s"),
+    Code.IMAGE_OTHER_MACHINE: gettext_noop("%(image)s is for %(offered)s, and the machine is %(wanted)s."),
+    Code.IMAGE_TOO_MANY_LAYERS: gettext_noop("%(image)s has %(count)s layers; %(most)s are allowed."),
+    Code.IMAGE_TOO_LARGE: gettext_noop("%(image)s takes more on disk than the %(limit)s that are allowed."),
+    Code.IMAGE_TOO_MANY_FILES: gettext_noop("%(image)s has more than the %(count)s files that are allowed."),
+    Code.IMAGE_HOSTILE: gettext_noop(
+        "%(image)s has something in a layer that no image needs, and was not unpacked: %(what)s"
+    ),
+    Code.IMAGE_NEEDS_ZSTD: gettext_noop(
+        "%(image)s is packed with zstd. Its machine lacks that program: an administrator can install it."
+    ),
+    Code.IMAGE_NO_ROOM: gettext_noop("The disk of the machine has no room for %(image)s."),
+    Code.PULL_FAILED: gettext_noop("%(image)s could not be fetched: %(error)s"),
+    Code.NOT_IN_IMAGE: gettext_noop("There is no program %(program)s in %(image)s."),
+    Code.NO_SHELL_IN_IMAGE: gettext_noop(
+        "There is no shell (%(program)s) in %(image)s. Choose an image that has one, or a command that needs none."
+    ),
+    Code.MOUNT_THROUGH_IMAGE: gettext_noop(
+        "In the image, %(target)s is a link or a file, so nothing can be mounted there."
+    ),
+    Code.ROOT_NOT_KEPT: gettext_noop("Its machine keeps nothing of what is changed in its image."),
+    Code.BASE_NOT_KEPT: gettext_noop(
+        "%(image)s was fetched before its machine kept what is needed to save images. An administrator can remove it "
+        "from the machine's cache, so that it is fetched anew."
+    ),
+    Code.NOTHING_CHANGED: gettext_noop("Nothing was changed in its image yet."),
+    Code.FILE_NOT_SAVED: gettext_noop("%(path)s cannot be part of an image, or was being written. Try it again."),
+    Code.CHANGES_TOO_LARGE: gettext_noop(
+        "What was changed in its image is more than %(limit_mib)s MiB. Keep large files in the home folder or a volume."
+    ),
+    Code.IMAGE_ROOT_FAILED: gettext_noop("The image's files could not be mounted: %(error)s"),
+    Code.WITHHELD: gettext_noop("The secret %(name)s is gone, cannot be read, or may not be used any more."),
+    Code.BAD_PLACE: gettext_noop("The secret %(name)s cannot be given to the program as it is asked for."),
     Code.NOT_RUNNING: gettext_noop("It is not running any more."),
     Code.KILLED_AFTER_GRACE: gettext_noop("It did not end in time and was killed."),
 }

@@ -34,7 +34,11 @@ def main() -> int:
         stride=timedelta(minutes=asked.stride),
         stop_at_first=asked.stop_at_first,
         small=asked.small,
+        machines=asked.machines,
+        deaths_a_day=asked.deaths,
         bustle=asked.bustle,
+        gangs=asked.gangs,
+        sets=asked.sets,
         within=timedelta(minutes=asked.within) if asked.within else None,
     )
     with scratch_database(f"plstack_soak_{os.getpid()}", asked.template) as clock, prepared(plan, clock) as soak:
@@ -57,7 +61,11 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--organisations", type=int, default=5)
     parser.add_argument("--stride", type=int, default=15, help="minutes between two turns of all loops")
     parser.add_argument("--bustle", type=float, default=1.0, help="how many times as often as usual people act")
-    parser.add_argument("--small", action="store_true", help="one machine of two cores, one organisation")
+    parser.add_argument("--gangs", type=float, default=0.15, help="share of the runs that have several members")
+    parser.add_argument("--sets", type=float, default=0.04, help="share of the acts that start a set of replicas")
+    parser.add_argument("--deaths", type=float, default=2.0, help="machines a day that go silent for up to five hours")
+    parser.add_argument("--small", action="store_true", help="machines of two cores, one organisation")
+    parser.add_argument("--machines", type=int, default=1, help="how many of two cores")
     parser.add_argument("--within", type=int, help="give up after so many minutes on the wall")
     parser.add_argument("--stop-at-first", action="store_true", help="end with the first violation")
     parser.add_argument("--template", help="a migrated database to copy, in place of migrating anew")

@@ -6,11 +6,12 @@ from dataclasses import asdict
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Count
+from django.db.models import Count, F
 
 from apps.billing.models import Charge
 from apps.common.scoping import acting
-from apps.workloads.models import Attempt, Event, Preemption, Workload
+from apps.workloads.drivers.base import ExitReason
+from apps.workloads.models import Attempt, Event, Preemption, ReplicaSet, Workload
 from benchmarks.soak.world import platform
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ def figures(soak: "Soak", crowd: "Crowd") -> dict[str, Any]:
             "refused": dict(sorted(crowd.refused.items())),
             "workloads": Workload.objects.count(),
             "started": Attempt.objects.filter(started_at__isnull=False).count(),
+            "gangs": Workload.objects.filter(member_count__gt=1).count(),
+            "gang_attempts": _gang_attempts(),
+            "sets": _sets(),
             "ended": _ended(),
             "preemptions": dict(Preemption.objects.values_list("outcome").annotate(n=Count("pk")).order_by("outcome")),
             "node_deaths": soak.machines.deaths,
@@ -52,6 +56,31 @@ def figures(soak: "Soak", crowd: "Crowd") -> dict[str, Any]:
 def _ended() -> dict[str, int]:
     rows = Workload.objects.filter(ended_at__isnull=False).values_list("status", "reason")
     return {f"{s} {r}".strip(): n for s, r, n in rows.annotate(n=Count("pk")).order_by("status", "reason")}
+
+
+def _gang_attempts() -> dict[str, int]:
+    """Attempts of gangs that ran, that were on several machines, and that a machine or its silence ended."""
+    rows = Attempt.objects.filter(workload__member_count__gt=1)
+    apart = rows.alias(nodes=Count("members__node", distinct=True)).filter(nodes__gt=1)
+    return {
+        "started": rows.filter(started_at__isnull=False).count(),
+        "apart": apart.count(),
+        "lost": rows.filter(exit_reason=ExitReason.LOST).count(),
+    }
+
+
+def _sets() -> dict[str, Any]:
+    """Sets, their replicas, and tries after the first by why the one before had ended."""
+    replicas = Workload.objects.filter(replica_set__isnull=False)
+    before = Attempt.objects.filter(workload__in=replicas, ended_at__isnull=False)
+    again = before.filter(workload__attempt_number__gt=F("number")).values_list("exit_reason")
+    over = ReplicaSet.objects.filter(ended_at__isnull=False).values_list("reason")
+    return {
+        "started": ReplicaSet.objects.count(),
+        "ended": dict(over.annotate(n=Count("pk")).order_by("reason")),
+        "replicas": replicas.count(),
+        "replaced": {reason or "moved": n for reason, n in again.annotate(n=Count("pk")).order_by("exit_reason")},
+    }
 
 
 def _waits_s() -> list[float]:

@@ -26,14 +26,19 @@ class Said:
 class Memory:
     """From one look to the next. `hopeless`: told that they never start, and by which hardware.
 
-    `last_status`: by workload, where its events had got to. `counted`: figures for the result.
+    `last_status`: by workload, where its events had got to. `bad_since`: since which look members have been
+    ended badly in attempts that live. `sets_charged`: sets whose charges have been added up. `counted`: figures for the
+    result.
     """
 
     said: dict[UUID, Said] = field(default_factory=dict)
     hopeless: dict[UUID, tuple[datetime, str]] = field(default_factory=dict)
     last_event: int = 0
     last_status: dict[UUID, Status] = field(default_factory=dict)
+    bad_since: dict[UUID, datetime] = field(default_factory=dict)
     below_guarantee_since: dict[UUID, datetime] = field(default_factory=dict)
+    beside_room_since: dict[UUID, datetime] = field(default_factory=dict)
+    sets_charged: set[UUID] = field(default_factory=set)
     sessions_checked: set[UUID] = field(default_factory=set)
     counted: Counter[str] = field(default_factory=Counter)
 
@@ -56,17 +61,19 @@ class Look:
     def who(self, workload: Workload) -> str:
         """For messages: what, whose, what it asks for, since when."""
         spec = workload.frozen_spec
+        members = f"{workload.member_count} members of " if workload.member_count > 1 else ""
         gpu = f"{spec.gpu.count} x {spec.gpu.model} {spec.gpu.mode} {spec.gpu.profile or ''}" if spec.gpu else "no card"
         since = workload.queued_at.strftime("%m-%d %H:%M")
         return (
             f"{workload.kind} {str(workload.pk)[:8]} of organisation {str(workload.organisation_id)[:8]}"
-            f" (person {workload.owner_id}, priority {workload.priority}, {spec.cpu_milli} milli-cores,"
+            f" (person {workload.owner_id}, priority {workload.priority}, {members}{spec.cpu_milli} milli-cores,"
             f" {spec.memory_mib} MiB, {gpu.strip()}; {workload.status} since {since})"
         )
 
 
 def look_now(now: datetime, driver: Machines, memory: Memory) -> Look:
-    waiting = Workload.objects.filter(status=Status.QUEUED).order_by("queued_at", "pk")
+    # A replica that pauses after its end is not in the queue yet.
+    waiting = Workload.objects.filter(status=Status.QUEUED, queued_at__lte=now).order_by("queued_at", "pk")
     return Look(now, machines_now(now), list(waiting), driver, memory)
 
 

@@ -3,9 +3,10 @@
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from unittest import mock
+from uuid import UUID
 
 from django.db.models import Min
 
@@ -18,9 +19,10 @@ from apps.envs.reconcile import idle
 from apps.envs.reconcile.chores import OPERATIONS
 from apps.storage.chores import CHORES
 from apps.storage.runner import Chore
-from apps.workloads.choices import LIVE
+from apps.workloads.choices import LIVE, Status
 from apps.workloads.hardware import simulation
 from apps.workloads.models import Attempt, Preemption, Workload
+from apps.workloads.programs import attempts_by_ref
 from apps.workloads.reconcile import attempts
 from apps.workloads.reconcile.schedule import run_pass
 from benchmarks.soak.clock import Clock
@@ -99,7 +101,13 @@ class Loops:
             now = self.clock.seconds()
             refs = self.machines.due(self.looked_at, now)
             if refs:
-                Attempt.objects.filter(pk__in=refs, ended_at__isnull=True).update(next_check_at=self.clock.now())
+                attempts_seen = attempts_by_ref(map(UUID, refs)).values()
+                Attempt.objects.filter(pk__in=attempts_seen, ended_at__isnull=True).update(
+                    next_check_at=self.clock.now()
+                )
+            again = Workload.objects.filter(status=Status.QUEUED, queued_at__lte=self.clock.now())
+            if again.filter(queued_at__gt=datetime.fromtimestamp(self.looked_at, UTC)).exists():
+                self.nudged.add(SCHEDULE)  # a replica whose pause is over: the scheduler looks all the time
             self.looked_at = now
 
     def _run(self, task: str) -> None:
@@ -139,6 +147,7 @@ class Loops:
                 _first(Preemption.objects.filter(ended_at__isnull=True), "leave_at", now),
                 _first(Workload.objects.filter(status__in=LIVE), "stop_by", now),
                 _first(Node.objects.all(), "drain_until", now),
+                _first(Workload.objects.filter(status=Status.QUEUED), "queued_at", now),
             ]
         return min((at for at in moments if at is not None), default=None)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from apps.clusters.choices import DrainAction, NodeStatus
 from apps.common.errors import DomainError, Invalid
@@ -21,10 +21,13 @@ from apps.training import services as training
 from apps.training.choices import KIND as TRAINING
 from apps.training.models import Entry
 from apps.workloads import services as workloads
-from apps.workloads.choices import LIVE, Status
+from apps.workloads.choices import LIVE, Desired, Status
 from apps.workloads.hardware import drains
-from apps.workloads.models import Workload
-from benchmarks.soak.machines import EXIT_CODE, SECONDS
+from apps.workloads.models import ReplicaSet, Workload
+from apps.workloads.replicas import services as replicas
+from benchmarks.soak.machines import ENDLESS_S, EXIT_CODE, FAILING_RANK, SECONDS
+from benchmarks.soak.plan import Plan
+from benchmarks.soak.serving import serve
 from benchmarks.soak.world import Person, World, platform, recharge
 
 # Acts of one person in an hour of the working day; at night a fifth of it.
@@ -37,10 +40,9 @@ DAY = range(1, 14)  # UTC hours: 9 to 22 in Shanghai
 class Crowd:
     """Everybody, and the operators. `refused`: by error code, what the platform said no to."""
 
-    def __init__(
-        self, world: World, chance: random.Random, keys: Callable[[], UUID], longest: timedelta, bustle: float
-    ) -> None:
-        self.world, self.chance, self._key, self.longest, self.bustle = world, chance, keys, longest, bustle
+    def __init__(self, world: World, chance: random.Random, keys: Callable[[], UUID], plan: Plan) -> None:
+        self.world, self.chance, self._key = world, chance, keys
+        self.longest, self.bustle, self.gangs = plan.longest, plan.bustle, plan.gangs
         self.done: Counter[str] = Counter()
         self.refused: Counter[str] = Counter()
         self._acts: Mapping[Callable[[Person], None], float] = {
@@ -51,6 +53,8 @@ class Crowd:
             self.move_up_or_down: 0.05,
             self.change_cap: 0.05,
         }
+        if plan.sets:
+            self._acts = {**self._acts, self.serve: plan.sets, self.scale: plan.sets, self.end_set: plan.sets / 2}
 
     def pause(self, person: Person, hour: int) -> timedelta:
         """Until this person acts again."""
@@ -73,10 +77,14 @@ class Crowd:
     def train(self, person: Person) -> None:
         longest_s = self.longest.total_seconds()
         seconds = min(longest_s, self.chance.lognormvariate(0.0, 1.1) * MEDIAN * longest_s)
+        package_id = self._package()
+        members = self._members(package_id)
         self.submit(
             person,
             seconds,
-            package_id=self._package(),
+            package_id=package_id,
+            members=members,
+            least_members=(members + 1) // 2 if members > 1 and int(seconds) % 2 else None,
             code=self.chance.choices((0, 1, 137), (0.86, 0.1, 0.04))[0],
             preemptible=self.chance.random() < 0.75,
             cap_fen=self.chance.randint(200, 4000) if self.chance.random() < 0.1 else None,
@@ -88,6 +96,8 @@ class Crowd:
         seconds: float,
         *,
         package_id: int | None = None,
+        members: int = 1,
+        least_members: int | None = None,
         code: int = 0,
         preemptible: bool = True,
         cap_fen: int | None = None,
@@ -101,7 +111,13 @@ class Crowd:
             script="train.py",
             key=self._key().hex,
             text="pass\n",
-            environment=((SECONDS, f"{seconds:.3f}"), (EXIT_CODE, str(code))),
+            environment=(
+                (SECONDS, f"{seconds:.3f}"),
+                (EXIT_CODE, str(code)),
+                (FAILING_RANK, str(self.chance.randrange(members) if members > 1 else 0)),
+            ),
+            members=members,
+            least_members=least_members,
             preemptible=preemptible,
             cap_fen=cap_fen,
         )
@@ -111,6 +127,13 @@ class Crowd:
 
     def _package(self) -> int:
         return self.chance.choices(list(self.world.weights), list(self.world.weights.values()))[0]
+
+    def _members(self, package_id: int) -> int:
+        """Of a run on this package. A gang has as many as could ever run together, at most."""
+        most = self.world.most_members[package_id]
+        if not self.gangs or most == 1 or self.chance.random() >= self.gangs:
+            return 1
+        return self.chance.randint(2, most)
 
     def open_environment(self, person: Person) -> None:
         """One that is there and stopped, if there is one, or a new one."""
@@ -156,6 +179,26 @@ class Crowd:
             place = Place(department_id=member.department_id, priority=self.chance.randint(1, 5))
             change_member(actor, user_id=person.user.pk, place=place)
 
+    def serve(self, person: Person) -> None:
+        """A set; what it runs serves on, or ends after hours, or at once each time."""
+        seconds, code = self.chance.choices(((ENDLESS_S, 0), (9000.0, 1), (4000.0, 0), (30.0, 1)), (5, 2, 2, 1))[0]
+        with acting(person.actor()) as actor:
+            wanted, package = self.chance.randint(1, 4), self._package()
+            serve(actor, self.world, self._key(), package_id=package, wanted=wanted, seconds=seconds, code=code)
+
+    def scale(self, person: Person) -> None:
+        """One's own oldest set, up or down."""
+        with acting(person.actor()) as actor:
+            found = open_sets(person).first()
+            if found is not None:
+                replicas.scale(actor, found.pk, self.chance.randint(1, 6))
+
+    def end_set(self, person: Person) -> None:
+        with acting(person.actor()) as actor:
+            found = list(open_sets(person))
+            if found:
+                replicas.stop(actor, self.chance.choice(found).pk)
+
     def change_cap(self, person: Person) -> None:
         with acting(person.actor()) as actor:
             live = Q(status__in=LIVE - {Status.STOPPING}, kind=TRAINING, owner=person.user)
@@ -181,11 +224,19 @@ class Crowd:
             self._try("drain", lambda: void(drains.drain(actor, node_id=node.pk, action=action, notice=notice)))
 
     def leave(self) -> None:
-        """Everybody goes home: environments are stopped, as nobody else would end those that are never idle."""
+        """Everybody goes home: environments and sets are stopped, as nobody else would end what is never idle."""
         for person in self.world.people:
             with acting(person.actor()) as actor:
                 for found in Environment.objects.filter(owner=person.user, workload__status__in=LIVE):
                     self._try("go_home", lambda actor=actor, found=found: running.stop(actor, found))  # type: ignore[misc]
+                for one in list(open_sets(person)):
+                    self._try("go_home", lambda actor=actor, one=one: void(replicas.stop(actor, one.pk)))  # type: ignore[misc]
+
+
+def open_sets(person: Person) -> QuerySet[ReplicaSet]:
+    """This person's own, the oldest first."""
+    rows: QuerySet[ReplicaSet] = ReplicaSet.objects.filter(owner=person.user, ended_at__isnull=True)
+    return rows.filter(desired=Desired.RUNNING).order_by("created_at", "pk")
 
 
 def void(_value: object) -> None:

@@ -4,7 +4,8 @@ Slow and plain on purpose. It shares nothing with `scheduler` but the table of M
 """
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -56,6 +57,14 @@ class Card:
         taken = self.mig_slices()
         return [at for at in wanted.starts if not taken.keys() & set(range(at, at + wanted.size))]
 
+    def put(self, gpu: Gpu, organisation: UUID) -> None:
+        """One more slice as asked for."""
+        piece = Placement(organisation_id=organisation, core_milli=gpu.core_milli, device_memory_mib=gpu.memory_mib)
+        if gpu.mode == "mig":
+            piece.mig_profile = gpu.profile or ""
+            piece.mig_start = self._starts(piece.mig_profile)[0]
+        self.open.append(piece)
+
     def mig_slices(self) -> dict[int, int]:
         """By memory slice, how many open partitions have it."""
         known = {profile.name: profile for profile in geometry.profiles(self.row)}
@@ -84,8 +93,14 @@ class Machine:
     def memory_free(self) -> int:
         return self.node.allocatable_memory_mib - sum(piece.memory_mib for piece in self.open)
 
+    @property
+    def kind(self) -> tuple[object, ...]:
+        """Zone, logical cluster and models of card: a gang is only on machines that are alike in them."""
+        models = frozenset(card.row.model for card in self.cards.values())
+        return self.node.cluster.zone_id, self.node.cluster_id, models
+
     def has_room_for(self, workload: Workload) -> bool:
-        """Whether it could start here at this moment, if nobody else were there to be asked."""
+        """Whether it, or a member of it, could start here at this moment, if nobody else were there to be asked."""
         spec = workload.frozen_spec
         here = spec.zone in (None, str(self.node.cluster.zone_id)) and spec.cluster in (None, str(self.node.cluster_id))
         if not here or not self.takes_work or self.cpu_free < spec.cpu_milli or self.memory_free < spec.memory_mib:
@@ -96,9 +111,29 @@ class Machine:
         return sum(card.takes(gpu, organisation) for card in self.cards.values()) >= gpu.count
 
     def could_ever_hold(self, workload: Workload) -> bool:
-        """Whether it could start here if the machine were empty and took work."""
-        empty = Machine(self.node, True, {pk: Card(card.row) for pk, card in self.cards.items()})
-        return empty.has_room_for(workload)
+        """Whether it, or a member of it, could start here if the machine were empty and took work."""
+        return self.empty().has_room_for(workload)
+
+    def empty(self) -> "Machine":
+        """The machine if nothing were on it and it took work."""
+        return Machine(self.node, True, {pk: Card(card.row) for pk, card in self.cards.items()})
+
+    def members_that_fit(self, workload: Workload) -> int:
+        """How many members of it have room here together, tried one after the other."""
+        tried = replace(self, cards={pk: replace(card, open=[*card.open]) for pk, card in self.cards.items()})
+        tried.open, count = [*self.open], 0
+        while count < workload.member_count and tried.has_room_for(workload):
+            tried.put(workload)
+            count += 1
+        return count
+
+    def put(self, workload: Workload) -> None:
+        """One more member, on the first cards that take it."""
+        spec, gpu, organisation = workload.frozen_spec, workload.frozen_spec.gpu, workload.organisation_id
+        self.open.append(Placement(cpu_milli=spec.cpu_milli, memory_mib=spec.memory_mib))
+        if gpu is not None:
+            for card in [card for card in self.cards.values() if card.takes(gpu, organisation)][: gpu.count]:
+                card.put(gpu, organisation)
 
     def free_words(self) -> str:
         """For messages."""
@@ -121,3 +156,25 @@ def machines_now(now: datetime) -> list[Machine]:
             if piece.accelerator_id is not None:
                 machine.cards[piece.accelerator_id].open.append(piece)
     return list(machines.values())
+
+
+def has_room_for_all(machines: Iterable[Machine], workload: Workload) -> bool:
+    """Whether every member could start on these at this moment, on machines that one gang may be on together."""
+    return any(_hold_all(group, workload) for group in _groups(machines, workload))
+
+
+def could_ever_hold_all(machines: Iterable[Machine], workload: Workload) -> bool:
+    """The same if the machines were empty and took work."""
+    return has_room_for_all([machine.empty() for machine in machines], workload)
+
+
+def _hold_all(machines: Iterable[Machine], workload: Workload) -> bool:
+    return sum(machine.members_that_fit(workload) for machine in machines) >= workload.member_count
+
+
+def _groups(machines: Iterable[Machine], workload: Workload) -> Iterable[list[Machine]]:
+    """Machines of the same zone, logical cluster and models of card; one program needs a machine of its own."""
+    groups: defaultdict[tuple[object, ...], list[Machine]] = defaultdict(list)
+    for machine in machines:
+        groups[machine.kind if workload.member_count > 1 else (machine.node.pk,)].append(machine)
+    return groups.values()

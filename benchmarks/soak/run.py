@@ -15,12 +15,12 @@ from typing import Any
 from unittest import mock
 from uuid import UUID
 
-from channels.layers import channel_layers
 from django.test.utils import override_settings
 
 from apps.clusters import services as clusters
 from apps.clusters.choices import NodeStatus
 from apps.clusters.models import Node
+from apps.common import live
 from apps.common.scoping import acting
 from apps.workloads.choices import LIVE, PLACED, Status
 from apps.workloads.hardware.policy import rules as silence_rules
@@ -35,13 +35,13 @@ from benchmarks.soak.machines import Machines, simulated_machines
 from benchmarks.soak.people import Crowd
 from benchmarks.soak.plan import Plan, Violation
 from benchmarks.soak.room import SILENCE
+from benchmarks.soak.serving import serving_kind
 from benchmarks.soak.world import World, make_small_world, make_world, platform
 
 START = datetime(2027, 3, 10, 1, 0, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 SETTINGS = {
     "EMAIL_BACKEND": "django.core.mail.backends.dummy.EmailBackend",
-    "CHANNEL_LAYERS": {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}},
 }
 RECEIVED_WITHIN = timedelta(minutes=2)
 # Once nobody arrives any more, nothing on any machine for so long means that the queue stands still.
@@ -88,11 +88,11 @@ class Soak:
         with acting(platform()):
             world = self._world()
         keys = lambda: UUID(int=self.chance.getrandbits(128), version=4)  # noqa: E731
-        return Crowd(world, self.chance, keys, self.plan.longest, self.plan.bustle)
+        return Crowd(world, self.chance, keys, self.plan)
 
     def _world(self) -> World:
         if self.plan.small:
-            return make_small_world(self.chance, people=self.plan.people)
+            return make_small_world(self.chance, people=self.plan.people, machines=self.plan.machines)
         return make_world(self.chance, people=self.plan.people, organisations=self.plan.organisations)
 
     def at(self, moment: datetime, act: Callable[[], None]) -> None:
@@ -261,11 +261,12 @@ def prepared(plan: Plan, clock: Clock) -> Iterator[Soak]:
     try:
         with (
             override_settings(PLSTACK_HOME=home, **SETTINGS),
-            mock.patch.dict(channel_layers.backends, clear=True),
+            mock.patch.object(live, "_publish"),  # nobody watches
             mock.patch("os.urandom", ids.randbytes),
             mock.patch.object(passes, "_shelf", passes._Shelf()),
             simulated_machines(clock.seconds) as machines,
             running_loops(clock, machines, plan.stride) as loops,
+            serving_kind(),
         ):
             yield Soak(plan, clock, machines, loops, chance)
     finally:

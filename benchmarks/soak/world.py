@@ -3,11 +3,13 @@
 import random
 from dataclasses import dataclass, field
 from decimal import Decimal
+from uuid import uuid4
 
 from apps.billing import services as billing
 from apps.billing.models import Package
 from apps.clusters import services as clusters
 from apps.clusters.models import LogicalCluster, Node, Zone, ZonePackage
+from apps.clusters.simulation import CARDS
 from apps.common.actor import Actor, Channel, system_actor
 from apps.registry.models import Image
 from apps.tenants import quotas
@@ -19,6 +21,9 @@ from apps.tenants.services.guarantees import Promise, set_guarantees
 
 PASSWORD = "correct-horse-9"  # noqa: S105  nobody signs in
 ARCH = "x86_64"
+# Nodes of which half the cards are on a second one.
+HALVED = ("sim-a100", "sim-a30")
+MOST_MEMBERS = 4
 # name, milli-cores, MiB, cards, model, fen an hour
 MORE = (
     ("CPU 4", 4_000, 16_384, 0, "", 40),
@@ -45,13 +50,17 @@ class Person:
 
 @dataclass(slots=True)
 class World:
-    """`weights`: how often each package is chosen. `budget_fen`: what one recharge of an organisation brings."""
+    """By package, `weights`: how often it is chosen, and `most_members`: of a gang on it that the machines could hold.
+
+    `budget_fen`: what one recharge of an organisation brings.
+    """
 
     zone: Zone
     image: Image
     organisations: list[Organisation]
     people: list[Person]
     weights: dict[int, float]
+    most_members: dict[int, int]
     budget_fen: dict[Organisation, int] = field(default_factory=dict)
 
     def nodes(self) -> list[Node]:
@@ -65,26 +74,44 @@ def platform() -> Actor:
 def make_world(chance: random.Random, *, people: int, organisations: int) -> World:
     """The simulated zone, billed, with packages of every kind, and people who can pay for some of it."""
     zone = clusters.add_simulated_zone(platform(), isolation="L1", isolation_reason="")
+    for name in HALVED:
+        _halve(Node.objects.get(name=name))
     clusters.offer_packages(platform(), zone_id=zone.pk)
     for name, cpu, memory, cards, model, fen in MORE:
         _package(zone, name, cpu, memory, fen, cards=cards, model=model)
     clusters.set_billed(platform(), zone_id=zone.pk, billed=True)
     packages = Package.objects.filter(zone_offer__zone=zone).order_by("pk")
     weights = {package.pk: _popularity(package) for package in packages}
-    world = _peopled(zone, chance, people, organisations, weights)
+    most = {package.pk: MOST_MEMBERS // max(1, package.gpu_count) for package in packages}
+    world = _peopled(zone, chance, people, organisations, weights, most)
     _promise(world)
     return world
 
 
-def make_small_world(chance: random.Random, *, people: int) -> World:
-    """A new installation: one machine of two cores, a package of one core, one organisation."""
+def _halve(node: Node) -> None:
+    """Every other card of the node is on another node of its kind from now on, so that gangs can be on both."""
+    there = Node.objects.get(pk=node.pk)
+    there.pk, there.name, there._state.adding = uuid4(), f"{node.name}-2", True
+    there.save()
+    node.accelerators.filter(index__in=range(1, CARDS, 2)).update(node=there)
+
+
+def make_small_world(chance: random.Random, *, people: int, machines: int = 1) -> World:
+    """A new installation: machines of two cores, a package of one core, one organisation."""
     zone = Zone.objects.create(name="small", simulated=True, billed=True)
     cluster = LogicalCluster.objects.create(zone=zone, name="default")
-    Node.objects.create(
-        cluster=cluster, name="vm", driver="simulated", arch=ARCH, isolation="L1", cpu_milli=2000, memory_mib=24_576
-    )
+    for number in range(machines):
+        Node.objects.create(
+            cluster=cluster,
+            name=f"vm-{number}" if number else "vm",
+            driver="simulated",
+            arch=ARCH,
+            isolation="L1",
+            cpu_milli=2000,
+            memory_mib=24_576,
+        )
     package = _package(zone, "CPU small", 1000, 2048, 48)
-    return _peopled(zone, chance, people, 1, {package.pk: 1.0})
+    return _peopled(zone, chance, people, 1, {package.pk: 1.0}, {package.pk: min(MOST_MEMBERS, 2 * machines)})
 
 
 def _package(
@@ -112,12 +139,19 @@ def _popularity(package: Package) -> float:
     return 3.0 if package.gpu_mode == "whole" else 1.0
 
 
-def _peopled(zone: Zone, chance: random.Random, people: int, organisations: int, weights: dict[int, float]) -> World:
+def _peopled(
+    zone: Zone,
+    chance: random.Random,
+    people: int,
+    organisations: int,
+    weights: dict[int, float],
+    most_members: dict[int, int],
+) -> World:
     image, _made = Image.objects.get_or_create(
         key="python", defaults={"name": "Python", "description_en": "", "description_zh": "", "requirements": []}
     )
     labs = [tenants.create_organisation(platform(), name=f"Lab {number}") for number in range(organisations)]
-    world = World(zone, image, labs, [], weights)
+    world = World(zone, image, labs, [], weights, most_members)
     for number, lab in enumerate(labs):
         # The last one is poor: what it pays at a time lasts for hours.
         world.budget_fen[lab] = 30_000 if number and number == len(labs) - 1 else 600_000

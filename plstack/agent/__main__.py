@@ -1,7 +1,6 @@
-"""`python -m plstack.agent join --server URL --token TOKEN`: nothing but Python needs to be there before.
+"""`python -m plstack.agent join --server URL --token TOKEN`: requires only Python.
 
-What the agent needs beyond the standard library comes from the same locked environment as the platform's, made at
-the first start.
+The agent's packages come from the same locked environment as the platform's, which the first start creates.
 """
 
 import importlib.util
@@ -16,7 +15,7 @@ NEEDED = ("psutil", "pynvml")
 TRIED = "PLSTACK_AGENT_ENVIRONMENT"
 
 
-def _in_environment() -> None:
+def _restart_in_environment() -> None:
     """Start again inside the environment; returns only if that was done already."""
     if os.environ.get(TRIED):
         return
@@ -29,10 +28,10 @@ def _in_environment() -> None:
 
 if any(importlib.util.find_spec(name) is None for name in NEEDED):
     try:
-        _in_environment()
+        _restart_in_environment()
     except (Trouble, OSError) as trouble:
         sys.exit(f"plstack: {trouble}")
 
-from plstack.agent.cli import main  # noqa: E402 - it imports what had to be installed first
+from plstack.agent.cli import main  # noqa: E402 - needs the packages installed above
 
 sys.exit(main())

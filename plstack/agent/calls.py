@@ -1,4 +1,4 @@
-"""What the platform may ask of an agent: the local driver's methods, one verb each."""
+"""The calls that an agent serves to the platform: the local driver's methods, one verb each."""
 
 import os
 from collections.abc import Callable
@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from apps.workloads.drivers.base import CannotSee, Handle, LaunchRefused, Mount
+from apps.workloads.drivers.base import CannotSee, Handle, LaunchRefused, Mount, SoftwareSources
 from apps.workloads.drivers.capabilities import Notice
 from apps.workloads.drivers.local import accounts
 from apps.workloads.drivers.local.checks import check
 from apps.workloads.drivers.local.driver import LocalDriver
-from apps.workloads.drivers.remote import codec
+from apps.workloads.drivers.remote import codec, envelope
 from apps.workloads.drivers.request import DATA
 from apps.workloads.drivers.said import Code, Said
 
@@ -21,9 +21,13 @@ Verb = Callable[[Json], Json]
 
 
 class Calls:
-    """`data`: where the platform's data folder, `platform_data` there, is mounted here."""
+    """The verbs by name. `data`: where the platform's data folder, `platform_data` there, is mounted here.
 
-    def __init__(self, home: Path, driver: LocalDriver, data: Path, platform_data: Path) -> None:
+    `secret`: shared with the platform.
+    """
+
+    def __init__(self, home: Path, driver: LocalDriver, data: Path, platform_data: Path, secret: bytes) -> None:
+        self._secret = secret
         self._home, self._driver = home, driver
         self._data, self._platform_data = data.resolve(), platform_data
         self.verbs: dict[str, Verb] = {
@@ -31,6 +35,7 @@ class Calls:
             "observe": lambda asked: {"seen": codec.observation_out(driver.observe(self.handle(asked)))},
             "stop": self._stop,
             "tell": self._tell,
+            "release": self._release,
             "logs": self._logs,
             "metrics": self._metrics,
             "endpoint": lambda asked: {"here": driver.endpoint(self.handle(asked), int(asked["port"])).socket_path},
@@ -38,6 +43,7 @@ class Calls:
             "known": lambda asked: {"refs": driver.known()},
             "isolation": lambda asked: codec.isolation_out(driver.isolation()),
             "mode": self._mode,
+            "sources": self._sources,
         }
 
     def handle(self, asked: Json) -> Handle:
@@ -45,11 +51,13 @@ class Calls:
 
     def _launch(self, asked: Json) -> Json:
         request = codec.request_in(asked["request"])
-        request = replace(request, mounts=tuple(map(self._named, request.mounts)))
+        if request.secrets:
+            request = envelope.opened(self._secret, request, str(asked["secrets"]))
+        request = replace(request, mounts=tuple(map(self._with_volume, request.mounts)))
         check(request)
         if asked.get("uid") is not None and os.geteuid() == 0:
             self._adopt(request.tenant_id, int(asked["uid"]))
-        for mount in request.mounts:
+        for mount in (*request.mounts, *request.copies):
             self._refuse_link(mount)
         self._driver.launch(request)
         return {}
@@ -62,8 +70,8 @@ class Calls:
         except OSError as error:
             raise CannotSee(Said.plain(error)) from error
 
-    def _named(self, mount: Mount) -> Mount:
-        """A platform of before mounts named volumes sends its own path, which must be in the shared folder."""
+    def _with_volume(self, mount: Mount) -> Mount:
+        """The mount with its volume: an older platform sends its own path, which must be in the shared folder."""
         if mount.volume:
             return mount
         try:
@@ -73,7 +81,7 @@ class Calls:
         return replace(mount, volume=DATA, subpath=str(inside))
 
     def _refuse_link(self, mount: Mount) -> None:
-        """No step below the shared folder may be a link of a tenant's. The driver knows no volume but that folder."""
+        """Refuse a mount with a symlink below the shared folder: tenants can make one. There is no other volume."""
         source = str(self._data / mount.subpath)
         if os.path.realpath(source) != source:
             raise LaunchRefused("bad_mount", Said(Code.MOUNT_THROUGH_LINK, {"target": mount.target}))
@@ -87,6 +95,10 @@ class Calls:
         self._driver.tell(self.handle(asked), notice)
         return {}
 
+    def _release(self, asked: Json) -> Json:
+        self._driver.release(self.handle(asked))
+        return {}
+
     def _logs(self, asked: Json) -> Json:
         limit = min(int(asked["limit"]), 4 * 1024 * 1024)
         return {"chunk": codec.chunk_out(self._driver.logs(self.handle(asked), int(asked["offset"]), limit))}
@@ -97,6 +109,10 @@ class Calls:
     def _forget(self, asked: Json) -> Json:
         self._driver.forget(self.handle(asked))
         return {}
+
+    def _sources(self, asked: Json) -> Json:
+        found = self._driver.probe_sources("", SoftwareSources(**asked["sources"]))
+        return {"probes": [each.as_json() for each in found]}
 
     def _mode(self, asked: Json) -> Json:
         self._driver.set_gpu_mode("", str(asked["uuid"]), str(asked["mode"]))

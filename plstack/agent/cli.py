@@ -11,10 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from apps.workloads.drivers.base import Handle
+from apps.workloads.drivers.local import gang_network
 from apps.workloads.drivers.local.driver import LocalDriver
+from apps.workloads.drivers.local.gang_ability import address_towards
+from apps.workloads.drivers.overlay import usable_address
 from plstack.agent import platform
 from plstack.agent.calls import Calls
-from plstack.agent.identity import Identity, Unfit, has_joined, load, machine_id, read_marker, save
+from plstack.agent.identity import AgentError, Identity, has_joined, load, machine_id, read_marker, save
 from plstack.agent.server import Server
 
 log = logging.getLogger("plstack.agent")
@@ -30,7 +33,7 @@ def main(words: list[str] | None = None) -> int:
             _join_again(arguments) if arguments.once and has_joined(arguments.home.resolve()) else _join(arguments)
         if arguments.command == "run" or arguments.run:
             _run(arguments.home.resolve())
-    except Unfit as error:
+    except AgentError as error:
         log.error("%s", error)
         return 1
     except KeyboardInterrupt:
@@ -57,6 +60,12 @@ def parser() -> argparse.ArgumentParser:
     join.add_argument(
         "--address", default="", help="where the platform reaches this agent, if not at this machine's own address"
     )
+    join.add_argument(
+        "--network-address",
+        default="",
+        help="this machine's IP address on the network between the nodes, by which gangs over several machines are "
+        "joined (default: the one from which it reaches the platform)",
+    )
     join.add_argument("--certificate", type=Path, help="a TLS certificate (PEM): the platform pins it")
     join.add_argument("--key", type=Path, help="its private key (PEM)")
     join.add_argument("--no-run", dest="run", action="store_false", help="only join")
@@ -70,6 +79,8 @@ def _join(arguments: argparse.Namespace) -> None:
     home: Path = arguments.home.resolve()
     data: Path = (arguments.data or home / "data").resolve()
     driver = LocalDriver(home)
+    network_address = _network_address(arguments.network_address)
+    towards = network_address or address_towards(arguments.via or arguments.server)
     answer = platform.join(
         arguments.server,
         arguments.via,
@@ -81,7 +92,7 @@ def _join(arguments: argparse.Namespace) -> None:
             "port": arguments.port,
             "address": arguments.address,
             "certificate": _fingerprint(arguments.certificate),
-            **platform.described(data, driver),
+            **platform.machine_report(data, driver, towards),
         },
     )
     identity = Identity(
@@ -96,13 +107,14 @@ def _join(arguments: argparse.Namespace) -> None:
         certificate=str(arguments.certificate or ""),
         key=str(arguments.key or ""),
         via=arguments.via,
+        network_address=network_address,
     )
     save(home, identity)
     log.info("joined %s as %s", arguments.server, identity.name)
 
 
 def _join_again(arguments: argparse.Namespace) -> None:
-    """It is known already; only the way to the platform may be another one since."""
+    """Keep the identity of a joined machine; only update the platform's address."""
     home: Path = arguments.home.resolve()
     save(home, replace(load(home), server=arguments.server, via=arguments.via))
 
@@ -111,7 +123,14 @@ def _token_in(file: Path) -> str:
     try:
         return file.read_text().strip()
     except OSError as error:
-        raise Unfit(f"{file} holds no token: {error.strerror}") from error
+        raise AgentError(f"{file} holds no token: {error.strerror}") from error
+
+
+def _network_address(text: str) -> str:
+    try:
+        return str(usable_address(text)) if text else ""
+    except ValueError as error:
+        raise AgentError(f"--network-address: {error}") from error
 
 
 def _fingerprint(certificate: Path | None) -> str:
@@ -120,42 +139,52 @@ def _fingerprint(certificate: Path | None) -> str:
     try:
         shown = ssl.PEM_cert_to_DER_cert(certificate.read_text())
     except (OSError, ValueError) as error:
-        raise Unfit(f"{certificate} is not a certificate: {error}") from error
+        raise AgentError(f"{certificate} is not a certificate: {error}") from error
     return hashlib.sha256(shown).hexdigest()
 
 
 def _run(home: Path) -> None:
-    """Serve until killed. Work belongs to its shims: it goes on whatever happens to this process."""
+    """Serve until killed. Workloads belong to their shims and survive this process."""
     identity = load(home)
     read_marker(Path(identity.data))
     driver = LocalDriver(home, data=Path(identity.data).resolve())
-    calls = Calls(home, driver, Path(identity.data), Path(identity.platform_data))
+    calls = Calls(home, driver, Path(identity.data), Path(identity.platform_data), bytes.fromhex(identity.secret))
     try:
         server = Server(identity, driver, calls)
     except OSError as error:
-        raise Unfit(f"Cannot listen on {identity.host}:{identity.port}: {error.strerror or error}") from error
+        raise AgentError(f"Cannot listen on {identity.host}:{identity.port}: {error.strerror or error}") from error
+    _sweep_networks(home, driver)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     log.info("serving %s on port %s", identity.name, identity.port)
     while True:
-        _beat(identity, home, driver)
+        _heartbeat(identity, home, driver)
+        _sweep_networks(home, driver)
         time.sleep(BEAT_S)
 
 
 def end_given_up(driver: LocalDriver, answer: dict[str, Any]) -> None:
-    """End at once what the platform has given up: it may run elsewhere already."""
+    """Stop attempts at once that the platform has given up: they may run elsewhere already."""
     for ref in answer.get("stop", ()):
         log.warning("the platform has given up %s: it is ended", ref)
         driver.stop(Handle(driver.name, "", str(ref)), 0.0)
 
 
-def _beat(identity: Identity, home: Path, driver: LocalDriver) -> None:
-    """A platform that cannot be reached, or refuses, changes nothing here: work is not this process's to end."""
+def _sweep_networks(home: Path, driver: LocalDriver) -> None:
+    """Remove networks of gangs that have ended while no agent looked; those of living members stay as they are."""
     try:
-        end_given_up(driver, platform.beat(identity, home, driver))
+        gang_network.sweep(home, driver.is_over)
+    except OSError as error:
+        log.warning("a gang's network could not be removed: %s", error)
+
+
+def _heartbeat(identity: Identity, home: Path, driver: LocalDriver) -> None:
+    """Send one heartbeat. If the platform is unreachable or refuses, workloads here continue."""
+    try:
+        end_given_up(driver, platform.send_heartbeat(identity, home, driver))
         driver.sweep_partitions()
     except platform.Refused as error:
         log.error("the platform refuses this machine: %s", error)
-    except Unfit as error:
+    except AgentError as error:
         log.warning("%s", error)
     except Exception:
         log.exception("a heartbeat failed")

@@ -1,4 +1,4 @@
-"""What an agent remembers between its starts: who it is to the platform, and the secret that both know."""
+"""The agent's stored identity: its node id on the platform and their shared secret."""
 
 import json
 import os
@@ -8,18 +8,19 @@ from pathlib import Path
 
 FILE = "agent.json"
 MARKER = ".plstack-root"
-"""A file at the top of the platform's data folder, which says whose it is."""
+"""A file at the top of the platform's data folder that identifies the platform."""
 
 
-class Unfit(Exception):
-    """The machine, or what was typed, does not do; the text says what is missing."""
+class AgentError(Exception):
+    """The machine or an argument is unsuitable; the text says what is missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """`platform_data`: where the platform has the folder that is `data` here. `secret` in hexadecimal.
+    """`platform_data`: the platform's path of the folder that is `data` here. `secret` is hexadecimal.
 
-    `via`: an address at which the platform is reached in place of `server`; "" for none.
+    `via`: an address to use instead of `server` to reach the platform; "" for none. `network_address`: this machine's
+    on the network between the nodes; "" for the one from which it reaches the platform.
     """
 
     server: str
@@ -33,10 +34,11 @@ class Identity:
     certificate: str = ""
     key: str = ""
     via: str = ""
+    network_address: str = ""
 
 
 def save(home: Path, identity: Identity) -> None:
-    """Readable by its owner only, and there as a whole or not at all."""
+    """Write the file atomically, readable by its owner only."""
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     draft = home / f"{FILE}.{os.getpid()}"
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
@@ -45,11 +47,11 @@ def save(home: Path, identity: Identity) -> None:
 
 
 def load(home: Path) -> Identity:
-    """Raises Unfit where this machine has not joined."""
+    """Raises AgentError if this machine has not joined."""
     try:
         return Identity(**json.loads((home / FILE).read_text()))
     except (OSError, ValueError, TypeError) as error:
-        raise Unfit(f"{home / FILE} cannot be read: join first, with a token from the console.") from error
+        raise AgentError(f"{home / FILE} cannot be read: join first, with a token from the console.") from error
 
 
 def has_joined(home: Path) -> bool:
@@ -57,7 +59,7 @@ def has_joined(home: Path) -> bool:
 
 
 def machine_id(home: Path) -> str:
-    """The same for ever on this machine, so that a second join is known to be its."""
+    """A permanent id of this machine, by which the platform recognises a second join."""
     path = home / "machine-id"
     if not path.exists():
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -66,11 +68,11 @@ def machine_id(home: Path) -> str:
 
 
 def read_marker(data: Path) -> str:
-    """Whose data folder this is. Raises Unfit where the platform's files are not there."""
+    """The id of the platform whose data folder this is. Raises AgentError if the marker is missing."""
     try:
         return (data / MARKER).read_text().strip()
     except OSError as error:
-        raise Unfit(
+        raise AgentError(
             f"{data} is not the platform's data folder: {MARKER} is not in it. "
             "Mount the platform's data (by NFS, for example) and name it with --data."
         ) from error

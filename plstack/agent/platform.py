@@ -1,4 +1,4 @@
-"""What an agent says to the platform: that it wants to join, and that it is alive."""
+"""The agent's requests to the platform: join and heartbeat."""
 
 import http.client
 import json
@@ -9,51 +9,58 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from apps.clusters.discovery import look
+from apps.clusters.discovery import measure_machine
 from apps.workloads.drivers.base import DriverError, Handle
+from apps.workloads.drivers.local import gang_ability
 from apps.workloads.drivers.local.driver import LocalDriver
+from apps.workloads.drivers.local.gang_ability import address_towards
 from apps.workloads.drivers.remote import signing
-from plstack.agent.identity import Identity, Unfit
+from plstack.agent import storage
+from plstack.agent.identity import AgentError, Identity
 
 JOIN, BEAT = "/api/v1/agents/join/", "/api/v1/agents/beat/"
 TIMEOUT_S = 15.0
 
 
-class Refused(Unfit):
-    """The platform does not know this machine (any more), or does not want it."""
+class Refused(AgentError):
+    """The platform does not know this machine (any more), or rejects it."""
 
 
 def join(server: str, via: str, payload: dict[str, Any]) -> dict[str, Any]:
-    """Raises Refused with the platform's words, Unfit when it cannot be reached."""
+    """Join the platform. Raises Refused with the platform's message, AgentError when it cannot be reached."""
     return _post(server, via, JOIN, json.dumps(payload).encode(), {})
 
 
-def beat(identity: Identity, home: Path, driver: LocalDriver) -> dict[str, Any]:
-    """Tell what the machine has, how it is, and which attempts live here."""
-    body = json.dumps({**described(Path(identity.data), driver), "refs": living(driver)}).encode()
+def send_heartbeat(identity: Identity, home: Path, driver: LocalDriver) -> dict[str, Any]:
+    """Report the machine's resources and state, and the attempts that have not ended."""
+    address = identity.network_address or address_towards(identity.via or identity.server)
+    report = machine_report(Path(identity.data), driver, address)
+    body = json.dumps({**report, "refs": unfinished_attempts(driver)}).encode()
     secret = bytes.fromhex(identity.secret)
     headers = signing.request_headers(secret, identity.node_id, "POST", BEAT, body)
     return _post(identity.server, identity.via, BEAT, body, headers)
 
 
-def described(data: Path, driver: LocalDriver) -> dict[str, Any]:
-    """The machine as JSON: what it has, its load, how it isolates."""
+def machine_report(data: Path, driver: LocalDriver, network_address: str) -> dict[str, Any]:
+    """The machine as JSON: its resources, load and isolation, and how it can join others for a gang."""
     isolation = driver.isolation()
     return {
-        "machine": asdict(look(data)),
+        "machine": asdict(measure_machine(data)),
         "isolation": isolation.level.value,
         "isolation_reason": isolation.reason,  # for a platform that knows no codes
         "isolation_said": [said.as_json() for said in isolation.said],
+        "gang_network": gang_ability.find(isolation, network_address).as_json(),
+        "storage": storage.find(data),
     }
 
 
-def living(driver: LocalDriver) -> list[str]:
+def unfinished_attempts(driver: LocalDriver) -> list[str]:
     """Attempts that have not been proved to have ended."""
     found = []
     for ref in driver.known():
         try:
             over = driver.observe(Handle(driver.name, "", ref)).phase.is_final
-        except DriverError:  # it cannot be seen now, which is no end
+        except DriverError:  # not observable now does not prove that it ended
             over = False
         if not over:
             found.append(ref)
@@ -61,7 +68,7 @@ def living(driver: LocalDriver) -> list[str]:
 
 
 def _post(server: str, via: str, path: str, body: bytes, headers: dict[str, str]) -> dict[str, Any]:
-    """To `server`, or to `via` as the proxy in front of it would: the same host and scheme, told by headers."""
+    """Post to `server`, or to `via` with `server`'s host and scheme in headers, as the proxy in front would."""
     told = {"Content-Type": "application/json"}
     if via:
         scheme, host, *_rest = urlsplit(server)
@@ -74,12 +81,12 @@ def _post(server: str, via: str, path: str, body: bytes, headers: dict[str, str]
             found: dict[str, Any] = json.load(response)
             return found
     except urllib.error.HTTPError as error:
-        raise Refused(_words(error)) from error
+        raise Refused(_error_text(error)) from error
     except (OSError, ValueError, http.client.HTTPException) as error:
-        raise Unfit(f"{via or server} does not answer: {error}") from error
+        raise AgentError(f"{via or server} does not answer: {error}") from error
 
 
-def _words(error: urllib.error.HTTPError) -> str:
+def _error_text(error: urllib.error.HTTPError) -> str:
     try:
         problem = json.load(error)
         return " ".join(filter(None, [problem.get("detail"), problem.get("hint")])) or str(error)

@@ -1,4 +1,4 @@
-"""The agent's own door: signed requests of the platform, nobody else's."""
+"""The agent's HTTP server, which accepts only signed requests of the platform."""
 
 import json
 import logging
@@ -18,7 +18,7 @@ from plstack.agent.identity import Identity
 
 log = logging.getLogger(__name__)
 MAX_BODY = 4 * 1024 * 1024
-SILENT_S = 60.0
+IDLE_TIMEOUT_S = 60.0
 
 
 class Server(ThreadingHTTPServer):
@@ -33,7 +33,7 @@ class Server(ThreadingHTTPServer):
         if identity.certificate:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(identity.certificate, identity.key)
-            # The handshake belongs to the connection's own thread, or one slow caller would hold up all.
+            # The handshake runs in the connection's own thread, or one slow client would block all others.
             self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
 
 
@@ -42,10 +42,10 @@ class Handler(BaseHTTPRequestHandler):
 
     server: Server
     protocol_version = "HTTP/1.1"
-    timeout = SILENT_S
+    timeout = IDLE_TIMEOUT_S
 
     def do_POST(self) -> None:
-        """One signed question, one signed answer."""
+        """Answer one signed request with one signed response."""
         self.close_connection = True
         try:
             body = self._body()
@@ -53,15 +53,15 @@ class Handler(BaseHTTPRequestHandler):
             self.server.nonces.use(nonce)
             asked: dict[str, Any] = json.loads(body)
         except (signing.Forged, ValueError) as error:
-            self._plain(HTTPStatus.FORBIDDEN, str(error))
+            self._refuse(HTTPStatus.FORBIDDEN, str(error))
             return
         try:
             self._answer(nonce, self.path.removeprefix("/v1/"), asked)
         except DriverError as error:
-            self._signed(nonce, HTTPStatus.CONFLICT, codec.error_out(error))
+            self._send_signed(nonce, HTTPStatus.CONFLICT, codec.error_out(error))
         except (KeyError, TypeError, ValueError) as error:
             unread = CannotSee(Said(Code.UNREADABLE, {"error": f"{type(error).__name__}: {error}"}))
-            self._signed(nonce, HTTPStatus.BAD_REQUEST, codec.error_out(unread))
+            self._send_signed(nonce, HTTPStatus.BAD_REQUEST, codec.error_out(unread))
 
     def _body(self) -> bytes:
         length = int(self.headers.get("Content-Length", "0"))
@@ -80,14 +80,14 @@ class Handler(BaseHTTPRequestHandler):
                 here = sessions.connect(self.server.driver, self.server.calls.handle(asked), int(asked["port"]))
             except OSError as error:
                 raise DriverError(Said(Code.NOT_ANSWERING, {"error": str(error.strerror)})) from error
-            sessions.carry(self._stream(nonce), here)
+            sessions.relay(self._stream(nonce), here)
         elif verb in self.server.calls.verbs:
-            self._signed(nonce, HTTPStatus.OK, self.server.calls.verbs[verb](asked))
+            self._send_signed(nonce, HTTPStatus.OK, self.server.calls.verbs[verb](asked))
         else:
             unknown = Unsupported(Said(Code.UNKNOWN_VERB, {"verb": verb}))
-            self._signed(nonce, HTTPStatus.NOT_FOUND, codec.error_out(unknown))
+            self._send_signed(nonce, HTTPStatus.NOT_FOUND, codec.error_out(unknown))
 
-    def _signed(self, nonce: str, status: HTTPStatus, answer: dict[str, Any]) -> None:
+    def _send_signed(self, nonce: str, status: HTTPStatus, answer: dict[str, Any]) -> None:
         data = json.dumps(answer).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
@@ -96,8 +96,8 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
-    def _plain(self, status: HTTPStatus, text: str) -> None:
-        """To strangers: unsigned, and only that they are not let in."""
+    def _refuse(self, status: HTTPStatus, text: str) -> None:
+        """Refuse an unauthenticated request: without a signature or details."""
         log.warning("refused a request from %s: %s", self.client_address[0], text)
         self.send_response(status)
         self.send_header("Content-Length", "0")

@@ -1,9 +1,11 @@
-"""Streams into workloads: a process with its input and output, a port's connection."""
+"""Streams into workloads: a process with its input and output, or a connection to a port."""
 
 import json
+import os
 import select
 import socket
 import threading
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -14,41 +16,51 @@ from apps.workloads.drivers.remote.relay import both_ways
 from apps.workloads.drivers.sockets import connected
 from apps.workloads.drivers.streams import ExecStream
 
+# By descriptor, the kind of its pieces and of its end.
+Outputs = Mapping[int, tuple[Kind, Kind]]
 CONNECT_S = 5.0
 EXIT_WAIT_S = 5.0
+# Of output that was there at the exit; a pipe holds less. Others may hold it open and go on for ever.
+MOST_PIECES = 16
 
 
 def connect(driver: LocalDriver, handle: Any, port: int) -> socket.socket:
-    """A connection to what listens on the port. Raises DriverError, OSError."""
+    """Connect to the program that listens on the port. Raises DriverError, OSError."""
     here = connected(driver.endpoint(handle, port), CONNECT_S)
     here.settimeout(None)
     return here
 
 
-def carry(there: socket.socket, here: socket.socket) -> None:
+def relay(there: socket.socket, here: socket.socket) -> None:
     both_ways(there, here)
 
 
 class Session:
-    """One process: what it writes goes out as frames, what comes in as frames is done to it."""
+    """One process: sends its output as frames and applies incoming frames to it."""
 
     def __init__(self, stream: socket.socket, process: ExecStream) -> None:
         self._stream = stream
         self._process = process
         self._sending = threading.Lock()
+        self._done, self._tell_done = os.pipe()
 
     def serve(self) -> None:
-        """Until the process has ended and all of its output is sent, or the other end is gone."""
-        threading.Thread(target=self._obey, daemon=True).start()
+        """Serve until the process has ended and all its output is sent, or the other end is gone."""
+        os.set_blocking(self._process.input_fileno(), False)
+        handling = threading.Thread(target=self._handle_frames, daemon=True)
+        handling.start()
         try:
-            self._report()
+            self._send_output()
         finally:
             with suppress(OSError):
                 self._stream.shutdown(socket.SHUT_RDWR)
+            os.close(self._tell_done)
+            handling.join()  # it writes to descriptors that are closed now
+            os.close(self._done)
             self._process.close()
             self._stream.close()
 
-    def _report(self) -> None:
+    def _send_output(self) -> None:
         outputs = {self._process.fileno(): (Kind.OUTPUT, Kind.OUTPUT_END)}
         error = self._process.error_fileno()
         if error is not None:
@@ -57,19 +69,40 @@ class Session:
         waiting = {*outputs, self._process.exit_fileno()}
         for descriptor in waiting:
             poll.register(descriptor, select.POLLIN)
+        # Frames are not read while the process does not read its input; that the caller is gone is seen all the same.
+        poll.register(self._stream.fileno(), select.POLLRDHUP)
         with suppress(OSError):
             while waiting:
                 for descriptor, _events in poll.poll():
-                    if not self._pass_on(descriptor, outputs.get(descriptor)):
-                        poll.unregister(descriptor)
-                        waiting.discard(descriptor)
+                    if descriptor == self._stream.fileno():
+                        return self._kill()
+                    if descriptor not in waiting:  # it ended with the exit, a moment ago
+                        continue
+                    if descriptor not in outputs:
+                        ended = [descriptor, *self._send_exit(outputs, waiting)]
+                    else:
+                        ended = [] if self._forward(outputs[descriptor]) else [descriptor]
+                    for each in ended:
+                        poll.unregister(each)
+                        waiting.discard(each)
 
-    def _pass_on(self, descriptor: int, kinds: tuple[Kind, Kind] | None) -> bool:
-        """Whether more may come from the descriptor."""
-        if kinds is None:
-            code = self._process.wait(EXIT_WAIT_S)
-            self._send(Kind.EXIT, json.dumps(code).encode())
-            return False
+    def _send_exit(self, outputs: Outputs, waiting: set[int]) -> list[int]:
+        """Send what was printed, and then the exit; returns the outputs that have ended, too."""
+        code, ended = self._process.wait(EXIT_WAIT_S), []
+        for descriptor in outputs.keys() & waiting:
+            poll = select.poll()
+            poll.register(descriptor, select.POLLIN)
+            for _piece in range(MOST_PIECES):
+                if not poll.poll(0):
+                    break
+                if not self._forward(outputs[descriptor]):
+                    ended.append(descriptor)
+                    break
+        self._send(Kind.EXIT, json.dumps(code).encode())
+        return ended
+
+    def _forward(self, kinds: tuple[Kind, Kind]) -> bool:
+        """Send what the output has; returns whether more may come."""
         is_error = kinds[0] is Kind.ERROR
         data = self._process.read_error() if is_error else self._process.read()
         self._send(kinds[0] if data else kinds[1], data)
@@ -79,27 +112,38 @@ class Session:
         with self._sending:
             frames.send(self._stream, kind, content)
 
-    def _obey(self) -> None:
-        """A caller that is gone, or wants no more, ends the process."""
+    def _handle_frames(self) -> None:
+        """Apply incoming frames; end the process when the caller ends the session or is gone."""
         for kind, content in frames.receive(self._stream):
             if kind is Kind.END:
                 break
             with suppress(OSError):
-                self._do(kind, content)
-        self._end()
+                self._apply_frame(kind, content)
+        self._kill()
 
-    def _do(self, kind: Kind, content: bytes) -> None:
+    def _apply_frame(self, kind: Kind, content: bytes) -> None:
         if kind is Kind.INPUT:
-            self._process.write(content)
+            view = memoryview(content)
+            while view and self._may_write():
+                with suppress(BlockingIOError):
+                    view = view[os.write(self._process.input_fileno(), view) :]
         elif kind is Kind.INPUT_END:
-            self._process.close_input()
+            if self._may_write():
+                self._process.close_input()
         elif kind is Kind.RESIZE:
             rows, columns = json.loads(content)
             self._process.resize(int(rows), int(columns))
         elif kind is Kind.SIGNAL:
             self._process.signal(int(json.loads(content)))
 
-    def _end(self) -> None:
-        """SIGKILL to its group: its end then comes out like any other."""
+    def _may_write(self) -> bool:
+        """Wait until the process takes input; returns False once the session is done."""
+        poll = select.poll()
+        poll.register(self._process.input_fileno(), select.POLLOUT)
+        poll.register(self._done, select.POLLIN)
+        return self._done not in dict(poll.poll())
+
+    def _kill(self) -> None:
+        """Send SIGKILL to its group; its exit is then reported like any other."""
         with suppress(OSError):
             self._process.signal(9)

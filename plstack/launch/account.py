@@ -1,6 +1,6 @@
-"""The accounts of the embedded servers: started by root, each runs under a user id that nobody else has.
+"""The accounts of the embedded servers: when root starts them, each runs under a user id of its own.
 
-Not as `nobody`: what runs under that name on a machine is many daemons, and each could enter the servers' folders.
+Not as `nobody`: many daemons may run under that name, and each could enter the servers' folders.
 """
 
 import hashlib
@@ -17,16 +17,16 @@ from plstack.launch.report import Trouble
 
 # First ids of pairs that distributions, /etc/subuid and tenants leave alone; the second ones exist in containers too.
 RANGES = (range(70_000, 100_000, 2), range(60_706, 61_182, 2))
-# Under which earlier versions ran both servers, in this order; initdb may have to, in a container.
+# Accounts under which earlier versions ran both servers, by preference; in a container initdb may still need one.
 FORMER = ("nobody", "daemon")
-# For the servers' data of a home under a folder like /root, which their account may not enter.
+# For the servers' data if the home is below a folder that their account may not enter, such as /root.
 OUTSIDE = Path("/var/lib/plstack")
 # A Unix socket's path holds 107 bytes; Postgres appends "/.s.PGSQL.5432.lock" to the folder's name.
 LONGEST_SOCKET_FOLDER = 107 - 20
 
 
 class Service(IntEnum):
-    """Which id of a home's pair."""
+    """The embedded servers; the value is the offset in a home's pair of ids."""
 
     POSTGRES = 0
     REDIS = 1
@@ -34,16 +34,16 @@ class Service(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Who runs an embedded server; equal to the current user unless that is root."""
+    """The account of an embedded server: the current user unless that is root."""
 
     uid: int
     gid: int
 
 
 def server_account(home: Path, service: Service) -> Account:
-    """The current user, or for root an id of the service's own, which follows from the home's path.
+    """The current user, or for root an id of the service's own, derived from the home's path.
 
-    Raises Trouble where all of them are taken.
+    Raises Trouble if all ids are taken.
     """
     if os.geteuid() != 0:
         return Account(os.geteuid(), os.getegid())
@@ -57,7 +57,7 @@ def server_account(home: Path, service: Service) -> Account:
 
 
 def former_account() -> Account | None:
-    """Who ran the servers of earlier versions under root."""
+    """The account under which earlier versions ran the servers for root."""
     for name in FORMER:
         try:
             entry = pwd.getpwnam(name)
@@ -69,7 +69,7 @@ def former_account() -> Account | None:
 
 
 def _is_free(uid: int) -> bool:
-    """Whether it exists here and belongs neither to an account of the machine nor to the containers of one."""
+    """Whether the id is valid here and belongs neither to an account of the machine nor to its subordinate ids."""
     try:
         pwd.getpwuid(uid)
     except KeyError:
@@ -85,7 +85,7 @@ def _is_in(uid: int, parts: list[tuple[int, int]]) -> bool:
 
 @cache
 def _table(path: str, separator: str | None = None) -> list[list[str]]:
-    """The lines of three fields of a file that may not exist."""
+    """The lines with three fields of a file; empty if it does not exist."""
     try:
         lines = Path(path).read_text().splitlines()
     except OSError:
@@ -109,7 +109,7 @@ def _may_search(status: os.stat_result, account: Account) -> bool:
 
 
 def server_home(home: Path, account: Account) -> Path:
-    """Where the embedded servers keep their data: `home`, unless it lies where their account cannot go (/root)."""
+    """The folder for the embedded servers' data: `home`, unless their account cannot reach it (/root)."""
     if can_reach(home, account):
         return home
     OUTSIDE.mkdir(mode=0o755, parents=True, exist_ok=True)
@@ -126,7 +126,7 @@ def private_folder(path: Path, account: Account) -> Path:
         os.chown(path, account.uid, account.gid)
     status = path.lstat()
     if status.st_uid != account.uid and stat.S_ISDIR(status.st_mode) and _was_ours(status.st_uid):
-        give(path, account)
+        change_owner(path, account)
         status = path.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != account.uid:
         raise Trouble(f"{path} does not belong to the account of the embedded servers: move it away")
@@ -141,8 +141,8 @@ def _was_ours(uid: int) -> bool:
     return os.geteuid() == 0 and (ours or (former is not None and uid == former.uid))
 
 
-def give(path: Path, account: Account) -> None:
-    """Let the account own the folder and everything below; nobody else may write there meanwhile."""
+def change_owner(path: Path, account: Account) -> None:
+    """Make the account the owner of the folder and everything below. Nobody else may write there meanwhile."""
     os.lchown(path, account.uid, account.gid)
     for _, folders, files, parent in os.fwalk(path, follow_symlinks=False):
         for name in [*folders, *files]:
@@ -150,7 +150,7 @@ def give(path: Path, account: Account) -> None:
 
 
 def socket_folder(base: Path, name: str, account: Account) -> Path:
-    """A private folder for sockets, in `base` or, where that path is too long for a socket, in a short one."""
+    """A private folder for sockets, in `base`, or with a short path if that one is too long for a socket."""
     folder = base / name
     if len(os.fsencode(folder)) > LONGEST_SOCKET_FOLDER:
         runtime = (

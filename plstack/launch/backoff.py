@@ -1,4 +1,4 @@
-"""When something that has ended starts again."""
+"""Delays before restarts."""
 
 from dataclasses import dataclass
 
@@ -8,17 +8,17 @@ STABLE_SECONDS = 30.0
 
 @dataclass(slots=True)
 class Backoff:
-    """When something that died may start again: at once, then after 1, 2, 4 ... 30 s while it keeps dying young."""
+    """When a process that exited may restart: at once, then after 1, 2, 4 ... 30 s while it keeps failing early."""
 
     started_at: float = 0.0
     failures: int = 0
     due_at: float | None = None
 
-    def started(self, now: float) -> None:
+    def record_start(self, now: float) -> None:
         self.started_at, self.due_at = now, None
 
-    def died(self, now: float) -> float:
-        """Returns the delay in seconds before the next start."""
+    def record_exit(self, now: float) -> float:
+        """Record an exit; returns the delay in seconds before the next start."""
         self.failures = 0 if now - self.started_at > STABLE_SECONDS else self.failures + 1
         delay = min(LONGEST_BACKOFF, 2.0 ** (self.failures - 2)) if self.failures > 1 else 0.0
         self.due_at = now + delay

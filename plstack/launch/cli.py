@@ -15,7 +15,7 @@ from plstack.launch.report import Trouble
 INTERRUPTED = 130
 
 
-# These take whatever follows, options included.
+# Commands that receive all further arguments, including options.
 PASSING_ON: dict[str, tuple[Callable[[Layout, list[str]], int], str]] = {
     "test": (testing.test, "run the test suites on servers of their own"),
     "check": (testing.check, "run the static checks"),
@@ -30,7 +30,7 @@ ALONE: dict[str, tuple[Callable[[Layout], int], str]] = {
 
 
 def main(argv: list[str]) -> int:
-    """Run one command; whatever goes wrong is one line on standard error and a non-zero status."""
+    """Run one command; any failure prints one line on standard error and returns a non-zero status."""
     command = _command(argv)
     try:
         os.umask(0o022)
@@ -63,7 +63,7 @@ def _fail(message: str, code: int = 1) -> int:
 
 
 def _keep_traceback() -> str:
-    """A traceback is for a bug report, not for the terminal."""
+    """Save the traceback for a bug report instead of printing it; returns the file."""
     with tempfile.NamedTemporaryFile("w", prefix="plstack-", suffix=".log", delete=False) as file:
         traceback.print_exc(file=file)
     return file.name

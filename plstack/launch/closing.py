@@ -1,22 +1,22 @@
-"""Closes the platform's folders to the other accounts of the machine, at every start: earlier versions left them open.
+"""Close the platform's folders to other accounts of the machine at every start: earlier versions left them open.
 
-The platform reaches them as their owner. Sandboxes reach what is mounted into them, which root resolves; so no tenant's
-user id has to pass through any of these. The embedded servers' folders are closed by `account.private_folder`.
+The platform reaches them as their owner. Sandboxes reach only their mounts, which root resolves, so no tenant's user id
+needs access to any of these. The embedded servers' folders are closed by `account.private_folder`.
 """
 
 import os
 from pathlib import Path
 
 MADE = ("data", "keys", "logs", "mail", "media", "run", "runtimes", "secrets", "static")
-# Made by the drivers, to whom it means something that one is not there.
+# The drivers create the other two, whose absence has a meaning for them.
 CLOSED = (*MADE, "runs", "simulated")
-# One level of files in these was written with the modes of anybody's files.
+# Folders in which earlier versions wrote files with default modes, at the top level only.
 FLAT = ("logs", "mail", "keys")
 FILES = ("uids.json", "uids.lock")
 
 
 def close_home(home: Path) -> None:
-    """Make each of the folders, or take away what other accounts may do in it."""
+    """Create each folder, or remove the permissions of other accounts."""
     for name in MADE:
         (home / name).mkdir(mode=0o700, exist_ok=True)
     for folder in (home / name for name in CLOSED):
@@ -28,7 +28,7 @@ def close_home(home: Path) -> None:
 
 
 def _restrict(path: Path, mode: int) -> None:
-    """Leaves alone what belongs to somebody else: an operator's own folder, linked here."""
+    """Restrict the mode, unless it belongs to somebody else, like an operator's folder linked here."""
     status = path.stat()
     if status.st_uid == os.geteuid() and status.st_mode & 0o077:
         path.chmod(mode)

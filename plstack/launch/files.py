@@ -1,4 +1,4 @@
-"""Small file idioms: waiting for a lock, keeping a log within its size."""
+"""File helpers: hold a lock, rotate a log, read the end of a file."""
 
 import fcntl
 import os
@@ -11,21 +11,24 @@ LOG_LIMIT = 10 * 2**20
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Hold an exclusive lock on a file (made if missing), waiting for whoever has it."""
+def locked(path: Path) -> Iterator[int]:
+    """Hold an exclusive lock on a file (made if missing), waiting until it is free.
+
+    Yields its descriptor: a child that inherits it holds the lock for as long as it lives.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
+        yield descriptor
     finally:
         os.close(descriptor)
 
 
-def cap(log: Path, limit: int = LOG_LIMIT) -> None:
-    """Move a log that has grown past the limit to `<name>.1` and empty it; its writers append and go on undisturbed.
+def rotate_log(log: Path, limit: int = LOG_LIMIT) -> None:
+    """Copy a log larger than the limit to `<name>.1` and empty it; its writers append and are not disturbed.
 
-    On a disk without room for the copy it is emptied all the same.
+    If the disk has no room for the copy, the log is emptied anyway.
     """
     if log.exists() and log.stat().st_size > limit:
         older = log.with_name(log.name + ".1")

@@ -1,4 +1,4 @@
-"""Builds `static/dist` with Node.js: the machine's own where it is recent enough, else the one that pip brings."""
+"""Build `static/dist` with Node.js: the machine's own if it is recent enough, else the one from pip."""
 
 import os
 import re
@@ -10,13 +10,13 @@ from pathlib import Path
 from plstack.launch import keys
 from plstack.launch.files import locked
 from plstack.launch.report import Step, Trouble
-from plstack.launch.spawn import last_line, output_of
+from plstack.launch.spawn import last_line, run_captured
 
 OLDEST_NODE = 20
 
 
 def is_built(root: Path) -> bool:
-    """Whether `static/dist` was built from what is there now."""
+    """Whether `static/dist` was built from the present sources."""
     return not (root / "package.json").exists() or keys.is_current(root / "static/dist/.key", _source_key(root))
 
 
@@ -50,7 +50,7 @@ def build(root: Path, node_folder: Callable[[Step], Path], step: Step) -> None:
 
 
 def _install(root: Path, folder: Path, step: Step) -> None:
-    marker, key = root / "node_modules/.plstack-key", keys.of_files([root / "package-lock.json"])
+    marker, key = root / "node_modules/.plstack-key", keys.hash_files([root / "package-lock.json"])
     if not keys.is_current(marker, key):
         step.note("fetching packages, once")
         _run(
@@ -63,14 +63,14 @@ def _install(root: Path, folder: Path, step: Step) -> None:
 
 
 def _source_key(root: Path) -> str:
-    """The bundle holds just the icons that templates and code name, so these count as its sources."""
+    """A hash of the sources, including templates and code: the bundle contains only the icons that they name."""
     html = [*root.glob("templates/**/*.html"), *root.glob("apps/**/*.py")]
-    return keys.of_files([root / "package-lock.json", root / "static/src", *html])
+    return keys.hash_files([root / "package-lock.json", root / "static/src", *html])
 
 
 def _run(root: Path, folder: Path, argv: list[str | Path], what: str) -> None:
     env = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ.get('PATH', '')}", "NO_COLOR": "1"}
-    done = output_of(argv, cwd=root, env=env)
+    done = run_captured(argv, cwd=root, env=env)
     if done.returncode == 0:
         return
     if "ENOSPC" in done.stdout:

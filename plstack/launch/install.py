@@ -1,6 +1,6 @@
-"""Runs in the environment: `python -m plstack.launch.install [messages] [static] [database]`.
+"""Prepare parts of the site, inside the environment: `python -m plstack.launch.install [messages] [static] [database]`.
 
-One process for all of it, because loading Django costs more than most of the steps.
+One process does all parts, because loading Django costs more than most of them.
 """
 
 import sys
@@ -25,7 +25,7 @@ def prepare_static() -> None:
 
 
 def prepare_database() -> None:
-    """Migrate as the owner of the tables, then fill in as the limited role that the processes use."""
+    """Migrate as the owner of the tables, then add the first data as the limited role that the processes use."""
     with as_owner():
         call_command("migrate", interactive=False, verbosity=1)
         call_command("createcachetable")
@@ -36,7 +36,7 @@ def prepare_database() -> None:
 
 @contextmanager
 def as_owner() -> Iterator[None]:
-    """Connect as the database's owner for a while."""
+    """Connect as the database's owner inside the block."""
     limited = dict(connection.settings_dict)
     connection.settings_dict.update(env.database("DATABASE_OWNER_URL"))
     try:

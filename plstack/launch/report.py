@@ -1,4 +1,4 @@
-"""What the person at the terminal reads: numbered steps with durations, and failures in one line."""
+"""Terminal output: numbered steps with durations, and failures in one line."""
 
 import sys
 import threading
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 
 class Trouble(Exception):
-    """Something the person can act on. The message is one sentence without a trailing newline."""
+    """A failure that the user can act on. The message is one sentence without a trailing newline."""
 
 
 @dataclass(slots=True)
@@ -32,7 +32,7 @@ class Reporter:
         self.line(f"[{number}/{self.total}] {title + ': ' + step.outcome:<58} {time.monotonic() - began:5.1f} s")
 
     def line(self, text: str) -> None:
-        """Print one line at once, whole."""
+        """Print one whole line and flush it."""
         with self._lock:
             sys.stdout.write(text + "\n")
             sys.stdout.flush()
@@ -44,12 +44,12 @@ class Reporter:
 
 @dataclass(slots=True)
 class Step:
-    """One running step; `outcome` is what its line says in the end."""
+    """One running step; `outcome` is printed in its final line."""
 
     reporter: Reporter
     title: str
     outcome: str = "ready"
 
     def note(self, text: str) -> None:
-        """Say what a long step is doing."""
+        """Print what a long step is doing."""
         self.reporter.line(f"      {self.title}: {text}")

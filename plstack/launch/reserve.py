@@ -1,8 +1,8 @@
-"""Room that is kept for the database on a disk that others fill.
+"""Reserve disk space for the database with ballast files that are removed when the disk is full.
 
-A file as large as what Postgres needs to go on lies beside its data, and a few empty ones for inodes. When the disk has
-hardly anything left they are removed, at once and in one step; when there is room again they are made anew. Runs are
-ended long before (`disk_floor`): this is for the seconds until then, and for what fills the disk and is no run.
+Beside Postgres' data lies a file as large as what it needs to continue, and a few empty ones for inodes. When the disk
+is almost full they are all removed in one step; when there is room again they are created anew. Runs are ended long
+before (`disk_floor`): the reserve is for the seconds until then, and for anything but runs that fills the disk.
 """
 
 import os
@@ -14,12 +14,12 @@ from pathlib import Path
 
 BALLAST_BYTES, BALLAST_FILES = 64 * 2**20, 64
 SHARE = 0.03
-"""Of a small disk, the ballast takes no more than this: less than the floor below which runs are ended."""
+"""The ballast's largest share of a small disk: less than the floor below which runs are ended."""
 
 
 @dataclass(slots=True)
 class Reserve:
-    """Ballast in `folder`. `tick` is to be called about once a second; it never raises."""
+    """Ballast in `folder`. Call `tick` about once a second; it never raises."""
 
     folder: Path
     say: Callable[[str], None]
@@ -46,7 +46,7 @@ class Reserve:
             )
 
     def _make(self, size: int) -> None:
-        """Appears as a whole: half of it would be no reserve."""
+        """Create the ballast atomically, by renaming a complete folder."""
         draft = self.folder.with_name(f"{self.folder.name}.new")
         shutil.rmtree(draft, ignore_errors=True)
         try:

@@ -1,4 +1,4 @@
-"""`make run`: from a bare checkout to a platform that answers, then keep it so."""
+"""`make run`: start the platform from a bare checkout and supervise it."""
 
 import os
 import signal
@@ -15,9 +15,11 @@ from types import FrameType
 from plstack.launch import environment, frontend, preflight, prepare
 from plstack.launch.closing import close_home
 from plstack.launch.files import tail
-from plstack.launch.layout import Layout
+from plstack.launch.layout import Layout, web_names
 from plstack.launch.postgres import APP, OWNER, Postgres
 from plstack.launch.prepare import FirstAdmin, Services
+from plstack.launch.registry import Registry
+from plstack.launch.registry import program as registry_program
 from plstack.launch.report import Reporter, Step, Trouble
 from plstack.launch.reserve import Reserve
 from plstack.launch.spawn import last_line
@@ -30,14 +32,14 @@ ANSWER_SECONDS = 60.0
 
 @dataclass(slots=True)
 class StopRequests:
-    """Counts SIGINT, SIGTERM and SIGHUP: the first aborts a start, the second hurries a stop."""
+    """Counts SIGINT, SIGTERM and SIGHUP: the first aborts a start, the second one forces a stop."""
 
     count: int = 0
     abort: bool = True
 
     def listen(self) -> None:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(number) is not signal.SIG_IGN:  # nohup stays nohup
+            if signal.getsignal(number) is not signal.SIG_IGN:  # keep SIGHUP ignored under nohup
                 signal.signal(number, self._on_signal)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
@@ -48,7 +50,7 @@ class StopRequests:
 
 @dataclass(slots=True)
 class Background:
-    """A thread whose exception is raised where it is joined."""
+    """A thread whose exception `join` raises again."""
 
     work: Callable[[], None]
     failure: BaseException | None = None
@@ -65,7 +67,7 @@ class Background:
             self.failure = failure
 
     def is_done(self, patience: float) -> bool:
-        """Whether it has ended well, after waiting for at most that many seconds."""
+        """Whether it has succeeded, after waiting for at most that many seconds."""
         self.thread.join(patience)
         return not self.thread.is_alive() and self.failure is None
 
@@ -82,7 +84,7 @@ def run(layout: Layout) -> int:
     requests = StopRequests()
     requests.listen()
     with ExitStack() as cleanup:
-        platform = _Start(layout, reporter, cleanup).bring_up()
+        platform = _Startup(layout, reporter, cleanup).bring_up()
         requests.abort = False
         platform.run(lambda: requests.count > 0)
         reporter.line("Stopping. Running work goes on and is found again at the next start.")
@@ -91,22 +93,25 @@ def run(layout: Layout) -> int:
     return 0
 
 
-class _Start:
-    """The steps in order, and what to end again if one of them fails."""
+class _Startup:
+    """The steps of a start, and the cleanup if one of them fails."""
 
     def __init__(self, layout: Layout, reporter: Reporter, cleanup: ExitStack) -> None:
         self.layout, self.reporter, self.cleanup = layout, reporter, cleanup
         self.servers: list[Server] = []
+        self.registry: Registry | None = None
 
     def bring_up(self) -> Supervisor:
         self._check()
         front_end = self._install()
         postgres, valkey = self._start_servers()
+        self.registry = self._start_registry()
         services = Services(
             database_url=postgres.url(APP) if postgres else self.layout.database_url,
             database_owner_url=postgres.url(OWNER) if postgres else self.layout.database_owner_url,
             redis_url=valkey.url if valkey else self.layout.redis_url,
             database_marker=postgres.data / "plstack-prepared" if postgres else None,
+            registry_socket=str(self.registry.socket) if self.registry else "",
         )
         supervisor = Supervisor(
             self.layout, prepare.process_environment(self.layout, services), self.servers, self.reporter.line
@@ -118,7 +123,8 @@ class _Start:
         with self.reporter.step("Processes") as step:
             supervisor.await_loaded()
             _await_answer(supervisor)
-            step.outcome = "web, gateway, worker, scheduler, files, beat" + (", ssh" if self.layout.ssh_port else "")
+            names = [*web_names(self.layout.web_processes), "gateway", "worker", "scheduler", "files", "beat"]
+            step.outcome = ", ".join([*names, *(["ssh"] if self.layout.ssh_port else [])])
         self._welcome(admin)
         return supervisor
 
@@ -127,6 +133,7 @@ class _Start:
             preflight.check_python()
             preflight.check_home(self.layout.home)
             self.cleanup.callback(os.close, preflight.take_lock(self.layout))
+            preflight.await_predecessor(self.layout)
             preflight.check_port(self.layout.host, self.layout.port)
             preflight.check_port(self.layout.host, self.layout.gateway_port, "PLSTACK_GATEWAY_PORT")
             if self.layout.ssh_port:
@@ -136,7 +143,7 @@ class _Start:
             step.outcome = f"Python, {self.layout.home}, ports {self.layout.port} and {self.layout.gateway_port}"
 
     def _install(self) -> Background:
-        """Python packages here; the front end beside them as soon as there is a Node.js to build it with."""
+        """Install the Python packages, and build the front end in the background as soon as there is a Node.js."""
         node = frontend.system_node() if not frontend.is_built(self.layout.root) else None
         if node:
             front_end = Background(lambda: self._front_end(lambda step: node))
@@ -153,15 +160,28 @@ class _Start:
         return self.layout.venv / "bin"
 
     def _start_servers(self) -> tuple[Postgres | None, Valkey | None]:
-        postgres = None if self.layout.database_url else Postgres.of(self.layout)
-        valkey = None if self.layout.redis_url else Valkey.of(self.layout)
+        postgres = None if self.layout.database_url else Postgres.from_layout(self.layout)
+        valkey = None if self.layout.redis_url else Valkey.from_layout(self.layout)
         if postgres:
             self.cleanup.callback(postgres.stop)
-            self.servers.append(Server("Postgres", lambda: _alive(postgres), lambda: _again(postgres)))
+            self.servers.append(Server("Postgres", lambda: _is_running(postgres), lambda: _prepare_and_start(postgres)))
         if valkey:
             self.cleanup.callback(valkey.stop)
-            self.servers.append(Server("Redis", lambda: _alive(valkey), valkey.start))
+            self.servers.append(Server("Redis", lambda: _is_running(valkey), valkey.start))
         return postgres, valkey
+
+    def _start_registry(self) -> Registry | None:
+        """The registry of container images, where its program is installed and no other one is to be used."""
+        if self.layout.registry_url or registry_program() is None:
+            return None
+        registry = Registry.from_layout(self.layout)
+        self.cleanup.callback(registry.stop)
+        try:
+            registry.start()
+        except (Trouble, OSError) as trouble:  # all else works without it, and it is tried again
+            self.reporter.line(str(trouble))
+        self.servers.append(Server("Image registry", registry.is_alive, registry.start))
+        return registry
 
     def _prepare(
         self,
@@ -171,9 +191,9 @@ class _Start:
         postgres: Postgres | None,
         valkey: Valkey | None,
     ) -> FirstAdmin | None:
-        """Where nothing needs preparing, the platform's code is loaded while the servers come up."""
+        """Prepare the site. If nothing is out of date, the platform's code is loaded while the servers start."""
         with self.reporter.step("Postgres") as step:
-            step.outcome = _begin(postgres)
+            step.outcome = _start_postgres(postgres)
             if valkey:
                 valkey.start()
             early = front_end.is_done(0.5) and not prepare.outdated(self.layout, services)
@@ -204,37 +224,37 @@ class _Start:
         say("Stop it with Ctrl-C, or with `make stop` from elsewhere.")
 
 
-def _alive(server: Postgres | Valkey) -> bool:
+def _is_running(server: Postgres | Valkey) -> bool:
     return server.process is not None and server.process.poll() is None
 
 
-def _begin(postgres: Postgres | None) -> str:
-    """Returns what to say about it."""
+def _start_postgres(postgres: Postgres | None) -> str:
+    """Start Postgres; returns the outcome to print."""
     if postgres is None:
         return "external, from DATABASE_URL"
     outcome = "new database" if postgres.is_new() else "ready"
-    _again(postgres)
-    # Someone who backs up the home should know when the data lies elsewhere.
+    _prepare_and_start(postgres)
+    # Whoever backs up the home must know if the data is elsewhere.
     return outcome if postgres.base == postgres.layout.home else f"{outcome}, in {postgres.base}"
 
 
-def _again(postgres: Postgres) -> None:
+def _prepare_and_start(postgres: Postgres) -> None:
     postgres.prepare()
     postgres.start()
 
 
 def _await_answer(supervisor: Supervisor) -> None:
-    """The first page answers. Raises Trouble with the web process' last words when it does not."""
+    """Wait until the first page answers. Raises Trouble with the web process' last log line if it does not."""
     deadline = time.monotonic() + ANSWER_SECONDS
     log = supervisor.layout.logs / "web.log"
     while not _answers(supervisor.layout.address):
-        supervisor.turn(0.05)
+        supervisor.run_once(0.05)
         if time.monotonic() > deadline or supervisor.backoffs["web"].failures > 2:
             raise Trouble(f"the web process does not answer: {last_line(tail(log), 'Error', 'ERROR')} (log: {log})")
 
 
 def _answers(address: str) -> bool:
-    # As the proxy would ask where the site is behind TLS; elsewhere this header is not believed.
+    # The header that a TLS proxy would send; sites that are not behind TLS ignore it.
     page = urllib.request.Request(address + "/", headers={"X-Forwarded-Proto": "https"})  # noqa: S310  our own address
     try:
         with urllib.request.urlopen(page, timeout=5):  # noqa: S310  our own address

@@ -1,4 +1,4 @@
-"""Starting the embedded servers and short helper programs."""
+"""Start the embedded servers and short helper programs."""
 
 import os
 import signal
@@ -12,12 +12,12 @@ from plstack.launch.account import Account
 CHILD = Path(__file__).with_name("child.py")
 
 
-def server(
+def start_server(
     argv: Sequence[object], account: Account, log: Path, cwd: Path, *, on_parent_death: signal.Signals
 ) -> "subprocess.Popen[bytes]":
-    """Start a long-living server in a session of its own, its output appended to `log`.
+    """Start a long-lived server in its own session, with its output appended to `log`.
 
-    To be called from the main thread: the kernel ties the parent-death signal to the thread that forked.
+    Call it from the main thread: the kernel ties the parent-death signal to the thread that forked.
     """
     wrapper = [sys.executable, "-I", "-S", str(CHILD), str(os.getpid()), str(int(on_parent_death))]
     with log.open("ab") as output:
@@ -32,15 +32,16 @@ def server(
         )
 
 
-def output_of(
+def run_captured(
     argv: Sequence[object],
     *,
     cwd: Path,
     env: Mapping[str, str] | None = None,
     account: Account | None = None,
     stdin: str = "",
+    keep: Sequence[int] = (),
 ) -> "subprocess.CompletedProcess[str]":
-    """Run a program to its end and capture what it prints, both streams together."""
+    """Run a program and capture stdout and stderr together. `keep`: descriptors that it inherits."""
     switch = account is not None and os.geteuid() == 0 and account.uid != 0
     return subprocess.run(
         [str(part) for part in argv],
@@ -55,6 +56,7 @@ def output_of(
         user=account.uid if switch and account else None,
         group=account.gid if switch and account else None,
         extra_groups=[] if switch else None,
+        pass_fds=keep,
     )
 
 

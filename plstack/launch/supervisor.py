@@ -1,4 +1,4 @@
-"""Keeps the platform's processes running, and ends them in an orderly way."""
+"""Keep the platform's processes running, and stop them in order."""
 
 import json
 import os
@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from plstack.launch.backoff import Backoff
-from plstack.launch.files import cap, tail
-from plstack.launch.layout import Layout
+from plstack.launch.files import rotate_log, tail
+from plstack.launch.layout import Layout, web_names
+from plstack.launch.liveness import LivenessMonitor, SilentProcess, Watcher, parse_observation
 from plstack.launch.report import Trouble
 from plstack.launch.reserve import Reserve
 from plstack.launch.spawn import last_line
-from plstack.launch.vigil import Silent, Vigil, Watcher, looked
 
-# Producers before consumers, and the page last, so that it can still say what is going on.
+# Producers before consumers, and the web process last, so that pages still show what is going on.
 STOPPED_IN_ORDER = {
     "beat": 5.0,
     "scheduler": 15.0,
@@ -32,15 +32,15 @@ STOPPED_IN_ORDER = {
 }
 TICK_SECONDS = 1.0
 LOG_CHECK_SECONDS = 30.0
-ANSWER_SECONDS = 30.0  # within which the zygote does what it is told
-WATCH_SECONDS = 60.0  # within which the watcher looks once
-# Nothing that is imported becomes garbage: without the collector, loading the platform takes an eighth less time.
+ANSWER_SECONDS = 30.0  # the zygote must carry out a command within this time
+WATCH_SECONDS = 60.0  # the watcher must report once within this time
+# Imports create no garbage: with the collector off, loading the platform takes an eighth less time.
 LOAD = "import gc; gc.disable(); from plstack.launch.zygote import main; main({socket}, {parent})"
 
 
 @dataclass(slots=True)
 class Server:
-    """An embedded server seen from here."""
+    """An embedded server, as the supervisor sees it."""
 
     name: str
     is_alive: Callable[[], bool]
@@ -49,7 +49,7 @@ class Server:
 
 
 class Zygote:
-    """The process that forks the platform's processes, and the socket to it."""
+    """The child process that forks the platform's processes, and the socket to it."""
 
     def __init__(self, layout: Layout, env: Mapping[str, str]) -> None:
         self.log = layout.logs / "platform.log"
@@ -66,7 +66,7 @@ class Zygote:
         try:
             self.control.sendall(line.encode() + b"\n")
         except OSError:
-            return  # it is dying; the end of its socket will be seen as such
+            return  # it is dying; `receive` will return None
 
     def receive(self) -> list[str] | None:
         """Complete lines, or None when the zygote has ended."""
@@ -84,7 +84,7 @@ class Zygote:
 
 
 class Supervisor:
-    """Runs until told to stop. All of it in one thread: signals, the zygote's socket and a tick a second."""
+    """Runs until told to stop, in one thread: signals, the zygote's socket and one tick per second."""
 
     def __init__(
         self, layout: Layout, env: Mapping[str, str], servers: list[Server], say: Callable[[str], None]
@@ -94,27 +94,30 @@ class Supervisor:
         self.zygote_backoff = Backoff()
         self.watcher: Watcher | None = None
         self.watcher_backoff = Backoff(due_at=0.0)
-        self.vigil = Vigil()
+        self.monitor = LivenessMonitor()
         self.pids: dict[str, int] = {}
-        self.asked: dict[str, float] = {}  # when the zygote was told to start or kill which process
-        self.backoffs = {name: Backoff() for name in STOPPED_IN_ORDER}
+        self.unanswered: dict[str, float] = {}  # when the zygote was told to start or kill which process
+        self.stopped_in_order = STOPPED_IN_ORDER | dict.fromkeys(
+            web_names(layout.web_processes), STOPPED_IN_ORDER["web"]
+        )
+        self.backoffs = {name: Backoff() for name in self.stopped_in_order}
         self.selector = selectors.DefaultSelector()
         self.stopping = False
-        self.was_up = False  # a platform that never came up is an error of the start, not something to restart
+        self.was_up = False  # a platform that never came up is a failed start and is not restarted
         self.next_log_check = 0.0
         self.reserves: list[Reserve] = []  # of room on disk, for the servers
 
     def load(self) -> None:
         """Start loading the platform; its processes start as soon as they can."""
         self.zygote = Zygote(self.layout, self.env)
-        self.zygote_backoff.started(time.monotonic())
-        self.selector.register(self.zygote.control, selectors.EVENT_READ, self._hear)
+        self.zygote_backoff.record_start(time.monotonic())
+        self.selector.register(self.zygote.control, selectors.EVENT_READ, self._on_zygote_lines)
 
     def await_loaded(self, seconds: float = 60.0) -> None:
-        """Raises Trouble with the last line of the traceback when the platform cannot be loaded."""
+        """Wait until the platform is loaded. Raises Trouble with the last line of the traceback if that fails."""
         deadline = time.monotonic() + seconds
         while not self.pids:
-            self.turn(0.05)
+            self.run_once(0.05)
             if self.zygote is None or time.monotonic() > deadline:
                 raise Trouble(f"the platform did not start: {last_line(tail(self.log))} (log: {self.log})")
 
@@ -124,10 +127,10 @@ class Supervisor:
 
     def run(self, stop_requested: Callable[[], bool]) -> None:
         while not stop_requested():
-            self.turn()
+            self.run_once()
 
-    def turn(self, seconds: float = TICK_SECONDS) -> None:
-        """Wait for news for at most that long, then restart what is due."""
+    def run_once(self, seconds: float = TICK_SECONDS) -> None:
+        """Wait for events for at most that long, then restart what is due."""
         self._listen(seconds)
         now = time.monotonic()
         self._look_after_servers(now)
@@ -136,17 +139,17 @@ class Supervisor:
         if now > self.next_log_check:
             self.next_log_check = now + LOG_CHECK_SECONDS
             for log in self.layout.logs.glob("*.log"):
-                cap(log)
+                rotate_log(log)
 
     def _listen(self, seconds: float) -> None:
         for key, _ in self.selector.select(seconds):
             key.data()
 
     def stop(self, hurry: Callable[[], bool]) -> None:
-        """End the processes one after the other, producers first. A second request to stop means: at once."""
+        """Stop the processes one after the other, producers first; kill them at once if `hurry` returns True."""
         self.stopping = True
         self._end_watcher()
-        for name, patience in STOPPED_IN_ORDER.items():
+        for name, patience in self.stopped_in_order.items():
             self._stop_process(name, patience, hurry)
         if self.zygote:
             self.selector.unregister(self.zygote.control)
@@ -166,7 +169,7 @@ class Supervisor:
         if name in self.pids and self.zygote:
             self.zygote.send(f"signal {name} {int(number)}")
 
-    def _hear(self) -> None:
+    def _on_zygote_lines(self) -> None:
         lines = self.zygote.receive() if self.zygote else None
         if lines is None:
             self._zygote_ended()
@@ -176,31 +179,31 @@ class Supervisor:
             if event == "started":
                 self.was_up = True
                 self.pids[rest[0]] = int(rest[1])
-                self.asked.pop(rest[0], None)
-                self.backoffs[rest[0]].started(time.monotonic())
+                self.unanswered.pop(rest[0], None)
+                self.backoffs[rest[0]].record_start(time.monotonic())
             elif event == "exited":
                 self._process_ended(rest[0], int(rest[1]))
-        self._publish()
+        self._write_process_list()
 
     def _process_ended(self, name: str, status: int) -> None:
         self.pids.pop(name, None)
-        self.asked.pop(name, None)
+        self.unanswered.pop(name, None)
         if not self.stopping:
-            delay = self.backoffs[name].died(time.monotonic())
-            self.say(f"{name} ended ({_how(status)}) and starts again" + _in(delay))
+            delay = self.backoffs[name].record_exit(time.monotonic())
+            self.say(f"{name} ended ({_status_text(status)}) and starts again" + _delay_text(delay))
 
     def _zygote_ended(self) -> None:
-        """Its children have died with it, by the kernel's promise."""
+        """Clean up after the zygote; the kernel has killed its children with it."""
         if self.zygote is None:
             return
         self.selector.unregister(self.zygote.control)
         self.zygote.close()
-        self.zygote, self.pids, self.asked = None, {}, {}
+        self.zygote, self.pids, self.unanswered = None, {}, {}
         for backoff in self.backoffs.values():
             backoff.due_at = None
         if self.was_up and not self.stopping:
-            delay = self.zygote_backoff.died(time.monotonic())
-            self.say("the platform's processes ended together and start again" + _in(delay))
+            delay = self.zygote_backoff.record_exit(time.monotonic())
+            self.say("the platform's processes ended together and start again" + _delay_text(delay))
 
     def _look_after_processes(self, now: float) -> None:
         if self.zygote is None and self.zygote_backoff.is_due(now):
@@ -208,36 +211,36 @@ class Supervisor:
         for name, backoff in self.backoffs.items():
             if self.zygote and name not in self.pids and backoff.is_due(now):
                 backoff.due_at = None
-                self.asked[name] = now
+                self.unanswered[name] = now
                 self.zygote.send(f"start {name}")
 
     def _look_after_helpers(self, now: float) -> None:
-        """A zygote that does nothing takes its processes along; a watcher that does nothing only stops seeing."""
-        if self.zygote and any(now - at > ANSWER_SECONDS for at in self.asked.values()):
+        """Kill a zygote that does not respond, with all its processes, and replace a watcher that does not."""
+        if self.zygote and any(now - at > ANSWER_SECONDS for at in self.unanswered.values()):
             self.say("the platform's processes cannot be started or ended one by one")
-            self.asked = {}
+            self.unanswered = {}
             self.zygote.process.kill()
         if self.watcher and now - self.watcher.heard_at > WATCH_SECONDS:
             self._end_watcher()
         if self.watcher is None and self.pids and self.watcher_backoff.is_due(now):
-            self.watcher_backoff.started(now)
+            self.watcher_backoff.record_start(now)
             self.watcher = Watcher(self.layout, self.env)
-            self.selector.register(self.watcher, selectors.EVENT_READ, self._see)
+            self.selector.register(self.watcher, selectors.EVENT_READ, self._on_watcher_lines)
 
-    def _see(self) -> None:
+    def _on_watcher_lines(self) -> None:
         lines = self.watcher.receive() if self.watcher else None
         if self.watcher is None or lines is None:
             self._end_watcher()
             return
         for line in lines:
-            sight = looked(json.loads(line))
-            for silent in self.vigil.observe(sight, self.pids, time.monotonic()) if sight else ():
+            sight = parse_observation(json.loads(line))
+            for silent in self.monitor.observe(sight, self.pids, time.monotonic()) if sight else ():
                 self._replace(silent, self.watcher)
 
-    def _replace(self, silent: Silent, watcher: Watcher) -> None:
+    def _replace(self, silent: SilentProcess, watcher: Watcher) -> None:
         self.say(f"{silent.kind} has done nothing for {silent.seconds:.0f} s and is replaced")
-        watcher.tell(silent)
-        self.asked[silent.kind] = time.monotonic()
+        watcher.record_replacement(silent)
+        self.unanswered[silent.kind] = time.monotonic()
         self._signal(silent.kind, signal.SIGKILL)
 
     def _end_watcher(self) -> None:
@@ -245,7 +248,7 @@ class Supervisor:
             self.selector.unregister(self.watcher)
             self.watcher.close()
             self.watcher = None
-            self.watcher_backoff.died(time.monotonic())
+            self.watcher_backoff.record_exit(time.monotonic())
 
     def _look_after_servers(self, now: float) -> None:
         for reserve in self.reserves:
@@ -254,28 +257,28 @@ class Supervisor:
             if server.backoff.is_due(now):
                 self._restart(server, now)
             elif server.backoff.due_at is None and not server.is_alive():
-                delay = server.backoff.died(now)
-                self.say(f"{server.name} ended and starts again" + _in(delay))
+                delay = server.backoff.record_exit(now)
+                self.say(f"{server.name} ended and starts again" + _delay_text(delay))
 
     def _restart(self, server: Server, now: float) -> None:
-        server.backoff.started(now)
+        server.backoff.record_start(now)
         try:
             server.restart()
         except (Trouble, OSError) as trouble:
-            self.say(f"{trouble}; next try{_in(server.backoff.died(now))}")
+            self.say(f"{trouble}; next try{_delay_text(server.backoff.record_exit(now))}")
 
-    def _publish(self) -> None:
-        """For `make status`, and for whoever wants to know which process is which."""
+    def _write_process_list(self) -> None:
+        """Write the pids by name, for `make status` and for people."""
         pids = {"supervisor": os.getpid(), **self.pids}
         path = self.layout.run / "processes.json"
-        with suppress(OSError):  # a full disk ends no platform
+        with suppress(OSError):  # a full disk must not end the platform
             path.with_suffix(".new").write_text(json.dumps(pids))
             path.with_suffix(".new").replace(path)
 
 
-def _in(delay: float) -> str:
+def _delay_text(delay: float) -> str:
     return f" in {delay:.0f} s" if delay else ""
 
 
-def _how(status: int) -> str:
+def _status_text(status: int) -> str:
     return f"signal {-status}" if status < 0 else f"status {status}"

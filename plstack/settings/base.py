@@ -1,11 +1,11 @@
 """Settings shared by every installation. Secrets and addresses come from the environment (`env.py`)."""
 
+from dataclasses import replace
 from pathlib import Path
-
-from django.utils.translation import gettext_lazy as _
 
 from plstack.settings import env
 from plstack.settings.enums import ENUM_NAMES
+from plstack.settings.languages import *  # noqa: F403
 from plstack.settings.limits import *  # noqa: F403
 from plstack.settings.mail import *  # noqa: F403
 from plstack.settings.nodes import *  # noqa: F403
@@ -26,6 +26,7 @@ INSTALLED_APPS = [
     "apps.console",
     "apps.whatif",
     "apps.envs",
+    "apps.builds",
     "apps.training",
     "apps.registry",
     "apps.storage",
@@ -33,6 +34,7 @@ INSTALLED_APPS = [
     "apps.clusters",
     "apps.billing",
     "apps.notifications",
+    "apps.secrets",
     "apps.tenants",
     "apps.audit",
     "apps.common",
@@ -58,6 +60,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "apps.common.compression.Compressed",
     "apps.common.problems.ApiProblems",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -74,8 +77,10 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "django_structlog.middlewares.RequestMiddleware",
     "apps.tenants.settings.RememberSettings",
+    "apps.notifications.standing_language.StandingLanguage",
     "apps.tenants.middleware.ActorMiddleware",
     "apps.tenants.middleware.SessionSeen",
+    "apps.tenants.middleware.LanguageSeen",
     "apps.tenants.middleware.TriesLimited",
     "apps.common.middleware.DomainErrors",
     "apps.common.middleware.PageAbove",
@@ -117,13 +122,6 @@ CSRF_COOKIE_NAME = "plstack_csrf"
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.db.DatabaseCache", "LOCATION": "plstack_cache"}}
 
 REDIS_URL = env.redis_url()
-CHANNEL_LAYERS = {
-    "default": {
-        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
-        "CONFIG": {"hosts": [REDIS_URL], "prefix": "plstack"},
-    }
-}
-
 CELERY_BROKER_URL = env.celery_broker(REDIS_URL)
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
@@ -147,12 +145,19 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
 # A web request must not hang on a broker that is down: the sweep finds what a lost nudge would have said.
 CELERY_TASK_PUBLISH_RETRY = False
 
-
 # Services that people run have an origin of their own, below this domain and never on the portal's.
 PLSTACK_SSH_PORT = env.ssh_port(PLSTACK_PORT)
 GATEWAY_PORT = env.gateway_port(PLSTACK_PORT)
 GATEWAY_ORIGIN = env.gateway_origin(GATEWAY_PORT)
 PORTAL_ORIGIN = next(iter(CSRF_TRUSTED_ORIGINS), f"http://localhost:{PLSTACK_PORT}")
+# The registry of container images: one that runs elsewhere, or the one beside the platform, behind its own address.
+REGISTRY_URL = env.value("PLSTACK_REGISTRY_URL", "").rstrip("/")
+REGISTRY_SOCKET = "" if REGISTRY_URL else env.value("PLSTACK_REGISTRY_SOCKET", "")
+if REGISTRY_SOCKET:  # it tells of what was pushed at the address at which the site listens
+    ALLOWED_HOSTS = [*ALLOWED_HOSTS, env.listening_host()]
+REGISTRY_HOST = (REGISTRY_URL or PORTAL_ORIGIN).partition("://")[2]
+if not (REGISTRY_URL or PORTAL_ORIGIN).startswith("https://"):
+    IMAGE_PULL_RULES = replace(IMAGE_PULL_RULES, plain_http=(*IMAGE_PULL_RULES.plain_http, REGISTRY_HOST))  # noqa: F405
 # Where programs in workloads may connect: off, public, or a list of hosts; besides, what the operator lets through.
 EGRESS = env.value("PLSTACK_EGRESS", "public")
 EGRESS_ALLOW = env.names("PLSTACK_EGRESS_ALLOW", "")
@@ -217,23 +222,12 @@ EMAIL_FILE_PATH = PLSTACK_HOME / "mail"
 WEBHOOK_ALLOW = env.names("PLSTACK_WEBHOOK_ALLOW", "")
 DEFAULT_FROM_EMAIL = env.value("PLSTACK_FROM_EMAIL", "PLStack <noreply@localhost>")
 
-LANGUAGE_CODE = "en"
-LANGUAGES = [("zh-hans", _("Chinese")), ("en", _("English"))]
-LOCALE_PATHS = [BASE_DIR / "locale"]
-LANGUAGE_COOKIE_NAME = "plstack_language"
-USE_I18N = True
-USE_TZ = True
-TIME_ZONE = "Asia/Shanghai"
-# Ids stand in attributes and addresses as they are: "1,309" is nobody. What people read has filters of its own.
-USE_THOUSAND_SEPARATOR = False
-FORMAT_MODULE_PATH = ["plstack.formats"]
-
 STATIC_URL = "/static/"
 STATIC_ROOT = PLSTACK_HOME / "static"
-STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_DIRS = [(name, BASE_DIR / "static" / name) for name in ("dist", "img")]  # not what these are built from
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    "staticfiles": {"BACKEND": "apps.common.static_files.CompressedFiles"},
 }
 MEDIA_ROOT = PLSTACK_HOME / "media"
 # Uploads stream to disk; only small forms are held in memory.
@@ -285,7 +279,7 @@ BILLING_TIME_ZONE = "Asia/Shanghai"
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"away": {"()": "plstack.away.OneLine"}},
+    "filters": {"away": {"()": "plstack.away.OutageFilter"}},
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": env.value("PLSTACK_LOG_LEVEL", "INFO")},

@@ -28,6 +28,8 @@ ENUM_NAMES: dict[str, str | list[str] | list[tuple[str, str]]] = {
     "PrepaidTermEnum": [("day", "By the day"), ("month", "By the month"), ("year", "By the year")],
     "TopUpStatusEnum": "apps.billing.choices.TopUpStatus",
     "RechargeKindEnum": "apps.billing.choices.RechargeKind",
+    "ChangeRequestKindEnum": "apps.billing.change_choices.ChangeKind",
+    "SecretScopeEnum": "apps.secrets.choices.Scope",
     "ScenarioStatusEnum": "apps.whatif.choices.ScenarioStatus",
     "ScenarioChangeEnum": "apps.whatif.choices.ChangeKind",
     "ExportFormatEnum": "apps.billing.export_choices.ExportFormat",

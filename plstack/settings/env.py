@@ -1,4 +1,4 @@
-"""What an installation tells the settings through its environment, with errors that name the variable."""
+"""Read settings from environment variables, with errors that name the variable."""
 
 import os
 import re
@@ -35,7 +35,7 @@ def port(name: str = "PLSTACK_PORT", default: int = 8000) -> int:
 
 
 def instance() -> str:
-    """Which of several copies of a process this one is: its host or container, unless told otherwise."""
+    """The id of this copy among several: PLSTACK_INSTANCE, else its host or container name."""
     return value("PLSTACK_INSTANCE", socket.gethostname())
 
 
@@ -48,7 +48,7 @@ def number(name: str, default: int, least: int = 0) -> int:
 
 
 def ssh_port(web_port: int) -> int:
-    """0: no front door for SSH."""
+    """The SSH server's port; 0 for no SSH server."""
     return 0 if value("PLSTACK_SSH_PORT", "") == "0" else port("PLSTACK_SSH_PORT", web_port + 2)
 
 
@@ -70,6 +70,14 @@ def gateway_origin(own_port: int) -> str:
 def on_loopback() -> bool:
     """Whether the site listens where only this machine can reach it."""
     return value("PLSTACK_HOST", "127.0.0.1") in {"127.0.0.1", "localhost", "::1"}
+
+
+def listening_host() -> str:
+    """The host in the address at which programs of this machine reach the site."""
+    host = value("PLSTACK_HOST", "127.0.0.1")
+    if host in {"0.0.0.0", "::"}:  # noqa: S104  compared, not bound
+        return "127.0.0.1"
+    return f"[{host}]" if ":" in host else host
 
 
 def is_behind_tls() -> bool:

@@ -1,17 +1,56 @@
 """What people run: its kinds, its limits and those of jobs on files, and who answers what may be mounted."""
 
+from apps.workloads.drivers.images import PullRules
 from plstack.settings import env
 
 # The kinds of work, each the `KindRules` of an installed app; filters and the API name them in this order.
-WORKLOAD_KINDS = ["apps.training.kind.TRAINING", "apps.envs.kind.ENVIRONMENT"]
+WORKLOAD_KINDS = ["apps.training.kind.TRAINING", "apps.envs.kind.ENVIRONMENT", "apps.builds.kind.BUILD"]
 # What one run may hold on its machine's disk: its /tmp and working directory, its output, files in all, its log.
 RUN_SCRATCH_MIB = 1024 * env.number("PLSTACK_RUN_SCRATCH_GIB", 50, least=1)
 RUN_OUTPUT_MIB = 1024 * env.number("PLSTACK_RUN_OUTPUT_GIB", 200, least=1)
 RUN_FILES = env.number("PLSTACK_RUN_FILES", 2_000_000, least=1000)
 RUN_LOG_MIB = env.number("PLSTACK_RUN_LOG_MIB", 1024, least=1)
+# Registries that are asked without TLS; the most that a container image may hold, and what a machine keeps of them.
+IMAGE_PULL_RULES = PullRules(
+    plain_http=tuple(env.names("PLSTACK_IMAGES_HTTP", "")),
+    most_mib=1024 * env.number("PLSTACK_IMAGE_GIB", 64, least=1),
+    most_files=env.number("PLSTACK_IMAGE_FILES", 1_000_000, least=1000),
+    most_layers=env.number("PLSTACK_IMAGE_LAYERS", 128, least=1),
+    cache_mib=1024 * env.number("PLSTACK_IMAGE_CACHE_GIB", 200, least=1),
+)
+# What an organisation may keep in the registry of container images.
+REGISTRY_ORGANISATION_BYTES = 1024**3 * env.number("PLSTACK_REGISTRY_GIB", 200, least=1)
 # Jobs on files at once; a job's longest time, and its longest time without getting further.
 PLSTACK_FILE_SLOTS = int(env.value("PLSTACK_FILE_SLOTS", "4"))
 PLSTACK_FILE_JOB_MINUTES = float(env.value("PLSTACK_FILE_JOB_MINUTES", "360"))
 PLSTACK_FILE_JOB_IDLE_MINUTES = float(env.value("PLSTACK_FILE_JOB_IDLE_MINUTES", "10"))
 # Asked by the kernel before each start (`apps.workloads.start_rights.LostMounts`); what it mounts is storage's.
 MOUNT_RIGHTS = "apps.storage.mount_rights.lost_mounts"
+# Asked before each start in a container image, and for the token with which it is pulled.
+IMAGE_RIGHTS = "apps.registry.distribution.pulling.may_pull"
+IMAGE_CREDENTIAL = "apps.registry.distribution.pulling.credential"
+# Lists whose rows may be had as files (`apps.billing.exports.lists.ExportedList`), each declared in its own room.
+EXPORTED_LISTS = [
+    "apps.training.exported.RUNS",
+    "apps.envs.exported.ENVIRONMENTS",
+    "apps.storage.exported.VOLUMES",
+    "apps.storage.exported.DATASETS",
+    "apps.console.organisation.members.exported.MEMBERS",
+    "apps.console.people.exported.ORGANISATIONS",
+    "apps.console.people.exported.PEOPLE",
+    "apps.console.work.exported.WORKLOADS",
+    "apps.console.work.exported.ENVIRONMENTS",
+    "apps.console.work.exported.VOLUMES",
+    "apps.console.work.exported.DATASETS",
+    "apps.console.work.exported.IMAGES",
+    "apps.console.hardware.exported.NODES",
+    "apps.console.finance.packages.exported.PACKAGES",
+    "apps.console.finance.invoices.exported.INVOICES",
+    "apps.console.finance.prepaid.exported.ORDERS",
+    "apps.console.finance.vouchers.exported.VOUCHERS",
+    "apps.console.finance.recharges.exported.RECHARGES",
+    "apps.console.finance.alipay_payments.exported.PAYMENTS",
+    "apps.console.finance.statements.exported.STATEMENTS",
+]
+# Who finds what names a secret (`apps.secrets.uses.FindUses`), for the question before one is deleted.
+SECRET_USES = ["apps.workloads.secret_uses.live", "apps.envs.secret_uses.resting"]

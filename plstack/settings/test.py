@@ -11,3 +11,5 @@ EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 ALLOWED_HOSTS = ["*"]
 ACCOUNT_RATE_LIMITS = {"login": None, "login_failed": None}
 API_REQUESTS_PER_MINUTE = dict.fromkeys(API_REQUESTS_PER_MINUTE, 1_000_000)  # noqa: F405
+# No suite collects static files.
+STORAGES = {**STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}  # noqa: F405

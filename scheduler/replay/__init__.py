@@ -1,4 +1,4 @@
-"""The past again, or a trace, against other nodes, queues and rules: the what-if engine.
+"""The what-if engine: replay the past or a trace with other nodes, queues and rules.
 
 Drives the same `Engine` as the platform, on simulated time. Deterministic: same input, same report.
 """

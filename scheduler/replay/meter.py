@@ -1,4 +1,4 @@
-"""Allocation and fragmentation over time: the one integrated exactly, the other looked at where each bucket ends."""
+"""Measure allocation and fragmentation over time: allocation is integrated, fragmentation sampled at bucket ends."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from scheduler.cells import Cells
 from scheduler.demand import Demand, demand_of
 from scheduler.mix import COVERAGE
-from scheduler.overview import by_model
+from scheduler.overview import use_by_model
 from scheduler.types import Task
 
 MOST_DEMANDS = 40
@@ -32,7 +32,7 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One bucket. Milli-cards: `used` on average over it; idle, lost to fragmentation and there at all at its end.
+    """One bucket, in milli-cards: used on average over it; idle, fragmented and in total at its end.
 
     `fragment_milli` is the part of `idle_milli` on which none of the usual requests fits.
     """
@@ -47,7 +47,7 @@ class Sample:
 
 @dataclass(slots=True)
 class Meter:
-    """Feed it each change of what is handed out, and each end of a bucket."""
+    """Measures use: call `change` when the allocation changes, and `sample` at the end of each bucket."""
 
     grid: Grid
     demands: tuple[Demand, ...]
@@ -60,15 +60,15 @@ class Meter:
         self._since = self.grid.start
 
     def change(self, now: float, milli: int) -> None:
-        """From now on so much more is handed out."""
+        """From now on this much more is allocated."""
         self._area += self.used_milli * (now - self._since)
         self._since = now
         self.used_milli += milli
 
-    def look(self, now: float, cells: Cells, waiting: int) -> None:
-        """A bucket ends now."""
+    def sample(self, now: float, cells: Cells, waiting: int) -> None:
+        """Record a sample for the bucket that ends now."""
         self.change(now, 0)
-        models = by_model(cells, self.demands)
+        models = use_by_model(cells, self.demands)
         idle = sum(model.idle_milli for model in models)
         used = sum(model.used_milli for model in models)
         fragments = sum(model.fragment_milli for model in models)
@@ -77,7 +77,7 @@ class Meter:
         self._area = 0.0
 
 
-def usual(tasks: Iterable[Task]) -> tuple[Demand, ...]:
+def usual_demands(tasks: Iterable[Task]) -> tuple[Demand, ...]:
     """The most frequent request classes with cards, until they cover 95 % of such tasks (as for the typical mix)."""
     counts = Counter(demand_of(task) for task in tasks if task.gpu is not None)
     total, covered, chosen = counts.total(), 0, []

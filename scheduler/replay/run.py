@@ -1,9 +1,8 @@
 """One replay: arrivals, passes, ends and evictions in order of time.
 
-A pass runs when something has happened, at most once per `pass_every_s` (less often over
-a long queue), and while somebody waits at least once per
-`look_again_s` (a task may become evictable without anything happening). Victims of pre-emption save during the notice,
-lose nothing, and queue again first; each new start spends its start-up again.
+A pass runs after an event, at most once per `pass_every_s` (less often over a long queue), and while tasks wait at
+least once per `look_again_s` (a task may become evictable without any event). Victims of pre-emption save during the
+notice, lose no work and are requeued at the front; each new start repeats the start-up time.
 """
 
 import heapq
@@ -26,20 +25,20 @@ Decider = Callable[[Engine, Sequence[Task], float, Promises], Plan]
 Progress = Callable[[float], None]
 
 
-class Kind(IntEnum):
-    """In the order in which things of one instant happen."""
+class EventKind(IntEnum):
+    """Kinds of events, in the order in which those of one instant are handled."""
 
     END = 0
     EVICT = 1
     GIVE_UP = 2
     ARRIVE = 3
     PASS = 4
-    LOOK = 5
+    SAMPLE = 5
 
 
 @dataclass(slots=True)
-class Live:
-    """A task in the replay. `left_s` is what it has still to run, `ran_s` what it has run."""
+class ReplayedTask:
+    """A task in the replay. `left_s` is its remaining run time, `ran_s` the time it has run."""
 
     arrival: Arrival
     arrived_at: float
@@ -55,7 +54,7 @@ class Live:
     on_cards: bool = False
 
     def stop(self, now: float, *, ended: bool = False) -> int:
-        """It leaves its cards; the milli-cards that are free again."""
+        """Take the task off its cards; returns the milli-cards that are free again."""
         held = now - self.started_at
         ran = self.left_s if ended else min(self.left_s, max(0.0, held - self.arrival.startup_s))
         self.left_s -= ran
@@ -74,7 +73,7 @@ class Live:
 
 @dataclass(slots=True)
 class Replay:
-    """The state of one replay. It stops at `stop_at`, or where nothing is left to happen."""
+    """The state of one replay. It stops at `stop_at`, or when no event is left."""
 
     engine: Engine
     decide: Decider | None  # None: the platform's own rule
@@ -88,69 +87,69 @@ class Replay:
     thin_after: float = math.inf
     look_again_s: float = math.inf
     progress: Progress | None = None
-    live: dict[str, Live] = field(default_factory=dict)
+    live: dict[str, ReplayedTask] = field(default_factory=dict)
     waiting: dict[str, Task] = field(default_factory=dict)
-    events: list[tuple[float, Kind, str, int]] = field(default_factory=list)
+    events: list[tuple[float, EventKind, str, int]] = field(default_factory=list)
     records: list[Record] = field(default_factory=list)
     withdrawn: list[Record] = field(default_factory=list)
     passes: int = 0
     next_pass: float = -math.inf
-    something_happened: bool = False
+    pass_needed: bool = False
     promises: Promises = field(default_factory=dict)
 
     def run(self, arrivals: Iterable[Arrival]) -> None:
-        carried = [self._expect(arrival) for arrival in arrivals]
+        carried = [self._add_arrival(arrival) for arrival in arrivals]
         if any(carried):
             self._pass(self.start)
             self.next_pass = self.start
         if self.meter is not None:
             for bucket in range(self.meter.grid.buckets):
-                self._push(self.meter.grid.edge(bucket), Kind.LOOK, "")
+                self._push(self.meter.grid.edge(bucket), EventKind.SAMPLE, "")
         while self.events and self.events[0][0] <= self.stop_at:
             now = self.events[0][0]
             while self.events and self.events[0][0] == now:
                 _, kind, task_id, run = heapq.heappop(self.events)
-                self._happen(now, kind, task_id, run)
+                self._handle(now, kind, task_id, run)
             self._maybe_pass(now)
             if self.progress is not None:
                 self.progress(now)
 
-    def _expect(self, arrival: Arrival) -> bool:
-        """Take note of a task; True where it is there from the first moment, before all others."""
+    def _add_arrival(self, arrival: Arrival) -> bool:
+        """Add an arrival; True if the task is there from the start, before all others."""
         task = arrival.task
         at = max(task.submitted_at, self.start)
-        self.live[task.id] = Live(arrival, at, arrival.run_s)
+        self.live[task.id] = ReplayedTask(arrival, at, arrival.run_s)
         if arrival.carried:
             self._enqueue(replace(task, requeued=True))
             return True
-        self._push(at, Kind.ARRIVE, task.id)
+        self._push(at, EventKind.ARRIVE, task.id)
         if arrival.gives_up_s is not None:
-            self._push(at + arrival.gives_up_s, Kind.GIVE_UP, task.id)
+            self._push(at + arrival.gives_up_s, EventKind.GIVE_UP, task.id)
         return False
 
-    def _push(self, at: float, kind: Kind, task_id: str, run: int = 0) -> None:
+    def _push(self, at: float, kind: EventKind, task_id: str, run: int = 0) -> None:
         if at < math.inf:
             heapq.heappush(self.events, (at, kind, task_id, run))
 
-    def _happen(self, now: float, kind: Kind, task_id: str, run: int) -> None:
-        if kind is Kind.LOOK:
+    def _handle(self, now: float, kind: EventKind, task_id: str, run: int) -> None:
+        if kind is EventKind.SAMPLE:
             if self.meter is not None:
-                self.meter.look(now, self.engine.cells, len(self.waiting))
+                self.meter.sample(now, self.engine.cells, len(self.waiting))
             return
-        if kind is Kind.ARRIVE:
+        if kind is EventKind.ARRIVE:
             self._enqueue(self.live[task_id].arrival.task)
-        elif kind is Kind.GIVE_UP:
+        elif kind is EventKind.GIVE_UP:
             self._give_up(now, task_id)
-        elif run != (self.passes if kind is Kind.PASS else self.live[task_id].run):
-            return  # of a pass or a start that is history
-        elif kind is not Kind.PASS:
-            self._leave(now, task_id, ended=kind is Kind.END)
-        self.something_happened = True
+        elif run != (self.passes if kind is EventKind.PASS else self.live[task_id].run):
+            return  # the event belongs to an earlier pass or start
+        elif kind is not EventKind.PASS:
+            self._stop_task(now, task_id, ended=kind is EventKind.END)
+        self.pass_needed = True
 
     def _enqueue(self, task: Task) -> None:
-        known = self.history.estimate(task) if self.history is not None else None
+        known = self.history.predict(task) if self.history is not None else None
         if known is not None:
-            task = replace(task, estimate_p50_s=known[0], estimate_p90_s=known[1])
+            task = replace(task, estimate_p50_s=known.p50_s, estimate_p90_s=known.p90_s, unproven=known.unproven)
         self.waiting[task.id] = task
 
     def _give_up(self, now: float, task_id: str) -> None:
@@ -159,43 +158,43 @@ class Replay:
             del self.waiting[task_id]
             self.withdrawn.append(live.record(now, Fate.WITHDRAWN))
 
-    def _leave(self, now: float, task_id: str, ended: bool) -> None:
+    def _stop_task(self, now: float, task_id: str, ended: bool) -> None:
         live, task = self.live[task_id], self.live[task_id].arrival.task
         self.engine.end(task_id)
         live.run += 1
-        self._handed_out(task, now, -live.stop(now, ended=ended))
+        self._record_use(task, now, -live.stop(now, ended=ended))
         if not ended:
             live.evictions += 1
             self._enqueue(replace(task, requeued=True))
             return
         if self.history is not None:
-            self.history.ended(task, live.ran_s)
+            self.history.record(task, live.ran_s)
         self.records.append(live.record(now, Fate.ENDED))
 
-    def _handed_out(self, task: Task, now: float, milli: int) -> None:
+    def _record_use(self, task: Task, now: float, milli: int) -> None:
         self.use.change(task.organisation, now, milli)
         if self.meter is not None:
             self.meter.change(now, milli)
 
     def _maybe_pass(self, now: float) -> None:
-        if not self.something_happened or not self.waiting or now >= self.stop_at:
+        if not self.pass_needed or not self.waiting or now >= self.stop_at:
             return
         if now < self.next_pass:
-            self._push(self.next_pass, Kind.PASS, "", self.passes)
+            self._push(self.next_pass, EventKind.PASS, "", self.passes)
         else:
             self._pass(now)
-        self.something_happened = False
+        self.pass_needed = False
 
     def _pass(self, now: float) -> None:
         self.next_pass = now + self.pass_every_s * (1 + len(self.waiting) / self.thin_after)
         self.passes += 1
-        plan = self._decided(list(self.waiting.values()), now)
+        plan = self._plan(list(self.waiting.values()), now)
         self.promises = {wait.task_id: wait.reserved_nodes for wait in plan.waits if wait.reserved_nodes}
         self._carry_out(plan, now)
         if self.waiting and self.stop_at < math.inf:
-            self._push(now + self.look_again_s, Kind.PASS, "", self.passes)
+            self._push(now + self.look_again_s, EventKind.PASS, "", self.passes)
 
-    def _decided(self, waiting: Sequence[Task], now: float) -> Plan:
+    def _plan(self, waiting: Sequence[Task], now: float) -> Plan:
         if self.decide is not None:
             return self.decide(self.engine, waiting, now, self.promises)
         return self.engine.plan(waiting, now, self.use.queues(now), rules=self.rules, promised=self.promises)
@@ -211,21 +210,21 @@ class Replay:
             taken = sum(piece.core_milli for piece in member.slices)
             milli[member.task.id] = milli.get(member.task.id, 0) + taken
         for task_id, gpu_milli in milli.items():
-            self._begin(task_id, gpu_milli, now)
+            self._start_task(task_id, gpu_milli, now)
         for victim in plan.preempts:
-            self.engine.leaving(victim.task_id, victim.for_task_id)
-            self._push(now + self.rules.notice_s, Kind.EVICT, victim.task_id, self.live[victim.task_id].run)
+            self.engine.mark_leaving(victim.task_id, victim.for_task_id)
+            self._push(now + self.rules.notice_s, EventKind.EVICT, victim.task_id, self.live[victim.task_id].run)
 
-    def _begin(self, task_id: str, gpu_milli: int, now: float) -> None:
+    def _start_task(self, task_id: str, gpu_milli: int, now: float) -> None:
         live = self.live[task_id]
         del self.waiting[task_id]
         live.started_at, live.gpu_milli, live.on_cards = now, gpu_milli, True
         live.first_start = min(live.first_start, now)
-        self._handed_out(live.arrival.task, now, gpu_milli)
-        self._push(now + live.arrival.startup_s + live.left_s, Kind.END, task_id, live.run)
+        self._record_use(live.arrival.task, now, gpu_milli)
+        self._push(now + live.arrival.startup_s + live.left_s, EventKind.END, task_id, live.run)
 
     def close(self) -> list[Record]:
-        """Stop here: the records of what has not ended, in order of arrival."""
+        """Stop the replay and return the records of unfinished tasks, in order of arrival."""
         now, left = self.stop_at, list(self.withdrawn)
         gone = {record.task.id for record in (*self.records, *self.withdrawn)}
         for task_id, live in self.live.items():

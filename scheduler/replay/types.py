@@ -1,4 +1,4 @@
-"""What goes into a replay and what comes out of it. Times in seconds on the caller's clock."""
+"""Input and outcome of a replay. Times in seconds on the caller's clock."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -11,9 +11,9 @@ from scheduler.types import Task
 class Arrival:
     """A task and how long it really runs. It arrives at `task.submitted_at`, or at the replay's start if that is later.
 
-    `run_s` is infinite where nobody has seen its end: once started it stays. Each start spends `startup_s` on the cards
-    before the run begins or goes on. `gives_up_s`: it was withdrawn when it had not started so long after its arrival.
-    `carried`: it was on its cards when the replay's span began; `run_s` is what it had left, and its wait is history.
+    `run_s` is infinite if its end was not observed: once started it stays. Each start spends `startup_s` on the cards
+    before the run begins or continues. `gives_up_s`: it is withdrawn if it has not started this long after its arrival.
+    `carried`: it was on its cards when the replay's span began; `run_s` is its remaining time, and its wait is over.
     """
 
     task: Task
@@ -34,11 +34,11 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What became of one task. `started_at` is the first start (infinite where there was none), `ended_at` when it left
-    or the replay stopped.
+    """The outcome of one task. `started_at` is the first start (infinite if there was none), `ended_at` when it left or
+    the replay stopped.
 
     `ran_s`: seconds that its program ran, without start-ups: what a meter counts. `held_gpu_s`: GPU-seconds of the
-    cards that it held, start-ups included. Both end with the replay. `spans`: from when to when it was on its cards.
+    cards that it held, including start-ups. Both stop with the replay. `spans`: (from, to) of its times on cards.
     """
 
     task: Task
@@ -54,7 +54,7 @@ class Record:
 
     @property
     def wait_s(self) -> float:
-        """Until its first start; until it gave up or the replay stopped where there was none: then a lower bound."""
+        """The wait until the first start; if there was none, until it gave up or the replay stopped: a lower bound."""
         return min(self.started_at, self.ended_at) - self.arrived_at
 
     @property
@@ -66,7 +66,7 @@ class Record:
 class Report:
     """The replay's outcome. `records` ended, in that order; `unfinished` did not, in order of arrival.
 
-    `busy_gpu_s` is GPU-seconds handed out, `span_s` first arrival to last end, or the span that was asked for.
+    `busy_gpu_s` is allocated GPU-seconds, `span_s` the time from first arrival to last end, or the requested span.
     """
 
     records: tuple[Record, ...]

@@ -1,4 +1,4 @@
-"""Recent use of each organisation in replayed time, as the platform keeps it in real time.
+"""Recent use of each organisation in replayed time, as the platform tracks it in real time.
 
 For a constant rate r over an interval t with half-life H: use' = use * f + r * H / ln 2 * (1 - f), f = 2^(-t/H).
 """
@@ -12,8 +12,8 @@ from scheduler.types import Queue, QueueLevel
 
 
 @dataclass(slots=True)
-class Use:
-    """GPU-milli-seconds, faded up to `at`, and the milli-cards held since then."""
+class DecayedUse:
+    """GPU-milli-seconds, decayed up to `at`, and the milli-cards held since then."""
 
     gpu_milli_s: float
     at: float
@@ -26,15 +26,15 @@ class Use:
 
 
 class RecentUse:
-    """The queues with each organisation's use brought up to date, or as they are where it is not kept.
+    """The queues with each organisation's use updated, or unchanged if `kept` is False.
 
-    Organisations without a queue are not followed.
+    Use of organisations without a queue is not tracked.
     """
 
     def __init__(self, queues: Sequence[Queue], start: float, *, kept: bool) -> None:
         self._queues = tuple(queues)
         followed = [q for q in queues if kept and q.level is QueueLevel.ORGANISATION]
-        self._use = {q.id: Use(q.decayed_usage, start) for q in followed}
+        self._use = {q.id: DecayedUse(q.decayed_usage, start) for q in followed}
 
     def change(self, organisation: str, now: float, milli: int) -> None:
         use = self._use.get(organisation)

@@ -4,6 +4,8 @@ from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
+from apps.billing.changes.proposals import CreditLimit
+from apps.billing.changes.services import submit
 from apps.billing.models import Budget, Statement, TopUpOrder
 from apps.billing.months import Month
 from apps.billing.payments import proofs, recharge_review
@@ -27,6 +29,8 @@ def money_values(world: World, secret: str) -> dict[str, Any]:
     clerk = platform_actor(make_staff(PlatformRole.FINANCE))
     with acting(clerk):
         asked = recharge_review.recharge(clerk, organisation_id=whose, amount_fen=90_000_000, reference=secret)
+        change = submit(clerk, CreditLimit(whose, 90_000_000)).request
+        assert change is not None
         proof = proofs.add_proof(clerk, organisation_id=whose, reference=secret, name=f"{secret}.pdf", content=PDF)
         order = TopUpOrder.objects.create(
             organisation=world.organisation,
@@ -42,7 +46,13 @@ def money_values(world: World, secret: str) -> dict[str, Any]:
         documents = {**alipay, **document_values(world, secret), "prepaid_order_id": prepaid_order_id(world, secret)}
         documents |= voucher_values(world, clerk, secret)
     ids = {**documents, "budget_id": budget.pk, "statement_id": _statement(world, clerk).pk, "position": 1}
-    return {**ids, "recharge_request_id": asked.pk, "proof_id": proof.pk, "out_trade_no": order.out_trade_no}
+    return {
+        **ids,
+        "change_request_id": change.pk,
+        "recharge_request_id": asked.pk,
+        "proof_id": proof.pk,
+        "out_trade_no": order.out_trade_no,
+    }
 
 
 def _statement(world: World, clerk: Actor) -> Statement:

@@ -9,6 +9,7 @@ from rest_framework.mixins import ListModelMixin
 
 from tests.architecture.routes import Route, own_routes
 from tests.architecture.test_sweep import Scene, scene  # noqa: F401  a fixture
+from tests.searching import some
 
 
 def unsigned(text: str) -> str:
@@ -44,11 +45,12 @@ def lists() -> list[Route]:
     return [route for route in own_routes() if route.path.startswith("/api/") and is_list(route)]
 
 
+@pytest.mark.sweep
 def test_no_list_takes_a_cursor_that_it_did_not_give(scene: Scene, lists: list[Route]) -> None:  # noqa: F811
     """And each goes on from its own, whatever has been deleted in between."""
     assert len(lists) > 40
     reached = 0
-    for route in lists:
+    for route in some(lists):
         url = route.url(scene.values)
         who = "staff" if "/console/" in url else "owner"
         query = {"from": 1, "to": 1} if route.path.endswith("/compare/") else {}
@@ -61,7 +63,7 @@ def test_no_list_takes_a_cursor_that_it_did_not_give(scene: Scene, lists: list[R
             assert answer.headers["Content-Type"] == "application/problem+json"
             assert answer.json()["code"]
         _follow(scene.clients[who], url, {**query, "page_size": 1})
-    assert reached > 35, reached
+    assert reached >= len(some(range(36))), reached
 
 
 def _follow(client: Any, url: str, query: dict[str, Any]) -> None:

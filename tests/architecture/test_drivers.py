@@ -13,12 +13,15 @@ ROOT = Path(__file__).parents[2]
 DRIVERS = ROOT / "apps/workloads/drivers"
 NAMES = {path.parent.name for path in DRIVERS.glob("*/driver.py")}
 CONCRETE = tuple(f"apps.workloads.drivers.{name}" for name in sorted(NAMES))
+OCI = "the manifests and the client of registries, which machines without a container engine bring along"
 # Whose very purpose one driver is, with the reason.
 ALLOWED = {
     "apps/workloads/nodes.py": "the composition root",
     "apps/workloads/hardware/agent_api.py": "the door at which the remote driver's agents join and report",
     "apps/workloads/hardware/simulation.py": "the figures of hardware that the simulated driver makes up",
     "apps/clusters/services/joining.py": "the rows of machines that join as the remote driver's",
+    "apps/registry/platforms.py": OCI,
+    **{f"apps/registry/distribution/{name}.py": OCI for name in ("client", "documents", "events", "services")},
     "apps/clusters/services/simulation.py": "the rows of hardware that only the simulated driver has",
 }
 SOURCES = sorted(

@@ -10,7 +10,7 @@ from apps.workloads import kinds
 
 HOUSE = Path(__file__).parents[2]
 # Of each kind its app and its templates; what is composed of all of them stands in `plstack`.
-FOLDERS = {"envs", "training"}
+FOLDERS = {"builds", "envs", "training"}
 NEIGHBOURS = sorted(
     path for path in (HOUSE / "apps").iterdir() if path.is_dir() and path.name not in {*FOLDERS, "__pycache__"}
 )
@@ -31,9 +31,14 @@ ALLOWED: Mapping[str, Mapping[str, str]] = {
         "TRAINING_VIEW": OVERVIEW,
         "TRAINING_MANAGE_ALL": OVERVIEW,
         "TRAINING_SUBMIT": OVERVIEW,
+        "ENVIRONMENTS_USE": OVERVIEW,
     },
-    "templates/registry/cells/actions.html": {"envs:…": "An image's row offers to make an environment of it."},
-    "templates/portal/overview.html": {"training:…": OVERVIEW},
+    "templates/registry/list.html": {"builds:…": "The list of images leads to where one is built."},
+    "templates/registry/cells/actions.html": {
+        "envs:…": "An image's row offers to make an environment of it.",
+        "builds:…": "And to build one of it that has what environments need.",
+    },
+    "templates/portal/overview.html": {"training:…": OVERVIEW, "envs:…": OVERVIEW},
     "templates/portal/parts/runs.html": {"training:…": OVERVIEW},
     "templates/portal/parts/run.html": {"training:…": OVERVIEW},
     "templates/portal/parts/free.html": {"training:…": OVERVIEW},

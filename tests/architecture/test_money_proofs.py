@@ -13,25 +13,30 @@ ROOT = Path(__file__).resolve().parents[2]
 BILLING = "apps.billing"
 # What a death cannot leave half done in a way that anybody pays for, with why no kill point is spent on it.
 ELSEWHERE = {
+    "adjustments.services.post_adjustment": "in the transaction of recharge_review.adjust, which is killed",
     "arrears.services.set_arrears_terms": "one row of terms with its entry in the log",
     "budgets.services.create_budget": "warns only",
     "budgets.services.update_budget": "warns only",
     "budgets.services.delete_budget": "warns only",
     "caps.services.set_cap": "one row with its entry in the log",
     "prices.packages.services.update_package": "a name and a switch with their entry in the log",
+    "changes.services.try_out": "undoes whatever it has done",
+    "changes.services.why_second": "locks a row and writes nothing",
+    "changes.services.offer_package": "a package and its first price, each of which is killed by itself",
     "holds.services.hold_for_start": "in the transaction of the start, which tests/workloads kills",
     "holds.services.release_hold": "in the transaction of the end, which tests/workloads kills",
     "invoices.titles.remove_title": "one row with its entry in the log",
     "ledger.services.post_once": "the movement itself: every kill point of money passes through it",
     "prepaid.services.set_renewal": "one row with its entry in the log",
+    "recharges.received.keep_received": "one row with its entry in the log",
     "recharges.services.set_credit_limit": "one row with its entry in the log",
-    "payments.alipay.refunds.adopt": "in the transaction of take_out",
-    "requests.services.restrict": "moves nothing",
+    "payments.alipay.refunds.adopt": "in the transaction of book_refund",
+    "requests.services.restrict_packages": "moves nothing",
     "requests.services.set_needs_review": "moves nothing",
     "requests.services.request_package": "moves nothing",
     "requests.services.withdraw_request": "moves nothing",
     "requests.services.revoke_approval": "moves nothing",
-    "payments.reconciliation.comparing.planned": "an empty row of a day",
+    "payments.reconciliation.comparing.ensure_day": "an empty row of a day",
     "exports.states.fail": "in the transaction of the worker that tells of it, which is killed",
 }
 

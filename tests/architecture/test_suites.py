@@ -42,11 +42,22 @@ def marks_of(function: ast.FunctionDef) -> set[str]:
 
 
 def test_no_folder_falls_between_the_suites() -> None:
-    left_out = {word.removeprefix("--ignore=") for word in SUITES["quick"] if word.startswith("--ignore=")}
-    assert left_out == {word for name in ("processes", "contract", "soak") for word in SUITES[name] if word in left_out}
-    assert {*PROCESSES, *CONTRACT, *SOAK} == left_out
-    assert "tests" in SUITES["quick"]
-    assert "tests" in SUITES["properties"]
+    assert left_out("quick") == {*PROCESSES, *CONTRACT, *SOAK}
+    assert left_out("processes") == {*CONTRACT, *SOAK} <= {*SUITES["contract"], *SUITES["soak"]}
+    assert all("tests" in SUITES[name] for name in ("quick", "properties", "processes"))
+
+
+def left_out(suite: str) -> set[str]:
+    return {word.removeprefix("--ignore=") for word in SUITES[suite] if word.startswith("--ignore=")}
+
+
+def test_what_starts_programs_is_in_one_of_the_two_suites(request: pytest.FixtureRequest) -> None:
+    quick, processes = (SUITES[name][SUITES[name].index("-m") + 1] for name in ("quick", "processes"))
+    assert quick.endswith("and not programs")
+    assert processes.endswith("and programs")
+    for item in request.session.items:
+        if any(item.path.is_relative_to(TESTS.parent / folder) for folder in PROCESSES):
+            assert item.get_closest_marker("programs"), item.nodeid
 
 
 def test_each_search_has_more_examples_in_the_properties_suite(modules: Modules) -> None:

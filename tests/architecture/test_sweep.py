@@ -21,7 +21,10 @@ from apps.envs.models import Snapshot
 from apps.envs.services import create as environments
 from apps.notifications.models import Notice, Webhook, WebhookDelivery
 from apps.notifications.services import notify_user
-from apps.registry.models import Image
+from apps.registry.models import Image, ImageManifest, ImageRepository, ImageTag
+from apps.secrets import services as secrets
+from apps.secrets.choices import Scope
+from apps.secrets.services import NewSecret
 from apps.tenants.choices import Role
 from apps.tenants.models import ApiToken, Membership, Organisation, SshKey
 from apps.training import services as training
@@ -44,6 +47,7 @@ from tests.builders import (
     unique,
     unknown_id,
 )
+from tests.builds.kit import build
 from tests.searching import some
 
 SSH_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAICFo/k5LU8863u66YC9eUO2170QduohPURkQnbLa/dcz"
@@ -99,11 +103,21 @@ def _run(world: World) -> Run:
         return training.submit(actor, request)
 
 
+def _build(world: World) -> dict[str, Any]:
+    reference = f"registry.lab/team/box@sha256:{'a' * 64}"
+    with acting(platform()):
+        words = {"description_en": "x", "description_zh": "x"}
+        Image.objects.create(key=unique("box"), name="box", reference=reference, **words)
+    text = f"FROM {reference}\nRUN echo {SECRET}\n"
+    return {"build_id": build(world, text, name=f"{SECRET}-image", actor=actor_of(world.alice)).pk}
+
+
 def _values(world: World, run: Run) -> dict[str, Any]:
     """What stands for each name in a path. A new name has to be taught here."""
     return {
         "run_id": run.pk,
         **_environment(world),
+        **_build(world),
         "workload_id": run.workload_id,
         "organisation_id": world.organisation.pk,
         "node_id": world.node.pk,
@@ -118,8 +132,10 @@ def _values(world: World, run: Run) -> dict[str, Any]:
         "transfer_id": _top_up(world).pk,
         **_credentials(world),
         **_webhook(world),
+        **_secret(world),
         **people_values(world, SECRET),
         **storage_values(world, SECRET),
+        **_repository(world),
         "scenario_id": unknown_id(),
         "trace_id": unknown_id(),
         **money_values(world, SECRET),
@@ -151,6 +167,17 @@ def _environment(world: World) -> dict[str, Any]:
     return {"environment_id": made.pk, "snapshot_id": snapshot.pk, "image_id": _image(world).pk, "port": "jupyter"}
 
 
+def _repository(world: World) -> dict[str, Any]:
+    """One with a pushed image in it."""
+    of_victim = {"organisation": world.organisation}
+    row = ImageRepository.objects.create(**of_victim, owner=world.alice, name=f"lab/{unique(SECRET.lower())}")
+    manifest = ImageManifest.objects.create(
+        **of_victim, repository=row, digest=f"sha256:{'0' * 64}", media_type="", size=1, platform="linux/amd64"
+    )
+    tag = ImageTag.objects.create(**of_victim, repository=row, manifest=manifest, name=SECRET)
+    return {"repository_id": row.pk, "tag_id": tag.pk}
+
+
 def _credentials(world: World) -> dict[str, Any]:
     """The victim's API token, SSH key, sign-in and connected account."""
     token = ApiToken.objects.create(user=world.alice, name=f"{SECRET} token", digest=unique("digest"))
@@ -176,6 +203,13 @@ def _webhook(world: World) -> dict[str, Any]:
             organisation=world.organisation, webhook=hook, kind="run.failed", data={"name": SECRET}, give_up_at=db_now()
         )
     return {"webhook_id": hook.pk, "delivery_id": delivery.pk}
+
+
+def _secret(world: World) -> dict[str, Any]:
+    """A secret of the victim's own."""
+    with acting(actor_of(world.alice, world.organisation)) as actor:
+        new = NewSecret(Scope.PERSONAL, "HF_TOKEN", f"{SECRET} value", f"{SECRET} token")
+        return {"secret_id": secrets.create(actor, new).pk}
 
 
 def _notice(world: World) -> Notice:

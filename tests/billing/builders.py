@@ -6,6 +6,8 @@ from decimal import Decimal
 from itertools import count
 from uuid import UUID, uuid4
 
+from django.db import transaction
+
 from apps.billing import services
 from apps.billing.choices import AccountKind, TransferKind
 from apps.billing.ledger.services import organisation_account, platform_account
@@ -87,6 +89,7 @@ class Run:
     workload_id: UUID = field(default_factory=uuid4)
     session_id: UUID = field(default_factory=uuid4)
 
+    @transaction.atomic
     def hold(self) -> Hold:
         return services.hold_for_start(
             self.actor,

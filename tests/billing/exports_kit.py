@@ -9,7 +9,7 @@ from django.test import Client
 from apps.billing.export_choices import ExportFormat, ExportKind
 from apps.billing.exports import services as exports
 from apps.billing.exports import working
-from apps.billing.exports.wanted import Wanted
+from apps.billing.exports.wanted import ExportSpec
 from apps.billing.models import Export
 from apps.common.scoping import acting
 from apps.tenants.choices import Role
@@ -41,14 +41,14 @@ def made(world: World, kind: ExportKind, format: ExportFormat = ExportFormat.CSV
     """An export that a worker has dealt with."""
     actor = actor_of(user or world.alice, world.organisation)
     with acting(actor):
-        asked = exports.ask(actor, wanted=Wanted(kind, format))
+        asked = exports.request_export(actor, wanted=ExportSpec(kind, format))
     worked()
     return fresh(asked)
 
 
 def worked() -> int:
     with acting(platform()):
-        return working.work()
+        return working.write_due_exports()
 
 
 def fresh(export: Export) -> Export:

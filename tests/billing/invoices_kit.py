@@ -45,9 +45,9 @@ def issued(world: World, clerk: User, amount_fen: int = 40_000, number: str = NU
         return invoicing.issue(actor, invoice_id=found.pk, given=given)
 
 
-def room(organisation: Organisation) -> reads.Room:
+def room(organisation: Organisation) -> reads.Headroom:
     with acting(platform()):
-        return reads.room_of(organisation.pk)
+        return reads.headroom_of(organisation.pk)
 
 
 def give_back(organisation: Organisation, fen: int) -> None:

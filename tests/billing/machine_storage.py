@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, rule
 
 from apps.billing.models import MeterSession, UsageSlice
 from apps.billing.prices.discounts.services import set_discount
-from apps.billing.storage.services import Stored, meter_storage, set_storage_price
+from apps.billing.storage.services import StoredItem, meter_storage, set_storage_price
 from apps.common.actor import Actor
 from apps.common.errors import Conflict
 from tests.billing.builders import PLATFORM
@@ -69,7 +69,7 @@ class StorageSteps(RuleBasedStateMachine):
     def look_at_storage(self) -> None:
         owners = zip(self.labs, self.people, strict=True)
         things = [
-            Stored(shelf.id, lab.organisation.pk, owner.user_id or 0, "shelf", shelf.gib)
+            StoredItem(shelf.id, lab.organisation.pk, owner.user_id or 0, "shelf", shelf.gib)
             for lab, owner in owners
             for shelf in lab.shelves
             if shelf.gib

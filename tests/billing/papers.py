@@ -18,7 +18,7 @@ from apps.billing.invoices import requesting as invoices
 from apps.billing.invoices import titles as invoice_titles
 from apps.billing.invoices.issuing import Issue
 from apps.billing.invoices.requesting import InvoiceRequest
-from apps.billing.invoices.selectors import Room, excesses, room_of
+from apps.billing.invoices.selectors import Headroom, excesses, headroom_of
 from apps.billing.models import Account, Invoice, Statement
 from apps.billing.months import Month
 from apps.billing.statements import services as statements
@@ -35,7 +35,7 @@ from tests.billing.test_statements_add_up import World, bill_of, moved, wallet_o
 S, Stage = StatementState, InvoiceState
 MINUTE = timedelta(minutes=1)
 WAITS = (0, 7, 600, 6000, 15_000)
-HAPPENS = ("top_up", "voucher", "run", "seen", "close", "close", "credit", "rate", "rate", "give_back")
+HAPPENS = ("top_up", "voucher", "run", "seen", "close", "close", "credit", "rate", "rate", "give_back", "adjust")
 # What each act on a statement and on an invoice wants to find; a repeated one finds its own work and changes nothing.
 ON_STATEMENTS = {"review": {S.DRAFT, S.REVIEWED}, "issue": {S.REVIEWED, S.ISSUED}, "reopen": {S.REVIEWED}}
 ON_INVOICES = {
@@ -183,7 +183,7 @@ class PaperMachine(RuleBasedStateMachine):
     def no_more_is_invoiced_than_was_paid(self) -> None:
         """But for what was given back afterwards, of which staff are told."""
         claimed = self.claimed()
-        assert room_of(self.lab.pk) == Room(self.paid, claimed, self.claimed(Stage.ISSUED))
+        assert headroom_of(self.lab.pk) == Headroom(self.paid, claimed, self.claimed(Stage.ISSUED))
         assert sum(each.excess_fen for each in excesses(PLATFORM)) == max(claimed - self.paid, 0)
 
     @invariant()

@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 from apps.billing.choices import PrepaidEnd, Term
 from apps.billing.models import Package, PrepaidOrder
-from apps.billing.prepaid.services import Wanted, order
+from apps.billing.prepaid.services import OrderSpec, order
 from apps.billing.prepaid.term_prices import set_term_price
 from apps.common.actor import Actor
 from apps.tenants.models import Organisation
@@ -29,9 +29,9 @@ READERS = (
     "prepaid.seats",
     "metering.covering",
     "funds.quotes",
-    "prices.packages.selectors",
     "prices.own",
 )
+WITHIN = "prices.packages.selectors"  # reads the clock within its statement
 _serial = count(1)
 
 
@@ -54,6 +54,7 @@ def clock_at(at: datetime = MONTH_END) -> Iterator[Clock]:
     with ExitStack() as stack:
         for name in READERS:
             stack.enter_context(patch(f"apps.billing.{name}.db_now", clock))
+        stack.enter_context(patch(f"apps.billing.{WITHIN}.db_now_within", clock))
         yield clock
 
 
@@ -80,7 +81,7 @@ def buy(
     at_end: PrepaidEnd = PrepaidEnd.HOURLY,
     key: str = "",
 ) -> PrepaidOrder:
-    wanted = Wanted(
+    wanted = OrderSpec(
         package_id=package.pk,
         term=term,
         key=key or f"key-{next(_serial)}",

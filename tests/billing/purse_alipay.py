@@ -9,7 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from apps.billing.choices import RefundStatus, TopUpStatus
 from apps.billing.models import TopUpOrder, TopUpRefund
 from apps.billing.payments.alipay import notices, orders, refunds
-from apps.billing.payments.alipay.client import Unknown
+from apps.billing.payments.alipay.client import OutcomeUnknown
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, InsufficientFunds, Unavailable
 from apps.common.scoping import acting
@@ -62,7 +62,7 @@ class AlipaySteps(RuleBasedStateMachine):
 
     def tell_of(self, order: TopUpOrder, how: str, fault: str) -> None:
         if how == "notice":
-            orders.told(notices.read(form(self.gateway.notice(order.out_trade_no)), self.gateway.settings()))
+            orders.handle_notice(notices.read(form(self.gateway.notice(order.out_trade_no)), self.gateway.settings()))
             return
         self.gateway.faults[:] = [fault] if fault else []
         try:
@@ -72,7 +72,7 @@ class AlipaySteps(RuleBasedStateMachine):
                     orders.cancel(self.owner, order)
             else:
                 orders.refresh(order)
-        except (Unknown, Unavailable, orders.Mismatch):
+        except (OutcomeUnknown, Unavailable, orders.Mismatch):
             pass
         finally:
             self.gateway.faults.clear()

@@ -16,7 +16,7 @@ from apps.billing.choices import AccountKind, RechargeKind, RequestState, Transf
 from apps.billing.days import billing_day
 from apps.billing.ledger.selectors import voucher_drift
 from apps.billing.models import Account, PrepaidOrder, RatingRun, RechargeRequest, Voucher
-from apps.billing.payments import recharge_review
+from apps.billing.payments import proofs, recharge_review
 from apps.billing.periods import day_end, days_between, earned_after, used_by
 from apps.billing.prepaid.changes import give_back
 from apps.billing.prepaid.earning import recognise_due
@@ -97,6 +97,7 @@ class PurseMachine(AlipaySteps):
     @rule(slip=st.sampled_from("ab"))
     def ask_recharge(self, slip: str) -> None:
         lab = self.lab.pk
+        proofs.add_proof(self.staff[0], organisation_id=lab, reference=slip, name="slip.pdf", content=b"%PDF-1.7 slip")
         recharge_review.recharge(self.staff[0], organisation_id=lab, amount_fen=TWO_PEOPLES, reference=slip)
 
     @rule(pick=picks, second=st.integers(0, 1), yes=st.booleans())

@@ -1,6 +1,6 @@
 """Budgets: what counts against each, where it leads, and that every threshold is told once a month."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.urls import reverse
@@ -11,6 +11,7 @@ from apps.billing.budgets import services
 from apps.billing.budgets.services import BudgetSpec
 from apps.billing.choices import BudgetScope
 from apps.billing.models import Budget, BudgetAlert, Charge
+from apps.billing.months import Month
 from apps.common.clock import db_now
 from apps.common.errors import Denied, Invalid, NotFound
 from apps.common.scoping import acting
@@ -140,6 +141,23 @@ def test_the_forecast_goes_on_at_the_pace_of_the_last_days(world: World) -> None
         make_charged(world.organisation, world.alice, world.package, 7 * HOUR_S)
         tomorrow = reads.progress(world.organisation.pk, [budget], now=now + timedelta(days=1))[0]
     assert tomorrow.forecast_fen >= tomorrow.spent_fen
+
+
+def test_the_forecast_counts_what_burns_now(world: World) -> None:
+    """Two replicas at ¥3.60 an hour until the month ends, whatever the last days were like."""
+    everything = make(world, spec(100))
+    others = make(world, spec(100, name="days", scope=BudgetScope.TAG, tag="nights"))
+    now = datetime(2026, 11, 22, 4, tzinfo=UTC)
+    with acting(platform()):
+        price = world.package.prices.get()
+        run = Run(world.actor, price, opened=now - timedelta(hours=1), replicas=2).open()
+        found = reads.progress(world.organisation.pk, [everything, others], now=now)
+        burn = price.rate_fen_per_hour * 2
+        hours = (Month("2026-11").end - now) / timedelta(hours=1)
+        assert found[0].forecast_fen == found[0].spent_fen + int(burn * int(hours))
+        assert found[1].forecast_fen == 0, "what runs has no such tag"
+        run.close(timedelta(hours=1))
+        assert reads.progress(world.organisation.pk, [everything], now=now)[0].forecast_fen < found[0].forecast_fen
 
 
 def test_who_may_not_manage_money_makes_no_budget(world: World, bob: User) -> None:

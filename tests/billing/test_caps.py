@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from apps.audit.models import Entry
 from apps.billing import policy, services
 from apps.billing.caps.selectors import cap_of, spent_fen
-from apps.billing.caps.services import Capped, Near, least_fen
+from apps.billing.caps.services import CappedWorkload, NearCap, least_fen
 from apps.billing.choices import Term
 from apps.billing.models import Discount, SpendingCap
 from apps.billing.prepaid.changes import give_back
@@ -47,8 +47,8 @@ def run(lab: Organisation, alice: Actor) -> Run:
     return Run(alice, price_of(make_package(6000)))
 
 
-def capped(run: Run) -> Capped:
-    return Capped(run.workload_id, run.actor.organisation(), run.price.pk, run.label)
+def capped(run: Run) -> CappedWorkload:
+    return CappedWorkload(run.workload_id, run.actor.organisation(), run.price.pk, run.label)
 
 
 def cap(run: Run, fen: int | None) -> None:
@@ -56,7 +56,7 @@ def cap(run: Run, fen: int | None) -> None:
     SpendingCap.objects.filter(pk=run.workload_id).update(look_at=run.opened)
 
 
-def near(run: Run, after: timedelta) -> list[Near]:
+def near(run: Run, after: timedelta) -> list[NearCap]:
     run.seen(after)
     return services.near_caps(now=run.opened + after)
 
@@ -67,7 +67,7 @@ def test_it_is_found_before_it_is_reached_and_only_then(run: Run) -> None:
     assert near(run, MINUTE) == []
     assert SpendingCap.objects.get().look_at == NOON + 30 * MINUTE - policy.CAP_AHEAD
     assert near(run, 27 * MINUTE) == []
-    assert near(run, 28 * MINUTE) == [Near(run.workload_id, 3000, NOON + 30 * MINUTE)]
+    assert near(run, 28 * MINUTE) == [NearCap(run.workload_id, 3000, NOON + 30 * MINUTE)]
 
 
 def test_what_is_charged_and_what_is_not_yet_count_together(run: Run) -> None:
@@ -87,7 +87,7 @@ def test_earlier_attempts_count_and_what_waits_is_not_near(run: Run) -> None:
     assert services.near_caps(now=NOON + 40 * MINUTE) == []
     again = Run(run.actor, run.price, opened=NOON + 60 * MINUTE, workload_id=run.workload_id).open()
     assert near(again, 2 * MINUTE) == []
-    assert near(again, 3 * MINUTE) == [Near(run.workload_id, 3000, again.opened + 5 * MINUTE)]
+    assert near(again, 3 * MINUTE) == [NearCap(run.workload_id, 3000, again.opened + 5 * MINUTE)]
 
 
 def test_it_is_marked_once_and_a_new_cap_opens_it_again(run: Run) -> None:
@@ -140,7 +140,7 @@ def test_a_discount_makes_it_last_longer(lab: Organisation, alice: Actor) -> Non
         cap(run, 499)
     cap(run, 1500)
     assert near(run, 27 * MINUTE) == []
-    assert near(run, 28 * MINUTE) == [Near(run.workload_id, 1500, NOON + 30 * MINUTE)]
+    assert near(run, 28 * MINUTE) == [NearCap(run.workload_id, 1500, NOON + 30 * MINUTE)]
 
 
 def test_covered_time_does_not_count_and_is_watched_for_its_end(lab: Organisation, alice: Actor) -> None:
@@ -160,7 +160,7 @@ def test_covered_time_does_not_count_and_is_watched_for_its_end(lab: Organisatio
         assert near(run, covered + 7 * MINUTE) == []
         assert spent_fen(run.workload_id) == 700
         clock.on(minutes=1)
-        assert near(run, covered + 8 * MINUTE) == [Near(run.workload_id, 1000, order.covers_until + 10 * MINUTE)]
+        assert near(run, covered + 8 * MINUTE) == [NearCap(run.workload_id, 1000, order.covers_until + 10 * MINUTE)]
 
 
 def test_an_order_that_is_given_back_brings_it_near(lab: Organisation, alice: Actor) -> None:
@@ -217,7 +217,7 @@ def test_it_never_costs_more_than_the_cap_and_one_rating_interval(
         transaction.set_rollback(True)
 
 
-def _until_near(run: Run, rated: set[int], late: int, *, restarts: bool) -> tuple[Near, timedelta]:
+def _until_near(run: Run, rated: set[int], late: int, *, restarts: bool) -> tuple[NearCap, timedelta]:
     """Sweeps every 15 seconds, with ratings in between at any of them, until the cap is near."""
     for turn in range(2000):
         after = turn * SWEEP + late * SECOND

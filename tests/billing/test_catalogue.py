@@ -140,9 +140,9 @@ def test_a_price_that_was_the_lists_becomes_the_packages_own(platform: Actor) ->
     package = make_package("10")
     for item in (UnitItem.CPU, UnitItem.MEMORY):
         services.set_unit_price(PLATFORM, unit=Unit(item), rate_fen_per_hour=Decimal(1))
-    services.follow(PLATFORM, package_id=package.pk, follows=True)
+    services.follow_price_list(PLATFORM, package_id=package.pk, follows=True)
     listed = price_of(package)
-    services.follow(PLATFORM, package_id=package.pk, follows=False)
+    services.follow_price_list(PLATFORM, package_id=package.pk, follows=False)
     own = services.set_price(PLATFORM, package_id=package.pk, rate_fen_per_hour=listed.rate_fen_per_hour)
     assert (own.new, own.version.basis) == (True, None)
     assert listed.basis is not None

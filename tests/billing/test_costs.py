@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.db.models import Sum
 
-from apps.billing.consumption.costs import MOST_SERIES, By, Step, costs, over_time
+from apps.billing.consumption.costs import MOST_SERIES, Dimension, Step, costs, over_time
 from apps.billing.models import Charge
 from apps.billing.selectors import ChargeFilter
 from apps.common.scoping import acting
@@ -45,8 +45,8 @@ def charged(world: World) -> int:
         return int(rows.aggregate(fen=Sum("amount_fen"))["fen"])
 
 
-@pytest.mark.parametrize("by", list(By))
-def test_every_view_adds_up_to_the_charges(world: World, by: By) -> None:
+@pytest.mark.parametrize("by", list(Dimension))
+def test_every_view_adds_up_to_the_charges(world: World, by: Dimension) -> None:
     actor = actor_of(world.alice, world.organisation)
     with acting(actor):
         lines = costs(actor, filters=ChargeFilter(), by=by)
@@ -62,7 +62,7 @@ def test_every_view_adds_up_to_the_charges(world: World, by: By) -> None:
 def test_departments_are_those_of_today_and_who_has_left_is_told_apart(world: World) -> None:
     actor = actor_of(world.alice, world.organisation)
     with acting(actor):
-        found = {line.label: line for line in costs(actor, filters=ChargeFilter(), by=By.DEPARTMENT)}
+        found = {line.label: line for line in costs(actor, filters=ChargeFilter(), by=Dimension.DEPARTMENT)}
     assert set(found) == {"Vision", "No department", "Have left the organisation"}
     assert found["Vision"].sub == "Research"
     assert found["Vision"].runs == 3
@@ -93,8 +93,8 @@ def test_the_chart_has_a_handful_of_series(world: World) -> None:
             make_charged(world.organisation, make_member(world.organisation, f"m{number}"), world.package, 60)
     actor = actor_of(world.alice, world.organisation)
     with acting(actor):
-        lines = costs(actor, filters=ChargeFilter(), by=By.MEMBER)
-        series = over_time(actor, filters=ChargeFilter(), by=By.MEMBER, step=Step.DAY, lines=lines)
+        lines = costs(actor, filters=ChargeFilter(), by=Dimension.MEMBER)
+        series = over_time(actor, filters=ChargeFilter(), by=Dimension.MEMBER, step=Step.DAY, lines=lines)
     assert len(series) == MOST_SERIES + 1
     assert series[-1][0] == "All others"
 
@@ -104,7 +104,7 @@ def test_a_member_sees_the_resources_of_their_own_runs(world: World) -> None:
         bob: User = Membership.objects.get(organisation=world.organisation, user__name="Bob").user
         own = Charge.objects.filter(session__user=bob).aggregate(fen=Sum("amount_fen"))["fen"]
     answer = signed_in(bob).get(PAGE, {**DAYS, "by": "department"})
-    assert answer.context["view"].by is By.PACKAGE
+    assert answer.context["view"].by is Dimension.PACKAGE
     assert answer.context["total_fen"] == own
     assert signed_in(bob).get(API, {**DAYS, "by": "department"}).status_code == 403
 
@@ -118,6 +118,6 @@ def test_nobody_sees_another_organisations_cost(world: World) -> None:
 
 def test_the_same_by_the_interface(world: World) -> None:
     client = signed_in(world.alice)
-    for by in By.values:
+    for by in Dimension.values:
         assert sum(row["amount_fen"] for row in client.get(API, {**DAYS, "by": by}).json()) == charged(world)
     assert client.get(API, {"by": "colour"}).status_code == 400

@@ -14,9 +14,9 @@ from openpyxl import load_workbook
 from apps.billing.choices import AccountKind
 from apps.billing.export_choices import ExportFormat, ExportKind, ExportStatus
 from apps.billing.exports import services as exports
-from apps.billing.exports.columns import Column, Look
+from apps.billing.exports.columns import CellFormat, Column
 from apps.billing.exports.sources import SOURCES
-from apps.billing.exports.wanted import Wanted, wanted_of
+from apps.billing.exports.wanted import ExportSpec, export_spec
 from apps.billing.exports.writers import Sums, XlsxWriter
 from apps.billing.ledger.services import organisation_account
 from apps.billing.models import Charge, Export, ExportPart, Transfer
@@ -92,8 +92,8 @@ def test_statements_add_up_to_what_was_charged(world: World) -> None:
         statements.build(actor, organisation_id=world.organisation.pk, month=Month.at(db_now()))
         clerk = make_staff(PlatformRole.FINANCE)
     with acting(staff_actor(clerk)) as staff:
-        wanted = Wanted(ExportKind.STATEMENTS, organisation_id=world.organisation.pk)
-        asked = exports.ask(staff, wanted=wanted)
+        wanted = ExportSpec(ExportKind.STATEMENTS, organisation_id=world.organisation.pk)
+        asked = exports.request_export(staff, wanted=wanted)
     worked()
     with acting(platform()):
         revenue = organisation_account(world.organisation.pk, AccountKind.REVENUE).balance_fen
@@ -111,7 +111,7 @@ def test_a_member_exports_their_own_runs_and_nothing_else(world: World) -> None:
     assert {row["Run"] for row in lines(signed_in(bob), made(world, ExportKind.CHARGES, user=bob))} == {"bobs-run", ""}
     actor = actor_of(bob, world.organisation)
     with acting(actor), pytest.raises(Denied):
-        exports.ask(actor, wanted=Wanted(ExportKind.TRANSFERS))
+        exports.request_export(actor, wanted=ExportSpec(ExportKind.TRANSFERS))
     assert "Ledger entries" not in signed_in(bob).get(PAGE).content.decode()
 
 
@@ -185,14 +185,14 @@ def test_one_person_has_five_files_under_way_at_most(world: World) -> None:
     actor = actor_of(world.alice, world.organisation)
     with acting(actor):
         for number in range(exports.MOST_OPEN):
-            exports.ask(actor, wanted=Wanted(ExportKind.CHARGES, text=str(number)))
+            exports.request_export(actor, wanted=ExportSpec(ExportKind.CHARGES, text=str(number)))
         with pytest.raises(Conflict):
-            exports.ask(actor, wanted=Wanted(ExportKind.CHARGES, text="one more"))
+            exports.request_export(actor, wanted=ExportSpec(ExportKind.CHARGES, text="one more"))
 
 
 def test_a_full_sheet_is_followed_by_another(tmp_path: Path) -> None:
-    columns = (Column("Name"), Column("Amount", Look.YUAN, adds=True))
-    writer, sums = XlsxWriter(tmp_path / "file.xlsx", columns, sheet_rows=4), Sums(columns)
+    columns = (Column("Name"), Column("Amount", CellFormat.YUAN, adds=True))
+    writer, sums = XlsxWriter(tmp_path / "file.xlsx", columns, title="Bills: a/b", sheet_rows=4), Sums(columns)
     for number in range(7):
         cells: list[Cell] = [f"row {number}", Decimal("0.01")]
         sums.add(cells)
@@ -200,16 +200,29 @@ def test_a_full_sheet_is_followed_by_another(tmp_path: Path) -> None:
     writer.close(sums.row())
     book = load_workbook(tmp_path / "file.xlsx")
     assert [sheet.max_row for sheet in book.worksheets] == [4, 4, 3]
+    assert book.sheetnames == ["Bills  a b", "Bills  a b 2", "Bills  a b 3"]
+    assert [sheet.auto_filter.ref for sheet in book.worksheets] == ["A1:B4", "A1:B4", "A1:B2"]
     assert book.worksheets[-1]["B3"].value == 0.07
     assert sums.amount_fen() == 7
 
 
+@pytest.mark.parametrize("title", ["", "[]:*?/\\", "'quoted'", "x" * 40, "消费明细" * 10])
+def test_a_sheets_name_is_one_that_spreadsheets_take(tmp_path: Path, title: str) -> None:
+    writer = XlsxWriter(tmp_path / "file.xlsx", (Column("Name"),), title=title, sheet_rows=2)
+    for _number in range(12):
+        writer.row(["row"])
+    writer.close(None)
+    names = load_workbook(tmp_path / "file.xlsx").sheetnames
+    assert len(names) == len(set(names)) == 12
+    assert all(0 < len(name) <= 31 for name in names)
+
+
 def test_each_kind_has_as_many_cells_as_columns(world: World) -> None:
-    wanted = Wanted(ExportKind.CHARGES, ExportFormat.XLSX, text="x", organisation_id=uuid4())
-    assert wanted_of(wanted.kind, wanted.format, wanted.filters()) == wanted
+    wanted = ExportSpec(ExportKind.CHARGES, ExportFormat.XLSX, text="x", organisation_id=uuid4())
+    assert export_spec(wanted.kind, wanted.format, wanted.filters()) == wanted
     with acting(platform()) as actor:
         for kind, source in SOURCES.items():
-            for row in source.rows(actor, Wanted(kind)):
+            for row in source.rows(actor, ExportSpec(kind)):
                 assert len(source.cells(row)) == len(source.columns)
 
 

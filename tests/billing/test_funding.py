@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.billing.choices import Resource, VoucherScope
-from apps.billing.purses.funding import Part, Purse, Usage, divide, lay, share_back, sums
+from apps.billing.purses.funding import (
+    Part,
+    Purse,
+    Usage,
+    allocate_to_vouchers,
+    divide_whole_fen,
+    exact_by_voucher,
+    returned_share,
+)
 from apps.common.money import whole_fen
 
 START = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -49,7 +57,7 @@ def purses(draw: st.DrawFn) -> list[Purse]:
 def test_no_voucher_stands_for_more_than_it_has_or_for_what_it_does_not_fit(
     used: list[Usage], owned: list[Purse]
 ) -> None:
-    parts = lay(used, owned)
+    parts = allocate_to_vouchers(used, owned)
     of = {usage.key: usage for usage in used}
     by_id = {purse.voucher_id: purse for purse in owned}
     for part in parts:
@@ -58,7 +66,7 @@ def test_no_voucher_stands_for_more_than_it_has_or_for_what_it_does_not_fit(
         assert purse.valid_from <= usage.start
         assert usage.end <= purse.valid_until
         assert purse.fits(usage)
-    for voucher_id, exact in sums(parts).items():
+    for voucher_id, exact in exact_by_voucher(parts).items():
         assert by_id[voucher_id].covered + exact <= by_id[voucher_id].amount_fen
     for usage in used:
         assert sum(part.exact for part in parts if part.key == usage.key) <= usage.exact
@@ -67,8 +75,8 @@ def test_no_voucher_stands_for_more_than_it_has_or_for_what_it_does_not_fit(
 @given(usages(), purses())
 def test_what_could_be_paid_by_a_voucher_is_and_the_soonest_comes_first(used: list[Usage], owned: list[Purse]) -> None:
     room = {purse.voucher_id: purse.amount_fen - purse.covered for purse in owned}
-    parts = lay(used, owned)
-    left = {voucher_id: room[voucher_id] - sums(parts).get(voucher_id, Decimal(0)) for voucher_id in room}
+    parts = allocate_to_vouchers(used, owned)
+    left = {voucher_id: room[voucher_id] - exact_by_voucher(parts).get(voucher_id, Decimal(0)) for voucher_id in room}
     for usage in used:
         fitting = [purse.voucher_id for purse in owned if purse.fits(usage)]
         paying = [part.voucher_id for part in parts if part.key == usage.key]
@@ -86,7 +94,9 @@ def test_cutting_a_piece_changes_nothing(used: list[Usage], owned: list[Purse], 
     first = data.draw(st.integers(0, int(whole.exact.scaleb(10)))) * Decimal("1e-10")
     half = whole.start + HOUR / 2
     cut = [replace(whole, end=half, exact=first), replace(whole, start=half, exact=whole.exact - first)]
-    assert sums(lay([*used[:at], *cut, *used[at + 1 :]], owned)) == sums(lay(used, owned))
+    assert exact_by_voucher(allocate_to_vouchers([*used[:at], *cut, *used[at + 1 :]], owned)) == exact_by_voucher(
+        allocate_to_vouchers(used, owned)
+    )
 
 
 @given(st.lists(TENTHS, min_size=1, max_size=12), purses())
@@ -99,10 +109,10 @@ def test_the_whole_fen_follow_the_exact_however_often_it_is_rated(prices: list[D
         amount = whole_fen(carried)
         carried -= amount
         live = [purse for purse in owned if purse.left_fen]
-        parts = lay([usage], live)
-        exact = sums(parts)
+        parts = allocate_to_vouchers([usage], live)
+        exact = exact_by_voucher(parts)
         covers = sum(exact.values(), Decimal(0)) == price
-        paid = divide(amount, live, exact, all_covered=covers)
+        paid = divide_whole_fen(amount, live, exact, all_covered=covers)
         assert all(fen >= 0 for fen in paid.values())
         assert sum(paid.values()) <= amount
         owned = [_after(purse, exact, paid) for purse in owned]
@@ -121,8 +131,8 @@ def test_who_has_vouchers_for_everything_never_pays_from_the_wallet(prices: list
         carried += price
         amount = whole_fen(carried)
         carried -= amount
-        exact = sums(lay([Usage(0, 1, "", Resource.COMPUTE, START, ends, price)], owned))
-        paid = divide(amount, owned, exact, all_covered=True)
+        exact = exact_by_voucher(allocate_to_vouchers([Usage(0, 1, "", Resource.COMPUTE, START, ends, price)], owned))
+        paid = divide_whole_fen(amount, owned, exact, all_covered=True)
         assert paid == {1: amount}
         owned = [_after(owned[0], exact, paid)]
 
@@ -131,15 +141,15 @@ def test_who_has_vouchers_for_everything_never_pays_from_the_wallet(prices: list
 def test_given_back_in_parts_it_is_never_more_than_was_covered(whole: Decimal, covered: int, cut: int) -> None:
     part = (whole * covered / 100).quantize(Decimal("1e-10"), rounding="ROUND_FLOOR")
     first = (whole * cut / 100).quantize(Decimal("1e-10"), rounding="ROUND_FLOOR")
-    back = share_back(first, part, whole) + share_back(whole - first, part, whole)
+    back = returned_share(first, part, whole) + returned_share(whole - first, part, whole)
     assert part - Decimal("2e-10") <= back <= part
 
 
 def test_a_return_goes_to_the_voucher_that_had_paid() -> None:
     purse = Purse(7, VoucherScope.EVERYTHING, None, "", START, START + HOUR, 100, 60, 40, Decimal("60.4"))
-    assert divide(-30, [purse], {7: Decimal("-30.2")}, all_covered=True) == {7: -30}
-    assert divide(-30, [purse], {7: Decimal("-10.2")}, all_covered=False) == {7: -10}
-    assert sums([Part(0, 7, Decimal(1)), Part(1, 7, Decimal(2))]) == {7: Decimal(3)}
+    assert divide_whole_fen(-30, [purse], {7: Decimal("-30.2")}, all_covered=True) == {7: -30}
+    assert divide_whole_fen(-30, [purse], {7: Decimal("-10.2")}, all_covered=False) == {7: -10}
+    assert exact_by_voucher([Part(0, 7, Decimal(1)), Part(1, 7, Decimal(2))]) == {7: Decimal(3)}
 
 
 def _after(purse: Purse, exact: dict[int, Decimal], paid: dict[int, int]) -> Purse:

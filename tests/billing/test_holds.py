@@ -9,9 +9,10 @@ from django.db import IntegrityError, transaction
 
 from apps.billing import services
 from apps.billing.choices import AccountKind, HoldOutcome, HoldReason, TransferKind
-from apps.billing.holds.services import end, open_hold
+from apps.billing.holds.services import end_hold, open_hold
 from apps.billing.ledger.services import platform_account
 from apps.billing.models import Hold, HoldEnd, Transfer
+from apps.billing.prices.discounts.services import set_discount
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, InsufficientFunds, NotFound
 from apps.common.scoping import acting
@@ -34,6 +35,12 @@ def test_a_start_sets_the_first_hour_aside(lab: Organisation, run: Run) -> None:
 def test_a_fraction_of_a_fen_is_held_as_a_whole_one(lab: Organisation, alice: Actor) -> None:
     top_up(lab, 1000)
     assert Run(alice, price_of(make_package("780.0000000001"))).hold().amount_fen == 781
+
+
+def test_what_is_held_is_the_organisations_own_price(lab: Organisation, run: Run) -> None:
+    set_discount(PLATFORM, organisation_id=lab.pk, off=Decimal("0.5"))
+    top_up(lab, 390)
+    assert run.hold().amount_fen == 390
 
 
 def test_too_little_says_exactly_what_is_short_and_who_can_help(lab: Organisation, run: Run) -> None:
@@ -100,9 +107,9 @@ def test_a_released_workload_may_hold_again(lab: Organisation, run: Run) -> None
 def test_the_database_lets_a_hold_end_once(lab: Organisation, run: Run) -> None:
     top_up(lab, 1000)
     hold = run.hold()
-    end(hold, HoldOutcome.VOIDED)
+    end_hold(hold, HoldOutcome.VOIDED)
     with pytest.raises(IntegrityError), transaction.atomic():
-        end(hold, HoldOutcome.CAPTURED)
+        end_hold(hold, HoldOutcome.CAPTURED)
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ pytestmark = pytest.mark.django_db
 def test_what_was_paid_may_be_invoiced_and_charges_do_not_lessen_it(world: World) -> None:
     with acting(platform()):
         make_charged(world.organisation, world.alice, world.package, 7200)
-    assert room(world.organisation) == reads.Room(100_000, 0, 0)
+    assert room(world.organisation) == reads.Headroom(100_000, 0, 0)
     asked(world, 60_000)
     assert room(world.organisation).available_fen == 40_000
     with pytest.raises(Invalid) as refused:
@@ -72,7 +72,7 @@ def test_denied_withdrawn_and_voided_amounts_are_free_again(world: World, clerk:
         invoicing.void(staff, invoice_id=third.pk, reason="wrong amount", red_number="25312000000099999999")
     with acting(actor):
         invoices.withdraw_invoice(actor, invoice_id=second.pk)
-    assert room(world.organisation) == reads.Room(100_000, 0, 0)
+    assert room(world.organisation) == reads.Headroom(100_000, 0, 0)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -60,6 +60,7 @@ def test_an_invoice_goes_from_the_request_to_its_file(world: World, clerk: User)
     assert staff.post(f"{url}approve/").status_code == 302
     files = [SimpleUploadedFile("invoice.pdf", PDF), SimpleUploadedFile("invoice.xml", b"<?xml version='1.0'?><a/>")]
     given: dict[str, Any] = {"number": NUMBER, "issued_on": billing_day(db_now()).isoformat(), "files": files}
+    given |= {"tax_percent": "6", "content": "*信息技术服务*算力服务费"}
     assert staff.post(f"{url}issue/", given).status_code == 302
     page = client.get(f"{PAGE}{found.pk}/")
     assert NUMBER in page.content.decode()

@@ -14,7 +14,7 @@ from apps.billing.models import Charge, DaySum, SessionDay
 from apps.billing.months import Month
 from apps.billing.rating.credits import credit_lost
 from apps.billing.statements.agreement import agreement_of_months
-from apps.billing.statements.figures import used
+from apps.billing.statements.figures import usage_lines
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.database_role import APP_ROLE
@@ -111,7 +111,7 @@ def test_bills_and_the_check_against_the_ledger_read_the_same_sums(lab: Organisa
     assert (found.difference_fen, found.runs) == (0, run_count)
     month = Month.at(Charge.objects.latest("run__at").run.at)
     exact = Charge.objects.filter(run__at__gte=month.start, run__at__lt=month.end).aggregate(x=Sum("exact_fen"))["x"]
-    lines = used(lab.pk, month)
+    lines = usage_lines(lab.pk, month)
     assert sum(line.exact_fen for line in lines) == exact
     as_owner("UPDATE billing_daysum SET amount_fen = 0")
     assert agreement_of_months(PLATFORM, since=NOON.date(), until=month.last).difference_fen != 0

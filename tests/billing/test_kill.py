@@ -134,13 +134,13 @@ def order_of(world: World) -> TopUpOrder:
 
 
 def tell(world: World, gateway: Gateway) -> None:
-    orders.told(notices.read(form(gateway.notice(order_of(world).out_trade_no)), gateway.settings()))
+    orders.handle_notice(notices.read(form(gateway.notice(order_of(world).out_trade_no)), gateway.settings()))
 
 
 def tell_all(world: World, gateway: Gateway) -> None:
     """The gateway's notice, and what a worker does afterwards."""
     tell(world, gateway)
-    payment_notices.tell_due()
+    payment_notices.notify_due()
 
 
 def is_credited_once(world: World) -> None:
@@ -164,9 +164,9 @@ def test_people_are_told_of_a_payment_once_wherever_telling_them_dies(gateway: G
         begun(world, gateway)
         tell(world, gateway)
         assert not Notice.objects.filter(organisation=world.lab).exists()
-        return payment_notices.tell_due
+        return payment_notices.notify_due
 
-    names = kill_everywhere(prepare, lambda world: payment_notices.tell_due(), is_credited_once)
+    names = kill_everywhere(prepare, lambda world: payment_notices.notify_due(), is_credited_once)
     assert names == [
         f"{when} commit in apps.billing.payments.alipay.payment_notices._tell" for when in ("before", "after")
     ]
@@ -194,11 +194,11 @@ def test_a_suspended_organisation_is_restored_in_the_transaction_that_credits(ga
 def test_a_payment_is_credited_once_wherever_asking_for_it_dies(gateway: Gateway) -> None:
     def ask(world: World) -> None:
         TopUpOrder.objects.filter(organisation=world.lab, status=TopUpStatus.OPEN).update(next_query_at=db_now())
-        polling.ask_due()
+        polling.query_due_orders()
 
     def finish(world: World) -> None:
         ask(world)
-        payment_notices.tell_due()
+        payment_notices.notify_due()
 
     def prepare(world: World) -> Callable[[], Any]:
         begun(world, gateway)
@@ -211,7 +211,7 @@ def test_a_payment_is_credited_once_wherever_asking_for_it_dies(gateway: Gateway
 def test_a_refund_is_made_once_wherever_it_dies(gateway: Gateway) -> None:
     def ask(world: World) -> None:
         TopUpRefund.objects.filter(organisation=world.lab, status=RefundStatus.ASKED).update(next_query_at=db_now())
-        refunds.ask_due(PLATFORM)
+        refunds.carry_out_due(PLATFORM)
 
     def prepare(world: World) -> Callable[[], Any]:
         begun(world, gateway)
@@ -235,7 +235,7 @@ def test_a_refund_is_made_once_wherever_it_dies(gateway: Gateway) -> None:
 def test_a_refused_refund_is_back_in_the_wallet_once_wherever_it_dies(gateway: Gateway) -> None:
     def ask(world: World) -> None:
         TopUpRefund.objects.filter(organisation=world.lab, status=RefundStatus.ASKED).update(next_query_at=db_now())
-        refunds.ask_due(PLATFORM)
+        refunds.carry_out_due(PLATFORM)
 
     def prepare(world: World) -> Callable[[], Any]:
         begun(world, gateway)

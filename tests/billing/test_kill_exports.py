@@ -10,7 +10,7 @@ import pytest
 from apps.billing.export_choices import ExportKind, ExportStatus
 from apps.billing.exports import services as exports
 from apps.billing.exports import states, working
-from apps.billing.exports.wanted import Wanted
+from apps.billing.exports.wanted import ExportSpec
 from apps.billing.models import Export, ExportPart
 from apps.common.clock import db_now
 from apps.common.scoping import acting
@@ -31,14 +31,14 @@ def content(export: Export) -> bytes:
 
 def ask(world: World) -> None:
     with acting(world.actor):
-        exports.ask(world.actor, wanted=Wanted(ExportKind.TRANSFERS))
+        exports.request_export(world.actor, wanted=ExportSpec(ExportKind.TRANSFERS))
 
 
 def work(world: World) -> None:
     """The next worker comes once the dead one has been silent for long enough."""
     silent = db_now() - states.SILENT - timedelta(seconds=1)
     Export.objects.filter(organisation=world.lab, status=ExportStatus.RUNNING).update(beat_at=silent)
-    working.work()
+    working.write_due_exports()
 
 
 def a_file_that_is_ready_is_whole(world: World) -> None:
@@ -71,7 +71,7 @@ def test_a_file_is_asked_for_once_and_written_whole_whatever_dies() -> None:
 
     names = kill_everywhere(prepare, everything, check, at_once=a_file_that_is_ready_is_whole)
     assert "before commit in apps.billing.exports.states.claim" in names
-    assert "after commit in apps.billing.exports.states.keep" in names
+    assert "after commit in apps.billing.exports.states.store_part" in names
 
 
 def test_what_cannot_be_written_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,7 +100,7 @@ def test_a_wish_that_is_taken_back_leaves_nothing() -> None:
         ask(world)
         claimed = states.claim()
         assert claimed is not None
-        states.keep(claimed, 0, b"half a file")
+        states.store_part(claimed, 0, b"half a file")
         return lambda: cancel(world)
 
     def check(world: World) -> None:
@@ -115,7 +115,7 @@ def test_a_file_whose_time_is_over_goes_whole() -> None:
         ask(world)
         work(world)
         Export.objects.filter(organisation=world.lab).update(expires_at=db_now() - timedelta(days=1))
-        return working.work
+        return working.write_due_exports
 
     def at_once(world: World) -> None:
         ready = the_export(world).status == ExportStatus.READY
@@ -124,5 +124,5 @@ def test_a_file_whose_time_is_over_goes_whole() -> None:
     def check(world: World) -> None:
         assert the_export(world).status == ExportStatus.EXPIRED
 
-    names = kill_everywhere(prepare, lambda world: working.work(), check, at_once=at_once)
+    names = kill_everywhere(prepare, lambda world: working.write_due_exports(), check, at_once=at_once)
     assert "after commit in apps.billing.exports.states.expire" in names

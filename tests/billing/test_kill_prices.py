@@ -41,7 +41,7 @@ def followers() -> list[Package]:
     set_unit(MEMORY, 5)
     made = [make_package(780) for _number in range(3)]
     for package in made[:2]:
-        services.follow(PLATFORM, package_id=package.pk, follows=True)
+        services.follow_price_list(PLATFORM, package_id=package.pk, follows=True)
     return made
 
 
@@ -82,7 +82,7 @@ def test_a_package_comes_to_the_list_and_leaves_it_whole(followers: list[Package
 
     def turn(world: World) -> None:
         for follows in (True, False):
-            services.follow(PLATFORM, package_id=package.pk, follows=follows)
+            services.follow_price_list(PLATFORM, package_id=package.pk, follows=follows)
 
     def at_once(world: World) -> None:
         package.refresh_from_db()

@@ -1,10 +1,12 @@
 """The meter: what the kernel may say, and what the database refuses to store."""
 
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 from django.db import IntegrityError, connection, transaction
 
+from apps.billing.metering.services import open_meter
 from apps.billing.models import MeterSession, UsageSlice
 from apps.common.actor import Actor
 from apps.tenants.models import Organisation
@@ -21,6 +23,19 @@ def run(alice: Actor) -> Run:
 def session() -> MeterSession:
     found: MeterSession = MeterSession.objects.get()
     return found
+
+
+def test_what_is_opened_without_a_number_is_one(alice: Actor) -> None:
+    open_meter(
+        session_id=uuid4(),
+        organisation_id=alice.organisation(),
+        user_id=alice.person(),
+        workload_id=uuid4(),
+        label="digits",
+        price_version_id=price_of(make_package(780)).pk,
+        at=NOON,
+    )
+    assert session().replicas == 1
 
 
 def test_opening_again_changes_nothing(run: Run) -> None:

@@ -13,7 +13,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from apps.billing.choices import AccountKind
-from apps.billing.formula import calculation, exact_yuan, plain
+from apps.billing.formula import calculation, exact_yuan, plain_number
 from apps.billing.ledger.services import organisation_account
 from apps.billing.models import Charge, Transfer
 from apps.common.scoping import acting
@@ -96,7 +96,7 @@ def test_the_formula_is_the_arithmetic(world: World) -> None:
         charge = Charge.objects.get(organisation=world.organisation)
     assert calculation(charge) == "10 × 3.60 ÷ 3600"
     assert exact_yuan(charge) == "¥0.01"
-    assert [plain(Decimal(n)) for n in ("3600.000000", "59.998100", "0E-10", "1E+3")] == [
+    assert [plain_number(Decimal(n)) for n in ("3600.000000", "59.998100", "0E-10", "1E+3")] == [
         "3,600",
         "59.9981",
         "0",

@@ -15,7 +15,7 @@ from apps.billing.periods import period_start
 from apps.billing.prepaid.changes import change, give_back
 from apps.billing.prepaid.earning import recognise_due
 from apps.billing.prepaid.selectors import prepaid_drift, prepaid_quote, refundable_fen
-from apps.billing.prepaid.services import Seen, renew, set_renewal
+from apps.billing.prepaid.services import SeenTerms, renew, set_renewal
 from apps.billing.prepaid.sweep import prepaid_sweep
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, Denied, InsufficientFunds, Invalid, NotFound
@@ -96,7 +96,7 @@ def test_a_price_that_changed_meanwhile_is_not_charged(alice: Actor, package: Pa
     clock.on(minutes=1)
     offer(package, fen=50_000)
     with pytest.raises(Conflict, match="price has changed"):
-        renew(alice, order_id=made.pk, after=made.ends_at, seen=Seen(price_id=seen.pk))
+        renew(alice, order_id=made.pk, after=made.ends_at, seen=SeenTerms(price_id=seen.pk))
     assert TermPrice.objects.count() == 2
 
 

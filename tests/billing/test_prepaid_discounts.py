@@ -13,7 +13,7 @@ from apps.billing.models import Discount, Package, PrepaidPurchase, Transfer
 from apps.billing.prepaid.changes import change, give_back
 from apps.billing.prepaid.earning import recognise_due
 from apps.billing.prepaid.selectors import prepaid_drift, prepaid_quote, refundable_fen, rest_fen, term_price
-from apps.billing.prepaid.services import Seen, Wanted, order, renew
+from apps.billing.prepaid.services import OrderSpec, SeenTerms, order, renew
 from apps.billing.prepaid.sweep import prepaid_sweep
 from apps.common.actor import Actor
 from apps.common.errors import Conflict
@@ -118,11 +118,11 @@ def test_a_discount_that_ended_meanwhile_is_a_conflict(
     lab: Organisation, alice: Actor, package: Package, clock: Clock
 ) -> None:
     discount(lab, "0.5", clock)
-    seen = Seen(off=prepaid_quote(alice, package_id=package.pk, term=Term.MONTH).discount_off)
+    seen = SeenTerms(off=prepaid_quote(alice, package_id=package.pk, term=Term.MONTH).discount_off)
     clock.on(hours=1)
     discount(lab, "0.1", clock)
     with pytest.raises(Conflict, match="changed"):
-        order(alice, wanted=Wanted(package.pk, Term.MONTH, "once", seen=seen))
+        order(alice, wanted=OrderSpec(package.pk, Term.MONTH, "once", seen=seen))
     assert balance(lab) == 100_000
 
 

@@ -9,7 +9,7 @@ import pytest
 from apps.billing import services
 from apps.billing.export_choices import ExportFormat, ExportKind
 from apps.billing.exports.usage_rows import CHARGES
-from apps.billing.exports.wanted import Wanted
+from apps.billing.exports.wanted import ExportSpec
 from apps.billing.models import Discount, Package
 from apps.billing.prepaid.changes import give_back
 from apps.billing.prepaid.seats import pay_ahead, seat_of
@@ -77,7 +77,7 @@ def test_a_file_of_charges_names_the_order_and_the_seconds(alice: Actor, package
     clock.on(minutes=10)
     run.close(20 * MINUTE)
     services.rate_due(PLATFORM, until=clock.now)
-    rows = CHARGES.rows(alice, Wanted(ExportKind.CHARGES, ExportFormat.CSV)).order_by("start")
+    rows = CHARGES.rows(alice, ExportSpec(ExportKind.CHARGES, ExportFormat.CSV)).order_by("start")
     names = [str(column.label) for column in CHARGES.columns]
     found = [dict(zip(names, CHARGES.cells(row), strict=True)) for row in rows]
     assert [row["Seconds paid in advance"] for row in found] == [0, 1200]

@@ -7,6 +7,7 @@ from uuid import uuid4
 import pytest
 from django.db import connection, transaction
 from django.db.models import Sum
+from django.test.utils import CaptureQueriesContext
 
 from apps.billing import selectors, services
 from apps.billing.choices import AccountKind, HoldOutcome, HoldReason
@@ -14,7 +15,7 @@ from apps.billing.holds.services import open_hold
 from apps.billing.models import Charge, HoldEnd, MeterSession, RatingRun, Transfer, UsageSlice
 from apps.common.actor import Actor
 from apps.tenants.models import Organisation
-from tests.billing.builders import NOON, PLATFORM, Run, balance, make_package, price_of, top_up, wallet
+from tests.billing.builders import NOON, PLATFORM, Run, balance, make_package, make_voucher, price_of, top_up, wallet
 
 LATER = NOON + timedelta(days=400)
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
@@ -222,6 +223,25 @@ def test_one_failing_organisation_does_not_stop_the_others(
         rate()
     assert Charge.objects.count() == UsageSlice.objects.count() == 0
     assert balance(lab) == 10_000
+
+
+def test_what_is_being_rated_can_still_be_referred_to(run: Run) -> None:
+    """Rows that name the session are written meanwhile: `FOR UPDATE` would make them wait."""
+    run.open().close(HOUR)
+    with CaptureQueriesContext(connection) as queries:
+        rate()
+    (lock,) = [sql["sql"] for sql in queries.captured_queries if "SKIP LOCKED" in sql["sql"]]
+    assert 'FOR NO KEY UPDATE OF "billing_metersession" SKIP LOCKED' in lock
+
+
+@pytest.mark.parametrize(("its_package", "paid"), [(True, 780), (False, 0)])
+def test_a_voucher_for_one_package_pays_for_that_package_alone(
+    lab: Organisation, run: Run, its_package: bool, paid: int
+) -> None:
+    make_voucher(lab, 5_000, "package", package=run.price.package if its_package else make_package(600))
+    run.open().close(HOUR)
+    rate()
+    assert RatingRun.objects.get().voucher_fen == paid
 
 
 def _fail(*_: object) -> None:

@@ -153,7 +153,7 @@ def test_tasks_delivered_twice_at_once_do_each_thing_once() -> None:
         ended = deliver_twice(names)
         assert ended == sorted(f"{name} SUCCESS" for name in names for _twice in range(2))
         assert list(gateway.deals[world.given.out_trade_no].refunds.values()) == [200]
-    payment_notices.tell_due()  # its turn may have come before the payment's
+    payment_notices.notify_due()  # its turn may have come before the payment's
     each_was_done_once(world)
     services.rate_due(PLATFORM)
     each_was_done_once(world)
@@ -164,7 +164,7 @@ def each_was_done_once(world: World) -> None:
     assert fen_of(lab, TransferKind.USAGE) == [1200]
     assert Charge.objects.filter(organisation=lab).aggregate(fen=Sum("amount_fen"))["fen"] == 1200
     assert fen_of(lab, TransferKind.TOP_UP) == [1_000_000, 500, 1234]
-    assert Notice.objects.filter(organisation=lab, kind="billing.topped_up").count() == 2
+    assert Notice.objects.filter(organisation=lab, kind="billing.topped_up").count() == 3
     assert TopUpRefund.objects.get().status == RefundStatus.DONE
     bought = PrepaidPurchase.objects.get(organisation=lab)
     assert bought.recognised_days == len(fen_of(lab, TransferKind.RECOGNITION)) == 5

@@ -9,7 +9,7 @@ from apps.billing.choices import AccountKind, Term, TransferKind
 from apps.billing.months import Month
 from apps.billing.prepaid.earning import recognise_due
 from apps.billing.statements import revenue
-from apps.billing.statements.figures import Flow, is_billed, received_fen, settled
+from apps.billing.statements.figures import Flow, is_billed, received_fen, settled_transfers
 from apps.common.actor import Actor
 from apps.common.errors import Denied
 from apps.tenants.models import Organisation
@@ -26,7 +26,7 @@ def test_usage_from_wallet_and_voucher(lab: Organisation, alice: Actor) -> None:
         make_voucher(lab, 300, valid_from=MIDDLE - DAY)
         Run(alice, price_of(make_package()), opened=MIDDLE).open().close(HOUR)
         rate(lab, MIDDLE + 2 * HOUR)
-    september, october = revenue.books(PLATFORM, last=OCTOBER, count=2)
+    september, october = revenue.monthly_books(PLATFORM, last=OCTOBER, count=2)
     assert (october.recognised_fen, october.voucher_fen, october.cash_fen) == (780, 300, 480)
     assert (october.received_fen, september.recognised_fen) == (10_000, 0)
     assert balance(lab, AccountKind.REVENUE) == 780
@@ -43,7 +43,7 @@ def test_prepaid_is_deferred_and_earned_day_by_day(lab: Organisation, alice: Act
         recognise_due(PLATFORM)
     with clock_at(NOVEMBER.start + DAY), posted_at(NOVEMBER.start + DAY):
         recognise_due(PLATFORM)
-    october, november = revenue.books(PLATFORM, last=NOVEMBER, count=2)
+    october, november = revenue.monthly_books(PLATFORM, last=NOVEMBER, count=2)
     assert october.sold_ahead_fen == 31_000
     assert october.prepaid_fen + october.deferred_fen == 31_000
     assert november.deferred_fen == balance(lab, AccountKind.DEFERRED)
@@ -71,11 +71,11 @@ def test_months_that_are_complete_are_kept(lab: Organisation) -> None:
     with posted_at(former.start):
         top_up(lab, 500)
     for _ in range(2):
-        assert revenue.books(PLATFORM, last=former, count=1)[0].received_fen == 500
+        assert revenue.monthly_books(PLATFORM, last=former, count=1)[0].received_fen == 500
 
 
 def test_complete_days_of_a_month_are_summed_once_and_the_rest_is_read(lab: Organisation) -> None:
-    month, sums = NOVEMBER, patch.object(revenue, "settled", wraps=settled)
+    month, sums = NOVEMBER, patch.object(revenue, "settled_transfers", wraps=settled_transfers)
     for day, fen in ((1, 500), (9, 70), (11, 3)):
         with posted_at(month.start + day * DAY):
             top_up(lab, fen)
@@ -87,7 +87,7 @@ def test_complete_days_of_a_month_are_summed_once_and_the_rest_is_read(lab: Orga
         (31, [(30, None)]),
     ):
         with patch.object(revenue, "db_now", return_value=month.start + now * DAY), sums as read:
-            (book,) = revenue.books(PLATFORM, last=month, count=1)
+            (book,) = revenue.monthly_books(PLATFORM, last=month, count=1)
         assert book.received_fen == 573
         asked = [[moment and (moment - month.start) // DAY for moment in call.args] for call in read.call_args_list]
         assert sorted((*span, None)[:2] for span in asked) == spans
@@ -109,6 +109,6 @@ def test_a_refund_that_was_refused_counts_as_received_again() -> None:
 
 def test_members_see_none_of_it(alice: Actor) -> None:
     with pytest.raises(Denied):
-        revenue.books(alice, last=OCTOBER, count=1)
+        revenue.monthly_books(alice, last=OCTOBER, count=1)
     with pytest.raises(Denied):
         revenue.by_package(alice, month=OCTOBER)

@@ -88,7 +88,7 @@ def test_the_person_and_who_decides_are_told(scene: Scene) -> None:
     review.deny(staff_actor(staff), request_id=request.pk, answer="Use the small one")
     notice = Notice.objects.get(user_id=scene.alice.person())
     assert (notice.kind, notice.data["reason"]) == ("package.denied", "Use the small one")
-    assert reads.requestable(scene.alice)[0].answer == "Use the small one"
+    assert reads.requestable_packages(scene.alice)[0].answer == "Use the small one"
 
 
 def test_one_open_request_for_each_package(scene: Scene) -> None:
@@ -152,22 +152,22 @@ def test_another_tenants_request_is_not_there(scene: Scene) -> None:
 
 
 def test_an_organisation_uses_what_is_listed_for_it(scene: Scene) -> None:
-    review.restrict(platform(), organisation_id=scene.organisation.pk, package_ids=[scene.big.pk])
+    review.restrict_packages(platform(), organisation_id=scene.organisation.pk, package_ids=[scene.big.pk])
     assert usable(scene.alice, scene) == set()
     review.approve(platform(), request_id=ask(scene).pk)
     assert usable(scene.alice, scene) == {scene.big.pk}
-    review.restrict(platform(), organisation_id=scene.organisation.pk, package_ids=[])
+    review.restrict_packages(platform(), organisation_id=scene.organisation.pk, package_ids=[])
     assert usable(scene.alice, scene) == set()
     with pytest.raises(NotFound):
         review.request_package(scene.admin, package_id=scene.big.pk, reason="Please")
-    review.restrict(platform(), organisation_id=scene.organisation.pk, package_ids=None)
+    review.restrict_packages(platform(), organisation_id=scene.organisation.pk, package_ids=None)
     assert usable(scene.alice, scene) == {scene.plain.pk, scene.big.pk}
     with pytest.raises(Denied):
-        review.restrict(scene.admin, organisation_id=scene.organisation.pk, package_ids=None)
+        review.restrict_packages(scene.admin, organisation_id=scene.organisation.pk, package_ids=None)
 
 
 def test_others_are_not_restricted(scene: Scene) -> None:
-    review.restrict(platform(), organisation_id=scene.organisation.pk, package_ids=[])
+    review.restrict_packages(platform(), organisation_id=scene.organisation.pk, package_ids=[])
     stranger = actor_of(make_member(make_organisation(balance_fen=0), "charlie"))
     assert usable(stranger, scene) == {scene.plain.pk}
 

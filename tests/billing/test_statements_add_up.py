@@ -1,8 +1,10 @@
 """Σ lines + rounding = bill = Σ transfers, for whatever has happened in two months, against the real ledger."""
 
+from contextlib import suppress
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.db import transaction
@@ -11,11 +13,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from apps.billing import services
-from apps.billing.choices import AccountKind, StatementSection, TransferKind
+from apps.billing.adjustments.services import Note, post_adjustment
+from apps.billing.choices import AccountKind, RechargeKind, StatementSection, TransferKind
 from apps.billing.models import Discount, Statement, StatementLine, Transfer
 from apps.billing.months import Month
 from apps.billing.statements import revenue
 from apps.billing.statements.digest import canonical
+from apps.common.errors import InsufficientFunds
 from tests.billing.builders import (
     PLATFORM,
     Run,
@@ -34,7 +38,7 @@ MINUTE = timedelta(minutes=1)
 DECEMBER = NOVEMBER.next()
 # (what, how much, which run, posted so many minutes after the step before); the last steps lie beyond the month's end.
 STEP = st.tuples(
-    st.sampled_from(["top_up", "voucher", "run", "seen", "close", "close", "credit", "rate", "rate"]),
+    st.sampled_from(["top_up", "voucher", "run", "seen", "close", "close", "credit", "rate", "rate", "adjust"]),
     st.integers(1, 400),
     st.integers(0, 3),
     st.sampled_from([0, 7, 600, 6000, 15000]),
@@ -85,6 +89,12 @@ class World:
         run.close(size * MINUTE)
         services.credit_lost(PLATFORM, session_id=run.session_id, since=run.opened + size * MINUTE / 2)
 
+    def do_adjust(self, size: int, which: int) -> None:
+        kind = RechargeKind.CREDIT_NOTE if which % 2 else RechargeKind.DEBIT_NOTE
+        note = Note(kind, size, uuid4().hex, "agreed by phone")
+        with suppress(InsufficientFunds):
+            post_adjustment(PLATFORM, organisation_id=self.lab.pk, note=note)
+
     def do_rate(self, size: int, which: int) -> None:
         rate(self.lab, NOVEMBER.end)
 
@@ -100,11 +110,11 @@ def wallet_of(statement: Statement) -> Any:
 
 
 def moved(statement: Statement) -> int:
-    """Fen of usage, corrections and credits in the month, one transfer after another; here no run straddles its end."""
+    """Fen of all that is billed in the month, one transfer after another; here no run straddles its end."""
     month, total = Month(statement.period), 0
     rows = Transfer.objects.filter(organisation=statement.organisation_id, at__gte=month.start, at__lt=month.end)
     for each in rows.select_related("credit"):
-        if each.kind in (TransferKind.USAGE, TransferKind.CORRECTION, TransferKind.CREDIT):
+        if each.kind in (TransferKind.USAGE, TransferKind.CORRECTION, TransferKind.CREDIT, TransferKind.ADJUSTMENT):
             total += each.amount_fen if each.credit.kind == AccountKind.REVENUE else -each.amount_fen
     return total
 
@@ -139,15 +149,15 @@ def test_revenue_is_the_sum_of_the_statements(steps: list[tuple[str, int, int, i
         world = World()
         for each in steps:
             world.step(*each)
-        books = revenue.books(PLATFORM, last=NOVEMBER, count=2)
+        books = revenue.monthly_books(PLATFORM, last=NOVEMBER, count=2)
         made = [build(world.lab), build(world.lab, NOVEMBER)]
-        assert [book.consumption_fen for book in books] == [each.total_fen for each in made]
+        assert [book.consumption_fen + book.adjusted_fen for book in books] == [each.total_fen for each in made]
         assert [book.voucher_fen for book in books] == [each.voucher_fen for each in made]
         assert [book.received_fen for book in books] == [each.received_fen for each in made]
         for book in books:
             packages = revenue.by_package(PLATFORM, month=book.month)
             organisations = revenue.by_organisation(PLATFORM, month=book.month)
-            assert sum(each.fen for each in packages) == sum(row["fen"] for row in organisations)
-            assert sum(each.fen for each in packages) == book.recognised_fen
-        assert all(each.fen == 0 for each in revenue.checked(PLATFORM, month=NOVEMBER))
+            assert sum(row["fen"] for row in organisations) == book.recognised_fen
+            assert sum(each.fen for each in packages) + book.adjusted_fen == book.recognised_fen
+        assert all(each.fen == 0 for each in revenue.revenue_checks(PLATFORM, month=NOVEMBER))
         transaction.set_rollback(True)

@@ -13,7 +13,7 @@ from apps.billing.models import Statement
 from apps.billing.months import Month
 from apps.billing.statements import closing as statements_closing
 from apps.billing.statements import services as statements
-from apps.billing.statements.closing import build_now, close_due, close_month, do_to_all
+from apps.billing.statements.closing import apply_to_all, build_now, close_due, close_month
 from apps.common.actor import Actor
 from apps.common.errors import Conflict
 from apps.tenants.models import Organisation
@@ -144,6 +144,6 @@ def test_drafts_can_be_built_of_a_running_month(labs: list[Organisation]) -> Non
 
 def test_many_at_once_says_what_was_refused(labs: list[Organisation]) -> None:
     good, bad = build(labs[0]), build(labs[1], complete=False)
-    done = do_to_all([good.pk, bad.pk], lambda pk: statements.review(PLATFORM, statement_id=pk))
+    done = apply_to_all([good.pk, bad.pk], lambda pk: statements.review(PLATFORM, statement_id=pk))
     assert (done.count, [pk for pk, _error in done.refused]) == (1, [bad.pk])
     assert Statement.objects.get(pk=good.pk).state == StatementState.REVIEWED

@@ -15,7 +15,7 @@ from apps.billing.choices import Resource
 from apps.billing.models import Charge, MeterSession, Package, PriceVersion, UsageSlice
 from apps.billing.prices.discounts.services import set_discount
 from apps.billing.storage.selectors import storage_price, storage_price_history
-from apps.billing.storage.services import Stored, meter_storage, set_storage_price
+from apps.billing.storage.services import StoredItem, meter_storage, set_storage_price
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Denied
@@ -39,7 +39,7 @@ class Shelf:
         self.owner, self.id = owner, uuid4()
 
     def seen(self, at: datetime, gib: int) -> None:
-        things = [Stored(self.id, self.owner.organisation(), self.owner.user_id or 0, "shelf", gib)] if gib else []
+        things = [StoredItem(self.id, self.owner.organisation(), self.owner.user_id or 0, "shelf", gib)] if gib else []
         meter_storage(things, now=at)
 
 

@@ -11,7 +11,7 @@ from apps.billing.budgets import selectors as reads
 from apps.billing.budgets import services
 from apps.billing.budgets.services import BudgetSpec
 from apps.billing.choices import AccountKind, BudgetScope
-from apps.billing.consumption.costs import By, Cost, Step, costs, over_time, total
+from apps.billing.consumption.costs import Cost, Dimension, Step, costs, over_time, total
 from apps.billing.export_choices import ExportKind
 from apps.billing.ledger.services import organisation_account
 from apps.billing.models import Budget, Charge
@@ -43,7 +43,7 @@ def run(world: World, *tags: str, seconds: float = 777.7, ago: timedelta = timed
 
 def lines(world: World) -> dict[str, Cost]:
     with acting(world.actor):
-        return {line.key: line for line in costs(world.actor, filters=ChargeFilter(), by=By.TAG)}
+        return {line.key: line for line in costs(world.actor, filters=ChargeFilter(), by=Dimension.TAG)}
 
 
 def test_runs_with_one_tag_add_up_to_the_ledger(world: World) -> None:
@@ -67,7 +67,9 @@ def test_a_run_with_two_tags_counts_under_both_and_the_rest_stands_apart(world: 
     assert found[""].label == "Without a tag"
     with acting(world.actor):
         assert total(world.actor, filters=ChargeFilter()).amount_fen == both + one + none
-        shown = over_time(world.actor, filters=ChargeFilter(), by=By.TAG, step=Step.MONTH, lines=list(found.values()))
+        shown = over_time(
+            world.actor, filters=ChargeFilter(), by=Dimension.TAG, step=Step.MONTH, lines=list(found.values())
+        )
     assert {name: sum(points.values()) for name, points in shown} == {
         "a": both,
         "b": both + one,
@@ -81,9 +83,9 @@ def test_all_others_are_those_under_none_of_the_lines_shown(world: World) -> Non
     rest = run(world, "least", seconds=30)
     run(world, "t0", "least", seconds=30)
     with acting(world.actor):
-        found = costs(world.actor, filters=ChargeFilter(), by=By.TAG)
+        found = costs(world.actor, filters=ChargeFilter(), by=Dimension.TAG)
         *_shown, (name, points) = over_time(
-            world.actor, filters=ChargeFilter(), by=By.TAG, step=Step.MONTH, lines=found
+            world.actor, filters=ChargeFilter(), by=Dimension.TAG, step=Step.MONTH, lines=found
         )
     fourth = next(line.amount_fen for line in found if line.key == "t4")
     assert (name, sum(points.values())) == ("All others", rest + fourth)
@@ -112,7 +114,7 @@ def test_a_member_sees_the_tags_of_their_own_runs_and_a_stranger_none(world: Wor
     assert [row["label"] for row in signed_in(bob).get(API, DAYS).json()] == ["bobs"]
     assert signed_in(stranger.alice).get(API, DAYS).json() == []
     with acting(actor_of(stranger.alice)):
-        assert costs(actor_of(stranger.alice), filters=ChargeFilter(), by=By.TAG) == []
+        assert costs(actor_of(stranger.alice), filters=ChargeFilter(), by=Dimension.TAG) == []
 
 
 def test_tags_stand_in_the_file_of_charges(world: World) -> None:

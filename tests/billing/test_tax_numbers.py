@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.billing.invoices.tax_numbers import ALPHABET, check_character, is_credit_code, tidy
+from apps.billing.invoices.tax_numbers import ALPHABET, check_character, is_credit_code, normalize_credit_code
 
 CODE = "91350100M000100Y43"  # the example of GB 32100-2015
 
@@ -12,7 +12,7 @@ CODE = "91350100M000100Y43"  # the example of GB 32100-2015
 @pytest.mark.parametrize("code", [CODE, "91330100799655058B", "9144030071526726XG", "914403001922038216"])
 def test_real_credit_codes_are_right(code: str) -> None:
     assert is_credit_code(code)
-    assert is_credit_code(tidy(f" {code[:2].lower()}-{code[2:8]} {code[8:].lower()} "))
+    assert is_credit_code(normalize_credit_code(f" {code[:2].lower()}-{code[2:8]} {code[8:].lower()} "))
 
 
 @given(place=st.integers(0, 17), letter=st.sampled_from(ALPHABET))

@@ -12,7 +12,7 @@ from apps.audit.models import Entry
 from apps.billing import services
 from apps.billing.choices import GpuMode, UnitItem
 from apps.billing.models import Package, PriceVersion, UnitPrice
-from apps.billing.prices.pricelist import Line, Resources, Unit, price_of
+from apps.billing.prices.pricelist import PriceLine, Resources, Unit, price_of
 from apps.billing.prices.units import selectors as listing
 from apps.common.actor import Actor
 from apps.common.clock import db_now
@@ -32,7 +32,7 @@ def set_unit(unit: Unit, rate: str, **more: object) -> UnitPrice:
 
 
 def follow(package: Package, *, follows: bool = True) -> PriceVersion | None:
-    return services.follow(PLATFORM, package_id=package.pk, follows=follows)
+    return services.follow_price_list(PLATFORM, package_id=package.pk, follows=follows)
 
 
 def price(package: Package) -> Decimal:
@@ -47,7 +47,7 @@ def test_a_price_is_the_sum_of_its_units() -> None:
         (CPU, Decimal("2.5"), 1),
         (MEMORY, 3, 3),
     ]
-    assert [Line.from_json(line.as_json()) for line in found.lines] == list(found.lines)
+    assert [PriceLine.from_json(line.as_json()) for line in found.lines] == list(found.lines)
 
 
 def test_a_model_with_a_price_of_its_own_has_that() -> None:
@@ -100,7 +100,7 @@ def test_a_planned_price_of_a_unit_plans_that_of_its_packages(platform: Actor) -
     set_unit(CPU, "30", effective_from=later)
     planned = PriceVersion.objects.get(package=package, effective_to__isnull=True)
     assert (planned.effective_from, planned.rate_fen_per_hour) == (later, Decimal(package.cpu_milli) * 3 / 100)
-    assert {row.unit: (row.now.number if row.now else None) for row in listing.listed(PLATFORM)} == {
+    assert {row.unit: (row.now.number if row.now else None) for row in listing.listed_units(PLATFORM)} == {
         CPU: 1,
         MEMORY: 1,
     }
@@ -157,7 +157,7 @@ def test_what_is_needed_stays_on_the_list(platform: Actor) -> None:
     follow(package, follows=False)
     services.end_unit_price(PLATFORM, price_id=cpu.pk)
     services.end_unit_price(PLATFORM, price_id=cpu.pk)
-    assert [row.unit for row in listing.listed(PLATFORM)] == [MEMORY]
+    assert [row.unit for row in listing.listed_units(PLATFORM)] == [MEMORY]
     assert set_unit(CPU, "11").number == 2
 
 

@@ -37,16 +37,23 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def visit(browser: Browser, stack: Stack) -> Iterator[Visit]:
-    """`visit(language, theme=, phone=, signed_in=)`: a page of a new person; script errors fail the test."""
+    """`visit(language, theme=, phone=, signed_in=, zone=)`: a page of a new person; script errors fail the test."""
     contexts: list[BrowserContext] = []
     troubles: list[str] = []
 
-    def open_page(language: str = "en", *, theme: str = "light", phone: bool = False, signed_in: bool = True) -> Page:
+    def open_page(
+        language: str = "en",
+        *,
+        theme: str = "light",
+        phone: bool = False,
+        signed_in: bool = True,
+        zone: str = "Asia/Shanghai",
+    ) -> Page:
         context = browser.new_context(
             locale={"en": "en-US", "zh": "zh-CN"}[language],
             viewport=PHONE if phone else DESK,
             color_scheme="dark" if theme == "dark" else "light",
-            timezone_id="Asia/Shanghai",
+            timezone_id=zone,
             base_url=stack.url,
             accept_downloads=True,
             reduced_motion="reduce",

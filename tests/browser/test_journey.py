@@ -50,7 +50,7 @@ def test_from_signing_in_to_the_bill(visit: Visit, stack: Stack, shoot: Shoot, t
     page.wait_for_url(re.compile(r"/training/[0-9a-f-]{36}/"))
     run = run_id_of(page)
 
-    log = page.locator(".pl-log pre").first
+    log = page.locator(".pl-log [role=log]").first
     expect(log).to_contain_text("epoch 3/12", timeout=RUN_TIMEOUT_MS)
     shoot(page, f"run-{language}")
     expect(page.locator("#run-header")).to_contain_text(FINISHED[language], timeout=60_000)
@@ -118,7 +118,7 @@ def test_a_run_is_stopped_after_one_question(visit: Visit, shoot: Shoot) -> None
     page.locator("[name=arguments_value]").first.fill("5000")
     page.locator("#quote button[type=submit]:visible").click()
     page.wait_for_url(re.compile(r"/training/[0-9a-f-]{36}/"))
-    expect(page.locator(".pl-log pre").first).to_contain_text("epoch 2/", timeout=RUN_TIMEOUT_MS)
+    expect(page.locator(".pl-log [role=log]").first).to_contain_text("epoch 2/", timeout=RUN_TIMEOUT_MS)
     page.locator("#act-stop").click()
     dialog = page.locator("#pl-dialog")
     expect(dialog).to_contain_text("stop me")
@@ -134,3 +134,22 @@ def test_a_double_click_starts_one_run(visit: Visit, stack: Stack) -> None:
     page.wait_for_url(re.compile(r"/training/[0-9a-f-]{36}/"))
     runs = [run for run in Api(stack).sign_in().get("/training/runs/")["results"] if run["name"] == "double"]
     assert len(runs) == 1
+
+
+def test_secrets_to_choose_come_when_their_fold_is_opened(visit: Visit, stack: Stack) -> None:
+    page = visit()
+    page.goto("/secrets/new/")
+    page.fill("[name=name]", "HF_TOKEN")
+    page.fill("[name=value]", "a token of the hub")
+    page.locator("form button[type=submit]", has_text="Set").click()
+    page.wait_for_url(re.compile(r"/secrets/[0-9a-f-]{36}/"))
+    fill_example(page, "with a token")
+    fold = page.locator("#field-id_secrets")
+    expect(fold.locator("[data-rows]")).to_have_count(0)
+    fold.locator("summary").click()
+    fold.locator("[data-rows-add]").click()
+    fold.locator("select").select_option(label="HF_TOKEN")
+    page.locator("#quote button[type=submit]:visible").click()
+    page.wait_for_url(re.compile(r"/training/[0-9a-f-]{36}/"))
+    page.goto(f"/training/new/?from={run_id_of(page)}")
+    expect(page.locator("#field-id_secrets summary")).to_contain_text("1 given")

@@ -61,3 +61,16 @@ def test_every_page_shows_and_fits(visit: Visit, shoot: Shoot, language: str, th
             wrong.append(f"{path}: the page is not in {language}")
         shoot(page, f"page-{name}-{language}-{theme}{'-phone' if phone else ''}")
     assert wrong == []
+
+
+def test_on_a_phone_the_row_of_tabs_shows_the_current_one(visit: Visit) -> None:
+    page = visit("en", phone=True)
+    page.goto("/console/settings/branding/")
+    tab = page.locator(".nav-tabs .active")
+    page.wait_for_function("document.querySelector('.nav-tabs').scrollLeft > 0")
+    box, row = tab.bounding_box(), page.locator(".nav-tabs").bounding_box()
+    assert box is not None
+    assert row is not None
+    assert row["x"] <= box["x"] + 1  # positions of scrolling are whole pixels
+    assert box["x"] + box["width"] <= row["x"] + row["width"] + 1
+    assert page.evaluate("scrollY") == 0

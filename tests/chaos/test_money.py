@@ -80,6 +80,6 @@ FROM billing_account AS account
 def ask(stack: Stack, query: str) -> list[tuple[Any, ...]]:
     """Rows from the copy's own database."""
     layout = Layout.from_environ({"PLSTACK_HOME": str(stack.home), "PLSTACK_VENV": sys.prefix})
-    with closing(psycopg2.connect(Postgres.of(layout).url(APP))) as connection, connection.cursor() as cursor:
+    with closing(psycopg2.connect(Postgres.from_layout(layout).url(APP))) as connection, connection.cursor() as cursor:
         cursor.execute(query)
         return list(cursor.fetchall())

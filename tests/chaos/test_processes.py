@@ -86,7 +86,7 @@ class Flusher:
 
     def __init__(self, stack: Stack) -> None:
         layout = Layout.from_environ({"PLSTACK_HOME": str(stack.home), "PLSTACK_VENV": sys.prefix})
-        self.admin = redis.Redis.from_url(Valkey.of(layout).admin_url)
+        self.admin = redis.Redis.from_url(Valkey.from_layout(layout).admin_url)
         self.end, self.count = threading.Event(), 0
         self.thread = threading.Thread(target=self._run)
         self.thread.start()

@@ -18,20 +18,24 @@ def machine(*cards: Card, memory_mib: int = 64_000) -> Machine:
 
 def discover(tmp_path: Path) -> Node:
     with acting(platform()):
-        return services.write_found(
-            platform(), driver="local", machine=discovery.look(tmp_path), isolation="L1", isolation_reason="bubblewrap"
+        return services.upsert_machine(
+            platform(),
+            driver="local",
+            machine=discovery.measure_machine(tmp_path),
+            isolation="L1",
+            isolation_reason="bubblewrap",
         )
 
 
 def test_this_machine_is_measured(tmp_path: Path) -> None:
-    found = discovery.look(tmp_path)
+    found = discovery.measure_machine(tmp_path)
     assert found.memory_mib == psutil.virtual_memory().total // discovery.MIB
     assert 1000 <= found.cpu_milli <= (psutil.cpu_count() or 1) * 1000
     assert 0 < found.disk_free_mib <= found.disk_mib
 
 
 def test_without_a_driver_there_are_no_cards_and_no_words(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    if discovery.look(tmp_path).cards:
+    if discovery.measure_machine(tmp_path).cards:
         pytest.skip("this machine has cards")
     assert capfd.readouterr() == ("", "")
 
@@ -45,7 +49,7 @@ def test_looking_again_updates_the_same_node(tmp_path: Path) -> None:
 
 @pytest.mark.django_db
 def test_some_memory_is_kept_for_the_platform(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(discovery, "look", lambda folder: machine())
+    monkeypatch.setattr(discovery, "measure_machine", lambda folder: machine())
     node = discover(tmp_path)
     assert node.allocatable_memory_mib == 64_000 - services.discovery.RESERVE_MAX_MIB
 
@@ -55,11 +59,11 @@ def test_a_card_that_vanishes_is_kept_but_unhealthy_and_comes_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     card = Card("GPU-1", 0, "nvidia", "H200", 143_771)
-    monkeypatch.setattr(discovery, "look", lambda folder: machine(card))
+    monkeypatch.setattr(discovery, "measure_machine", lambda folder: machine(card))
     discover(tmp_path)
-    monkeypatch.setattr(discovery, "look", lambda folder: machine())
+    monkeypatch.setattr(discovery, "measure_machine", lambda folder: machine())
     discover(tmp_path)
     assert not Accelerator.objects.get().healthy
-    monkeypatch.setattr(discovery, "look", lambda folder: machine(card))
+    monkeypatch.setattr(discovery, "measure_machine", lambda folder: machine(card))
     discover(tmp_path)
     assert Accelerator.objects.get().healthy

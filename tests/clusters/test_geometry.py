@@ -26,7 +26,7 @@ def machine(*cards: Card, limits: tuple[str, ...] = ()) -> Machine:
 
 def written(monkeypatch: pytest.MonkeyPatch, found: Machine, level: str = "L1") -> Accelerator:
     with acting(platform()):
-        services.write_found(platform(), driver="local", machine=found, isolation=level, isolation_reason="")
+        services.upsert_machine(platform(), driver="local", machine=found, isolation=level, isolation_reason="")
     return Accelerator.objects.get()
 
 
@@ -143,16 +143,16 @@ class TestLimits:
         assert geometry.device(card).healthy
 
     def test_libraries_and_daemons_are_found_by_looking(self, tmp_path: Path) -> None:
-        assert limiters.present(tmp_path) == ()
+        assert limiters.installed_limiters(tmp_path) == ()
         library = tmp_path / "usr/local/vgpu/libvgpu.so"
         library.parent.mkdir(parents=True)
         library.touch()
         assert limiters.hami_library(tmp_path) is None, "an installation that failed left an empty file"
         library.write_bytes(b"\x7fELF")
         (tmp_path / "tmp/nvidia-mps").mkdir(parents=True)
-        assert limiters.present(tmp_path) == ("hami",)
+        assert limiters.installed_limiters(tmp_path) == ("hami",)
         (tmp_path / "tmp/nvidia-mps/control").touch()
-        assert limiters.present(tmp_path) == ("hami", "mps")
+        assert limiters.installed_limiters(tmp_path) == ("hami", "mps")
 
 
 class TestAmd:

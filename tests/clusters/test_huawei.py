@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from apps.clusters import huawei, npu_smi, services
-from apps.clusters.discovery import Machine, look
-from apps.clusters.huawei import Ascend, Found, NoAnswer
+from apps.clusters.discovery import Machine, measure_machine
+from apps.clusters.huawei import Ascend, AscendReport, NoAnswer
 from apps.clusters.models import Accelerator
 from apps.common.scoping import acting
 from scheduler.ascend import templates_of
@@ -133,7 +133,7 @@ class TestNonsense:
         ],
     )
     def test_what_is_no_list_of_cards_says_so(self, info: str, chips: str, trouble: str) -> None:
-        assert machine(info, chips).look() == Found((), trouble)
+        assert machine(info, chips).look() == AscendReport((), trouble)
 
     def test_a_board_that_does_not_answer_now_is_not_given_another_name(self) -> None:
         def ask(*arguments: str) -> str:
@@ -141,7 +141,7 @@ class TestNonsense:
                 raise NoAnswer("npu-smi does not answer (TimeoutExpired)")
             return told.MAP_310B if "-m" in arguments else told.INFO_310B.replace("Alarm", "OK   ")
 
-        assert Ascend(ask).look() == Found((), "NPU 0 chip 0: npu-smi does not answer (TimeoutExpired)")
+        assert Ascend(ask).look() == AscendReport((), "NPU 0 chip 0: npu-smi does not answer (TimeoutExpired)")
 
 
 class TestProgram:
@@ -158,13 +158,13 @@ class TestProgram:
     def test_a_machine_without_it_is_quiet(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("PATH", str(tmp_path))
         monkeypatch.setattr(huawei, "PROGRAMS", ())
-        assert huawei.look() == Found()
+        assert huawei.read_ascend_cards() == AscendReport()
 
     def test_cards_are_found_with_the_machine(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (tmp_path / "map").write_text(told.MAP_310B)
         (tmp_path / "info").write_text(told.INFO_310B)
         self.put(tmp_path, monkeypatch, f'cd {tmp_path}; case "$2" in "") cat info;; -m) cat map;; esac')
-        found = look(tmp_path)
+        found = measure_machine(tmp_path)
         assert [(card.uuid, card.model) for card in found.cards if card.vendor == "huawei"] == [
             ("NPU-a1b2-0-0", "Ascend 310B4")
         ]
@@ -172,12 +172,12 @@ class TestProgram:
 
     def test_one_that_fails_is_quoted(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.put(tmp_path, monkeypatch, f"echo '{told.TAKEN.strip()}'; exit 1")
-        assert huawei.look().trouble == f"npu-smi: {told.TAKEN.strip()}"
+        assert huawei.read_ascend_cards().trouble == f"npu-smi: {told.TAKEN.strip()}"
 
     def test_one_that_hangs_is_not_waited_for(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.put(tmp_path, monkeypatch, "exec sleep 60")
         monkeypatch.setattr(huawei, "TIMEOUT_S", 0.2)
-        assert huawei.look().trouble == "npu-smi does not answer (TimeoutExpired)"
+        assert huawei.read_ascend_cards().trouble == "npu-smi does not answer (TimeoutExpired)"
 
 
 @pytest.mark.django_db
@@ -186,7 +186,7 @@ def test_an_ill_card_is_kept_and_takes_no_work_until_it_is_well(monkeypatch: pyt
         cards = machine(info, told.MAP_310B).look().cards
         seen = Machine("box", "aarch64", 8000, 64_000, 1000, 100_000, 50_000, 12.5, {}, cards)
         with acting(platform()):
-            services.write_found(platform(), driver="local", machine=seen, isolation="L1", isolation_reason="")
+            services.upsert_machine(platform(), driver="local", machine=seen, isolation="L1", isolation_reason="")
         card = Accelerator.objects.get()
         assert (card.vendor, card.model, card.healthy) == ("huawei", "Ascend 310B4", healthy)
 

@@ -68,8 +68,8 @@ def post(path: str, body: Any, headers: dict[str, str] | None = None) -> Any:
     return Client().post(f"/api/v1/agents/{path}/", data, content_type="application/json", headers=headers or {})
 
 
-def beat(node_id: str, secret: str, refs: tuple[str, ...] = ()) -> Any:
-    told = {"machine": asdict(MACHINE), "isolation": "L1", "isolation_reason": "", "refs": list(refs)}
+def beat(node_id: str, secret: str, refs: tuple[str, ...] = (), **more: Any) -> Any:
+    told = {"machine": asdict(MACHINE), "isolation": "L1", "isolation_reason": "", "refs": list(refs), **more}
     body = json.dumps(told).encode()
     headers = signing.request_headers(bytes.fromhex(secret), node_id, "POST", "/api/v1/agents/beat/", body)
     return post("beat", body, headers)
@@ -192,8 +192,8 @@ def test_work_that_nobody_accounts_for_is_reported_and_stopped_only_when_told(
     monkeypatch.setattr(type(nodes.remote_driver()), "stop", lambda self, handle, grace_s: asked.append(handle.ref))
     with acting(platform()):
         with pytest.raises(NotFound):
-            strays.stop(platform(), node_id=node.pk, ref=mine.pk)
-        strays.stop(platform(), node_id=node.pk, ref=UUID(other))
+            strays.stop_stray(platform(), node_id=node.pk, ref=mine.pk)
+        strays.stop_stray(platform(), node_id=node.pk, ref=UUID(other))
     assert asked == [other]
     beat(joined["node_id"], joined["secret"], (str(mine.pk),))
     assert not Stray.objects.exists()
@@ -241,3 +241,21 @@ def test_one_command_adds_a_machine(live_server: Any, tmp_path: Path, settings: 
     )  # fmt: skip
     assert wrong.returncode == 1
     assert "not the platform's data folder" in wrong.stderr
+
+
+ABLE = {"kinds": ["vxlan"], "address": "198.18.0.7", "said": []}
+
+
+def test_what_a_machine_can_do_for_gangs_is_kept_and_follows_its_heartbeats(world: World) -> None:
+    joined = post("join", words(token(world), gang_network=ABLE)).json()
+    node = Node.objects.get(pk=joined["node_id"])
+    assert node.gang_network == ABLE
+    assert beat(joined["node_id"], joined["secret"]).status_code == 200
+    node.refresh_from_db()
+    assert node.gang_network == {}, "an agent of before says nothing of it"
+
+
+@pytest.mark.parametrize("told", [7, {"kinds": ["vxlan"], "address": "127.0.0.1", "said": []}, {"kinds": 1}])
+def test_a_machine_that_says_nonsense_of_its_network_joins_without_one(world: World, told: object) -> None:
+    joined = post("join", words(token(world), gang_network=told)).json()
+    assert Node.objects.get(pk=joined["node_id"]).gang_network == {}

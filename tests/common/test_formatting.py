@@ -57,6 +57,15 @@ def test_a_moment_of_this_year_names_its_day() -> None:
     assert formatting.moment(other).startswith(other.strftime("%m-%d "))
 
 
+@pytest.mark.parametrize("days", [3, 40, 800])
+def test_of_a_far_estimate_only_the_day_is_said(days: int) -> None:
+    far = timezone.localtime() + timedelta(days=days)
+    assert formatting.estimated_moment(far) in {far.strftime("%m-%d"), far.strftime("%Y-%m-%d")}
+    near = timezone.localtime() + timedelta(hours=30)
+    assert formatting.estimated_moment(near) == formatting.moment(near)
+    assert formatting.estimated_moment(None) == "—"
+
+
 @pytest.mark.parametrize(
     ("count", "text"),
     [(0, "0 B"), (999, "999 B"), (1000, "1 kB"), (31_600_000, "31.6 MB"), (2 * 10**18, "2,000 PB"), (None, "—")],

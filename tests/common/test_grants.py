@@ -33,7 +33,7 @@ class Person:
     def admit(self, actor: Actor) -> None:
         """Enough proof."""
 
-    def again(self) -> "Person":
+    def reloaded(self) -> "Person":
         self.asked += 1
         if self.outcome is not None:
             raise self.outcome
@@ -126,7 +126,7 @@ async def test_a_download_that_ends_by_itself_is_whole_and_asks_no_more(person: 
 async def test_not_knowing_is_no_reason_until_it_has_lasted_too_long(
     person: Person, trouble: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    losing = asyncio.create_task(grant_of(person).lost())
+    losing = asyncio.create_task(grant_of(person).wait_until_lost())
     person.outcome = trouble
     await asyncio.sleep(6 * FAST_S)
     assert not losing.done()
@@ -147,10 +147,10 @@ async def test_a_fault_while_asking_ends_it(person: Person) -> None:
 async def test_a_nudge_asks_at_once(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grants, "RECHECK_S", 3600.0)
     grant = grant_of(person)
-    losing = asyncio.create_task(grant.lost())
+    losing = asyncio.create_task(grant.wait_until_lost())
     await asyncio.sleep(0)
     person.outcome = SignedOut()
-    grant.hurry()
+    grant.recheck_soon()
     async with asyncio.timeout(5):
         assert isinstance(await losing, SignedOut)
 

@@ -15,8 +15,9 @@ from django.db import OperationalError
 from django.db.models.functions import Now
 
 from apps.common import heartbeats
-from apps.common.heartbeats import Did, Heart, Loop, Movement, Tasks
+from apps.common.heartbeats import Heartbeat, LoopEvidence, QueueEvidence, ThreadActivity, WorkEvidence
 from apps.common.models import ProcessHeartbeat
+from plstack.requests import RequestThreads
 
 
 @pytest.mark.django_db
@@ -24,7 +25,7 @@ def test_each_proof_renews_the_row_of_this_process_alone(settings: LazySettings)
     settings.PLSTACK_INSTANCE = "here"
     ProcessHeartbeat.objects.create(kind="worker", instance="there", pid=1)
     ProcessHeartbeat.objects.create(kind="worker", instance="here", pid=1, beats=50)  # of the one before
-    heart = Heart("worker", Did())
+    heart = Heartbeat("worker", WorkEvidence())
     heart._write()
     first = ProcessHeartbeat.objects.get(kind="worker", instance="here")
     heart._write()
@@ -36,7 +37,7 @@ def test_each_proof_renews_the_row_of_this_process_alone(settings: LazySettings)
 
 @pytest.mark.django_db
 def test_a_row_that_was_taken_away_is_written_again() -> None:
-    heart = Heart("web", Did())
+    heart = Heartbeat("web", WorkEvidence())
     heart._write()
     ProcessHeartbeat.objects.all().delete()
     heart._write()
@@ -49,13 +50,13 @@ def test_a_database_that_is_away_does_not_end_the_heart(monkeypatch: pytest.Monk
 
     monkeypatch.setattr("apps.common.heartbeats.close_old_connections", away)
     monkeypatch.setattr("apps.common.heartbeats.connection.close", lambda: None)
-    Heart("web", Did()).beat()
+    Heartbeat("web", WorkEvidence()).beat()
 
 
 def test_a_loop_that_turns_often_writes_every_two_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[str] = []
-    monkeypatch.setattr(Heart, "beat", lambda heart: written.append(heart.kind))
-    heart = Heart("files")
+    monkeypatch.setattr(Heartbeat, "beat", lambda heart: written.append(heart.kind))
+    heart = Heartbeat("files")
     for _ in range(5):
         heart.beat_if_due()
     assert written == ["files"]
@@ -65,7 +66,7 @@ def test_a_loop_that_turns_often_writes_every_two_seconds(monkeypatch: pytest.Mo
 
 
 def test_evidence_is_used_up() -> None:
-    did = Did()
+    did = WorkEvidence()
     assert not did()
     did.done()
     assert did()
@@ -73,7 +74,7 @@ def test_evidence_is_used_up() -> None:
 
 
 def test_a_loop_that_turns_proves_itself_and_one_that_is_blocked_does_not() -> None:
-    loop, told = Loop(), list[bool]()
+    loop, told = LoopEvidence(), list[bool]()
 
     async def turn() -> None:
         turning = asyncio.create_task(loop.turn_forever())
@@ -88,13 +89,13 @@ def test_a_loop_that_turns_proves_itself_and_one_that_is_blocked_does_not() -> N
 
 
 def test_a_loop_that_turns_for_nobody_is_no_proof() -> None:
-    loop = Loop(serves=lambda: False)
+    loop = LoopEvidence(serves=lambda: False)
     loop.done()
     assert not loop()
 
 
 def test_a_worker_proves_itself_when_each_of_its_queues_was_served() -> None:
-    tasks = Tasks()
+    tasks = QueueEvidence()
     tasks.expect(["reconcile", "default"], threads=4)
     for _ in range(2):
         with tasks.running("reconcile"):
@@ -110,7 +111,7 @@ class Pool:
     """Tasks in threads of their own."""
 
     def __init__(self, threads: int) -> None:
-        self.tasks = Tasks()
+        self.tasks = QueueEvidence()
         self.tasks.expect(["reconcile", "default"], threads)
         self.end = threading.Event()
         self.executor = ThreadPoolExecutor(threads)
@@ -176,7 +177,7 @@ def test_long_work_excuses_nobody_who_has_a_free_thread(pipe: Path) -> None:
 
 def test_what_has_run_for_ever_is_not_believed(pipe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pool = Pool(1)
-    monkeypatch.setattr(Tasks, "LONGEST_S", 0.05)
+    monkeypatch.setattr(QueueEvidence, "LONGEST_S", 0.05)
     pool.occupy()
     time.sleep(0.1)
     assert not pool.tasks()
@@ -184,13 +185,13 @@ def test_what_has_run_for_ever_is_not_believed(pipe: Path, monkeypatch: pytest.M
 
 
 def test_a_thread_that_sleeps_does_not_move() -> None:
-    awake, end = Movement(), threading.Event()
+    awake, end = ThreadActivity(), threading.Event()
     thread = threading.Thread(target=end.wait)
     thread.start()
     time.sleep(0.05)
-    awake.of([thread.native_id or 0])
+    awake.has_run([thread.native_id or 0])
     time.sleep(0.05)
-    assert not awake.of([thread.native_id or 0])
+    assert not awake.has_run([thread.native_id or 0])
     end.set()
     thread.join()
 
@@ -202,3 +203,39 @@ def test_rows_of_containers_that_were_replaced_long_ago_are_forgotten() -> None:
         ProcessHeartbeat.objects.filter(pk=row.pk).update(beat_at=Now() - timedelta(hours=hours))
     heartbeats.forget_old()
     assert set(ProcessHeartbeat.objects.values_list("instance", flat=True)) == {"new", "only"}
+
+
+def test_evidence_that_fails_once_does_not_end_the_heart(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    beaten = threading.Event()
+    answers = iter([RuntimeError("changed size during iteration"), True])
+
+    def evidence() -> bool:
+        answer = next(answers, SystemExit())  # which ends the test's thread
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(heartbeats, "INTERVAL_S", 0.01)
+    heart = Heartbeat("web", evidence)
+    monkeypatch.setattr(heart, "beat", beaten.set)
+    heart.start()
+    assert beaten.wait(5)
+    assert "could not be taken" in caplog.text
+
+
+def test_threads_that_start_meanwhile_do_not_disturb_the_evidence() -> None:
+    """Twenty pools that grow thread by thread while they are asked without a pause."""
+    for _turn in range(20):
+        pool = RequestThreads(32)
+        asked = threading.Thread(target=_ask, args=(pool, 32))
+        asked.start()
+        while asked.is_alive():
+            pool.serves()
+        asked.join()
+
+
+def _ask(pool: RequestThreads, calls: int) -> None:
+    for _call in range(calls):
+        pool.submit(time.sleep, 0.02)

@@ -14,7 +14,7 @@ from django.test import Client
 
 from apps.common import idempotency, throttling
 from apps.common.clock import db_now
-from apps.common.idempotency import Asked, Replayed
+from apps.common.idempotency import Replayed, RequestIdentity
 from apps.common.models import IdempotentAnswer, RequestCount
 from apps.common.scoping import acting
 from apps.tenants.choices import Role
@@ -103,14 +103,14 @@ def test_a_key_has_a_largest_length(world: World) -> None:
     assert "Idempotency-Key" in answer.json()["fields"]
 
 
-ASKED = Asked(user_id=1, organisation_id=None, key="k", path="p", request="r")
+ASKED = RequestIdentity(user_id=1, organisation_id=None, key="k", path="p", request="r")
 
 
 def claim(barrier: threading.Barrier, told: list[str], hold_s: float) -> None:
     """One of several requests at the same moment."""
     try:
         barrier.wait(10)
-        with idempotency.once(ASKED) as first:
+        with idempotency.answer_once(ASKED) as first:
             threading.Event().wait(hold_s)
             first.remember(idempotency.HttpResponse(b"{}", status=201))
             told.append("ran")
@@ -144,9 +144,9 @@ def test_those_that_would_wait_too_long_are_told_to_come_back(
 
 
 def test_a_request_that_dies_leaves_its_key_free(transactional_db: None) -> None:
-    with pytest.raises(ZeroDivisionError), idempotency.once(ASKED):
+    with pytest.raises(ZeroDivisionError), idempotency.answer_once(ASKED):
         raise ZeroDivisionError
-    with idempotency.once(ASKED):
+    with idempotency.answer_once(ASKED):
         pass
 
 
@@ -175,12 +175,12 @@ def test_guessing_counts_too(world: World, settings: LazySettings) -> None:
 
 
 def test_counts_of_long_ago_are_forgotten(db: None) -> None:
-    throttling.hit("someone", 5, now=0.0)
+    throttling.count_request("someone", 5, now=0.0)
     assert throttling.forget_old() == 1
     assert not RequestCount.objects.exists()
 
 
 def test_waiting_does_not_limit_the_request_itself(transactional_db: None) -> None:
-    with idempotency.once(ASKED), transaction.atomic(), connections["default"].cursor() as cursor:
+    with idempotency.answer_once(ASKED), transaction.atomic(), connections["default"].cursor() as cursor:
         cursor.execute("SHOW lock_timeout")
         assert cursor.fetchone() == ("0",)

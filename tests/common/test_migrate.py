@@ -43,9 +43,14 @@ def former() -> set[Key]:
 
 
 def others() -> set[Key]:
-    """Migrations of apps that never had others."""
-    apps = {app for app, _name in combined()}
-    return {key for key in on_disk() if key[0] not in apps}
+    """Migrations of apps that never had others, but for those that build on what was added since."""
+    known, graph = combined(), MigrationLoader(None).graph
+    apps = {app for app, _name in known}
+
+    def is_as_old(key: Key) -> bool:
+        return all(each in known or each[0] not in apps for each in graph.forwards_plan(key))
+
+    return {key for key in on_disk() if key[0] not in apps and is_as_old(key)}
 
 
 def record(keys: Iterable[Key]) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from apps.common import networks, outgoing
 from apps.common.errors import Invalid
 from apps.common.networks import is_special
-from apps.common.outgoing import Pinned, resolve_public
+from apps.common.outgoing import PinnedTarget, resolve_public
 from tests.searching import examples
 
 
@@ -126,7 +126,7 @@ def test_a_public_name_is_pinned_to_the_address_that_was_checked() -> None:
 
     pinned = resolve_public("https://Example.COM./hook?x=1", resolver=changing)
 
-    assert pinned == Pinned("93.184.215.14", 443, "example.com")
+    assert pinned == PinnedTarget("93.184.215.14", 443, "example.com")
     assert asked == ["example.com"]
 
 

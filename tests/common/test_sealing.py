@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.common import sealing
-from apps.common.sealing import Unreadable, place, seal, unseal
+from apps.common.sealing import Unreadable, purpose_for, seal, unseal
 
-HERE = place("table", 1, "field")
+HERE = purpose_for("table", 1, "field")
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +34,7 @@ def test_twice_the_same_looks_different() -> None:
     assert seal(b"x", purpose=HERE) != seal(b"x", purpose=HERE)
 
 
-@pytest.mark.parametrize("elsewhere", [place("table", 2, "field"), place("table", 1, "other"), ""])
+@pytest.mark.parametrize("elsewhere", [purpose_for("table", 2, "field"), purpose_for("table", 1, "other"), ""])
 def test_it_does_not_open_in_another_place(elsewhere: str) -> None:
     sealed = seal(b"secret", purpose=HERE)
     with pytest.raises(Unreadable):

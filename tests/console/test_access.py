@@ -59,7 +59,9 @@ def test_the_sidebar_offers_only_what_the_role_may_open(ops: Client) -> None:
     assert f'href="{page("packages")}"' not in text
 
 
-@pytest.mark.parametrize("name", ["organisation", "organisation_members", "organisation_quotas"])
+@pytest.mark.parametrize(
+    "name", ["organisation", "organisation_departments", "organisation_members", "organisation_quotas"]
+)
 def test_an_unknown_organisation_does_not_exist(root: Client, name: str) -> None:
     assert root.get(page(name, "00000000-0000-4000-8000-000000000000")).status_code == 404
 

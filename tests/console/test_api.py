@@ -118,7 +118,7 @@ def test_quotas_are_set_by_name_and_the_others_stay(business: Client, world: Wor
     path = f"organisations/{world.organisation.pk}/quotas/"
     set_ = send(business, "PUT", path, [{"resource": "runs", "limit": 2}])
     limits = {row["resource"]: row["limit"] for row in set_.json() if not row["model"]}
-    assert limits == {resource.value: 2 if resource is Resource.RUNS else None for resource in Resource}
+    assert limits == {resource.value: 2 if resource is Resource.RUNS else None for resource in Resource.every()}
     assert send(business, "PUT", path, [{"resource": "runs", "limit": -1}]).status_code == 400
     assert send(business, "PUT", path, [{"resource": "moons", "limit": 1}]).status_code == 400
     assert count_entries("quota.limited") == 1

@@ -102,3 +102,13 @@ def test_a_token_is_told_once_and_not_kept(ops: Client, finance: Client, world: 
 
 def test_who_may_not_see_hardware_sees_no_card(finance: Client, world: World) -> None:
     assert finance.get(f"{ROOT}/accelerators/{uuid4()}/").status_code == 403
+
+
+def test_the_trust_in_a_zones_network_is_changed_by_itself(ops: Client, world: World) -> None:
+    path = f"zones/{world.node.cluster.zone_id}/"
+    assert ops.get(f"{ROOT}/{path}").json()["trusted_network"] is False
+    changed = send(ops, "PATCH", path, {"trusted_network": True}).json()
+    assert (changed["name"], changed["trusted_network"]) == ("local", True)
+    refused = send(ops, "PATCH", path, {"name": "", "trusted_network": False})
+    assert refused.status_code == 400
+    assert ops.get(f"{ROOT}/{path}").json()["trusted_network"] is True, "all of it or nothing"

@@ -5,16 +5,21 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils.translation import gettext, override, pgettext
 
+from apps.common.errors import Invalid
 from apps.common.scoping import acting
-from apps.registry import services
+from apps.console.work.images.forms import ImageForm
+from apps.registry import selectors, services
 from apps.registry.models import Image
+from apps.workloads.references import Reference
 from tests.builders import World, actor_of, make_member, make_organisation, platform
 from tests.console.kit import count_entries, last_entry, messages_of, page, post, text_of
 from tests.envs import kit as envs
 from tests.training import kit as training
 
 ROOT = "/api/v1/console/images/"
+CONTAINER = f"registry.lab:5000/team/torch@sha256:{'0' * 64}"
 
 
 def form(**changes: Any) -> dict[str, Any]:
@@ -34,7 +39,9 @@ def form(**changes: Any) -> dict[str, Any]:
 @pytest.fixture
 def personal(world: World) -> Image:
     with acting(world.actor):
-        return services.keep(world.actor, name="my-stack", base=world.image, added=["six==1.17.0"], shared=True)
+        return services.create_personal_image(
+            world.actor, name="my-stack", base=world.image, added=["six==1.17.0"], shared=True
+        )
 
 
 def send(client: Client, method: str, path: str = "", body: object = None) -> Any:
@@ -68,6 +75,9 @@ def test_an_image_is_added_and_changed_with_its_words_in_the_log(ops: Client, wo
         ({"audience": "listed", "allowed": "no such organisation"}, "allowed"),
         ({"audience": "listed", "allowed": ""}, "allowed"),
         ({"sort": "99999"}, "sort"),
+        ({"reference": "registry.lab:5000/team/torch:latest", "requirements": ""}, "reference"),
+        ({"reference": "torch", "requirements": ""}, "reference"),
+        ({"reference": CONTAINER}, "requirements"),
     ],
 )
 def test_what_is_wrong_is_said_beside_the_field(ops: Client, changes: dict[str, Any], field: str) -> None:
@@ -76,6 +86,22 @@ def test_what_is_wrong_is_said_beside_the_field(ops: Client, changes: dict[str, 
     assert field in response.context["form"].errors
     assert not Image.objects.filter(name="Audio").exists()
     assert count_entries("image.created") == 0
+
+
+def test_a_container_image_is_for_training_and_not_for_environments(ops: Client, world: World) -> None:
+    post(ops, page("image_new"), **form(reference=f" {CONTAINER} ", requirements=""))
+    image = Image.objects.get(name="Audio")
+    assert (image.reference, image.requirements) == (CONTAINER, [])
+    assert CONTAINER in text_of(ops.get(page("image", image.pk)))
+    assert CONTAINER in text_of(ops.get(page("image_edit", image.pk)))
+    assert last_entry("image.created").after["reference"] == CONTAINER
+    with acting(world.actor):
+        assert image not in selectors.images(world.actor)
+        assert image in selectors.images(world.actor, containers=True)
+        run = training.submit(world, image_id=image.pk)
+        assert run.workload.frozen_spec.image == Reference.parse(CONTAINER)
+        with pytest.raises(Invalid):
+            selectors.choosable_image(world.actor, image.pk)
 
 
 def names(client: Client, **query: str) -> set[str]:
@@ -153,3 +179,11 @@ def test_the_api_does_the_same(ops: Client, world: World, personal: Image) -> No
     assert send(ops, "POST", f"{personal.pk}/withdraw/").json()["active"] is False
     assert send(ops, "POST", f"{personal.pk}/withdraw/").status_code == 409
     assert send(ops, "GET", path).json()["uses"] == []
+
+
+def test_the_form_of_an_image_speaks_of_software_and_of_containers(root: Client) -> None:
+    """Packages of the price list are another word in Chinese: the two share no message."""
+    assert "or a container image" in text_of(root.get(page("image_new")))
+    with override("zh-hans"):
+        label = str(ImageForm().fields["requirements"].label)
+        assert label == pgettext("software", "Packages") != gettext("Packages")

@@ -58,7 +58,7 @@ def test_a_machine_that_is_well_offers_no_loss(ops: Client, machine: Machine, wo
     text = text_of(ops.get(page("node", machine.node.pk)))
     assert "Declare lost…" not in text
     response = post(ops, page("node_lost", machine.node.pk), follow=True)
-    assert "heard from" in messages_of(response)[0]
+    assert "The node answers" in messages_of(response)[0]
     assert send(ops, f"nodes/{machine.node.pk}/lost/").status_code == 409
 
 

@@ -8,9 +8,11 @@ from django.test import Client
 from django.utils import timezone
 
 from apps.clusters.choices import NodeStatus
-from apps.clusters.models import Accelerator, Node, NodeSample
+from apps.clusters.models import Accelerator, Node, NodeSample, Zone
 from apps.common.scoping import acting
 from apps.workloads import states
+from apps.workloads.drivers.overlay import Ability, Kind
+from apps.workloads.drivers.said import Code, Said
 from apps.workloads.models import Attempt, Placement, Workload
 from tests.builders import World, platform, submit_workload
 from tests.console.kit import count_entries, last_entry, messages_of, page, post, text_of
@@ -104,3 +106,30 @@ def test_the_charts_get_only_points_that_are_newer(ops: Client, world: World) ->
 @pytest.mark.parametrize("name", ["nonsense", "cpu-load"])
 def test_an_unknown_chart_does_not_exist(ops: Client, world: World, name: str) -> None:
     assert ops.get(page("node_load", world.node.pk, name)).status_code == 404
+
+
+def test_a_node_says_what_it_can_do_for_gangs_over_machines(ops: Client, world: World) -> None:
+    path = page("node", world.node.pk)
+    assert "with all its members or not at all" in text_of(ops.get(path))
+    assert "Nodes without an agent" in text_of(ops.get(path))
+    told = Ability(frozenset({Kind.VXLAN}), "198.18.0.7", (Said(Code.WIREGUARD_MISSING),)).as_json()
+    Node.objects.filter(pk=world.node.pk).update(gang_network=told)
+    text = text_of(ops.get(path))
+    assert "is not trusted" in text
+    assert "The kernel has no WireGuard." in text
+    assert "198.18.0.7" in text
+    Zone.objects.filter(pk=world.node.cluster.zone_id).update(trusted_network=True)
+    assert "Joined with other nodes" in text_of(ops.get(path))
+    answer = ops.get(f"/api/v1/console/nodes/{world.node.pk}/").json()["gang_network"]
+    assert answer == {
+        "kinds": ["vxlan"],
+        "address": "198.18.0.7",
+        "joined": True,
+        "reasons": ["The kernel has no WireGuard."],
+    }
+
+
+def test_a_node_that_lacks_the_tools_names_them(ops: Client, world: World) -> None:
+    told = Ability(said=(Said(Code.IPROUTE_MISSING),)).as_json()
+    Node.objects.filter(pk=world.node.pk).update(gang_network=told)
+    assert "iproute2" in text_of(ops.get(page("node", world.node.pk)))

@@ -21,7 +21,7 @@ def cpu(**changes: Any) -> dict[str, Any]:
         "cpu_milli": "2.5",
         "memory_mib": "8",
         "sort": "15",
-        "rate": "1.25",
+        "rate": "4.25",
     }
     return {**data, **changes}
 
@@ -33,7 +33,7 @@ def test_a_new_package_is_on_offer_at_its_price_in_peoples_units(finance: Client
     assert (package.cpu_milli, package.memory_mib) == (2500, 8192)
     price = funds.current_price(package.pk)
     assert price is not None
-    assert price.rate_fen_per_hour == Decimal(125)
+    assert price.rate_fen_per_hour == Decimal(425)
     assert last_entry("billing.package.create").target_id == str(package.pk)
 
 
@@ -85,7 +85,9 @@ def test_a_change_shows_the_old_values_and_logs_only_what_differs(finance: Clien
 
 
 def test_a_price_from_now_on_ends_the_former_one(finance: Client, world: World) -> None:
-    response = post(finance, page("package_price", world.package.pk), follow=True, rate="7.8", begins="now")
+    response = post(
+        finance, page("package_price", world.package.pk), follow=True, rate="7.8", begins="now", confirmed="yes"
+    )
     assert "Price version 2: ¥7.80/h" in messages_of(response)[0]
     old, new = PriceVersion.objects.filter(package=world.package).order_by("number")
     assert old.effective_to == new.effective_from
@@ -103,15 +105,15 @@ def test_the_price_in_force_again_says_that_nothing_was_changed(finance: Client,
 
 
 def test_a_price_may_have_four_decimals_of_a_yuan(finance: Client, world: World) -> None:
-    post(finance, page("package_price", world.package.pk), rate="0.0125", begins="now")
+    post(finance, page("package_price", world.package.pk), rate="3.5125", begins="now", confirmed="yes")
     price = funds.current_price(world.package.pk)
     assert price is not None
-    assert price.rate_fen_per_hour == Decimal("1.25")
+    assert price.rate_fen_per_hour == Decimal("351.25")
 
 
 def test_a_later_price_waits_for_its_time(finance: Client, world: World) -> None:
     later = timezone.localtime() + timedelta(days=2)
-    data = {"rate": "9", "begins": "later", "effective_from": later.strftime("%Y-%m-%dT%H:%M")}
+    data = {"rate": "9", "begins": "later", "effective_from": later.strftime("%Y-%m-%dT%H:%M"), "confirmed": "yes"}
     response = post(finance, page("package_price", world.package.pk), follow=True, **data)
     assert "Planned" in text_of(response)
     price = funds.current_price(world.package.pk)

@@ -10,7 +10,7 @@ from django.test import Client
 from apps.common.actor import system_actor
 from apps.common.models import ProcessHeartbeat, ProcessReplacement
 from apps.common.scoping import acting
-from apps.console.hardware.processes.services import tell_replacements
+from apps.console.hardware.processes.services import notify_replacements
 from apps.notifications.models import Notice
 from tests.builders import World
 from tests.console.kit import page, text_of
@@ -35,8 +35,8 @@ def replaced(kind: str = "worker") -> ProcessReplacement:
 
 def test_the_page_marks_what_does_nothing_and_what_is_missing(ops: Client, world: World) -> None:
     text = text_of(ops.get(page("processes")))
-    assert text.count("Does nothing") == 1
-    assert text.count("Never heard of") == 1
+    assert text.count("Not responding") == 1
+    assert text.count("Never reported") == 1
     assert "Not everything works" in text
     assert "Task worker" in text
     assert "Nothing had to be replaced." in text
@@ -49,7 +49,7 @@ def test_where_all_work_nothing_is_said(ops: Client, world: World) -> None:
     ProcessHeartbeat.objects.create(kind="scheduler", instance="here", pid=1)
     text = text_of(ops.get(page("processes")))
     assert "Not everything works" not in text
-    assert "Does nothing" not in text
+    assert "Not responding" not in text
 
 
 def test_the_api_says_the_same(ops: Client, world: World) -> None:
@@ -74,9 +74,14 @@ def test_the_staff_are_told_of_each_replacement_once_and_not_every_minute(ops: C
     replaced("web")
     for expected in (3, 0):
         with acting(system_actor()) as actor:
-            assert tell_replacements(actor) == expected
+            assert notify_replacements(actor) == expected
     with acting(system_actor()):
         told = list(Notice.objects.filter(kind="process.replaced").values_list("user", "data__kind"))
     assert len(told) == len(set(told))
     assert {kind for _user, kind in told} == {"worker", "web"}
     assert "was replaced" in text_of(ops.get("/console/notices/"))
+
+
+def test_the_second_of_a_kind_is_called_by_its_number(ops: Client, world: World) -> None:
+    ProcessHeartbeat.objects.create(kind="web-2", instance="there", pid=2)
+    assert "Pages and API 2" in text_of(ops.get(page("processes")))

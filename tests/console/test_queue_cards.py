@@ -170,7 +170,7 @@ def test_cards_without_cpu_beside_them_are_stranded(ops: Client, world: World, c
     [line] = fragments(ops)["lines"]
     assert (line.fragment_milli, line.starved_milli) == (4000, 4000)
     head = ops.get(page("queue_part", "head")).context["part"]["strip"][3]
-    assert (head["value"], head["sub"]) == ("100.0%", "4 stranded for want of CPU or memory")
+    assert (head["value"], head["sub"]) == ("100.0%", "4 stranded for lack of CPU or memory")
 
 
 def test_without_a_package_for_the_model_nothing_is_called_a_fragment(

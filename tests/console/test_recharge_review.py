@@ -47,6 +47,16 @@ def asked(actor: Actor, world: World) -> RechargeRequest:
     return made
 
 
+def proven(actor: Actor, world: World) -> RechargeRequest:
+    """The same with a bank slip, as the second person wants to see it."""
+    made = asked(actor, world)
+    with acting(actor):
+        proofs.add_proof(
+            actor, organisation_id=world.organisation.pk, reference=made.reference, name="slip.pdf", content=PDF
+        )
+    return made
+
+
 def test_what_one_person_may_recharge_is_credited_at_once(fang: Actor, world: World) -> None:
     before = balance(world)
     assert isinstance(ask(fang, world, 1_000_000), Transfer)
@@ -55,7 +65,7 @@ def test_what_one_person_may_recharge_is_credited_at_once(fang: Actor, world: Wo
 
 def test_more_waits_for_a_second_person_who_is_told(fang: Actor, guo: Actor, world: World) -> None:
     before = balance(world)
-    made = asked(fang, world)
+    made = proven(fang, world)
     assert balance(world) == before
     with acting(platform()):
         told = Notice.objects.filter(kind="recharge.asked", user_id=guo.user_id)
@@ -95,7 +105,7 @@ def test_a_denial_needs_a_reason_and_moves_nothing(fang: Actor, guo: Actor, worl
 
 
 def test_the_same_payment_again_is_the_same_request(fang: Actor, guo: Actor, world: World) -> None:
-    made = asked(fang, world)
+    made = proven(fang, world)
     again = ask(guo, world)
     assert again.pk == made.pk
     with pytest.raises(Conflict):
@@ -130,7 +140,7 @@ def test_a_reversal_takes_the_whole_back_once_and_never_what_is_spent(fang: Acto
     with acting(platform()):
         rows = list(funds.recharges(platform()).filter(organisation=world.organisation).values_list("into_wallet_fen"))
     assert (-500_000,) in rows
-    spent = ask(fang, world, 900_000, "BANK-10")
+    spent = ask(fang, world, 500_000, "BANK-10")
     with acting(platform()):
         wallet = funds.wallet(platform(), organisation_id=world.organisation.pk)
     assert isinstance(spent, Transfer)
@@ -157,7 +167,7 @@ def test_two_who_approve_at_once_credit_once() -> None:
         world = make_world()
         people = [platform_actor(make_staff(PlatformRole.FINANCE)) for _each in range(3)]
     before = balance(world)
-    made = asked(people[0], world)
+    made = proven(people[0], world)
     outcomes = at_once([lambda who=who: decide(who, made) for who in people[1:]])
     assert sorted(outcomes) == ["Conflict", "done"]
     assert balance(world) == before + LARGE
@@ -192,13 +202,14 @@ def at_once(jobs: list[Callable[[], str]]) -> list[str]:
 
 def slip(world: World, **changes: Any) -> dict[str, Any]:
     data = {"organisation": world.organisation.name, "amount": "15,000.00", "reference": "BANK-9", "note": ""}
+    data |= {"paid_on": "2026-11-03", "payer": "East Institute", "method": "bank"}
     return {**data, **changes}
 
 
 def test_two_clerks_do_it_on_the_pages(fang: Actor, guo: Actor, world: World) -> None:
     before = balance(world)
     first, second = client_of(fang), client_of(guo)
-    assert "Ask for approval" in text_of(post(first, page("recharge_new"), **slip(world)))
+    assert "Request approval" in text_of(post(first, page("recharge_new"), **slip(world)))
     file = SimpleUploadedFile("slip.pdf", PDF, "application/pdf")
     response = post(first, page("recharge_create"), follow=True, **slip(world, proofs=file))
     assert messages_of(response) == ["Asked for: a second person has to approve it."]
@@ -257,6 +268,7 @@ def test_the_api_answers_202_and_a_second_person_approves(fang: Actor, guo: Acto
     made = first.post("/api/v1/console/recharges/", data, content_type="application/json")
     assert made.status_code == 202
     url = f"/api/v1/console/recharge-requests/{made.json()['id']}"
+    post(first, page("recharge_request_attach", made.json()["id"]), proofs=SimpleUploadedFile("slip.pdf", PDF))
     assert first.post(f"{url}/approve/").status_code == 409
     assert second.post(f"{url}/approve/").json()["state"] == "approved"
     listed = second.get("/api/v1/console/recharge-requests/?state=approved").json()["results"]

@@ -16,9 +16,9 @@ from apps.envs.policy import EnvironmentSettings
 from apps.notifications.branding import BrandingSettings
 from apps.notifications.settings import MailSecurity, MailSettings, SmsSettings
 from apps.tenants import settings as store
-from apps.tenants.models import DefinedPlatformRole, PlatformAssignment, PlatformSetting
+from apps.tenants.models import DefinedPlatformRole, PlatformAssignment, PlatformSetting, User
 from apps.tenants.registration import RegistrationSettings
-from tests.builders import World, make_user, platform, signed_in
+from tests.builders import World, make_staff, make_user, platform, signed_in
 from tests.console.kit import count_entries, last_entry, messages_of, page, text_of
 from tests.notifications.servers import MailBox, Receiver, http_server, smtp_server
 
@@ -283,3 +283,12 @@ def test_pictures_outside_the_folder_cannot_be_named(media: Path) -> None:
     (media / "secret.png").write_bytes(b"secret")
     for name in ("../secret.png", "..%2fsecret.png", "secret.png", "0" * 32 + ".png"):
         assert Client().get(f"/brand/{name}").status_code == 404
+
+
+def test_the_page_says_to_whom_a_test_goes() -> None:
+    with acting(platform()):
+        staff = make_staff()
+    client = signed_in(staff)
+    assert f"Send a test to {staff.email}" in text_of(client.get(page("settings_notifications")))
+    User.objects.filter(pk=staff.pk).update(email="")
+    assert "your account has none" in text_of(client.get(page("settings_notifications")))

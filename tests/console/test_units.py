@@ -13,13 +13,14 @@ LIST = "/api/v1/console/prices/"
 
 
 def set_price(client: Client, rate: str, **fields: str) -> int:
-    return client.post(page("unit_new"), {"begins": "now", "rate": rate, **fields}).status_code
+    data = {"begins": "now", "rate": rate, "confirmed": "yes", **fields}
+    return client.post(page("unit_new"), data).status_code
 
 
 @pytest.fixture
 def listed(finance: Client, world: World) -> Package:
     """A package that follows a list of CPU and memory."""
-    package = make_package(cpu_milli=4000, memory_mib=8192)
+    package = make_package("48", cpu_milli=4000, memory_mib=8192)
     assert set_price(finance, "0.10", item="cpu") == 302
     assert set_price(finance, "0.01", item="memory") == 302
     assert finance.post(page("package_follow", package.pk), {"follows": "yes"}).status_code == 302
@@ -41,7 +42,7 @@ def test_a_package_follows_the_list_and_shows_what_it_is_made_of(finance: Client
 
 def test_the_next_price_reprices_what_follows(finance: Client, listed: Package) -> None:
     cpu = UnitPrice.objects.get(item="cpu")
-    assert finance.post(page("unit", cpu.pk), {"rate": "0.20", "begins": "now"}).status_code == 302
+    assert finance.post(page("unit", cpu.pk), {"rate": "0.20", "begins": "now", "confirmed": "yes"}).status_code == 302
     newest = PriceVersion.objects.get(package=listed, effective_to__isnull=True)
     assert newest.rate_fen_per_hour == Decimal(88)
     assert "v2" in text_of(finance.get(page("unit", cpu.pk)))

@@ -109,12 +109,19 @@ def test_an_empty_list_says_what_vouchers_are_for(finance: Client, world: World)
 
 
 def discount(world: World, **changes: Any) -> dict[str, Any]:
-    return {"organisation": world.organisation.name, "off": "12.5", "begins": "now", "note": "Contract 9", **changes}
+    return {
+        "organisation": world.organisation.name,
+        "off": "12.5",
+        "begins": "now",
+        "note": "Contract 9",
+        "confirmed": "yes",
+        **changes,
+    }
 
 
 def test_a_discount_is_set_listed_and_ended(finance: Client, world: World) -> None:
     response = post(finance, page("discount_new"), follow=True, **discount(world))
-    assert messages_of(response) == [f"{world.organisation.name} has a discount of 12.5 %."]
+    assert messages_of(response) == [f"{world.organisation.name} has a discount: 12.5 % off."]
     assert "Contract 9" in text_of(response)
     assert last_entry("billing.discount.set").after["off"] == "0.125"
     with acting(platform()):
@@ -145,13 +152,13 @@ def test_wrong_discounts_are_refused(finance: Client, world: World, field: str, 
 
 
 def test_storage_has_a_price_from_now_on(finance: Client, world: World) -> None:
-    response = post(finance, page("storage_price"), follow=True, rate="0.0005", begins="now")
+    response = post(finance, page("storage_price"), follow=True, rate="0.0005", begins="now", confirmed="yes")
     text = text_of(response)
     assert "¥0.36" in text  # 30 days
     price = storage_price(db_now())
     assert price is not None
     assert str(price.rate_fen_per_hour) == "0.0500000000"
-    again = post(finance, page("storage_price"), follow=True, rate="0.0005", begins="now")
+    again = post(finance, page("storage_price"), follow=True, rate="0.0005", begins="now", confirmed="yes")
     assert "This is the price already. Nothing was changed." in text_of(again)
     assert storage_price(db_now()) == price
     with acting(platform()):

@@ -82,3 +82,28 @@ def test_simulated_hardware_counts_nowhere_on_the_overview(root: Client, world: 
     before = root.get(page("overview")).context["capacity"]
     post(root, page("zone_simulate"))
     assert root.get(page("overview")).context["capacity"] == before
+
+
+def test_the_network_between_nodes_is_trusted_only_when_an_operator_says_so(
+    ops: Client, business: Client, world: World
+) -> None:
+    zone = world.node.cluster.zone
+    assert "Not trusted: each gang runs on one node" in text_of(ops.get(page("zone", zone.pk)))
+    assert post(business, page("zone_network", zone.pk), trusted="true").status_code in (403, 404)
+    assert not Zone.objects.get(pk=zone.pk).trusted_network
+    post(ops, page("zone_network", zone.pk), trusted="true")
+    assert Zone.objects.get(pk=zone.pk).trusted_network
+    assert "Trusted: gangs may span nodes" in text_of(ops.get(page("zone", zone.pk)))
+    post(ops, page("zone_network", zone.pk), trusted="false")
+    assert not Zone.objects.get(pk=zone.pk).trusted_network
+    assert count_entries("zone.network") == 2
+
+
+def test_a_simulated_network_is_not_to_be_trusted(root: Client, world: World) -> None:
+    post(root, page("zone_simulate"))
+    zone = Zone.objects.get(simulated=True)
+    assert "Network between the nodes" not in text_of(root.get(page("zone", zone.pk)))
+    assert (
+        "Nothing has to join" in messages_of(post(root, page("zone_network", zone.pk), trusted="true", follow=True))[-1]
+    )
+    assert not Zone.objects.get(pk=zone.pk).trusted_network

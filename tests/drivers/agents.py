@@ -30,7 +30,17 @@ def free_port() -> int:
 class Agent:
     """`data` is where the platform's folder `platform_data` is mounted on the agent's machine."""
 
-    def __init__(self, home: Path, data: Path, platform_data: Path, server: str = "http://127.0.0.1:9") -> None:
+    before: tuple[str, ...] = ()
+    """The command that starts it, up to its own."""
+
+    def __init__(
+        self,
+        home: Path,
+        data: Path,
+        platform_data: Path,
+        server: str = "http://127.0.0.1:9",
+        host: str = "127.0.0.1",
+    ) -> None:
         self.home, self.port, self.secret = home, free_port(), secrets.token_bytes(32)
         self.node_id = str(uuid4())
         (data / MARKER).touch()
@@ -41,7 +51,7 @@ class Agent:
             secret=self.secret.hex(),
             data=str(data),
             platform_data=str(platform_data),
-            host="127.0.0.1",
+            host=host,
             port=self.port,
         )
         save(home, identity)
@@ -58,7 +68,7 @@ class Agent:
     def start(self) -> None:
         """Returns when it answers."""
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "plstack.agent", "run", "--home", str(self.home)],
+            [*self.before, sys.executable, "-m", "plstack.agent", "run", "--home", str(self.home)],
             cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.DEVNULL,
             stderr=open(self.home / "agent.log", "ab"),  # noqa: SIM115 - the process's own
         )  # fmt: skip

@@ -12,6 +12,7 @@ from apps.workloads.drivers.base import CannotSee, Handle, IsolationLevel
 from apps.workloads.drivers.local import cgroups, processes, sandbox
 from apps.workloads.drivers.local.driver import LocalDriver
 from apps.workloads.drivers.local.records import MARKER
+from tests.drivers.channels import KINDS, FakeShim, Line, lines
 from tests.drivers.kit import VOLUMES, Kit
 
 MakeKit = Callable[[IsolationLevel, bool], Kit]
@@ -67,3 +68,15 @@ def isolated(make_kit: MakeKit) -> Kit:
 @pytest.fixture
 def plain(make_kit: MakeKit) -> Kit:
     return make_kit(IsolationLevel.L0, False)
+
+
+@pytest.fixture
+def fake_shim() -> FakeShim:
+    return FakeShim()
+
+
+@pytest.fixture(params=KINDS)
+def line(request: pytest.FixtureRequest, fake_shim: FakeShim) -> Iterator[Line]:
+    """A channel to it, over each kind of stream."""
+    with lines(request.param, fake_shim) as found:
+        yield found

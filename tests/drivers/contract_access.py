@@ -1,12 +1,13 @@
 """Contract: what can be seen of an attempt, and reached in it; and what is refused."""
 
 import signal
+import time
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from apps.workloads.drivers.base import DriverError, LaunchRefused, Mount, Reference, RuntimeImage
+from apps.workloads.drivers.base import DriverError, LaunchRefused, LogChunk, Mount, Reference, RuntimeImage
 from apps.workloads.drivers.capabilities import CleanupMixin, ImagesMixin, InventoryMixin, MetricsMixin, ReferencesMixin
 from apps.workloads.drivers.request import DATA
 from tests.drivers.kit import MIB, NODE, Kit, eventually
@@ -22,6 +23,24 @@ class AccessContract:
         assert kit.log(handle, limit=7) == whole
         end = kit.driver.logs(handle, len(whole), 10)
         assert (end.data, end.offset, end.next_offset, end.complete) == (b"", len(whole), len(whole), True)
+
+    def test_a_log_says_how_long_it_is_and_when_its_bytes_were_stored(self, kit: Kit) -> None:
+        source = "import time\nprint('one', flush=True)\ntime.sleep(0.6)\nprint('two', flush=True)"
+        handle = kit.launch(kit.python(source))
+        kit.wait(handle)
+        chunk = kit.driver.logs(handle, 0, MIB)
+        assert chunk.size == len(chunk.data)
+        one, two = (self._stored(chunk, word) for word in (b"one", b"two"))
+        assert 500 <= two - one < 30_000
+        assert abs(two / 1000 - time.time()) < 300
+        rest = kit.driver.logs(handle, chunk.data.index(b"two"), MIB)
+        assert self._stored(rest, b"two") == two
+
+    @staticmethod
+    def _stored(chunk: LogChunk, word: bytes) -> int:
+        """Unix milliseconds."""
+        offset = chunk.offset + chunk.data.index(word)
+        return max(at.unix_ms for at in chunk.times if at.offset <= offset)
 
     def test_a_long_log_has_no_hole(self, kit: Kit) -> None:
         lines = 20 * MIB // 64

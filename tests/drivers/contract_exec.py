@@ -10,6 +10,8 @@ import pytest
 
 from apps.workloads.drivers.base import DriverError, Handle
 from apps.workloads.drivers.streams import ExecStream
+from apps.workloads.readiness import cancel
+from apps.workloads.terminal.pump import READ_BYTES, WINDOW, TerminalPump
 from tests.drivers.kit import MIB, Kit
 
 WAITS = "import time; print('ready'); time.sleep(120)"
@@ -92,6 +94,38 @@ class ExecContract:
         assert stream.wait(10) == 0
         stream.close()
 
+    def test_a_page_draws_a_terminal_and_holds_up_its_program(self, kit: Kit, host: Handle) -> None:
+        script = (
+            'until [ "$(stty size)" = "33 101" ]; do sleep 0.1; done; read line; echo "got $line"; '
+            "yes | head -c 600000; exit 5"
+        )
+        stream = kit.driver.exec(host, ["sh", "-c", script], tty=True)
+        seen, waited = asyncio.run(asyncio.wait_for(carried(stream), 60))
+        assert "got 中文\r\n".encode() in seen
+        assert seen.count(b"y\r\n") == 300000
+        assert WINDOW <= waited < WINDOW + READ_BYTES, "the page had drawn nothing yet"
+        assert stream.wait(10) == 5
+        stream.close()
+
+    def test_a_page_that_goes_away_hangs_up(self, kit: Kit, host: Handle) -> None:
+        stream = kit.driver.exec(host, ["sh", "-c", "echo up; sleep 60"], tty=True)
+        asyncio.run(asyncio.wait_for(left(stream), 60))
+        assert stream.wait(10) == -signal.SIGHUP
+        stream.close()
+
+    def test_jobs_of_a_page_that_goes_away_are_hung_up_too(self, kit: Kit, host: Handle) -> None:
+        """Whichever is in front at that moment; what ignores it, as below nohup, lives on."""
+        mark = 10**9 + os.getpid() * 10
+        jobs = f"set -m; trap '' HUP; sleep {mark + 1} & trap - HUP; sleep {mark + 2} & echo up; sleep 60"
+        stream = kit.driver.exec(host, ["sh", "-c", jobs], tty=True)
+        asyncio.run(asyncio.wait_for(left(stream), 60))
+        stream.close()
+        there = f"grep -qs {mark // 10}[{{}}] /proc/[0-9]*/cmdline"
+        look = f"while {there.format(2)}; do sleep 0.05; done; {there.format(1)}"
+        looks = kit.driver.exec(host, ["sh", "-c", look])
+        assert looks.wait(20) == 0
+        looks.close()
+
     def test_too_many_are_refused_in_words(self, kit: Kit, host: Handle) -> None:
         with ExitStack() as stack:
             for _ in range(64):
@@ -100,6 +134,40 @@ class ExecContract:
                 kit.driver.exec(host, ["true"])
         stream = kit.driver.exec(host, ["true"])
         assert self.everything(stream)[2] == 0
+
+
+async def carried(stream: ExecStream) -> tuple[bytes, int]:
+    """What a page sees, and how much had come before it drew anything."""
+    seen, held = bytearray(), [0]
+
+    async def draw(data: bytes) -> None:
+        seen.extend(data)
+        if held[0] or len(seen) >= WINDOW:
+            held[0] = held[0] or len(seen)
+            pump.acknowledge(len(seen))
+
+    async def taken(_total: int) -> None:
+        return None
+
+    pump = TerminalPump(stream, draw, taken)
+    pump.resize(101, 33)
+    assert pump.put("中文\n".encode())
+    await pump.run()
+    return bytes(seen), held[0]
+
+
+async def left(stream: ExecStream) -> None:
+    up = asyncio.Event()
+
+    async def draw(_data: bytes) -> None:
+        up.set()
+
+    async def taken(_total: int) -> None:
+        return None
+
+    carrying = asyncio.create_task(TerminalPump(stream, draw, taken).run())
+    await up.wait()
+    await cancel(carrying)
 
 
 async def exchange(stream: ExecStream, sent: bytes) -> bytes:

@@ -14,6 +14,8 @@ from uuid import uuid4
 import pynvml
 import pytest
 
+from tests.drivers.fake_links import FakeLinks
+
 MIB = 1024 * 1024
 OK = 0  # NVML_SUCCESS
 # number → (slices, memory in MiB, how many at once, places as (start, size)); as an H100 80GB tells them.
@@ -67,9 +69,14 @@ class FakeCard:
     created: int = 0
     processes: list[Any] = field(default_factory=list)
     die_after: str = ""
+    pci: str = "00000000:18:00.0"
+    # By number, whether a link is up, and the PCI address at its other end, or "" for a switch.
+    nvlinks: list[tuple[bool, str]] = field(default_factory=list)
+    # What NVML_TOPOLOGY_* level it shares with the card of a uuid.
+    levels: dict[str, int] = field(default_factory=dict)
 
 
-class FakeNvml:
+class FakeNvml(FakeLinks):
     """The functions, by the names they have in `pynvml`. Instances travel as the library's opaque pointers."""
 
     def __init__(self, *cards: FakeCard) -> None:

@@ -13,6 +13,8 @@ import pytest
 from apps.workloads.drivers.base import Exit, Handle, LaunchRequest, LogChunk, Mount, Observation, RuntimeImage
 from apps.workloads.drivers.capabilities import InventoryMixin
 from apps.workloads.drivers.errors import DriverError
+from apps.workloads.drivers.local import processes, shim
+from apps.workloads.drivers.local.records import MARKER
 from apps.workloads.drivers.request import DATA
 from apps.workloads.drivers.sockets import connected
 
@@ -32,6 +34,8 @@ class Kit:
     output: Path
     root: Path = Path("/")
     """What the driver takes for the root of the volume `DATA`."""
+    joins_machines: bool = False
+    """Whether members of a gang may be on different nodes, as on simulated ones, which are one machine."""
 
     def mount(self, path: Path, target: str, read_only: bool = True, limit_mib: int | None = None) -> Mount:
         return Mount(DATA, str(path.relative_to(self.root)), target, read_only, limit_mib)
@@ -127,3 +131,17 @@ def eventually(look: Callable[[], Any], until: Callable[[Any], bool]) -> Any:
         assert time.monotonic() < deadline, f"gave up waiting; last seen: {seen}"
         time.sleep(0.05)
     return seen
+
+
+def shim_of(handle: Handle) -> int:
+    """The shim is the ancestor of all processes that carry the attempt's mark.
+
+    A child that it has just forked looks like it for a moment, until it becomes the program that it is to run.
+    """
+    alike = [pid for pid in processes.marked(MARKER, handle.ref) if _commands(pid)[4:5] == [shim.BOOT]]
+    [pid] = [pid for pid in alike if not any(pid in processes.descendants(other) for other in alike)]
+    return pid
+
+
+def _commands(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/cmdline").read_text().split("\0")

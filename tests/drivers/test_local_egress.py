@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from apps.workloads.drivers import packages
 from apps.workloads.drivers.local import mounting
 from apps.workloads.drivers.local.environment import EGRESS_SOCKET
+from apps.workloads.drivers.software_sources import of_machine
 from tests.drivers.kit import Kit
 
 ASKS = """
@@ -94,8 +94,12 @@ def test_the_index_of_this_machine_is_passed_on_but_no_password(tmp_path: Path) 
     config = tmp_path / "pip.conf"
     config.write_text("[global]\nindex-url = https://mirror.test/simple\ntrusted-host =\n    a.test\n    b.test\n")
     environ = {"PIP_CONFIG_FILE": str(config), "HOME": str(tmp_path)}
-    found = packages.settings(environ)
-    assert found == {"PIP_INDEX_URL": "https://mirror.test/simple", "PIP_TRUSTED_HOST": "a.test b.test"}
-    found = packages.settings({**environ, "PIP_INDEX_URL": "https://own.test/simple"})
-    assert found["PIP_INDEX_URL"] == "https://own.test/simple"
-    assert "PIP_INDEX_URL" not in packages.settings({**environ, "PIP_INDEX_URL": "https://me:secret@own.test/simple"})
+    (tmp_path / ".npmrc").write_text("fund=false\nregistry = https://npm.test/\n")
+    found = of_machine(environ)
+    assert found.pip_index == "https://mirror.test/simple"
+    assert found.pip_trusted_hosts == "a.test b.test"
+    assert found.npm_registry == "https://npm.test/"
+    own = {"PIP_INDEX_URL": "https://own.test/simple", "NPM_CONFIG_REGISTRY": "https://own.test/npm/"}
+    found = of_machine({**environ, **own})
+    assert (found.pip_index, found.npm_registry) == ("https://own.test/simple", "https://own.test/npm/")
+    assert of_machine({**environ, "PIP_INDEX_URL": "https://me:secret@own.test/simple"}).pip_index == ""

@@ -7,18 +7,28 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from apps.workloads.drivers.base import CannotSee, ExitReason, Handle, IsolationLevel, LaunchRequest, Phase
+from apps.workloads.drivers.base import (
+    CannotSee,
+    ExitReason,
+    Handle,
+    IsolationLevel,
+    LaunchRefused,
+    LaunchRequest,
+    Phase,
+    Secret,
+)
 from apps.workloads.drivers.local import processes, shim
 from apps.workloads.drivers.local.driver import LocalDriver
 from apps.workloads.drivers.local.linux import is_locked, try_lock
 from apps.workloads.drivers.local.records import MARKER, RunDirectory, RunSpec, encode_spec
 from apps.workloads.drivers.local.volumes import resolve
 from tests.drivers.conftest import MakeKit
-from tests.drivers.kit import VOLUMES, Kit, eventually
+from tests.drivers.kit import VOLUMES, Kit, eventually, shim_of
 
 TICKS = "import time\nn = 0\nwhile True: print('tick', n); n += 1; time.sleep(.05)"
 COUNTS = "import time\nfor n in range(30): print(n); time.sleep(.05)"
@@ -31,20 +41,6 @@ def kit(request: pytest.FixtureRequest, make_kit: MakeKit) -> Kit:
 
 def run_directory(home: Path, handle: Handle) -> RunDirectory:
     return RunDirectory(home / "runs" / handle.ref)
-
-
-def shim_of(handle: Handle) -> int:
-    """The shim is the ancestor of all processes that carry the attempt's mark.
-
-    A child that it has just forked looks like it for a moment, until it becomes the program that it is to run.
-    """
-    alike = [pid for pid in processes.marked(MARKER, handle.ref) if _commands(pid)[4:5] == [shim.BOOT]]
-    [pid] = [pid for pid in alike if not any(pid in processes.descendants(other) for other in alike)]
-    return pid
-
-
-def _commands(pid: int) -> list[str]:
-    return Path(f"/proc/{pid}/cmdline").read_text().split("\0")
 
 
 def launch_in_child(home: Path, level: IsolationLevel, request: LaunchRequest) -> None:
@@ -220,3 +216,33 @@ def test_the_shim_needs_nothing_but_the_standard_library() -> None:
     """It runs without site-packages, so that an upgrade of the platform cannot break it."""
     code = f"import sys; sys.path.append({str(shim.PROJECT)!r}); from apps.workloads.drivers.local import shim, init"
     subprocess.run([sys.executable, "-I", "-S", "-c", code], check=True)
+
+
+class TestADriverThatDiesWithASecretInItsHands:
+    SECRET = Secret("HF_TOKEN", variable="HF_TOKEN", value="hf_Zr4wQpL81-mmTt")
+    TELLS = "import os; print(len(os.environ['HF_TOKEN']))"
+
+    def test_before_the_shim_leaves_no_value_and_the_next_one_brings_it(self, kit: Kit, home: Path) -> None:
+        request = kit.python(self.TELLS, secrets=(self.SECRET,))
+        run = run_directory(home, Handle("local", "node-1", str(request.attempt_id)))
+        kit.driver._create(run, request)
+        assert b"hf_Zr4w" not in run.spec.read_bytes()
+        handle = kit.launch(request)
+        assert kit.wait_exit(handle).succeeded
+        assert kit.text(handle) == "17\n"
+
+    def test_before_the_shim_and_then_the_secret_goes_starts_nothing(self, kit: Kit, home: Path) -> None:
+        request = kit.python(self.TELLS, secrets=(self.SECRET,))
+        run = run_directory(home, Handle("local", "node-1", str(request.attempt_id)))
+        kit.driver._create(run, request)
+        with pytest.raises(LaunchRefused):
+            kit.launch(replace(request, secrets=(replace(self.SECRET, value=None),)))
+        assert not run.state.exists()
+
+    def test_a_dead_shim_leaves_no_file_of_a_secret(self, kit: Kit, home: Path) -> None:
+        secret = Secret("KEY", file="key", value="hf_Zr4wQpL81-mmTt")
+        handle = kit.launch(kit.python(TICKS, secrets=(secret,)))
+        kit.wait_output(handle, "tick 1")
+        os.kill(shim_of(handle), signal.SIGKILL)
+        assert kit.wait(handle).phase is Phase.LOST
+        assert not run_directory(home, handle).secret_files.exists()

@@ -230,13 +230,13 @@ class TestGrants:
     def test_a_slice_that_nothing_limits_is_not_given_out(
         self, plain: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("apps.workloads.drivers.local.cards.present", lambda: ())
+        monkeypatch.setattr("apps.workloads.drivers.local.cards.installed_limiters", lambda: ())
         request = plain.request("true", devices=(self.SHARE,))
         with pytest.raises(LaunchRefused, match="Nothing on this machine"):
             Cards(tmp_path, lambda ref: False).granted(request, IsolationLevel.L1)
 
     def test_limits_by_hami(self, plain: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("apps.workloads.drivers.local.cards.present", lambda: ("hami", "mps"))
+        monkeypatch.setattr("apps.workloads.drivers.local.cards.installed_limiters", lambda: ("hami", "mps"))
         monkeypatch.setattr(devices, "hami_library", lambda: Path("/usr/local/vgpu/libvgpu.so"))
         request = plain.request("true", devices=(self.SHARE, replace(self.SHARE, uuid="GPU-1", memory_mib=8_000)))
         granted = Cards(tmp_path, lambda ref: False).granted(request, IsolationLevel.L1).devices

@@ -19,6 +19,7 @@ from apps.workloads.drivers.remote.driver import RemoteDriver
 from apps.workloads.drivers.request import DATA
 from tests.drivers.agents import Agent
 from tests.drivers.contract import DriverContract
+from tests.drivers.indexes import index
 from tests.drivers.kit import Kit
 
 
@@ -170,3 +171,14 @@ def test_a_platform_of_before_mounts_named_volumes_sends_paths(home: Path, share
             client.call(other.peer, "launch", {"request": asked, "uid": None})
     finally:
         other.kill()
+
+
+def test_an_agent_says_what_its_machine_reaches(agent: Agent, tmp_path: Path) -> None:
+    driver = RemoteDriver(lambda node: agent.peer, lambda tenant: None)
+    with index(tmp_path) as campus:
+        well = driver.probe_sources("far", campus.sources)
+        assert [(each.kind, each.said) for each in well] == [("pip", None), ("npm", None)]
+        failed = driver.probe_sources(
+            "far", replace(campus.sources, npm_registry=f"https://localhost:{campus.port}/x/")
+        )
+    assert [each.said is None for each in failed] == [True, False]

@@ -37,7 +37,7 @@ def far(plain: Kit, home: Path) -> Iterator[RemoteDriver]:
     folder = str(plain.code.parent)
     identity = Identity("http://127.0.0.1:9", node, "far", secret.hex(), folder, folder, "127.0.0.1", port)
     local = LocalDriver(home, plain.driver.isolation().level, False, volumes=VOLUMES)
-    server = Server(identity, local, Calls(home, local, plain.root, plain.root))
+    server = Server(identity, local, Calls(home, local, plain.root, plain.root, bytes.fromhex(identity.secret)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     peer = Peer(node, f"http://127.0.0.1:{port}", secret)
     yield RemoteDriver(lambda name: peer, lambda tenant: None)

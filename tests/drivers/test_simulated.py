@@ -25,6 +25,7 @@ def make_simulated(make_kit: MakeKit, tmp_path: Path) -> MakeSimulated:
         kit = make_kit(IsolationLevel.L0, False)
         local: LocalDriver = kit.driver
         kit.driver = SimulatedDriver(local, Grants(tmp_path / "simulated"), processes)
+        kit.joins_machines = True
         return kit
 
     return make

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from apps.envs.control import STEPS, Unreachable, ask
+from apps.envs.control import STEPS, Unreachable, request_json
 from apps.workloads.drivers.sockets import Endpoint
 
 
@@ -48,14 +48,14 @@ def serve(path: Path, pieces: list[bytes], pause_s: float = 0.0) -> list[int]:
 
 def test_an_answer_is_read(folder: Path) -> None:
     serve(folder / "8080.sock", [b"HTTP/1.0 200 OK\r\n\r\n", b'{"a": 1}'])
-    assert ask(Endpoint(socket_path=str(folder / "8080.sock")), "GET", "/") == (200, {"a": 1})
+    assert request_json(Endpoint(socket_path=str(folder / "8080.sock")), "GET", "/") == (200, {"a": 1})
 
 
 def test_a_link_to_somebody_elses_socket_is_not_followed(folder: Path) -> None:
     met = serve(folder / "other.sock", [b"HTTP/1.0 200 OK\r\n\r\nnull"])
     os.symlink(folder / "other.sock", folder / "8080.sock")
     with pytest.raises(Unreachable):
-        ask(Endpoint(socket_path=str(folder / "8080.sock")), "DELETE", "/everything")
+        request_json(Endpoint(socket_path=str(folder / "8080.sock")), "DELETE", "/everything")
     assert met == []
 
 
@@ -63,5 +63,5 @@ def test_an_answer_that_comes_a_byte_at_a_time_is_not_waited_for(folder: Path) -
     serve(folder / "8080.sock", [b"HTTP/1.0 200 OK\r\nContent-Length: 1000\r\n\r\n", *[b" "] * 1000], pause_s=0.05)
     began = time.monotonic()
     with pytest.raises(Unreachable):
-        ask(Endpoint(socket_path=str(folder / "8080.sock")), "GET", "/", timeout=0.3)
+        request_json(Endpoint(socket_path=str(folder / "8080.sock")), "GET", "/", timeout=0.3)
     assert time.monotonic() - began < 2 * STEPS * 0.3 + 2

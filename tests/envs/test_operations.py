@@ -111,7 +111,7 @@ def test_an_idle_environment_is_saved_then_released_and_resumed(world: World) ->
     kit.write(made, "unsaved.ipynb", "{}")
     watch = kit.idle_for(made, 31)
     with acting(platform()):
-        idle.act(made, watch)
+        idle.warn_or_release(made, watch)
     kit.advance()
     released = kit.again(made)
     assert released.workload is not None
@@ -134,7 +134,7 @@ def test_what_cannot_be_saved_is_not_released(world: World, monkeypatch: pytest.
 
     monkeypatch.setattr(trees, "capture", full)
     with acting(platform()):
-        idle.act(made, watch)
+        idle.warn_or_release(made, watch)
     kit.advance(5)
     assert kit.again(made).workload.status == Status.RUNNING  # type: ignore[union-attr]
     with acting(platform()):
@@ -147,7 +147,7 @@ def test_whoever_comes_back_while_it_is_saved_keeps_it(world: World) -> None:
     made = kit.running(kit.make(world, idle_minutes=30))
     watch = kit.idle_for(made, 31)
     with acting(platform()):
-        idle.act(made, watch)
+        idle.warn_or_release(made, watch)
     kit.idle_for(made, 0)
     kit.advance()
     assert kit.again(made).workload.status == Status.RUNNING  # type: ignore[union-attr]
@@ -158,7 +158,7 @@ def test_it_is_warned_once_before_it_is_released(world: World) -> None:
     with acting(platform()):
         for _look in range(3):
             watch = kit.idle_for(made, 26)
-            idle.act(made, watch)
+            idle.warn_or_release(made, watch)
         assert Notice.objects.filter(user=world.alice, kind="environment.idle_soon").count() == 1
         assert not Operation.objects.exists()
 
@@ -190,7 +190,7 @@ def test_one_that_hangs_delays_nobody(world: World, monkeypatch: pytest.MonkeyPa
             others_seen.set()
 
     monkeypatch.setattr(idle, "_inside", inside)
-    monkeypatch.setattr(idle, "act", act)
+    monkeypatch.setattr(idle, "warn_or_release", act)
     with acting(platform()):
         assert idle.watch_all(platform()) == 3
     assert seen[-1] == "hangs"
@@ -275,4 +275,4 @@ def test_a_link_in_the_home_leads_nowhere(world: World) -> None:
     made = kit.stopped(kit.make(world))
     (kit.home_of(made) / ".venv").symlink_to("/usr")
     with acting(world.actor):
-        assert images.added(made) == []
+        assert images.installed_packages(made) == []

@@ -223,7 +223,7 @@ def test_a_list_asks_the_same_however_long(alice: Client, world: World, django_a
 
 def test_images_of_ones_own_are_shared_and_removed(alice: Client, bob: Client, world: World) -> None:
     with acting(world.actor):
-        image = registry.keep(world.actor, name="my-stack", base=world.image, added=["six==1.17.0"])
+        image = registry.create_personal_image(world.actor, name="my-stack", base=world.image, added=["six==1.17.0"])
     assert "my-stack" in text(alice.get("/images/"))
     assert "my-stack" not in text(bob.get("/images/"))
     assert bob.post(f"/images/{image.pk}/share/", {"shared": "1"}).status_code == 404

@@ -5,6 +5,7 @@ from uuid import uuid4
 import pytest
 
 from apps.billing.models import Package
+from apps.clusters import services as clusters
 from apps.clusters.models import LogicalCluster
 from apps.common.errors import Conflict, Invalid
 from apps.common.scoping import acting
@@ -75,3 +76,29 @@ def test_what_is_withdrawn_is_left_out_of_the_next_start(world: World, cards: tu
         started = running.start(world.actor, made)
     assert started.workload is not None
     assert started.workload.frozen_spec.options == ()
+
+
+def test_an_environment_whose_cluster_was_taken_back_starts_no_more(world: World, reserve: LogicalCluster) -> None:
+    """It stays as it is, and its next start is refused until another cluster is chosen."""
+    with acting(platform()):
+        clusters.reserve_cluster(platform(), cluster_id=reserve.pk, reserved=True)
+        clusters.give_cluster(platform(), cluster_id=reserve.pk, organisation_id=world.organisation.pk)
+    made = kit.make(world, cluster_id=reserve.pk, start=False)
+    with acting(platform()):
+        clusters.withdraw_cluster(platform(), cluster_id=reserve.pk, organisation_id=world.organisation.pk)
+    with acting(world.actor):
+        with pytest.raises(Invalid, match="no such logical cluster"):
+            running.start(world.actor, made)
+        change(world.actor, kit.again(made), Change(cluster_id=None))
+        assert running.start(world.actor, kit.again(made)).workload is not None
+
+
+def test_its_page_says_why_it_does_not_start(world: World, reserve: LogicalCluster) -> None:
+    with acting(platform()):
+        clusters.reserve_cluster(platform(), cluster_id=reserve.pk, reserved=True)
+        clusters.give_cluster(platform(), cluster_id=reserve.pk, organisation_id=world.organisation.pk)
+    made = kit.make(world, cluster_id=reserve.pk, start=False)
+    with acting(platform()):
+        clusters.withdraw_cluster(platform(), cluster_id=reserve.pk, organisation_id=world.organisation.pk)
+    response = signed_in(world.alice).post(f"/environments/{made.pk}/do/start/", follow=True)
+    assert "no such logical cluster" in response.content.decode()

@@ -65,6 +65,6 @@ def test_the_interface_sets_reads_filters_and_refuses_them(world: World, alice: 
 
 
 def test_another_organisation_sees_none_of_them(world: World, charlie: Client) -> None:
-    kit.make(world, tags=("secret",))
-    assert "secret" not in charlie.get(reverse("envs:new")).content.decode()
-    assert charlie.get(ENVIRONMENTS, {"tag": "secret"}).json()["results"] == []
+    kit.make(world, tags=("theirs",))
+    assert "theirs" not in charlie.get(reverse("envs:new")).content.decode()
+    assert charlie.get(ENVIRONMENTS, {"tag": "theirs"}).json()["results"] == []

@@ -33,7 +33,7 @@ const { LogStream } = await import("../../static/src/js/log-stream.js");
 function watch(offset = 0) {
   FakeSocket.opened.length = waiting.length = 0;
   const got = { bytes: [], gaps: [], states: [] };
-  const stream = new LogStream("/ws/logs/1/?attempt=2", offset, {
+  const stream = new LogStream("/ws/logs/1/?attempt=2", typeof offset === "number" ? { offset } : offset, {
     alive: () => true,
     bytes: chunk => got.bytes.push(...chunk),
     gap: count => got.gaps.push(count),
@@ -101,4 +101,19 @@ test("a log whose right has ended is not asked for again, and says so", () => {
   socket().onclose({ code: 4403 });
   assert.equal(got.states.at(-1), "denied");
   assert.equal(waiting.length, 0);
+});
+
+test("a watcher of the end learns from the server where it begins, and goes on from there", () => {
+  const { stream, got, socket, drop } = watch({ tail: 100 });
+  assert.equal(stream.offset, null);
+  drop();
+  socket().control({ offset: 250, complete: false });
+  socket().control({ offset: 250, complete: false, times: [[250, 1]] });
+  socket().bytes(250, 300);
+  drop();
+  assert.equal(socket().offset, 300);
+  socket().control({ offset: 300, complete: false });
+  socket().bytes(300, LOG.length);
+  assert.deepEqual(new Uint8Array(got.bytes), LOG.slice(250));
+  assert.deepEqual(got.gaps, []);
 });

@@ -16,7 +16,7 @@ from tests.gateway.test_sockets import socket
 
 
 def use_of(workload: Workload) -> Use:
-    return activity.latest([workload.pk])[workload.pk]
+    return activity.latest_use([workload.pk])[workload.pk]
 
 
 def test_what_was_never_used_is_empty(world: World) -> None:
@@ -25,23 +25,23 @@ def test_what_was_never_used_is_empty(world: World) -> None:
 
 def test_requests_and_connections_of_all_processes_add_up(world: World) -> None:
     workload = submit_server(world)
-    activity.connections(workload.pk, Source.GATEWAY, 2, process="one")
-    activity.connections(workload.pk, Source.GATEWAY, 1, process="two")
-    activity.connections(workload.pk, Source.SSH, 1, process="three")
+    activity.record_connections(workload.pk, Source.GATEWAY, 2, process="one")
+    activity.record_connections(workload.pk, Source.GATEWAY, 1, process="two")
+    activity.record_connections(workload.pk, Source.SSH, 1, process="three")
     assert use_of(workload) == Use({Source.GATEWAY: 3, Source.SSH: 1})
-    activity.seen(workload.pk, Source.GATEWAY, process="one")
+    activity.record_request(workload.pk, Source.GATEWAY, process="one")
     use = use_of(workload)
     assert use.connections == {Source.GATEWAY: 3, Source.SSH: 1}
     assert use.last_request_at is not None
     assert use.last_input_at is None
-    activity.seen(workload.pk, Source.SSH, process="three", typed=True)
+    activity.record_request(workload.pk, Source.SSH, process="three", typed=True)
     assert use_of(workload).last_input_at is not None
 
 
 def test_connections_of_a_dead_process_stop_counting_but_its_news_stay(world: World) -> None:
     workload = submit_server(world)
-    activity.connections(workload.pk, Source.GATEWAY, 2, process="one")
-    activity.seen(workload.pk, Source.GATEWAY, process="one")
+    activity.record_connections(workload.pk, Source.GATEWAY, 2, process="one")
+    activity.record_request(workload.pk, Source.GATEWAY, process="one")
     Activity.objects.update(heartbeat_at=db_now() - timedelta(seconds=61))
     use = use_of(workload)
     assert use.connections == {}
@@ -50,14 +50,14 @@ def test_connections_of_a_dead_process_stop_counting_but_its_news_stay(world: Wo
 
 def test_rows_of_long_ago_are_removed(world: World) -> None:
     workload = submit_server(world)
-    activity.seen(workload.pk, Source.GATEWAY, process="one")
+    activity.record_request(workload.pk, Source.GATEWAY, process="one")
     assert activity.forget_old() == 0
     Activity.objects.update(heartbeat_at=db_now() - timedelta(days=3))
     assert activity.forget_old() == 1
 
 
 def test_unknown_workloads_are_passed_over(world: World) -> None:
-    activity.seen(unknown_id(), Source.SSH, process="one")
+    activity.record_request(unknown_id(), Source.SSH, process="one")
     assert not Activity.objects.exists()
 
 

@@ -1,14 +1,10 @@
 """The way out of workloads."""
 
-import asyncio
-import http.server
 import logging
 import re
 import socket
-import threading
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -19,57 +15,20 @@ from hypothesis import strategies as st
 from apps.common.errors import Invalid
 from apps.workloads import nodes
 from apps.workloads.choices import TERMINAL
-from apps.workloads.drivers import packages
+from apps.workloads.drivers.base import SoftwareSources
+from apps.workloads.drivers.software_sources import PUBLIC_FILES, PUBLIC_INDEX
 from apps.workloads.gateway import egress
 from apps.workloads.gateway.egress import Policy
 from apps.workloads.gateway.proxy import Proxy, Refused, parse
 from apps.workloads.selectors import current_attempt, log_chunk
 from tests.builders import World
 from tests.gateway.kit import submit
+from tests.gateway.proxies import Running, serving, target
 from tests.searching import examples
 from tests.stack import free_port
 from tests.workloads.loops import until
 
-
-class Target(http.server.BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        body = f"{self.path} {self.headers['Host']} {self.headers['Proxy-Authorization']}".encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def do_POST(self) -> None:
-        size = int(self.headers["Content-Length"])
-        self.send_response(200)
-        self.end_headers()
-        self.wfile.write(str(len(self.rfile.read(size))).encode())
-
-    def log_message(self, *args: object) -> None:
-        pass
-
-
-@pytest.fixture
-def target() -> Iterator[int]:
-    """A server on this machine's loopback, standing for one that the operator allows by name."""
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Target)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield server.server_port
-    server.shutdown()
-
-
-@dataclass
-class Running:
-    path: Path
-
-    def send(self, data: bytes, patience: float = 10) -> bytes:
-        """Everything that comes back for these bytes."""
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.settimeout(patience)
-            connection.connect(str(self.path))
-            connection.sendall(data)
-            connection.shutdown(socket.SHUT_WR)
-            return b"".join(iter(lambda: connection.recv(65536), b""))
+__all__ = ["target"]
 
 
 @pytest.fixture
@@ -79,20 +38,6 @@ def proxy(tmp_path: Path, target: int) -> Iterator[Running]:
 
     path = tmp_path / "run" / "egress" / "egress.sock"
     yield from serving(Proxy(Policy(None, (f"mirror.lab:{target}",), resolver), path))
-
-
-def serving(proxy: Proxy) -> Iterator[Running]:
-    loop = asyncio.new_event_loop()
-    task = loop.create_task(proxy.serve())
-    thread = threading.Thread(target=lambda: loop.run_until_complete(asyncio.gather(task, return_exceptions=True)))
-    thread.start()
-    while not proxy.path.exists():
-        time.sleep(0.01)
-    yield Running(proxy.path)
-    loop.call_soon_threadsafe(task.cancel)
-    thread.join(10)
-    loop.close()
-    assert not proxy.path.exists()
 
 
 def test_anybody_on_the_machine_may_connect_and_nothing_else_lies_beside_it(proxy: Running) -> None:
@@ -145,7 +90,7 @@ def test_addresses_that_are_not_for_workloads_are_refused_in_words(tmp_path: Pat
 
     proxy = Proxy(Policy(None, (f"mirror.lab:{target}",), resolver), tmp_path / "run" / "egress" / "egress.sock")
     for running in serving(proxy):
-        assert running.send(f"{line} HTTP/1.1\r\n\r\n".encode()).startswith(b"HTTP/1.1 403 Forbidden")
+        assert running.send(f"{line} HTTP/1.1\r\n\r\n".encode()).startswith(b"HTTP/1.1 403 ")
 
 
 @pytest.mark.parametrize(
@@ -240,23 +185,40 @@ def test_a_list_of_hosts_closes_everything_else() -> None:
         "https://a.b.two.example./",
         "http://mirror.lab:3141/",
     ):
-        assert policy.pin(url)
+        assert policy.way(url)
     for url in ("https://three.example/", "https://sub.one.example/", "https://two.example/", "https://xtwo.example/"):
         with pytest.raises(Invalid, match="not on the list"):
-            policy.pin(url)
+            policy.way(url)
 
 
-def test_the_installations_setting_is_read(settings: LazySettings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        packages, "settings", lambda: {"PIP_INDEX_URL": "http://index.lab:3141/simple", "PIP_TRUSTED_HOST": "x"}
-    )
+def test_the_indexes_of_the_settings_are_let_through_from_then_on() -> None:
+    told = [SoftwareSources()]
+    policy = Policy(resolver=lambda host, port: ["10.0.0.7"], sources=lambda: told[0])
+    with pytest.raises(Invalid, match="cannot be used"):
+        policy.way("https://index.lab:3141/simple/")
+    told[0] = SoftwareSources(pip_index="https://index.lab:3141/simple/")
+    assert policy.way("https://index.lab:3141/simple/").target.address == "10.0.0.7"
+    with pytest.raises(Invalid):
+        policy.way("https://index.lab/")
+    told[0] = SoftwareSources(pip_index=PUBLIC_INDEX, file_hosts="files.lab:8443")
+    for url in (PUBLIC_INDEX, f"https://{PUBLIC_FILES}/x.whl", "https://files.lab:8443/y.whl"):
+        assert policy.way(url).target.address == "10.0.0.7"
+
+
+def test_a_refused_tunnel_says_which_host_and_which_setting(proxy: Running) -> None:
+    line = proxy.send(b"CONNECT rebind.example:443 HTTP/1.1\r\n\r\n").partition(b"\r\n")[0].decode()
+    assert line.startswith("HTTP/1.1 403 rebind.example:443 may not be reached from here")
+    assert "PLSTACK_EGRESS_ALLOW" in line
+
+
+def test_the_installations_setting_is_read(settings: LazySettings) -> None:
     settings.EGRESS_ALLOW = ["data.lab"]
     settings.EGRESS = "off"
     assert egress.policy() is None
     settings.EGRESS = "public"
-    assert egress.policy() == Policy(None, ("data.lab", "index.lab:3141"))
+    assert egress.policy() == Policy(None, ("data.lab",))
     settings.EGRESS = "One.example, .two.example"
-    assert egress.policy() == Policy(frozenset({"one.example", ".two.example"}), ("data.lab", "index.lab:3141"))
+    assert egress.policy() == Policy(frozenset({"one.example", ".two.example"}), ("data.lab",))
 
 
 FETCH = """

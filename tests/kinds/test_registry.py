@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
+from django.urls import Resolver404, resolve
 
 from apps.common.permissions import Permission
 from apps.tenants import roles
@@ -13,7 +14,7 @@ from apps.workloads.choices import Kind
 from apps.workloads.kinds import KindRules
 from apps.workloads.models import Workload
 
-PATHS = ["apps.training.kind.TRAINING", "apps.envs.kind.ENVIRONMENT"]
+PATHS = ["apps.training.kind.TRAINING", "apps.envs.kind.ENVIRONMENT", "apps.builds.kind.BUILD"]
 
 
 @pytest.fixture
@@ -55,7 +56,7 @@ def test_a_list_that_is_wrong_is_refused(paths: list[str], why: str) -> None:
 @pytest.mark.usefixtures("nothing_collected")
 def test_they_stand_in_the_order_of_the_list() -> None:
     kinds.collect(PATHS)
-    assert [rules.name for rules in kinds.every()] == ["training", "environment"]
+    assert [rules.name for rules in kinds.every()] == ["training", "environment", "image_build"]
 
 
 @pytest.mark.usefixtures("nothing_collected")
@@ -70,6 +71,16 @@ def test_a_kind_needs_a_name_and_a_subject_of_its_own(change: dict[str, Kind]) -
         kinds.register(replace(kinds.named(Kind("training")), **change))
 
 
+@pytest.mark.parametrize("path", ["/toys/", "/api/v1/toys/"])
+def test_a_kind_has_pages_and_an_api_where_it_is_listed_and_nowhere_else(
+    request: pytest.FixtureRequest, path: str
+) -> None:
+    with pytest.raises(Resolver404):
+        resolve(path)
+    request.getfixturevalue("toy")
+    assert resolve(path).view_name in {"toys:list", "api-toys"}
+
+
 def test_work_of_an_unknown_kind_is_not_taken_for_another() -> None:
     with pytest.raises(kinds.UnknownKind):
         kinds.kind_of(Workload(kind="service"))
@@ -82,4 +93,4 @@ def test_a_name_of_the_house_cannot_be_taken() -> None:
 
 def test_a_permission_belongs_to_one_kind() -> None:
     with pytest.raises(ValueError, match=r"training\.view"):
-        roles.add(kinds.named(Kind("training")).permissions[0])
+        roles.register_permission(kinds.named(Kind("training")).permissions[0])

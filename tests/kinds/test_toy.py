@@ -7,6 +7,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 
 from apps.billing import services as billing
+from apps.billing.caps.selectors import cap_limit
 from apps.billing.models import Charge
 from apps.common.clock import db_now
 from apps.common.errors import Denied, QuotaExceeded
@@ -25,6 +26,7 @@ from apps.tenants.services.roles import create_role
 from apps.workloads import announce, kinds, permissions, selectors, services
 from apps.workloads.choices import Status
 from apps.workloads.kinds import KindRules
+from apps.workloads.launching.request import Launch
 from apps.workloads.models import Workload
 from apps.workloads.offers import quotecard
 from apps.workloads.offers.quoting import offer
@@ -38,9 +40,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("toy")]
 
 def wound(world: World, name: str = "monkey") -> Workload:
     with acting(world.actor):
-        return wind_up(
-            world.actor, name=name, says="clap clap", image=world.image, package=world.package, key=uuid4().hex
-        )
+        launch = Launch(name=name, image_id=world.image.pk, package_id=world.package.pk, key=uuid4().hex)
+        return wind_up(world.actor, launch, says="clap clap")
 
 
 def text(client: Client, path: str) -> str:
@@ -57,6 +58,7 @@ def played(world: World) -> Workload:
         return until(monkey, lambda w: not w.is_live)
 
 
+@pytest.mark.programs
 def test_it_runs_and_has_a_list_a_page_and_a_log(world: World, played: Workload, alice: Client) -> None:
     assert (played.kind, played.status) == ("toy", Status.SUCCEEDED)
     assert f"/toys/{played.pk}/" in text(alice, "/toys/")
@@ -66,6 +68,7 @@ def test_it_runs_and_has_a_list_a_page_and_a_log(world: World, played: Workload,
     assert "clap clap" in text(alice, f"/toys/{played.pk}/log/")
 
 
+@pytest.mark.programs
 def test_its_use_is_charged_and_on_the_bill(world: World, played: Workload) -> None:
     with acting(platform()) as actor:
         billing.rate_organisation(actor, organisation_id=world.organisation.pk, until=db_now())
@@ -73,6 +76,7 @@ def test_its_use_is_charged_and_on_the_bill(world: World, played: Workload) -> N
         assert charges.get().session.label == "monkey"
 
 
+@pytest.mark.programs
 def test_its_owner_is_told_that_it_ended_in_its_own_words(world: World, played: Workload) -> None:
     with acting(world.actor):
         (notice,) = unread(world.actor).filter(kind="toy.wound_down")
@@ -154,6 +158,30 @@ def test_staff_find_it_among_all_workloads(world: World, staff: Client) -> None:
 def test_the_api_names_its_kind(world: World, staff: Client) -> None:
     monkey = wound(world)
     assert staff.get(f"/api/v1/console/workloads/{monkey.pk}/").json()["kind"] == "toy"
+
+
+def test_its_api_takes_what_every_start_asks(world: World, alice: Client) -> None:
+    asked = {"name": "monkey", "image": str(world.image.pk), "package": world.package.pk}
+    terms = {"preemptible": False, "cap_fen": 5_000, "tags": ["play"]}
+    answer = alice.post("/api/v1/toys/", {**asked, **terms}, content_type="application/json")
+    assert answer.status_code == 201
+    with acting(world.actor):
+        monkey = selectors.get(world.actor, answer.json()["id"])
+        assert (monkey.tags, monkey.frozen_spec.preemptible, cap_limit(monkey.pk)) == (["play"], False, 5_000)
+
+
+def test_and_refuses_it_as_every_kind_does(world: World, alice: Client) -> None:
+    asked = {
+        "name": "monkey",
+        "image": str(world.image.pk),
+        "package": 0,
+        "also": [1] * 9,
+        "cluster": "x",
+        "cap_fen": 0,
+    }
+    answer = alice.post("/api/v1/toys/", asked, content_type="application/json")
+    assert answer.status_code == 400
+    assert set(answer.json()["fields"]) == {"package", "also", "cluster", "cap_fen"}
 
 
 def test_a_second_kind_of_its_name_is_refused(toy: KindRules) -> None:

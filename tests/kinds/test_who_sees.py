@@ -6,6 +6,8 @@ from uuid import UUID
 
 import pytest
 
+from apps.builds import selectors as builds
+from apps.builds.choices import KIND as BUILD
 from apps.common.actor import Actor
 from apps.common.errors import Denied
 from apps.common.permissions import Permission as P
@@ -19,6 +21,7 @@ from apps.training.choices import KIND as TRAINING
 from apps.workloads import kinds, selectors
 from apps.workloads.choices import Kind
 from tests.builders import World, actor_of, make_member, make_organisation, make_staff, platform, staff_actor
+from tests.builds.kit import build, debian_image
 from tests.envs.kit import make
 from tests.training.kit import submit
 
@@ -27,13 +30,22 @@ pytestmark = pytest.mark.django_db
 Seen = frozenset[UUID] | None
 """Ids of workloads; None where the list itself is refused."""
 
+
+def one_build(world: World, actor: Actor) -> UUID:
+    with acting(platform()):
+        debian_image()
+    return build(world, "FROM debian\nRUN true\n", actor=actor).workload_id
+
+
 # Of each kind that the house has: the ids of the workloads behind its own list, and one more of it.
 OWN_LIST: Mapping[str, Callable[[Actor], frozenset[UUID]]] = {
     TRAINING: lambda actor: frozenset(training.runs(actor).values_list("workload_id", flat=True)),
+    BUILD: lambda actor: frozenset(builds.builds(actor).values_list("workload_id", flat=True)),
     ENVIRONMENT: lambda actor: frozenset(environments.environments(actor).values_list("workload_id", flat=True)),
 }
 ONE_MORE: Mapping[str, Callable[[World, Actor], UUID | None]] = {
     TRAINING: lambda world, actor: submit(world, actor).workload_id,
+    BUILD: lambda world, actor: one_build(world, actor),
     ENVIRONMENT: lambda world, actor: make(world, actor).workload_id,
 }
 

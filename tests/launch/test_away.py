@@ -13,9 +13,9 @@ from django.db import OperationalError, connections
 from django.urls import URLPattern, URLResolver, get_resolver
 from redis.exceptions import ConnectionError as RedisGone
 
-from plstack.away import OneLine, is_away
+from plstack.away import OutageFilter, is_away
 from plstack.requests import RequestHandler
-from plstack.unavailable import TRY_AGAIN_LATER, Sockets
+from plstack.unavailable import TRY_AGAIN_LATER, RetryLaterSockets
 from tests.launch.test_requests import ask
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -115,7 +115,7 @@ def test_a_websocket_ends_with_a_code_that_makes_clients_come_again(error: Excep
         raise error
 
     async def visit() -> Any:
-        visitor = WebsocketCommunicator(Sockets(application), "/ws/live/")
+        visitor = WebsocketCommunicator(RetryLaterSockets(application), "/ws/live/")
         connected, code = await visitor.connect()
         if accepts:
             assert connected
@@ -130,7 +130,7 @@ def test_a_websocket_whose_program_fails_is_a_fault() -> None:
         raise ValueError("no")
 
     async def visit() -> None:
-        await Sockets(application)({"type": "websocket"}, None, None)
+        await RetryLaterSockets(application)({"type": "websocket"}, None, None)
 
     with pytest.raises(ValueError, match="no"):
         asyncio.run(visit())
@@ -139,5 +139,5 @@ def test_a_websocket_whose_program_fails_is_a_fault() -> None:
 def test_an_outage_is_logged_in_lines_and_not_in_tracebacks() -> None:
     error = OperationalError("connection refused\nis the server running?")
     record = logging.LogRecord("django.request", logging.ERROR, "", 1, "Error: %s", ("/",), (type(error), error, None))
-    assert OneLine().filter(record)
+    assert OutageFilter().filter(record)
     assert (record.levelname, record.getMessage(), record.exc_info) == ("WARNING", "Error: /: connection refused", None)

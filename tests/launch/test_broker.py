@@ -84,7 +84,7 @@ class Bench:
 @pytest.fixture
 def bench(layout: Layout, tmp_path: Path) -> Iterator[Bench]:
     os.mkfifo(tmp_path / "pipe")
-    store = Valkey.of(layout)
+    store = Valkey.from_layout(layout)
     store.start()
     store.await_ready()
     bench = Bench(store, tmp_path)

@@ -133,7 +133,7 @@ def test_the_locks_of_the_checkout_are_sound(locked: Path) -> None:
         ("requirements.txt", "amqp==", "--index-url https://example.org/simple\namqp==", "has an address"),
         ("requirements.txt", "redis==", "redis==9", "differs from dev.txt"),
         ("deploy/locks/quickstart.txt", "redis==", "red-is==", "lacks redis"),
-        ("deploy/locks/pip.txt", "--hash=sha256:", "--hash=md5:", "has no hash"),
+        ("deploy/locks/installer.txt", "--hash=sha256:", "--hash=md5:", "has no hash"),
     ],
 )
 def test_an_unsound_lock_is_seen(locked: Path, name: str, old: str, new: str, problem: str) -> None:

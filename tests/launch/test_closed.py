@@ -96,7 +96,7 @@ def test_folders_of_the_servers_of_an_earlier_version_are_taken_over(home: Path)
 @as_root
 def test_nobody_reaches_the_servers(layout: Layout) -> None:
     close_home(layout.home)
-    cluster, store = Postgres.of(layout, volatile=True), Valkey.of(layout)
+    cluster, store = Postgres.from_layout(layout, volatile=True), Valkey.from_layout(layout)
     cluster.prepare()
     cluster.start()
     store.start()
@@ -112,7 +112,7 @@ def test_nobody_reaches_the_servers(layout: Layout) -> None:
 
 
 def test_redis_wants_a_password_and_its_programs_cannot_empty_it(layout: Layout) -> None:
-    store = Valkey.of(layout)
+    store = Valkey.from_layout(layout)
     store.start()
     try:
         store.await_ready()

@@ -13,7 +13,7 @@ from compose_spec.models import ComposeSpecification
 from plstack.agent import cli
 from plstack.launch.install import PARTS
 from plstack.launch.layout import ROOT
-from plstack.launch.vigil import MOST_LOOKS, POLL_SECONDS
+from plstack.launch.liveness import MOST_LOOKS, POLL_SECONDS
 
 FILE = ROOT / "docker-compose.yml"
 PROCESSES = {"web", "gateway", "ssh", "worker", "scheduler", "files", "beat", "migrate"}

@@ -21,16 +21,16 @@ STRANGER = Account(uid=os.geteuid() + 54321, gid=os.getegid() + 54321)
 def test_a_step_is_current_until_an_input_changes(tmp_path: Path) -> None:
     source, marker = tmp_path / "source", tmp_path / "keys" / "step"
     source.write_text("one")
-    keys.write(marker, keys.of_files([source]))
-    assert keys.is_current(marker, keys.of_files([source]))
+    keys.write(marker, keys.hash_files([source]))
+    assert keys.is_current(marker, keys.hash_files([source]))
     source.write_text("two")
-    assert not keys.is_current(marker, keys.of_files([source]))
+    assert not keys.is_current(marker, keys.hash_files([source]))
     keys.drop(marker)
-    assert not keys.is_current(marker, keys.of_files([source]))
+    assert not keys.is_current(marker, keys.hash_files([source]))
 
 
 def test_a_key_knows_which_text_was_where() -> None:
-    assert keys.of_text("ab", "c") != keys.of_text("a", "bc")
+    assert keys.hash_text("ab", "c") != keys.hash_text("a", "bc")
 
 
 def test_a_secret_is_made_once_and_for_the_owner_only(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_a_log_keeps_its_size_and_its_writer(tmp_path: Path) -> None:
     log = tmp_path / "web.log"
     with log.open("ab", buffering=0) as writer:
         writer.write(b"x" * 2000)
-        files.cap(log, limit=1000)
+        files.rotate_log(log, limit=1000)
         writer.write(b"after\n")
     assert log.read_bytes() == b"after\n"
     assert (tmp_path / "web.log.1").stat().st_size == 2000
@@ -102,14 +102,14 @@ def test_a_socket_folder_of_someone_else_is_refused(home: Path) -> None:
 def test_what_dies_young_waits_longer_each_time_and_what_ran_long_does_not() -> None:
     backoff, now, delays = Backoff(), 100.0, []
     for _ in range(8):
-        backoff.started(now)
-        delays.append(backoff.died(now + 1))
+        backoff.record_start(now)
+        delays.append(backoff.record_exit(now + 1))
         now += 1
     assert delays == [0, 1, 2, 4, 8, 16, 30, 30]
     assert not backoff.is_due(now)
     assert backoff.is_due(now + 30)
-    backoff.started(now)
-    assert backoff.died(now + 3600) == 0
+    backoff.record_start(now)
+    assert backoff.record_exit(now + 3600) == 0
 
 
 def test_two_copies_share_nothing_but_the_checkout() -> None:

@@ -82,17 +82,31 @@ def in_the_foreground() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+# What reading about a process raises that ends meanwhile, as Postgres' do with each connection.
+ENDED = (FileNotFoundError, ProcessLookupError)
+
+
 def below(pid: int) -> Iterator[int]:
+    """The process and its descendants, but for those that end while they are looked for."""
     yield pid
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        for child in (task / "children").read_text().split():
-            yield from below(int(child))
+    with suppress(*ENDED):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            with suppress(*ENDED):
+                for child in (task / "children").read_text().split():
+                    yield from below(int(child))
+
+
+def name_of(pid: int) -> str:
+    """Empty for one that has ended."""
+    with suppress(*ENDED):
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    return ""
 
 
 def alive(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
+    except ENDED:
         return False
 
 
@@ -118,6 +132,7 @@ def test_a_first_start_ends_with_a_sign_in_page_and_a_password_and_stops_without
     assert 'type="password"' in copy.sign_in_page()
     assert copy.gateway_says() == "ok\n"
     check_closed(copy)
+    check_static_files(copy)
     eventually(lambda: len(copy.pids()) == 8)  # the page does not wait for the task workers
     assert copy.run("status") == (0, status_of(copy))
 
@@ -132,12 +147,25 @@ def test_a_first_start_ends_with_a_sign_in_page_and_a_password_and_stops_without
     assert copy.run("status")[0] == 3
 
 
+def check_static_files(copy: Copy) -> None:
+    """They are sent compressed, and browsers keep them for good: another content has another name."""
+    addresses = re.findall(r'/static/[^"]+\.[0-9a-f]{12}\.(?:css|js)', copy.sign_in_page())
+    assert {address.rpartition(".")[2] for address in addresses} == {"css", "js"}
+    for address in addresses:
+        asked = urllib.request.Request(
+            f"http://127.0.0.1:{copy.env['PLSTACK_PORT']}{address}", headers={"Accept-Encoding": "gzip"}
+        )
+        with urllib.request.urlopen(asked, timeout=10) as answer:
+            assert answer.headers["Content-Encoding"] == "gzip"
+            assert "immutable" in answer.headers["Cache-Control"]
+
+
 def check_closed(copy: Copy) -> None:
     """No other account of the machine may read or enter anything of a running copy, and no process shows a password."""
     if os.geteuid() == 0:
         assert open_to_strangers(copy.home) == []
     for pid in copy.family()[1:]:
-        with suppress(FileNotFoundError):
+        with suppress(*ENDED):
             assert b"correct-horse" not in Path(f"/proc/{pid}/environ").read_bytes(), pid
 
 
@@ -150,7 +178,7 @@ def test_whatever_is_killed_comes_back_by_itself(copy: Copy) -> None:
     copy.start()
     eventually(lambda: len(copy.pids()) == 8)  # the page does not wait for the task workers
     before = copy.pids()
-    servers = [pid for pid in below(before["supervisor"]) if Path(f"/proc/{pid}/comm").read_text() == "postgres\n"]
+    servers = [pid for pid in below(before["supervisor"]) if name_of(pid) == "postgres"]
     for name in ("web", "gateway", "ssh", "worker", "scheduler", "files", "beat"):
         os.kill(before[name], signal.SIGKILL)
     os.kill(servers[0], signal.SIGKILL)  # the postmaster: its own children follow it

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from plstack.launch.files import cap
+from plstack.launch.files import rotate_log
 from plstack.launch.reserve import BALLAST_FILES, Reserve
 
 MIB = 2**20
@@ -92,6 +92,6 @@ def test_what_cannot_be_kept_is_no_half_reserve(disk: Path, reserve: Reserve, mo
 def test_a_long_log_is_emptied_where_there_is_no_room_for_its_copy(disk: Path) -> None:
     log = disk / "web.log"
     log.write_bytes(b"x" * 40 * MIB)
-    cap(log, 10 * MIB)
+    rotate_log(log, 10 * MIB)
     assert log.stat().st_size == 0
     assert not (disk / "web.log.1").exists()

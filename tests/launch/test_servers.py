@@ -27,7 +27,7 @@ from plstack.launch.layout import Layout
 from plstack.launch.postgres import Postgres
 from plstack.launch.valkey import Valkey
 layout = Layout.from_environ()
-servers = Postgres.of(layout, volatile=True), Valkey.of(layout)
+servers = Postgres.from_layout(layout, volatile=True), Valkey.from_layout(layout)
 for server in servers:
     server.start()
 for server in servers:
@@ -39,7 +39,7 @@ time.sleep(60)
 
 @pytest.fixture
 def postgres(layout: Layout) -> Iterator[Postgres]:
-    cluster = Postgres.of(layout)
+    cluster = Postgres.from_layout(layout)
     cluster.prepare()
     cluster.start()
     cluster.await_ready()
@@ -80,7 +80,7 @@ def test_programs_that_their_account_cannot_reach_are_copied_and_still_run(
 ) -> None:
     monkeypatch.setattr(postgres_module, "can_reach", lambda path, account: False)
     monkeypatch.setattr(valkey_module, "can_reach", lambda path, account: False)
-    cluster, store = Postgres.of(layout, volatile=True), Valkey.of(layout)
+    cluster, store = Postgres.from_layout(layout, volatile=True), Valkey.from_layout(layout)
     assert cluster.programs.is_relative_to(layout.home)
     assert store.program.is_relative_to(layout.home)
     cluster.prepare()
@@ -111,7 +111,7 @@ def test_data_survives_a_restart(postgres: Postgres) -> None:
 
 def test_a_stale_file_with_someone_elses_process_number_harms_nobody(layout: Layout) -> None:
     """After a crash of the machine the number in postmaster.pid can belong to anything."""
-    cluster = Postgres.of(layout, volatile=True)
+    cluster = Postgres.from_layout(layout, volatile=True)
     cluster.prepare()
     bystander = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
     try:
@@ -128,7 +128,7 @@ def test_a_stale_file_with_someone_elses_process_number_harms_nobody(layout: Lay
 
 def test_a_server_that_outlived_its_supervisor_is_ended_and_replaced(postgres: Postgres, layout: Layout) -> None:
     assert postgres.process is not None
-    later = Postgres.of(layout)
+    later = Postgres.from_layout(layout)
     later.prepare()
     assert postgres.process.wait(5) == 0
     later.start()
@@ -137,7 +137,7 @@ def test_a_server_that_outlived_its_supervisor_is_ended_and_replaced(postgres: P
 
 
 def test_servers_end_with_a_supervisor_that_is_killed(layout: Layout, shell: dict[str, str]) -> None:
-    Postgres.of(layout, volatile=True).prepare()
+    Postgres.from_layout(layout, volatile=True).prepare()
     supervisor = subprocess.Popen([sys.executable, "-c", SUPERVISOR], cwd=ROOT, env=shell, stdout=subprocess.PIPE)
     assert supervisor.stdout is not None
     pids = list(map(int, supervisor.stdout.readline().split()))
@@ -158,11 +158,11 @@ def is_running(pid: int) -> bool:
 
 
 def test_redis_answers_on_its_socket_and_replaces_a_leftover(layout: Layout) -> None:
-    first = Valkey.of(layout)
+    first = Valkey.from_layout(layout)
     first.start()
     first.await_ready()
     assert redis.Redis.from_url(first.url).set("a", "1")
-    second = Valkey.of(layout)
+    second = Valkey.from_layout(layout)
     second.start()
     second.await_ready()
     try:

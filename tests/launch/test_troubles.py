@@ -3,11 +3,13 @@
 import ast
 import contextlib
 import importlib.util
+import json
 import os
 import shutil
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -50,6 +52,42 @@ def test_a_port_in_use_is_named(shell: dict[str, str], port: int) -> None:
     assert "PLSTACK_PORT" in line
 
 
+def test_a_port_that_a_killed_copy_still_holds_is_waited_for(port: int) -> None:
+    with socket.socket() as dying:
+        dying.bind(("127.0.0.1", port))
+        dying.listen()
+        end = threading.Timer(0.5, dying.close)
+        end.start()
+        preflight.check_port("127.0.0.1", port)
+        assert end.finished.is_set()
+
+
+NAMED = "import sys; open('/proc/self/comm', 'w').write(sys.argv[1]); print('ready', flush=True); sys.stdin.read()"
+
+
+@pytest.mark.parametrize(("name", "is_waited_for"), [("plstack-web", True), ("plstack-beat", False)])
+def test_the_processes_of_a_killed_copy_are_waited_for_and_no_others(
+    layout: Layout, name: str, is_waited_for: bool
+) -> None:
+    process = subprocess.Popen([sys.executable, "-c", NAMED, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdout.readline()
+    (layout.run / "processes.json").write_text(json.dumps({"supervisor": os.getpid(), "web": process.pid}))
+    end = threading.Timer(0.5, process.stdin.close)
+    end.start()
+    preflight.await_predecessor(layout)
+    assert end.finished.is_set() == is_waited_for
+    end.join()
+    assert process.wait(60) == 0
+
+
+def test_a_first_start_waits_for_nobody(layout: Layout) -> None:
+    preflight.await_predecessor(layout, patience=0)
+    (layout.run / "processes.json").write_text("")
+    preflight.await_predecessor(layout, patience=0)
+
+
 def test_the_gateways_port_in_use_is_named(shell: dict[str, str], gateway_port: int) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", gateway_port))
@@ -78,6 +116,19 @@ def test_ssh_is_two_ports_above_the_site_another_or_off(given: dict[str, str], p
 @pytest.mark.parametrize("port", ["0", "65536", "http", "-1"])
 def test_a_port_that_is_none_is_refused(shell: dict[str, str], port: str) -> None:
     assert "PLSTACK_PORT must be a port number" in the_line(launch(shell | {"PLSTACK_PORT": port}))
+
+
+@pytest.mark.parametrize(("cores", "processes"), [(1, 1), (2, 1), (3, 1), (4, 2), (9, 4), (128, 4)])
+def test_every_two_cores_have_a_web_process(monkeypatch: pytest.MonkeyPatch, cores: int, processes: int) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _process: set(range(cores)))
+    assert Layout.from_environ({}).web_processes == processes
+    assert Layout.from_environ({"PLSTACK_WEB_PROCESSES": "3"}).web_processes == 3
+
+
+@pytest.mark.parametrize("count", ["0", "17", "-1", "many", "1.5"])
+def test_a_number_of_web_processes_that_is_none_is_refused(shell: dict[str, str], count: str) -> None:
+    line = the_line(launch(shell | {"PLSTACK_WEB_PROCESSES": count}))
+    assert "PLSTACK_WEB_PROCESSES must be a number from 1 to 16" in line
 
 
 def test_an_unwritable_home_is_named(shell: dict[str, str], home: Path) -> None:
@@ -146,7 +197,7 @@ def test_no_network_at_the_first_start_is_said(shell: dict[str, str], home: Path
 
 
 def test_a_postgres_that_does_not_start_is_quoted(layout: Layout) -> None:
-    postgres = Postgres.of(layout, volatile=True)
+    postgres = Postgres.from_layout(layout, volatile=True)
     postgres.prepare()
     (postgres.data / "postgresql.conf").write_text("shared_buffers = 'a lot'\n")
     postgres.start()
@@ -158,7 +209,7 @@ def test_a_postgres_that_does_not_start_is_quoted(layout: Layout) -> None:
 
 
 def test_a_cluster_of_another_version_is_left_alone(layout: Layout) -> None:
-    postgres = Postgres.of(layout, volatile=True)
+    postgres = Postgres.from_layout(layout, volatile=True)
     postgres.prepare()
     (postgres.data / "PG_VERSION").write_text("12\n")
     with pytest.raises(Trouble, match="was made by Postgres 12"):

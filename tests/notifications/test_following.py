@@ -9,7 +9,7 @@ from apps.common.actor import Actor, system_actor
 from apps.common.clock import db_now
 from apps.common.permissions import Permission
 from apps.common.scoping import acting
-from apps.notifications.following import follow_log
+from apps.notifications.following import notify_from_log
 from apps.notifications.models import Delivery, Notice
 from apps.notifications.sweeping import sweep
 from apps.tenants.choices import PlatformRole
@@ -35,7 +35,7 @@ def test_staff_hear_once_of_an_organisation_that_registered(system: Actor, bob: 
     boss, finance = make_staff(PlatformRole.SUPER), make_staff(PlatformRole.FINANCE)
     create_organisation(registering(bob), name=unique("Start-up"))
     for _each in range(2):
-        follow_log()
+        notify_from_log()
     assert kinds_of(boss) == ["organisation.registered"]
     assert kinds_of(finance) == []
 
@@ -44,7 +44,7 @@ def test_what_staff_and_commands_make_is_no_news(system: Actor) -> None:
     boss = make_staff(PlatformRole.SUPER)
     create_organisation(staff_actor(boss), name=unique("Lab"))
     create_organisation(platform(), name=unique("Lab"))
-    follow_log()
+    notify_from_log()
     assert kinds_of(boss) == []
 
 
@@ -52,7 +52,7 @@ def test_a_person_hears_that_their_password_was_reset(system: Actor, lab: Organi
     boss = make_staff(PlatformRole.SUPER)
     reset_password(staff_actor(boss), user_id=bob.pk)
     for _each in range(2):
-        follow_log()
+        notify_from_log()
     assert kinds_of(bob) == ["security.password_reset"]
     assert Delivery.objects.filter(user=bob).count() == 1
     assert Notice.objects.get(user=bob).organisation_id == lab.pk
@@ -69,7 +69,7 @@ def test_what_is_long_ago_is_left(system: Actor) -> None:
         target_id=str(loner.pk),
         target_label="loner",
     )
-    follow_log()
+    notify_from_log()
     assert kinds_of(loner) == []
 
 

@@ -151,7 +151,7 @@ def test_mails_carry_the_installations_logo_and_name(
     settings.MEDIA_ROOT = tmp_path
     out = io.BytesIO()
     Image.new("RGB", (64, 64), "teal").save(out, "PNG")
-    store.put(system, BrandingSettings(portal_name="Campus GPU", portal_logo=pictures.keep(out.getvalue())))
+    store.put(system, BrandingSettings(portal_name="Campus GPU", portal_logo=pictures.store_picture(out.getvalue())))
     store.put(system, mail_settings(box))
     notify_user(organisation_id=lab.pk, user_id=bob.pk, kind="run.failed", data={"name": "digits"})
     send_due(Channel.EMAIL)

@@ -36,7 +36,10 @@ async def test_only_the_person_told_hears_it() -> None:
     lab, alice, bob = await sync_to_async(people)()
     hers, his = await connected(alice, f"user.{alice.pk}"), await connected(bob, f"user.{bob.pk}")
     await sync_to_async(tell)(lab, alice)
-    assert await hers.receive_json_from(timeout=10) == {"group": f"user.{alice.pk}", "kind": "notice"}
+    assert await hers.receive_json_from(timeout=10) == {
+        "events": [{"group": f"user.{alice.pk}", "kind": "notice"}],
+        "spread": 0.0,
+    }
     assert await his.receive_nothing(timeout=0.5)
     for socket in (hers, his):
         await socket.disconnect()

@@ -9,7 +9,7 @@ from PIL import Image
 
 from apps.common.errors import Invalid, NotFound
 from apps.notifications import pictures
-from apps.notifications.svg import redrawn
+from apps.notifications.svg import sanitized_svg
 
 OPEN = b'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 8 8">'
 
@@ -21,7 +21,7 @@ def folder(settings: LazySettings, tmp_path: Path) -> Path:
 
 
 def test_a_drawing_keeps_its_shapes_and_colours() -> None:
-    drawn = redrawn(
+    drawn = sanitized_svg(
         OPEN + b'<defs><linearGradient id="a"><stop offset="0" stop-color="red"/></linearGradient></defs>'
         b'<g style="fill: url(#a); stroke:#fff"><path d="M0 0h8v8z" fill-rule="evenodd"/></g></svg>'
     ).decode()
@@ -47,7 +47,7 @@ def test_a_drawing_keeps_its_shapes_and_colours() -> None:
     ],
 )
 def test_what_does_not_draw_is_left_out(evil: bytes) -> None:
-    drawn = redrawn(OPEN + evil + b'<rect width="8" height="8"/></svg>').decode().lower()
+    drawn = sanitized_svg(OPEN + evil + b'<rect width="8" height="8"/></svg>').decode().lower()
     assert not any(word in drawn for word in ("alert", "evil", "javascript", "onload", "script", "import"))
     assert "<rect" in drawn
 
@@ -55,14 +55,14 @@ def test_what_does_not_draw_is_left_out(evil: bytes) -> None:
 @pytest.mark.parametrize("text", [b"<svg", b"<p>hello</p>", b"<svg>\xff</svg>", b'<!DOCTYPE svg><svg xmlns="x"/>'])
 def test_what_is_no_svg_is_refused(text: bytes) -> None:
     with pytest.raises(Invalid):
-        redrawn(text)
+        sanitized_svg(text)
 
 
 def test_a_photograph_is_redrawn_and_made_small() -> None:
     out = io.BytesIO()
     Image.new("RGB", (1200, 600), "teal").save(out, "JPEG", comment=b"<script>")
-    name = pictures.keep(out.getvalue() + b"<script>alert(1)</script>")
-    content, media_type = pictures.read(name)
+    name = pictures.store_picture(out.getvalue() + b"<script>alert(1)</script>")
+    content, media_type = pictures.read_picture(name)
     assert (media_type, b"script" in content) == ("image/png", False)
     with Image.open(io.BytesIO(content)) as picture:
         assert picture.size == (512, 256)
@@ -72,14 +72,14 @@ def test_a_bomb_is_refused_by_its_size() -> None:
     out = io.BytesIO()
     Image.new("1", (5000, 5000)).save(out, "PNG")
     with pytest.raises(Invalid, match="4096"):
-        pictures.keep(out.getvalue())
+        pictures.store_picture(out.getvalue())
 
 
 def test_the_same_picture_has_the_same_name(folder: Path) -> None:
-    assert pictures.keep(OPEN + b"</svg>") == pictures.keep(OPEN + b"</svg>")
+    assert pictures.store_picture(OPEN + b"</svg>") == pictures.store_picture(OPEN + b"</svg>")
     assert len(list((folder / "brand").iterdir())) == 1
 
 
 def test_unknown_names_are_not_found() -> None:
     with pytest.raises(NotFound):
-        pictures.read("0" * 32 + ".svg")
+        pictures.read_picture("0" * 32 + ".svg")

@@ -46,5 +46,11 @@ def test_a_notice_leads_to_what_it_speaks_of() -> None:
     assert words(Notice(kind="run.failed", data={"workload_id": "no id"})).url == ""
 
 
+def test_a_failure_is_told_with_its_cause_and_how_long_it_ran() -> None:
+    text = said("run.failed", name="digits", reason="out_of_memory", seconds=125)
+    assert "Cause: Out of memory. It ran for 2 min 05 s. Its page says why" in text
+    assert "Cause" not in said("run.failed", name="digits", reason="from.the.future")
+
+
 def test_an_unknown_kind_is_named_honestly() -> None:
     assert "“from.the.future”" in said("from.the.future")

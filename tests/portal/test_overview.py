@@ -1,9 +1,11 @@
 """The portal's first page: four answers, and what opens below each."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import connection
+from django.db.models.sql.compiler import SQLCompiler
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -60,7 +62,7 @@ def test_a_person_without_an_organisation_is_told_so(db: None) -> None:
     words = page(signed_in(charlie))
     assert "You belong to no organisation yet" in words
     assert charlie.username in words
-    assert "Go to the console" in page(signed_in(staff))
+    assert signed_in(staff).get(HOME)["Location"] == "/console/", "staff work there"
     assert signed_in(charlie).get(FREE).status_code == 403
 
 
@@ -78,6 +80,9 @@ def test_who_may_not_start_is_offered_no_button(world: World) -> None:
     words = page(signed_in(finance))
     assert "Your role may look at runs but not start any." in words
     assert "/training/new/" not in words
+    assert "/environments/new/" not in words
+    offered = page(signed_in(world.alice))
+    assert all(f'href="{path}"' in offered for path in ("/training/new/", "/environments/new/"))
 
 
 # What runs
@@ -184,7 +189,7 @@ def test_what_can_never_start_needs_me(world: World) -> None:
 
 @pytest.mark.parametrize(
     ("status", "words"),
-    [("low", "running low"), ("grace", "used up"), ("suspended", "stopped for want of money")],
+    [("low", "running low"), ("grace", "used up"), ("suspended", "stopped because the balance ran out")],
 )
 def test_a_wallet_in_trouble_needs_me_once(world: World, status: str, words: str) -> None:
     with acting(platform()):
@@ -275,3 +280,20 @@ def test_the_button_of_a_package_opens_the_form_with_it(world: World) -> None:
     link = f"/training/new/?package={other.pk}"
     assert link in client.get(FREE).content.decode()
     assert client.get(link).context["form"]["package"].value() == str(other.pk)
+
+
+def test_a_second_visit_composes_few_statements_anew(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Composing took most of the page's time: what is asked at every visit is prepared."""
+    client = signed_in(world.alice)
+    page(client)
+    composed: list[str] = []
+    compose = SQLCompiler.as_sql
+
+    def counted(self: SQLCompiler, *args: Any, **kwargs: Any) -> Any:
+        composed.append(self.query.model.__name__)
+        return compose(self, *args, **kwargs)
+
+    monkeypatch.setattr(SQLCompiler, "as_sql", counted)
+    page(client)
+    assert len(composed) <= 22, composed
+    assert not {"Run", "Environment", "Attempt", "Membership"} & set(composed)

@@ -80,11 +80,11 @@ def test_an_image_for_some_organisations_is_chosen_by_theirs_alone(world: World,
         elsewhere = make_organisation()
         bob = actor_of(make_member(elsewhere, "bob"), elsewhere)
     with acting(world.actor):
-        assert selectors.choose(world.actor, image.pk) == image
+        assert selectors.choosable_image(world.actor, image.pk) == image
     with acting(bob):
         assert image not in selectors.images(bob)
         with pytest.raises(Invalid):
-            selectors.choose(bob, image.pk)
+            selectors.choosable_image(bob, image.pk)
     change(staff, image, SPEC)
     with acting(bob):
         assert image in selectors.images(bob)
@@ -119,7 +119,9 @@ def test_what_is_wrong_is_named_and_nothing_is_kept(staff: Actor, changes: dict[
 
 def test_a_personal_image_is_withdrawn_once_and_never_edited(world: World, staff: Actor) -> None:
     with acting(world.actor):
-        image = services.keep(world.actor, name="mine", base=world.image, added=["six==1.17.0"], shared=True)
+        image = services.create_personal_image(
+            world.actor, name="mine", base=world.image, added=["six==1.17.0"], shared=True
+        )
     with pytest.raises(NotFound):
         change(staff, image, SPEC)
     with acting(staff):
@@ -128,7 +130,7 @@ def test_a_personal_image_is_withdrawn_once_and_never_edited(world: World, staff
             ruling.withdraw(staff, image.pk)
     with acting(world.actor):
         assert image not in selectors.images(world.actor)
-        assert not selectors.own(world.actor).exists()
+        assert not selectors.own_images(world.actor).exists()
 
 
 def test_only_who_rules_images_decides(world: World) -> None:

@@ -17,9 +17,9 @@ def world(db: None, tmp_path: object, settings: LazySettings) -> World:
         world = make_world()
         bob = actor_of(make_member(world.organisation, "bob"), world.organisation)
     with acting(world.actor):
-        services.keep(world.actor, name="my-stack", base=world.image, added=["six==1.17.0"])
+        services.create_personal_image(world.actor, name="my-stack", base=world.image, added=["six==1.17.0"])
     with acting(bob):
-        services.keep(bob, name="from-bob", base=world.image, added=["attrs==25.3.0"], shared=True)
+        services.create_personal_image(bob, name="from-bob", base=world.image, added=["attrs==25.3.0"], shared=True)
     return world
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from scheduler import Engine, Task, Wait
 from scheduler.demand import demand_of, least_members
-from scheduler.horizon import ends
+from scheduler.horizon import expected_ends
 from scheduler.host import host_of
 from scheduler.roster import Member
 
@@ -34,14 +34,19 @@ def delays_somebody(
 def _is_guess(members: Sequence[Member], wait: Wait, now: float) -> bool:
     """Whether it waits for the end of a member that has no estimate, or is past it."""
     start = wait.start_p50 or now
-    leaving = [member for member in members if ends(member.task, member.started_at, now)[0] <= start]
-    return start > now and any(now - m.started_at > (m.task.estimate_p90_s or -math.inf) for m in leaving)
+    leaving = [member for member in members if expected_ends(member.task, member.started_at, now)[0] <= start]
+    return start > now and any(now - m.started_at > _known_p90(m.task) for m in leaving)
+
+
+def _known_p90(task: Task) -> float:
+    """Below everything for a task of whose end nothing is known, or nothing but its owner's word."""
+    return -math.inf if task.estimate_p90_s is None or task.unproven else task.estimate_p90_s
 
 
 def _starts(engine: Engine, row: int, now: float, others: Sequence[Task], extra: Task | None) -> list[float]:
     """When each of the others starts, none before the one ahead of it; with `extra` there from now on."""
     host, at, starts = host_of(engine.cells, row), now, list[float]()
-    leaving = [(ends(m.task, m.started_at, now)[0], m.claim) for m in engine.roster.on_row.get(row, ())]
+    leaving = [(expected_ends(m.task, m.started_at, now)[0], m.claim) for m in engine.roster.on_row.get(row, ())]
     for task in (extra, *others):
         if task is None:
             continue
@@ -54,5 +59,5 @@ def _starts(engine: Engine, row: int, now: float, others: Sequence[Task], extra:
             starts.append(at if claim is not None else math.inf)
         if claim is not None:
             host.take(claim)
-            leaving += [(at + task.estimate_p90_s, claim)] if task.estimate_p90_s is not None else []
+            leaving += [(at + _known_p90(task), claim)] if _known_p90(task) > 0 else []
     return starts

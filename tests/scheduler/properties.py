@@ -27,6 +27,7 @@ PROPERTIES: dict[str, tuple[str, ...]] = {
         "test_plan.test_nothing_is_handed_out_twice",
     ),
     "A gang holds nothing, or at least its minimum": ("test_plan.test_a_gang_holds_nothing_or_at_least_its_minimum",),
+    "A gang of one node is on one node": ("test_plan.test_a_gang_of_one_node_is_on_one_node",),
     "Rolling an overlay back is the identity": (
         "test_cells.test_a_gang_that_does_not_fit_leaves_no_trace",
         "test_engine.test_a_pass_changes_nothing",
@@ -48,6 +49,9 @@ PROPERTIES: dict[str, tuple[str, ...]] = {
     "No victim could be left out": ("test_preempt.test_victims_are_lawful_needed_and_as_cheap_as_brute_force_finds",),
     "Backfill never delays a reserved start under exact estimates": (
         "test_backfill.test_backfill_never_delays_a_reserved_start_when_estimates_are_exact",
+    ),
+    "Backfill delays no promised start by what owners say of their tasks, however wrong": (
+        "test_statements.test_a_wrong_statement_breaks_no_promise_and_blocks_nobody",
     ),
     "What fits now and delays nobody with a known start runs, and every task starts once arrivals stop": (
         "test_liveness_machine.TestQueueing",

@@ -13,6 +13,7 @@ from scheduler import (
     CauseCode,
     Device,
     Engine,
+    Gang,
     GpuRequest,
     Mode,
     Node,
@@ -58,6 +59,16 @@ def test_a_short_task_runs_in_front_of_a_reservation_and_a_long_one_does_not() -
     assert (waits["wide"].start_p50, waits["wide"].cause.code) == (100.0, CauseCode.DEVICES)
     assert waits["long"].cause.code is CauseCode.BEHIND_RESERVATION
     assert waits["long"].cause.params["for_task"] == "wide"
+    assert (waits["long"].start_p50, waits["long"].reserved_nodes) == (150.0, ("n0",))
+
+
+def test_a_gang_is_promised_the_zone_that_has_room_for_it_first() -> None:
+    ends = {"n0": 200.0, "n1": 200.0, "n2": 100.0, "n3": 100.0}
+    zones = tuple(replace(node, zone="west" if ends[node.id] == 100.0 else "east") for node in nodes(4))
+    held = tuple(running(job(f"on-{name}", 4, end), name, range(4)) for name, end in ends.items())
+    wait = plan(Snapshot(zones, held, (job("gang", 4, 50.0, gang=Gang(2)),)), 0.0).wait_for("gang")
+    assert wait is not None
+    assert (wait.start_p50, wait.reserved_nodes) == (100.0, ("n2", "n3"))
 
 
 def test_spare_capacity_beside_a_reservation_is_free_for_all() -> None:

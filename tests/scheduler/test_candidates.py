@@ -6,12 +6,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler.candidates import Candidates
+from scheduler.candidates import Candidates, VictimTable
 from scheduler.cells import Claim
 from scheduler.roster import Member
 from scheduler.shares import Shares
 from scheduler.types import Amount, GpuRequest, Mode, Queue, QueueLevel, Slice, Task
-from scheduler.victims import Victim, bundle_of, cost_of
+from scheduler.victims import Victim, bundle_of_members, cost_of
 from tests.scheduler.worlds import steady
 
 ROWS = 3
@@ -35,7 +35,7 @@ def victims(draw: st.DrawFn) -> list[Victim]:
             bundle = {"A100": 1000 * gpu.count, "*": 1000 * gpu.count}
             members.append(Member(task, Claim(row, 0, 0, slices, organisation), 0.0, bundle, columns))
         lost = float(draw(st.sampled_from([0, 10, 10, 500, 7000])))
-        made.append(Victim(task, tuple(members), lost, bundle_of(members)))
+        made.append(Victim(task, tuple(members), lost, bundle_of_members(members)))
     return made
 
 
@@ -59,9 +59,9 @@ def cards_on(row: int, chosen: tuple[Victim, ...]) -> int:
 def test_no_set_that_frees_enough_costs_less_than_the_floor(
     made: list[Victim], short: list[int], priority: int
 ) -> None:
-    everybody = Candidates(shares_of(made), ROWS, made)
-    may = everybody.lawful(waiting(priority), reclaims=True)
-    floors = everybody.floors(may, np.array(short, np.int64))
+    everybody = Candidates(shares_of(made), ROWS, VictimTable(made))
+    may = everybody.replaceable_by(waiting(priority), reclaims=True)
+    floors = everybody.cost_floors(may, np.array(short, np.int64))
     assert floors == sorted(floors)
     floor = {row: (at_priority, lost) for at_priority, lost, row in floors}
     for row in range(ROWS):
@@ -78,10 +78,10 @@ def test_only_those_who_may_be_asked_are_named_until_they_have_been(
     made: list[Victim], reclaims: bool, priority: int
 ) -> None:
     shares, asks = shares_of(made), waiting(priority)
-    everybody = Candidates(shares, ROWS, made)
+    everybody = Candidates(shares, ROWS, VictimTable(made))
     left = list(made)
     while True:
-        may = everybody.lawful(asks, reclaims)
+        may = everybody.replaceable_by(asks, reclaims)
         named = {v.task.id for row in range(ROWS) for v in everybody.on_row(row, may)}
         mine = [v.task for v in left if v.task.organisation == asks.organisation]
         own = {task.id for task in mine if task.preemptible and task.priority < priority}
@@ -91,6 +91,6 @@ def test_only_those_who_may_be_asked_are_named_until_they_have_been(
         if not named:
             return
         gone = next(v for v in left if v.task.id == min(named))
-        everybody.strike([gone])
+        everybody.remove([gone])
         shares.add(gone.task.organisation, gone.bundle, -1)
         left.remove(gone)

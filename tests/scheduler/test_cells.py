@@ -33,7 +33,7 @@ def churn(allocator: Allocator, world: Snapshot, choices: list[int]) -> list[Cla
             allocator.undo([held.pop(choice % len(held))])
             continue
         task = world.waiting[choice % len(world.waiting)]
-        claim = allocator.spot(demand_of(task), task.organisation)
+        claim = allocator.best_claim(demand_of(task), task.organisation)
         if claim is not None:
             allocator.commit(claim)
             held.append(claim)
@@ -116,3 +116,24 @@ def test_a_gang_takes_the_smallest_domain_that_holds_it() -> None:
     assert rows(3) == ["a1", "a2", "b1"]
     allocator.commit(allocator.claim_at(allocator.column(demand_of(member)), 2, "bob-inc"))
     assert rows(2) == ["a1", "a2"]
+
+
+def test_a_try_on_a_card_that_another_organisation_shares_leaves_its_owner() -> None:
+    card = Device("c0", 0, "nvidia", "A100", 81920, Mode.MIG)
+    cells = Cells([Node("n", "east", "main", 64000, 65536, (card,))])
+    allocator = Allocator(cells, ByPotential(cells, None), None)
+
+    def partition(organisation: str, profile: str) -> Claim:
+        task = Task("t", organisation, "", "u", 3, 0.0, 1000, 1024, GpuRequest(Mode.MIG, profile=profile))
+        claim = allocator.best_claim(demand_of(task), organisation)
+        assert claim is not None
+        allocator.commit(claim)
+        return claim
+
+    first = partition("charlie-co", "1g.10gb")
+    before = picture(cells)
+    tried = [partition("alice-lab", "2g.20gb"), partition("bob-team", "1g.10gb")]
+    allocator.undo(tried)
+    assert picture(cells) == before
+    allocator.undo([first])
+    assert (cells.owner < 0).all()

@@ -131,7 +131,7 @@ def test_contradictory_and_impossible_requests_get_a_cause_and_stall_nobody() ->
         job("priority", priority=9),
         job("gang", gang=Gang(2, 3), priority=5),
         job("huge", gang=Gang(1000), priority=5),
-        job("arch", arch="riscv64", priority=5),
+        job("arch", archs=("riscv64",), priority=5),
     )
     outcome = plan(Snapshot((GOOD,), waiting=(*odd, job("fine", cards=4))), 0.0)
     assert [p.task_id for p in outcome.places] == ["fine"]

@@ -24,7 +24,7 @@ from scheduler import (
 )
 from scheduler.cells import Cells, Claim
 from scheduler.demand import demand_of
-from scheduler.overview import by_model
+from scheduler.overview import use_by_model
 from tests.scheduler.worlds import snapshots, steady
 
 
@@ -134,6 +134,25 @@ def test_holders_say_who_could_give_way_and_why_not() -> None:
     assert (wait.start_p50, wait.start_p90) == (50.0, 80.0)
 
 
+def test_holders_say_who_would_give_way_where_that_is_not_enough() -> None:
+    base = job("x", 1, preemptible=True, priority=1)
+    members = (
+        running(replace(base, id="lower"), "busy", range(1)),
+        running(replace(base, id="borrower", organisation="bob-inc", priority=5), "busy", range(1, 2)),
+        running(replace(base, id="fixed", preemptible=False), "busy", range(2, 3)),
+        running(replace(base, id="equal", priority=3), "busy", range(3, 4)),
+    )
+    promised = Queue(QueueLevel.ORGANISATION, "alice-lab", "alice-lab", guarantee=Amount(gpu_milli={"H200": 6000}))
+    three = replace(ASKS, gpu=GpuRequest(Mode.WHOLE, 3, "H200"))
+    wait = only(Snapshot(WORLD, members, (three,), (promised,)))
+    assert {holder.task_id: (holder.may_yield, holder.why) for holder in wait.holders} == {
+        "lower": (True, "lower_priority"),
+        "borrower": (True, "above_guarantee"),
+        "fixed": (False, "not_preemptible"),
+        "equal": (False, "priority"),
+    }
+
+
 def test_alternatives_would_start_now() -> None:
     held = running(job("held", 3), "busy", range(3))
     wait = only(Snapshot(WORLD, (held,), (ASKS,)))
@@ -167,7 +186,7 @@ def test_compute_gone_but_memory_left_counts_as_a_fragment_of_no_use() -> None:
     cells = Cells([node("n", "A100", 2, Mode.VGPU), node("off", "A100", 1, healthy=False)])
     cells.take(Claim(0, 0, 0, (Slice("n-0", 1024, 900),), "alice-lab"))
     package = demand_of(job("package", gpu=GpuRequest(Mode.VGPU, 1, None, 250, 20480)))
-    (line,) = by_model(cells, [package])
+    (line,) = use_by_model(cells, [package])
     assert (line.cards, line.used_milli, line.idle_milli, line.fragment_milli) == (3, 900, 1100, 100)
     assert (line.offline_cards, line.most_whole) == (1, 1)
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scheduler import Device, GpuRequest, Mix, MixEntry, Mode, Node, Snapshot, mix_of
 from scheduler.cells import Cells
 from scheduler.columns import RequestClass
-from scheduler.demand import Demand, claim_on, demand_of, serves
+from scheduler.demand import Demand, demand_of, piece_size, serves
 from scheduler.fragments import STRANDED_WEIGHT, Potential
-from scheduler.losses import MOST_CELLS, LossTable, kinds_in
+from scheduler.losses import MOST_CELLS, LossTable, kinds_of_mix
 from scheduler.mix import SCALE, cpu_per_card
 from scheduler.scorers import STEPS, first_idle, quantised
 from scheduler.types import WHOLE_MILLI
@@ -35,7 +35,7 @@ def useful(cells: Cells, row: int, entry: MixEntry, idle: list[float]) -> float:
     assert gpu is not None
     fitting = []
     for column, card in enumerate(cells.cards[row]):
-        core, memory = claim_on(card, gpu)
+        core, memory = piece_size(card, gpu)
         memory = 0 if gpu.mode is Mode.WHOLE or not gpu.memory_mib else memory
         here = int(cells.core[row, column]) >= core and int(cells.card_memory[row, column]) >= memory
         if card.healthy and serves(card, gpu) and here:
@@ -99,7 +99,7 @@ def _foretold(potential: Potential, kind: RequestClass, rows: np.ndarray, pick: 
     if cards is None:
         return float(potential.after_cpu(view, cpu)[0])
     if cards.gpu.mode is Mode.WHOLE:
-        taken = first_idle(cards.free(rows), cards.gpu.count)
+        taken = first_idle(cards.fitting_cards(rows), cards.gpu.count)
         return float(potential.after_whole(view, cpu, taken, cards.gpu.count)[0])
     return float(potential.after_share(view, cpu, cards.core, cards.memory)[0, pick])
 
@@ -132,13 +132,20 @@ def test_a_template_counts_with_its_own_size() -> None:
     assert potential.at(np.array([0])).tolist() == [457 * SCALE]
 
 
+def test_a_card_without_cpu_for_it_counts_as_stranded_on_top() -> None:
+    cells = Cells([Node("n", "z", "c", 0, 65536, (Device("c", 0, "nvidia", "A100", 80000),))])
+    mix = Mix((MixEntry(1000, GpuRequest(Mode.WHOLE), 1.0),))
+    assert Potential(cells, mix).at(np.array([0])).tolist() == [1600 * SCALE]
+    assert Potential(cells, mix, stranded_weight=0.0).at(np.array([0])).tolist() == [1000 * SCALE]
+
+
 def test_a_mix_of_too_many_sizes_keeps_the_most_frequent() -> None:
     card = Device("c", 0, "nvidia", "A100", 80000, Mode.VGPU)
     cells = Cells([Node("n", "z", "c", 64000, 65536, (card,))])
     entries = tuple(
         MixEntry(1000 + i, GpuRequest(Mode.VGPU, 1, None, 1 + i, 1 + i), 2 * (i + 1) / (600 * 601)) for i in range(600)
     )
-    kinds = kinds_in(cells, Mix(entries))
+    kinds = kinds_of_mix(cells, Mix(entries))
     assert 50 < len(kinds) < 600
     assert min(kind.weight for kind in kinds) > round(entries[600 - len(kinds) - 1].share * SCALE)
     assert LossTable(cells, kinds).size <= MOST_CELLS

@@ -99,7 +99,7 @@ def test_room_that_is_emptied_for_a_task_goes_to_nobody_who_would_be_asked_to_le
     outcome = engine.plan([high, other], 10.0)
     assert [(gone.task_id, gone.for_task_id) for gone in outcome.preempts] == [("low", "high")]
     assert started(outcome) == []
-    engine.leaving("low", "high")
+    engine.mark_leaving("low", "high")
     assert started(engine.plan([high, other], 20.0)) == []
     engine.end("low")
     assert started(engine.plan([high, other], 30.0, holds={"high": ("vm",)})) == ["high"]

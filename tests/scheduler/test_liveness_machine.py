@@ -94,7 +94,7 @@ class Queueing(RuleBasedStateMachine):
         priority=st.sampled_from([3, 3, 1, 5]),
         told=st.sampled_from([None, None, 60.0, 600.0, 7200.0]),
         factor=st.sampled_from([0.2, 1.0, 3.0]),
-        gang=st.sampled_from([None, None, None, Gang(2), Gang(3, 2)]),
+        gang=st.sampled_from([None, None, None, Gang(2), Gang(3, 2), Gang(2, one_node=True)]),
         preemptible=st.booleans(),
         copies=st.integers(1, 3),
     )
@@ -114,8 +114,8 @@ class Queueing(RuleBasedStateMachine):
             self.number += 1
             name = f"t{self.number:03d}"
             self.waiting[name] = Task(
-                name, organisation, "", f"u{self.number % 2}", priority, self.now, cores * 1000, 2048, gpu,
-                preemptible=preemptible, estimate_p50_s=told, estimate_p90_s=told and told * 2, gang=gang,
+                name, organisation, "", f"u{self.number % 2}", priority, self.now, cores * 1000, 2048, gpu, gang=gang,
+                preemptible=preemptible, estimate_p50_s=told, estimate_p90_s=told and told * 2, unproven=priority < 3,
             )  # fmt: skip
             self.lasts[name] = (told or 300.0) * factor
         self.settle()

@@ -41,7 +41,7 @@ class CellsMachine(RuleBasedStateMachine):
     @rule(target=held, choice=st.integers(0, 99))
     def place(self, choice: int) -> Any:
         task = self.world.waiting[choice % len(self.world.waiting)]
-        claim = self.allocator.spot(demand_of(task), task.organisation)
+        claim = self.allocator.best_claim(demand_of(task), task.organisation)
         if claim is None:
             return multiple()
         self.allocator.commit(claim)
@@ -65,7 +65,7 @@ class CellsMachine(RuleBasedStateMachine):
         before, tried = picture(self.cells), list[Claim]()
         for choice in choices:
             task = self.world.waiting[choice % len(self.world.waiting)]
-            claim = self.allocator.spot(demand_of(task), task.organisation)
+            claim = self.allocator.best_claim(demand_of(task), task.organisation)
             if claim is not None:
                 self.allocator.commit(claim)
                 tried.append(claim)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from scheduler import CauseCode, Device, GpuRequest, Mode, Node, Plan, Running, Slice, Snapshot, Task, plan
-from scheduler.ascend import CHIPS, Chip, Template, template, templates_of
+from scheduler.ascend import CHIPS, Chip, Template, template_size, templates_of
 from scheduler.demand import serves
 from tests.scheduler.ledger import as_running, check_capacity
 
@@ -144,6 +144,6 @@ def test_the_vendor_s_own_example_of_a_full_310p() -> None:
 
 def test_a_template_the_card_does_not_have_never_fits() -> None:
     npu = Device("npu", 0, "huawei", "910B3", 65536, Mode.VGPU)
-    assert template("910B3", "vir01") is None
+    assert template_size("910B3", "vir01") is None
     (wait,) = decide(node(npu), GpuRequest(Mode.VGPU, 1, None, 1, 0, "vir01")).waits
     assert wait.cause.code is CauseCode.NEVER_FITS

@@ -25,10 +25,10 @@ from scheduler import (
     Task,
     plan,
 )
-from scheduler.cells import Cells
+from scheduler.cells import Cells, Claim
 from scheduler.columns import RequestClass
 from scheduler.demand import demand_of
-from scheduler.gangs import room_on, rooms
+from scheduler.gangs import members_per_row, members_that_fit
 from tests.scheduler.ledger import as_running, check_capacity
 from tests.scheduler.test_cells import allocator_for, choices, churn
 from tests.scheduler.worlds import snapshots, steady
@@ -63,7 +63,7 @@ NEVER: dict[str, tuple[Task, set[CauseCode]]] = {
     "MIG without a profile": (replace(LOUD, gpu=GpuRequest(Mode.MIG, 1)), {CauseCode.BAD_REQUEST}),
     "zone that is not there": (replace(LOUD, zone="mars"), {CauseCode.ZONE}),
     "zone and cluster that do not meet": (replace(LOUD, zone="east", cluster="lab"), {CauseCode.CLUSTER}),
-    "architecture that is not there": (replace(LOUD, arch="riscv64"), {CauseCode.ARCH}),
+    "architecture that is not there": (replace(LOUD, archs=("riscv64",)), {CauseCode.ARCH}),
     "gang larger than the cluster": (replace(LOUD, gang=Gang(1000)), {CauseCode.NEVER_FITS}),
     "gang whose least is larger than the cluster": (replace(LOUD, gang=Gang(1000, 3)), {CauseCode.NEVER_FITS}),
     "gang larger than any cluster": (replace(LOUD, gang=Gang(10**9)), {CauseCode.BAD_REQUEST}),
@@ -136,7 +136,7 @@ def odd_nodes(draw: st.DrawFn, index: int) -> Node:
 @given(st.lists(st.integers(0, 3).flatmap(odd_nodes), max_size=3), snapshots(most_nodes=1, most_tasks=8))
 def test_nodes_that_report_nonsense_break_nothing(odd: list[Node], world: Snapshot) -> None:
     """Every task has one outcome, no card is given twice, and a task that fits on the sound node still starts."""
-    fine = replace(FINE, organisation="nobody-else", priority=5, submitted_at=-1.0, preemptible=False, arch="sound")
+    fine = replace(FINE, organisation="nobody-else", priority=5, submitted_at=-1.0, preemptible=False, archs=("sound",))
     sound = replace(GOOD, arch="sound")
     outcome = plan(Snapshot((*odd, sound), waiting=(*world.waiting, fine)), 200.0)
     placed = {p.task_id for p in outcome.places}
@@ -171,8 +171,14 @@ def test_the_room_for_members_counted_at_once_is_that_of_placing_them(world: Sna
     for task in world.waiting:
         kind = RequestClass(cells, demand_of(task))
         rows = np.flatnonzero(kind.allowed)
-        alone = [room_on(cells, row, kind.demand, 9) for row in rows.tolist()]
-        assert rooms(kind, rows, 9).tolist() == alone
+        alone = [members_that_fit(cells, row, kind.demand, 9) for row in rows.tolist()]
+        assert members_per_row(kind, rows, 9).tolist() == alone
+
+
+def test_a_node_that_holds_more_than_it_has_has_room_for_no_member() -> None:
+    cells = Cells([GOOD])
+    cells.take(Claim(0, 10**6, 0, (), "lab"))
+    assert members_per_row(RequestClass(cells, demand_of(replace(FINE, gpu=None))), np.array([0]), 9).tolist() == [0]
 
 
 def test_a_large_gang_of_tiny_members_is_decided_at_once() -> None:

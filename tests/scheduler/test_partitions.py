@@ -1,12 +1,24 @@
 """MIG geometry and the choice of place."""
 
+from itertools import combinations
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler import Device, GpuRequest, MigProfile, Mode, Node, Snapshot, Task, plan
+from scheduler import Device, GpuRequest, MigProfile, Mix, MixEntry, Mode, Node, Snapshot, Task, plan
 from scheduler.mig import compute_slices, profiles_of, span, table_for
-from scheduler.partitions import MASKS, NOWHERE, Geometry, best_starts, coverable, fragmentation, slices_of, uniform
+from scheduler.partitions import (
+    MASKS,
+    NOWHERE,
+    Geometry,
+    best_starts,
+    coverable,
+    fragmentation,
+    profile_weights,
+    slices_of,
+    uniform_weights,
+)
 from tests.scheduler.ledger import as_running, check_capacity
 from tests.scheduler.worlds import steady
 
@@ -23,7 +35,7 @@ def test_partitions_never_overlap_and_stay_within_the_compute(geometry: Geometry
     mask = compute = 0
     for choice in order:
         profile = geometry[choice % len(geometry)]
-        start = best_starts(geometry, profile.name, uniform(geometry))[0][mask]
+        start = best_starts(geometry, profile.name, uniform_weights(geometry))[0][mask]
         if start == NOWHERE:
             assert all(mask & span(s, profile.size) for s in profile.starts)
             continue
@@ -77,14 +89,14 @@ def test_the_a30_has_four_slices() -> None:
 @pytest.mark.parametrize("profile", A100)
 def test_as_many_copies_fit_as_the_maximum_says(profile: MigProfile) -> None:
     fitted, mask = 0, 0
-    while (start := best_starts(A100, profile.name, uniform(A100))[0][mask]) != NOWHERE:
+    while (start := best_starts(A100, profile.name, uniform_weights(A100))[0][mask]) != NOWHERE:
         mask |= span(start, profile.size)
         fitted += 1
     assert fitted == (7 if profile.name.endswith("+me") else profile.maximum)  # that is counted, see below
 
 
 def test_a_place_costs_the_least_fragmentation_there_is() -> None:
-    weights = uniform(A100)
+    weights = uniform_weights(A100)
     table = fragmentation(A100, weights)
     for profile in A100:
         starts, _ = best_starts(A100, profile.name, weights)
@@ -103,6 +115,35 @@ def test_a_free_card_has_no_fragments_for_the_largest_profile() -> None:
     whole = next(p for p in A100 if p.size == 8)
     assert coverable(0, whole) == 8
     assert coverable(1, whole) == 0
+
+
+def test_what_a_profile_could_cover_is_less_by_what_is_taken() -> None:
+    two = next(p for p in A100 if p.name == "1g.20gb")
+    assert [coverable(mask, two) for mask in (0, 0b01000000, 0b01000001)] == [8, 6, 4]
+
+
+def test_of_two_places_that_lose_the_same_the_one_on_the_fuller_card_is_cheaper() -> None:
+    best_starts.cache_clear()  # computed anew, whatever was asked for before
+    weights = uniform_weights(A100)
+    table, (starts, costs) = fragmentation(A100, weights), best_starts(A100, "1g.10gb", weights)
+    free = [mask for mask in range(MASKS) if starts[mask] != NOWHERE]
+    loss = {mask: round(1000 * (table[mask | span(starts[mask], 1)] - table[mask])) for mask in free}
+    pairs = [(a, b) for a, b in combinations(loss, 2) if loss[a] == loss[b]]
+    assert len(pairs) > 100
+    assert all((costs[a] < costs[b]) == (a.bit_count() > b.bit_count()) for a, b in pairs)
+
+
+def test_a_profile_weighs_what_all_that_ask_for_it_weigh() -> None:
+    small, whole = GpuRequest(Mode.MIG, profile="1g.10gb"), GpuRequest(Mode.WHOLE)
+    mix = Mix((MixEntry(1000, small, 0.5), MixEntry(2000, small, 0.25), MixEntry(1000, whole, 0.25)))
+    assert profile_weights(mix) == {"1g.10gb": 0.75}
+    assert profile_weights(None) == {}
+
+
+def test_a_partition_has_memory_by_its_slices_and_a_card_without_any_counts_as_one() -> None:
+    rows = {p.name: (p.compute, p.memory_mib) for p in table_for("A100", 80_000)}
+    assert (rows["1g.10gb"], rows["3g.40gb"], rows["7g.80gb"]) == ((1, 10_000), (3, 40_000), (7, 80_000))
+    assert compute_slices(Device("c", 0, "nvidia", "T4", 15360)) == 1
 
 
 def mig_node(card: Device) -> Node:
@@ -162,6 +203,14 @@ def test_profiles_that_make_no_sense_are_not_believed(nonsense: MigProfile) -> N
     card = Device("c", 0, "nvidia", "H100", 81920, Mode.MIG, mig_profiles=(nonsense, good, good))
     assert profiles_of(card) == (good,)
     assert starts_of(card, "1g.10gb", "2g.20gb") == [(0, 500, 20480)]
+
+
+@pytest.mark.parametrize(("usual", "start"), [("4g.40gb", 4), ("1g.10gb", 0), ("2g.20gb", 6)])
+def test_a_partition_starts_where_what_is_usually_asked_for_loses_least(usual: str, start: int) -> None:
+    mix = Mix((MixEntry(1000, GpuRequest(Mode.MIG, profile=usual), 1.0),))
+    card = Device("c", 0, "nvidia", "A100", 81920, Mode.MIG)
+    (place,) = plan(Snapshot((mig_node(card),), waiting=(asks("t", "1g.10gb"),), mix=mix), 0.0).places
+    assert place.slices[0].mig_start == start
 
 
 def test_one_partition_with_media_engines_at_a_time() -> None:

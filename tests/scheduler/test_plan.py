@@ -29,6 +29,7 @@ from tests.scheduler.worlds import snapshots, steady
 STANDING = {
     CauseCode.ZONE,
     CauseCode.CLUSTER,
+    CauseCode.RESERVED,
     CauseCode.ARCH,
     CauseCode.NO_NODES,
     CauseCode.NO_SUCH_MODEL,
@@ -100,6 +101,15 @@ def test_the_same_input_gives_the_same_plan(snapshot: Snapshot, random: Random) 
     random.shuffle(shuffled)
     assert plan(snapshot, 100.0) == plan(snapshot, 100.0)
     assert plan(replace(snapshot, waiting=tuple(shuffled)), 100.0).decisions == plan(snapshot, 100.0).decisions
+
+
+@steady
+@given(snapshots())
+def test_a_gang_of_one_node_is_on_one_node(snapshot: Snapshot) -> None:
+    outcome = plan(snapshot, 100.0)
+    for t in snapshot.waiting:
+        if t.gang is not None and t.gang.one_node:
+            assert len({place.node_id for place in outcome.places_of(t.id)}) <= 1
 
 
 @steady

@@ -223,6 +223,19 @@ def test_a_whole_gang_gets_room_across_nodes() -> None:
     assert sorted(victims(outcome)) == ["low1", "low2"]
 
 
+def test_one_node_is_emptied_for_a_gang_of_one_node() -> None:
+    """Two cheap victims on two nodes would make room for two members, but not for two that must be together."""
+    cheap = [running(job(f"cheap{n}", 2, priority=1), f"n{n}", [0, 1], NOW - 1.0) for n in range(2)]
+    dear = running(job("dear", 4, priority=1), "n2", [0, 1, 2, 3], 0.0)
+    world = (*nodes(2, 2), nodes(3, 4)[2])
+    gang = job("gang", 2, priority=4, gang=Gang(2, one_node=True))
+    outcome = plan(Snapshot(world, (*cheap, dear), (gang,)), NOW)
+    assert victims(outcome) == ["dear"]
+    assert outcome.waits[0].cause.params["node"] == "n2"
+    spread = plan(Snapshot(world, (*cheap, dear), (replace(gang, gang=Gang(2)),)), NOW)
+    assert victims(spread) == ["cheap0", "cheap1"]
+
+
 def test_work_since_the_last_checkpoint_decides_between_equals() -> None:
     world = nodes(1, 2)
     saved = running(job("saved", priority=1), "n0", [0], 0.0, checkpoint=NOW - 60)

@@ -84,8 +84,8 @@ def test_an_urgent_task_pushes_a_lower_one_aside_and_it_resumes_first() -> None:
 def test_run_times_are_learned_from_the_most_specific_history() -> None:
     history = History()
     for run in range(1, 101):
-        history.ended(job("x", 1, 0.0, user="alice"), float(run))
-        history.ended(job("x", 1, 0.0, user="bob"), 1000.0)
+        history.record(job("x", 1, 0.0, user="alice"), float(run))
+        history.record(job("x", 1, 0.0, user="bob"), 1000.0)
     assert history.estimate(job("y", 1, 0.0, user="alice")) == (51.0, 91.0)
     assert history.estimate(job("y", 1, 0.0, user="bob")) == (1000.0, 1000.0)
     assert history.estimate(job("y", 1, 0.0, user="alice"), elapsed_s=80.0) == (90.0, 98.0)
@@ -94,8 +94,8 @@ def test_run_times_are_learned_from_the_most_specific_history() -> None:
 
 def test_the_learned_mix_fades() -> None:
     week = 7 * 86400.0
-    old = LearnedMix().seen([job(f"a{i}", 1, 0.0) for i in range(40)], 0.0)
-    new = old.seen([job(f"b{i}", 2, 0.0) for i in range(20)], 2 * week)
+    old = LearnedMix().with_tasks([job(f"a{i}", 1, 0.0) for i in range(40)], 0.0)
+    new = old.with_tasks([job(f"b{i}", 2, 0.0) for i in range(20)], 2 * week)
     mix = new.mix()
     assert mix is not None
     assert {entry.gpu.count: round(entry.share, 3) for entry in mix.entries if entry.gpu} == {2: 0.667, 1: 0.333}
@@ -195,3 +195,8 @@ def test_a_span_of_a_replay_is_accounted_for_to_the_second(
     assert abs(held - sum(s.used_milli / 1000 for s in report.samples) * end / 10) < 1e-3
     assert all(s.total_milli == 8000 for s in report.samples)
     assert all(r.ran_s <= r.task.submitted_at + end for r in report.unfinished)
+
+
+def test_a_replay_in_which_everything_ends_has_nobody_left_who_was_pushed_aside() -> None:
+    report = simulate(nodes(1), [Arrival(job("alone", 1, 0.0), 10.0)])
+    assert (len(report.records), report.unfinished, report.evictions) == (1, (), 0)

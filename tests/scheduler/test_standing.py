@@ -77,7 +77,7 @@ class KeptEngine(RuleBasedStateMachine):
         gpu=st.sampled_from(REQUESTS),
         priority=st.integers(1, 5),
         run=st.sampled_from([None, 50.0, 400.0]),
-        gang=st.sampled_from([None, None, Gang(2), Gang(3, 1)]),
+        gang=st.sampled_from([None, None, Gang(2), Gang(3, 1), Gang(2, one_node=True)]),
         preemptible=st.booleans(),
     )
     def submit(
@@ -121,7 +121,7 @@ class KeptEngine(RuleBasedStateMachine):
     def save(self, index: int) -> None:
         if self.running:
             task_id = sorted(self.running)[index % len(self.running)]
-            self.engine.saved(task_id, self.now)
+            self.engine.record_checkpoint(task_id, self.now)
             self.running[task_id] = [replace(m, last_checkpoint_at=self.now) for m in self.running[task_id]]
 
     @rule()
@@ -136,7 +136,7 @@ class KeptEngine(RuleBasedStateMachine):
         for task_id in {place.task_id for place in outcome.places}:
             del self.waiting[task_id]
         for gone in outcome.preempts:
-            self.engine.leaving(gone.task_id, gone.for_task_id)
+            self.engine.mark_leaving(gone.task_id, gone.for_task_id)
             self.running[gone.task_id] = [replace(m, held_for=gone.for_task_id) for m in self.running[gone.task_id]]
         self.promised = {w.task_id: w.reserved_nodes for w in outcome.waits if w.reserved_nodes}
 

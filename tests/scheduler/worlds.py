@@ -21,10 +21,14 @@ PROFILES = ("1g.10gb", "1g.20gb", "2g.20gb", "3g.40gb", "4g.40gb", "7g.80gb")
 def devices(draw: st.DrawFn, node_id: str) -> tuple[Device, ...]:
     model = draw(st.sampled_from(sorted(MODELS)))
     modes = st.sampled_from([Mode.WHOLE, Mode.SHARED, Mode.VGPU] + ([Mode.MIG] if model == "A100" else []))
+    mate = draw(st.sampled_from([0, 1, 2, 3]))  # cards whose numbers differ by these bits are near; 0: nobody knows
     return tuple(
-        Device(f"{node_id}-{i}", i, "any", model, MODELS[model], draw(modes), draw(st.integers(0, 9)) > 0)
+        Device(
+            f"{node_id}-{i}", i, "any", model, MODELS[model], draw(modes), draw(st.integers(0, 9)) > 0,
+            near=((f"{node_id}-{i ^ mate}", 2),) if mate else (),
+        )
         for i in range(draw(st.integers(0, 4)))
-    )
+    )  # fmt: skip
 
 
 @st.composite
@@ -76,7 +80,8 @@ def tasks(draw: st.DrawFn, index: int) -> Task:
         gpu=draw(st.none() | requests()),
         zone=draw(st.sampled_from([None, None, None, "east", "mars"])),
         cluster=draw(st.sampled_from([None, None, None, "main"])),
-        gang=Gang(size, draw(st.sampled_from([None, 1]))) if size else None,
+        gang=Gang(size, draw(st.sampled_from([None, 1])), draw(st.booleans())) if size else None,
+        spread=None if size else draw(st.sampled_from([None, None, "api"])),
     )
 
 

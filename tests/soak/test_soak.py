@@ -17,7 +17,7 @@ from apps.workloads.queueing import estimates, promises, standstill
 from apps.workloads.reconcile import explanations, outcome
 from benchmarks.soak.plan import Plan
 from benchmarks.soak.world import platform
-from scheduler.timeline import Future
+from scheduler.timeline import Timeline
 from scheduler.types import Task
 from tests.soak.conftest import Soaking
 
@@ -29,6 +29,8 @@ SMALL = Plan(
     deaths_a_day=0,
     longest=timedelta(minutes=20),
     bustle=6,
+    gangs=0,
+    sets=0,
     stride=timedelta(minutes=30),
     stop_at_first=True,
 )
@@ -44,12 +46,19 @@ def test_everything_holds_for_some_hours(soaking: Soaking) -> None:
     assert result["violations"] == []
     assert result["started"] > 10
     assert result["node_deaths"] == 2
+    assert result["gang_attempts"]["started"] > 0
+    assert result["sets"]["started"] > 0
+    assert result["counted"]["sets_charged"] > 0
     assert result["charges"] > result["started"]
 
 
 def test_the_same_seed_gives_the_same_hours(soaking: Soaking) -> None:
     first, second = (
-        {name: value for name, value in soaking(SMALL).run().items() if name not in ("cpu_s", "wall_s", "peak_mib")}
+        {
+            name: value
+            for name, value in soaking(replace(SMALL, gangs=0.5)).run().items()
+            if name not in ("cpu_s", "wall_s", "peak_mib")
+        }
         for _time in range(2)
     )
     assert first == second
@@ -92,17 +101,17 @@ class Mutants:
     def block_each_other(patch: pytest.MonkeyPatch) -> None:
         """Any other reservation of a machine keeps everybody off it, even off their own room."""
 
-        def allows(future: Future, task: Task, _claims: object, row: int) -> bool:
-            return all(kept.task.id == task.id for kept in future.on_row(row))
+        def allows(timeline: Timeline, task: Task, _claims: object, row: int) -> bool:
+            return all(kept.task.id == task.id for kept in timeline.on_row(row))
 
-        patch.setattr(Future, "allows", allows)
-        patch.setattr(Future, "beside", lambda *_what: [])
+        patch.setattr(Timeline, "allows", allows)
+        patch.setattr(Timeline, "claims_beside", lambda *_what: [])
 
     @staticmethod
     def block_each_other_unwatched(patch: pytest.MonkeyPatch) -> None:
         """The same, and nobody sets the queue going again."""
         Mutants.block_each_other(patch)
-        patch.setattr(standstill, "set_going", lambda *_what: None)
+        patch.setattr(standstill, "release_standstill", lambda *_what: None)
 
     @staticmethod
     def keep_no_room(patch: pytest.MonkeyPatch) -> None:
@@ -115,7 +124,7 @@ class Mutants:
 
     @staticmethod
     def never_score(patch: pytest.MonkeyPatch) -> None:
-        patch.setattr(estimates, "turned_out", lambda workloads, at: None)
+        patch.setattr(estimates, "score_estimates", lambda workloads, at: None)
 
 
 @pytest.mark.parametrize(

@@ -47,4 +47,4 @@ def used(root: Root, actor: Actor) -> int:
 
 def work() -> None:
     with acting(platform()):
-        working.work()
+        working.run_due_jobs()

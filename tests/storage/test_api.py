@@ -108,7 +108,7 @@ def test_files_are_made_moved_copied_and_deleted(client: Client, volume: Volume)
     job = post(client, files(volume, "copy/"), paths=["new"], folder="sub")
     assert job.status_code == 202
     with acting(platform()):
-        working.work()
+        working.run_due_jobs()
     assert client.get(f"/api/v1/jobs/{job.json()['id']}/").json()["status"] == "succeeded"
     assert client.get(files(volume) + "?path=sub/new").json()["entries"][0]["name"] == "n.txt"
     assert post(client, files(volume, "delete/"), paths=["new", "sub"]).json() == {"count": 2}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from apps.common.errors import Conflict, Invalid, NotFound
-from apps.storage.safe_open import items, open_file, parts_of, writing
+from apps.storage.safe_open import list_folder, open_file, split_path, writing
 
 OUTSIDE = [
     "../secret",
@@ -68,7 +68,10 @@ def test_writing_follows_no_link(root: Path) -> None:
 
 def test_a_listing_shows_folders_and_plain_files_only(root: Path) -> None:
     (root / "a.txt").write_text("12345")
-    assert [(item.name, item.is_folder, item.size) for item in items(root)] == [("sub", True, 0), ("a.txt", False, 5)]
+    assert [(item.name, item.is_folder, item.size) for item in list_folder(root)] == [
+        ("sub", True, 0),
+        ("a.txt", False, 5),
+    ]
 
 
 def test_a_folder_swapped_for_a_link_while_we_look_leads_nowhere(root: Path) -> None:
@@ -105,5 +108,5 @@ def test_a_new_file_is_not_executable_and_its_folders_are_made(root: Path) -> No
 
 
 def test_the_parts_of_a_path_lose_what_means_nothing() -> None:
-    assert parts_of("./a//b/.") == ("a", "b")
-    assert parts_of("数据/模型.bin") == ("数据", "模型.bin")
+    assert split_path("./a//b/.") == ("a", "b")
+    assert split_path("数据/模型.bin") == ("数据", "模型.bin")

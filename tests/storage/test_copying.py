@@ -22,7 +22,7 @@ from tests.storage.kit import names, put, used, work
 def test_a_folder_is_copied_as_a_job(root: Root, alice: Actor) -> None:
     with acting(alice):
         job = copying.start(alice, root, ["sub", "notes.txt"], root, "")
-        assert jobs.of_subject(root.id).get() == job
+        assert jobs.open_jobs_of(root.id).get() == job
     work()
     with acting(alice):
         job.refresh_from_db()

@@ -21,7 +21,7 @@ from apps.storage import (
 )
 from apps.storage.choices import JobStatus, Right, RootKind
 from apps.storage.models import Dataset, DatasetVersion, Folder, Job, Manifest, StoredObject, Volume
-from apps.storage.roots import of_folder, resolve
+from apps.storage.roots import resolve, root_of_folder
 from apps.tenants.choices import Resource
 from tests.builders import platform
 from tests.storage.conftest import People
@@ -50,7 +50,7 @@ def dataset(alice: Actor) -> Dataset:
 
 def work() -> None:
     with acting(platform()):
-        working.work()
+        working.run_due_jobs()
 
 
 def make_version(actor: Actor, dataset: Dataset, volume: Volume, path: str = "") -> DatasetVersion:
@@ -59,7 +59,7 @@ def make_version(actor: Actor, dataset: Dataset, volume: Volume, path: str = "")
     work()
     with acting(actor):
         found = datasets.versions(dataset).first()
-        assert found is not None, jobs.recent(dataset.pk)
+        assert found is not None, jobs.latest_job(dataset.pk)
         return found
 
 
@@ -108,7 +108,7 @@ def test_two_versions_are_compared(alice: Actor, dataset: Dataset, volume: Volum
 
 def test_uploads_become_a_version_and_leave_the_draft(alice: Actor, dataset: Dataset) -> None:
     with acting(alice):
-        draft = of_folder(drafts.draft_of(alice, dataset))
+        draft = root_of_folder(drafts.draft_of(alice, dataset))
         put(draft.path, "data.csv", "1,2\n")
         versions.start(alice, dataset, draft)
     work()
@@ -140,20 +140,20 @@ def test_a_version_that_the_quota_refuses_leaves_nothing(
         assert not DatasetVersion.objects.exists()
         assert not Manifest.objects.exists()
     with acting(platform()):
-        objects.collect()
+        objects.collect_garbage()
         assert not StoredObject.objects.exists()
 
 
 def test_an_empty_folder_makes_no_version(alice: Actor, dataset: Dataset) -> None:
     with acting(alice):
-        job = versions.start(alice, dataset, of_folder(drafts.draft_of(alice, dataset)))
+        job = versions.start(alice, dataset, root_of_folder(drafts.draft_of(alice, dataset)))
     work()
     with acting(alice):
         job.refresh_from_db()
     assert (job.status, job.error) == (JobStatus.FAILED, "There is no file in this folder.")
 
 
-@pytest.mark.parametrize("place", ["capture", "materialise", "_make_known"])
+@pytest.mark.parametrize("place", ["capture", "materialise", "_publish"])
 def test_a_worker_that_is_killed_anywhere_is_followed_by_one_that_finishes(
     alice: Actor, dataset: Dataset, volume: Volume, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
@@ -202,7 +202,7 @@ def test_a_child_that_was_too_slow_writes_nothing(alice: Actor, dataset: Dataset
         assert states.claim(job.pk) is None
         Job.objects.filter(pk=slow.pk).update(beat_at="2020-01-01T00:00Z")
         assert states.claim(job.pk) is not None
-        assert not states.beat(slow, files=1, size=1)
+        assert not states.report_progress(slow, files=1, size=1)
         assert not states.finish(slow, JobStatus.SUCCEEDED)
 
 

@@ -52,10 +52,10 @@ def _job(job: Callable[[], object]) -> None:
         raise QuotaExceeded(made.error)  # type: ignore[attr-defined]
 
 
-def _sftp(root: Root, act: Callable[[Spot, sftp.Account], object]) -> None:
+def _sftp(root: Root, act: Callable[[Spot, sftp.WriteBudget], object]) -> None:
     try:
-        act(Spot(Place((), root), ("new",)), sftp.Account(root))
-    except sftp.Full as error:
+        act(Spot(Place((), root), ("new",)), sftp.WriteBudget(root))
+    except sftp.LimitReached as error:
         raise QuotaExceeded(error.text) from error
 
 
@@ -182,7 +182,7 @@ def test_a_measurement_while_something_is_written_loses_nothing(root: Root, alic
     """Room is reserved ahead in steps; what a measurement has left out is not given back once more."""
     with acting(alice):
         row = row_of(root)
-        with usage.guard(row) as budget:
+        with usage.write_budget(row) as budget:
             budget.take(1, 1)
             put(root.path, "one.txt", "x")
             with acting(platform()):
@@ -190,6 +190,6 @@ def test_a_measurement_while_something_is_written_loses_nothing(root: Root, alic
         there = len(list(root.path.rglob("*")))
         assert row_of(root).file_count >= there
         assert row_of(root).used_bytes > 0
-        with usage.guard(row) as budget:
+        with usage.write_budget(row) as budget:
             budget.take(0, 1)
         assert row_of(root).file_count == there + 1

@@ -167,7 +167,7 @@ def _rebuild(scene: Scene) -> None:
 def _sftp(flags: int) -> Callable[[Scene], None]:
     def act(scene: Scene) -> None:
         spot = Spot(Place((), scene.root), (scene.name,))
-        account = sftp.Account(scene.root)
+        account = sftp.WriteBudget(scene.root)
         file = sftp.open_file(spot, flags, 0o644, account)
         try:
             if flags & os.O_ACCMODE != os.O_RDONLY:

@@ -16,7 +16,7 @@ from apps.storage.models import DatasetVersion
 from apps.storage.roots import resolve
 from apps.tenants.choices import Role
 from apps.training import services
-from apps.training.passport import rows_of
+from apps.training.passport import summary_rows
 from apps.training.selectors import runs
 from tests.builders import World, actor_of, make_member, make_world, platform, signed_in
 from tests.storage.kit import make_volume, put
@@ -37,7 +37,7 @@ def make_version(world: World) -> DatasetVersion:
         dataset = datasets.create(world.actor, name="digits")
         versions.start(world.actor, dataset, resolve(world.actor, RootKind.VOLUME, volume.pk))
     with acting(platform()):
-        working.work()
+        working.run_due_jobs()
     with acting(world.actor):
         return datasets.choosable(world.actor).get()
 
@@ -59,7 +59,7 @@ def test_what_is_chosen_is_mounted_and_stands_in_the_passport(world: World) -> N
         (version.relative_path, "/datasets/digits", True),
     ]
     with acting(world.actor):
-        assert {"label": "Data", "value": "/volumes/work, /datasets/digits"} in rows_of(runs(world.actor).get())
+        assert {"label": "Data", "value": "/volumes/work, /datasets/digits"} in summary_rows(runs(world.actor).get())
         again = services.rerun(world.actor, run, key="again")
     assert mounts(again) == mounts(run)
 

@@ -187,7 +187,7 @@ def test_a_runner_that_is_told_to_stop_leaves_its_jobs_to_the_next_one(
     assert names(root) == ["a", "sub", "a.zip", "notes.txt"]
 
 
-POINTS = ["archives._write", "operations.appear", "safe_open.replacing", "jobs.announce"]
+POINTS = ["archives._write", "operations.place_tree", "safe_open.replacing", "jobs.set_total"]
 
 
 def dies_at(point: str, marks: Path) -> Callable[..., int]:
@@ -245,11 +245,11 @@ def test_a_job_never_runs_twice_at_a_time(root: Root, alice: Actor) -> None:
     """Also where its lease ran out while its child lives on: the lock is the kernel's."""
     zip_in(root)
     job = unpack(alice, root)
-    with acting(platform()), disk.turn(str(job.pk)) as ours:
+    with acting(platform()), disk.exclusive_turn(str(job.pk)) as ours:
         assert ours
         claimed = states.claim(job.pk)
         assert claimed is not None
-        pid = children.fork(lambda: working.perform(claimed), "second")
+        pid = children.fork(lambda: working.run_job(claimed), "second")
         assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == children.BUSY
     assert names(root) == ["sub", "a.zip", "notes.txt"]
 

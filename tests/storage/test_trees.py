@@ -102,9 +102,9 @@ def test_only_what_nothing_refers_to_is_collected(organisation_id: UUID, tree: P
         kept = trees.capture(organisation_id=organisation_id, root=tree)
         (tree / "a.txt").write_text("passing")
         passing = trees.capture(organisation_id=organisation_id, root=tree)
-        assert objects.collect() == 0
-        trees.forget(passing)
-        assert objects.collect() == 1
+        assert objects.collect_garbage() == 0
+        trees.drop_manifest(passing)
+        assert objects.collect_garbage() == 1
         materialise(kept, tmp_path / "copy")
     assert (tmp_path / "copy" / "a.txt").read_text() == "same"
 
@@ -136,7 +136,7 @@ def test_a_content_without_a_row_is_adopted_and_collected(organisation_id: UUID,
         ManifestEntry.objects.all().delete()
         StoredObject.objects.all().delete()
         assert objects.adopt_strays(organisation_id) == 3
-        assert objects.collect() == 3
+        assert objects.collect_garbage() == 3
     assert stored(organisation_id) == 0
 
 
@@ -177,7 +177,7 @@ def test_capturing_and_collecting_at_once_loses_nothing(tmp_path: Path, settings
         try:
             with acting(platform()):
                 while not stop.is_set():
-                    objects.collect()
+                    objects.collect_garbage()
         finally:
             connection.close()
 
@@ -190,7 +190,7 @@ def test_capturing_and_collecting_at_once_loses_nothing(tmp_path: Path, settings
                 manifest = trees.capture(organisation_id=organisation_id, root=root)
                 materialise(manifest, tmp_path / f"copy-{number}")
                 assert (tmp_path / f"copy-{number}" / "file").read_text() == "wanted again and again"
-                trees.forget(manifest)
+                trees.drop_manifest(manifest)
     finally:
         stop.set()
         for thread in threads:

@@ -139,7 +139,7 @@ def test_the_bin_empties_itself_after_its_days(alice: Actor) -> None:
 def test_a_budget_never_passes_the_limit(alice: Actor) -> None:
     volume = make_volume(alice, size_mib=20)
     with acting(alice):
-        with usage.guard(volume) as first, usage.guard(volume) as second:
+        with usage.write_budget(volume) as first, usage.write_budget(volume) as second:
             for _step in range(9):
                 first.take(MIB)
                 second.take(MIB)
@@ -170,7 +170,7 @@ def test_what_a_program_wrote_is_found_and_told_once(alice: Actor) -> None:
 def test_a_large_volume_has_room_for_large_files(alice: Actor) -> None:
     """Beyond what 32 bits count."""
     volume = make_volume(alice, size_mib=50_000_000)
-    with acting(alice), usage.guard(volume) as budget:
+    with acting(alice), usage.write_budget(volume) as budget:
         budget.take(40_000_000 * MIB)
         with pytest.raises(QuotaExceeded):
             budget.take(40_000_000 * MIB)

@@ -150,5 +150,5 @@ def test_who_is_in_no_organisation_reads_that_and_not_that_their_role_is_too_sma
         outsider = make_user("outsider")
     page = signed_in(outsider).get("/training/", headers={"accept-language": "en"})
     assert page.status_code == 403
-    assert "You are no member of an organisation here" in page.content.decode()
+    assert "a member of an organisation here" in page.content.decode()
     assert "role" not in page.context["error"].message

@@ -30,7 +30,7 @@ def test_it_says_who_one_is_and_where_one_belongs(alice: User) -> None:
     assert (body["username"], body["email"]) == (alice.username, alice.email)
     assert [each["role"] for each in body["memberships"]] == ["member"]
     assert body["organisation_id"] == body["memberships"][0]["organisation_id"]
-    assert [each["resource"] for each in body["limits"]] == [resource.value for resource in Resource]
+    assert [each["resource"] for each in body["limits"]] == [resource.value for resource in Resource.every()]
 
 
 def test_a_person_without_an_organisation_is_nobodys_member() -> None:

@@ -9,6 +9,7 @@ from django.db import connection, transaction
 
 from apps.audit.models import Entry
 from apps.common.errors import Conflict, Denied, Invalid, NotFound, QuotaExceeded
+from apps.common.permissions import Permission
 from apps.common.scoping import acting
 from apps.tenants import quotas
 from apps.tenants.choices import Resource, Role
@@ -122,8 +123,9 @@ def test_an_admin_divides_but_does_not_raise_the_whole(organisation: Organisatio
     colleague = make_member(organisation)
     one = {"organisation_id": organisation.pk, "resource": Resource.RUNS, "limit": 2}
     quotas.set_limit(admin, **one, user_id=colleague.pk)  # type: ignore[arg-type]
-    with pytest.raises(Denied):
+    with pytest.raises(Denied) as refusal:
         quotas.set_limit(admin, **one)  # type: ignore[arg-type]
+    assert refusal.value.permission == Permission.PLATFORM_TENANTS_MANAGE
     with pytest.raises(NotFound):
         quotas.set_limit(admin, **{**one, "organisation_id": make_organisation().pk}, user_id=colleague.pk)  # type: ignore[arg-type]
     with pytest.raises(Denied):

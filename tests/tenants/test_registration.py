@@ -13,7 +13,7 @@ from apps.common.scoping import acting
 from apps.tenants import settings
 from apps.tenants.choices import Resource, Role
 from apps.tenants.models import Membership, Quota, User
-from apps.tenants.registration import RegistrationSettings, settle
+from apps.tenants.registration import RegistrationSettings, grant_own_organisation
 from tests.builders import PASSWORD, make_organisation, platform
 
 SIGN_UP = "/accounts/signup/"
@@ -64,8 +64,8 @@ def test_an_address_has_to_be_proven_first_where_it_decides() -> None:
     assert not Membership.objects.filter(user=user).exists()
     assert mail.outbox[0].to == ["new@uni.example"]
     EmailAddress.objects.filter(user=user).update(verified=True)
-    assert settle(user) is not None
-    assert settle(user) is None, "one organisation, however often it is asked"
+    assert grant_own_organisation(user) is not None
+    assert grant_own_organisation(user) is None, "one organisation, however often it is asked"
 
 
 def test_a_name_that_is_taken_gets_the_accounts_number() -> None:

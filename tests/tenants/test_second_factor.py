@@ -23,7 +23,7 @@ from apps.tenants.choices import PlatformRole, Role
 from apps.tenants.mfa import MFAAdapter
 from apps.tenants.models import Organisation, User
 from apps.tenants.second_factor import Rule, SecuritySettings
-from apps.tenants.tokens import Draft, Lifetime
+from apps.tenants.tokens import Lifetime, TokenDraft
 from tests.builders import PASSWORD, make_member, make_organisation, make_staff, platform
 
 pytestmark = pytest.mark.django_db
@@ -98,7 +98,7 @@ def test_a_wrong_code_switches_nothing_on(alice: User) -> None:
     page = client.post(ACTIVATE, {"code": wrong}).content.decode()
     assert "This code is not right" in page
     assert secret in page
-    assert not second_factor.has_one(alice.pk)
+    assert not second_factor.has_second_factor(alice.pk)
 
 
 def test_the_password_alone_lets_nobody_in_any_more(alice: User) -> None:
@@ -206,7 +206,7 @@ def test_with_it_everything_opens_and_it_cannot_be_switched_off(lab: Organisatio
     client, _secret, _codes = set_up(staff)
     assert client.get("/console/").status_code == 200
     client.post("/accounts/2fa/totp/deactivate/")
-    assert second_factor.has_one(staff.pk)
+    assert second_factor.has_second_factor(staff.pk)
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ def test_with_it_everything_opens_and_it_cannot_be_switched_off(lab: Organisatio
 def test_the_rule_of_the_installation(settings: LazySettings, rule: Rule, by_default: bool, asked: bool) -> None:
     settings.SECOND_FACTOR_BY_DEFAULT = by_default
     switch(rule)
-    assert second_factor.is_demanded() is asked
+    assert second_factor.is_enforced() is asked
 
 
 def test_a_token_of_somebody_who_needs_one_and_has_none_is_refused(lab: Organisation) -> None:
@@ -225,7 +225,7 @@ def test_a_token_of_somebody_who_needs_one_and_has_none_is_refused(lab: Organisa
     actor = personal_actor(erin)
     with acting(actor):
         rights = frozenset({P.BILLING_VIEW, P.BILLING_VIEW_OWN})
-        _token, secret = tokens.create(actor, draft=Draft("ci", lab.pk, rights, Lifetime.MONTH))
+        _token, secret = tokens.create(actor, draft=TokenDraft("ci", lab.pk, rights, Lifetime.MONTH))
     client = Client(headers={"authorization": f"Bearer {secret}"})
     assert client.get("/api/v1/wallet/").status_code == 200
     switch(Rule.ON)
@@ -255,4 +255,4 @@ def test_nobody_resets_their_own_or_that_of_people_who_may_more() -> None:
         actor = platform_actor(who)
         with acting(actor), pytest.raises(error):
             second_factor.reset(actor, user_id=whose.pk)
-    assert second_factor.has_one(super_admin.pk)
+    assert second_factor.has_second_factor(super_admin.pk)

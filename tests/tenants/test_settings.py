@@ -93,7 +93,7 @@ def test_rows_of_another_version_are_read_as_far_as_they_make_sense() -> None:
 def test_a_request_reads_each_group_once_and_sees_its_own_change(
     staff: Actor, django_assert_num_queries: object
 ) -> None:
-    with settings.remembering():
+    with settings.caching_reads():
         with django_assert_num_queries(1):  # type: ignore[operator]
             settings.get(Paint)
             settings.get(Paint)

@@ -17,7 +17,7 @@ from apps.common.scoping import acting
 from apps.tenants import sign_in_limits as limits
 from apps.tenants.models import KnownDevice, Organisation, SignInFailures, User
 from apps.tenants.services import accounts
-from apps.tenants.sign_in_limits import Caller, TooManyTries, account_of, begin, place_of, succeeded
+from apps.tenants.sign_in_limits import Caller, TooManyTries, account_of, begin, network_of, succeeded
 from plstack.settings import base
 from tests.builders import PASSWORD, make_member, make_organisation, platform
 from tests.searching import run_machine
@@ -183,7 +183,7 @@ def test_what_is_old_is_forgotten(alice: User) -> None:
     ],
 )
 def test_a_place_is_an_address_or_a_site(address: str | None, place: str) -> None:
-    assert place_of(address) == place
+    assert network_of(address) == place
 
 
 @pytest.mark.django_db(transaction=True)

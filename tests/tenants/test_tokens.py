@@ -16,7 +16,7 @@ from apps.tenants import services, tokens
 from apps.tenants.actors import personal_actor
 from apps.tenants.choices import OrganisationStatus, PlatformRole, Role
 from apps.tenants.models import ApiToken, Membership, Organisation, PlatformAssignment, User
-from apps.tenants.tokens import Draft, Lifetime
+from apps.tenants.tokens import Lifetime, TokenDraft
 from tests.builders import make_member, make_organisation, make_staff, platform, signed_in
 
 pytestmark = pytest.mark.django_db
@@ -41,7 +41,7 @@ def alice(lab: Organisation) -> User:
 def make(user: User, organisation: Organisation | None, *permissions: P, **options: Any) -> tuple[ApiToken, str]:
     actor = personal_actor(user)
     chosen = frozenset(permissions or {P.TRAINING_VIEW})
-    draft = Draft(
+    draft = TokenDraft(
         options.get("name", "laptop"),
         organisation.pk if organisation else None,
         chosen,

@@ -7,9 +7,9 @@ import pytest
 from django.conf import LazySettings
 
 from apps.workloads import nodes
-from tests.people import alice, bob, charlie, dora, frank, world
+from tests.people import alice, bob, charlie, dora, frank, staff, world
 
-__all__ = ["alice", "bob", "charlie", "dora", "frank", "world"]
+__all__ = ["alice", "bob", "charlie", "dora", "frank", "staff", "world"]
 
 
 @pytest.fixture(autouse=True)

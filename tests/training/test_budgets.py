@@ -18,9 +18,9 @@ Asks = Callable[[Client, World], Any]
 @pytest.mark.parametrize(
     ("asks", "most", "status"),
     [
-        pytest.param(lambda client, world: client.get(NEW), 43, 200, id="form"),
-        pytest.param(lambda client, world: client.post(QUOTE, form_for(world)), 26, 200, id="quote"),
-        pytest.param(lambda client, world: client.post(NEW, form_for(world)), 44, 302, id="submit"),
+        pytest.param(lambda client, world: client.get(NEW), 30, 200, id="form"),
+        pytest.param(lambda client, world: client.post(QUOTE, form_for(world)), 18, 200, id="quote"),
+        pytest.param(lambda client, world: client.post(NEW, form_for(world)), 35, 302, id="submit"),
     ],
 )
 def test_a_new_run_asks_few_questions(world: World, alice: Client, asks: Asks, most: int, status: int) -> None:

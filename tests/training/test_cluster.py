@@ -2,12 +2,15 @@
 
 from uuid import uuid4
 
+import pytest
 from django.test import Client
 
+from apps.clusters import services as clusters
 from apps.clusters.models import LogicalCluster, Zone
+from apps.common.errors import Invalid
 from apps.common.scoping import acting
 from apps.training.models import Run
-from tests.builders import World, platform
+from tests.builders import World, make_organisation, platform
 from tests.training.kit import form_for, submit, text
 
 NEW = "/training/new/"
@@ -72,3 +75,35 @@ def test_the_api_binds_a_run_to_its_cluster(world: World) -> None:
     run = submit(world, cluster_id=world.node.cluster_id)
     with acting(platform()):
         assert run.workload.frozen_spec.cluster == str(world.node.cluster_id)
+
+
+def test_a_cluster_of_others_is_neither_shown_nor_taken(world: World, alice: Client) -> None:
+    """Reserved for somebody else: in the form, the quote and the API it is as if it did not exist."""
+    theirs, public = second_cluster(world), second_cluster(world)
+    with acting(platform()):
+        clusters.reserve_cluster(platform(), cluster_id=theirs.pk, reserved=True)
+        other = make_organisation()
+        clusters.give_cluster(platform(), cluster_id=theirs.pk, organisation_id=other.pk)
+    shown = text(alice.get(NEW))
+    assert public.name in shown
+    assert theirs.name not in shown
+    assert alice.post(NEW, form_for(world, cluster=str(theirs.pk))).status_code == 422
+    assert theirs.name not in text(alice.post("/training/quote/", form_for(world, cluster=str(theirs.pk))))
+    asked = {"package_id": world.package.pk, "cluster_id": str(theirs.pk)}
+    refused = alice.post("/api/v1/training/quote/", asked, content_type="application/json")
+    asked["cluster_id"] = str(uuid4())
+    unknown = alice.post("/api/v1/training/quote/", asked, content_type="application/json")
+    assert (refused.status_code, refused.json()) == (400, unknown.json())
+    with pytest.raises(Invalid):
+        submit(world, cluster_id=theirs.pk)
+    with acting(platform()):
+        assert not Run.objects.exists()
+        clusters.give_cluster(platform(), cluster_id=theirs.pk, organisation_id=world.organisation.pk)
+    assert theirs.name in text(alice.get(NEW))
+    submit(world, cluster_id=theirs.pk)
+
+
+def test_the_quote_says_that_the_machines_are_for_others(world: World, alice: Client) -> None:
+    with acting(platform()):
+        clusters.reserve_cluster(platform(), cluster_id=world.node.cluster_id, reserved=True)
+    assert "reserved for other organisations" in text(alice.post("/training/quote/", form_for(world)))

@@ -42,7 +42,7 @@ def test_whatever_is_typed_stays_one_argument(rows: list[tuple[str, str]]) -> No
 
 @given(st.lists(TEXT.filter(bool), min_size=1, max_size=6))
 def test_the_preview_reads_back_as_the_same_words(words: list[str]) -> None:
-    assert shlex.split(command.preview(words).replace(" \\\n", " ")) == words
+    assert shlex.split(command.shell_preview(words).replace(" \\\n", " ")) == words
 
 
 def test_empty_rows_are_left_out() -> None:

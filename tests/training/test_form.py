@@ -3,11 +3,13 @@
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
 from apps.audit.models import Entry as AuditEntry
 from apps.common.scoping import acting
+from apps.storage.models import Folder
 from apps.tenants import quotas
 from apps.tenants.choices import Resource, Role
 from apps.training.models import Run
@@ -27,9 +29,44 @@ def test_the_first_form_holds_the_example_and_a_price(world: World, alice: Clien
 def test_the_next_form_is_filled_from_the_last_run(world: World, alice: Client) -> None:
     submit(world, name="mine", arguments=(("--lr", "0.1"),))
     page = text(alice.get(NEW))
-    assert 'value="mine"' in page
     assert 'value="--lr"' in page
     assert 'value="--lr"' not in text(alice.get(f"{NEW}?blank=1"))
+
+
+def test_a_fresh_form_takes_neither_name_tags_note_nor_parent_from_the_last_run(world: World, alice: Client) -> None:
+    submit(world, name="mine", tags=("baseline",), note="first try")
+    page = text(alice.get(NEW))
+    assert 'value="mine"' not in page
+    assert "first try" not in page
+    form = alice.get(NEW).context["form"]
+    assert form["name"].value() == ""
+    assert not form["tags"].value()
+    assert not form["parent"].value()
+
+
+def test_a_fresh_run_with_uploaded_code_of_the_last_one_is_a_first_version(world: World, alice: Client) -> None:
+    upload = {"files": [SimpleUploadedFile("train.py", b"import b"), SimpleUploadedFile("b.py", b"")]}
+    alice.post("/training/code/", upload)
+    with acting(platform()):
+        folder = Folder.objects.get()
+    last = submit(world, name="mine", tags=("baseline",), text=None, code_id=folder.pk)
+    form = alice.get(NEW).context["form"]
+    assert form["source"].value() == "upload"
+    assert not form["parent"].value()
+    fresh = {"name": "other", "source": "upload", "code": str(form["code"].value()), "text": ""}
+    assert alice.post(NEW, form_for(world, **fresh)).status_code == 302
+    with acting(platform()):
+        run = Run.objects.get(name="other")
+        assert (run.parent, run.version, run.code_id) == (None, 1, last.code_id)
+        assert run.family != last.family
+        assert run.workload.tags == []
+
+
+def test_a_clone_keeps_name_and_tags(world: World, alice: Client) -> None:
+    run = submit(world, name="mine", tags=("baseline",))
+    form = alice.get(f"{NEW}?from={run.pk}").context["form"]
+    assert form["name"].value() == "mine"
+    assert "baseline" in str(form["tags"].value())
 
 
 def test_a_clone_continues_its_family(world: World, alice: Client) -> None:

@@ -9,7 +9,7 @@ from asgiref.sync import async_to_sync
 from apps.common.clock import db_now
 from apps.common.scoping import acting
 from apps.envs.reconcile import idle
-from apps.tenants.sockets import Closing
+from apps.tenants.sockets import CloseCode
 from apps.training.models import Run
 from apps.workloads.models import Attempt
 from tests.builders import World, make_node, make_staff, make_world, platform, signed_in
@@ -72,7 +72,7 @@ def test_a_followed_log_ends_for_now_and_not_for_want_of_a_right(world: World, r
     async def follow() -> int:
         return await closed_with(await opened(await browser_of(world.alice), f"/ws/logs/{run.workload_id}/"))
 
-    assert async_to_sync(follow)() == Closing.OUT_OF_SIGHT
+    assert async_to_sync(follow)() == CloseCode.OUT_OF_SIGHT
 
 
 def test_what_cannot_be_measured_is_no_error_of_the_idle_rule(run: Run) -> None:

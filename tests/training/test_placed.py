@@ -15,6 +15,8 @@ from tests.builders import World, platform
 from tests.training.kit import submit, text, url
 from tests.workloads.loops import until
 
+pytestmark = pytest.mark.programs
+
 WRITES = """
 import os, time
 print("working", flush=True)

@@ -70,7 +70,9 @@ def test_who_loses_a_race_for_a_key_leaves_no_folder(world: World, home: Path) -
 
 
 def test_the_same_environment_twice_at_once_is_one_home(world: World, home: Path) -> None:
-    request = environments.Request("mine", world.image.pk, world.package.pk, key="k" * 32, start=False)
+    request = environments.Request(
+        name="mine", image_id=world.image.pk, package_id=world.package.pk, key="k" * 32, start=False
+    )
     first, second = at_once(world, lambda: environments.create(world.actor, request), (environments, "_create"))
     assert first.pk == second.pk
     with acting(platform()):

@@ -94,7 +94,7 @@ def test_an_uploaded_trace_is_replayed_on_plain_nodes(ops: Client, world: World)
     assert post(ops, "size/", body).json()["fields"].keys() == {"name", "changes"}
     scenario = post(ops, "", body).json()
     with acting(platform()):
-        assert working.work() == 1
+        assert working.replay_due_scenarios() == 1
     done = ops.get(f"{ROOT}{scenario['id']}/").json()
     assert (done["status"], done["error"], done["tasks"]) == ("done", "", 16)
     by_key = {figure["key"]: figure for figure in done["figures"]}

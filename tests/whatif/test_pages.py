@@ -116,7 +116,7 @@ def test_a_span_that_cannot_be_is_told(ops: Client, fields: dict[str, str], word
 
 
 def test_without_a_change_or_with_the_same_twice_nothing_starts(ops: Client) -> None:
-    assert "at least one thing" in text_of(ops.post(NEW, filled()))
+    assert "at least one difference" in text_of(ops.post(NEW, filled()))
     twice = [{"kind": "weight", "organisation": "Speech group", "weight": str(n)} for n in (2, 3)]
     assert "by another line already" in text_of(ops.post(NEW, filled(*twice)))
     assert not Scenario.objects.exists()

@@ -16,7 +16,7 @@ from apps.whatif.editing import read_all
 from apps.whatif.replaying import past, traces
 from apps.whatif.replaying.applying import side_b
 from apps.whatif.replaying.gather import side_a
-from apps.whatif.scenario_scope import Ground
+from apps.whatif.scenario_scope import ScenarioScope
 from apps.workloads.choices import Status
 from apps.workloads.models import Attempt, Workload
 from scheduler.types import ANY_MODEL, Mode
@@ -75,7 +75,7 @@ def history(world: World) -> dict[str, str]:
 
 def test_each_task_arrives_as_it_did(world: World, history: dict[str, str]) -> None:
     with acting(platform()):
-        found = past.gathered(START, at(24), simulated=False)
+        found = past.past_between(START, at(24), simulated=False)
     seen: dict[str, Any] = {arrival.task.id: arrival for arrival in found.arrivals}
     by_name = {name: seen.get(pk) for name, pk in history.items()}
     assert by_name["over"] is None
@@ -102,10 +102,10 @@ def test_each_task_arrives_as_it_did(world: World, history: dict[str, str]) -> N
 def test_a_span_is_left_as_it_was_found(world: World, history: dict[str, str], root: Actor) -> None:
     with acting(platform()):
         before = list(Workload.objects.order_by("pk").values())
-        ground = Ground(root, Source.HISTORY, Hardware.REAL)
+        ground = ScenarioScope(root, Source.HISTORY, Hardware.REAL)
         name = world.organisation.name
         rows = [{"kind": "weight", "organisation": name, "weight": 2}, {"kind": "min_runtime", "minutes": 1}]
-        scenario = services.create(root, services.Wanted("Past", ground, START, at(24), read_all(rows, ground)))
+        scenario = services.create(root, services.ScenarioSpec("Past", ground, START, at(24), read_all(rows, ground)))
         a = side_a(scenario)
         b = side_b(a, read_all(rows, ground))
         assert list(Workload.objects.order_by("pk").values()) == before
@@ -118,10 +118,10 @@ def test_a_span_is_left_as_it_was_found(world: World, history: dict[str, str], r
 
 def test_the_past_goes_out_as_a_trace_and_comes_in_the_same(world: World, history: dict[str, str]) -> None:
     with acting(platform()):
-        found = past.gathered(START, at(24), simulated=False)
+        found = past.past_between(START, at(24), simulated=False)
     lines = [traces.Line(arrival, found.rates[arrival.task.id]) for arrival in found.arrivals]
     text = io.StringIO()
-    traces.written(text, lines, found.organisations, found.users)
+    traces.write_csv(text, lines, found.organisations, found.users)
     back = {line.arrival.task.id: line for line in traces.read(io.StringIO(text.getvalue()))}
     assert len(back) == len(lines)
     for line in lines:
@@ -142,7 +142,7 @@ def test_the_past_goes_out_as_a_trace_and_comes_in_the_same(world: World, histor
 
 
 def test_side_b_has_the_changes_and_nothing_else(root: Actor) -> None:
-    ground = Ground(root, Source.SAMPLE, Hardware.SIMULATED)
+    ground = ScenarioScope(root, Source.SAMPLE, Hardware.SIMULATED)
     rows: list[dict[str, object]] = [
         {"kind": "guarantee", "organisation": "Speech group", "gpu_model": "H100", "cards": "1.5"},
         {"kind": "guarantee", "organisation": "Speech group", "cards": "2"},
@@ -154,7 +154,7 @@ def test_side_b_has_the_changes_and_nothing_else(root: Actor) -> None:
     with acting(root):
         changes = read_all(rows, ground)
         start = datetime(2026, 11, 2, tzinfo=UTC)
-        wanted = services.Wanted("All", ground, start, start + timedelta(days=1), changes)
+        wanted = services.ScenarioSpec("All", ground, start, start + timedelta(days=1), changes)
         a = side_a(services.create(root, wanted))
         b = side_b(a, changes)
     queue = next(q for q in b.queues if q.id == "Speech group")

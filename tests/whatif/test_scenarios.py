@@ -10,15 +10,15 @@ from apps.whatif.choices import Hardware, ScenarioStatus, Source
 from apps.whatif.editing import read_all
 from apps.whatif.models import Scenario
 from apps.whatif.replaying import sample
-from apps.whatif.scenario_scope import Ground
+from apps.whatif.scenario_scope import ScenarioScope
 from tests.builders import platform
 
 
 def ask(actor: Actor, *changes: dict[str, Any], days: float = 1, **fields: Any) -> Scenario:
     """A scenario of the sample trace's first days."""
-    ground = Ground(actor, Source.SAMPLE, Hardware.SIMULATED)
+    ground = ScenarioScope(actor, Source.SAMPLE, Hardware.SIMULATED)
     rows = changes or ({"kind": "min_runtime", "minutes": 60},)
-    wanted = services.Wanted(
+    wanted = services.ScenarioSpec(
         fields.get("name", "Shorter turns"),
         ground,
         sample.START,
@@ -30,7 +30,7 @@ def ask(actor: Actor, *changes: dict[str, Any], days: float = 1, **fields: Any) 
 
 def worked(scenario: Scenario) -> Scenario:
     with acting(platform()):
-        working.work()
+        working.replay_due_scenarios()
     scenario.refresh_from_db()
     return scenario
 

@@ -28,15 +28,15 @@ def test_who_was_killed_is_not_believed_and_another_one_takes_it_up(root: Actor)
     dead = states.claim()
     assert dead is not None
     assert states.claim() is None
-    assert states.beat(dead, 0.4)
+    assert states.report_progress(dead, 0.4)
     silent(scenario)
     heir = states.claim()
     assert heir is not None
     assert (heir.pk, heir.fence, heir.progress) == (scenario.pk, 2, 0.0)
-    assert not states.beat(dead, 0.5)
+    assert not states.report_progress(dead, 0.5)
     assert not states.finish(dead, {}, b"")
     assert not states.fail(dead, "late")
-    assert states.beat(heir, 0.1)
+    assert states.report_progress(heir, 0.1)
 
 
 def test_one_scenario_at_a_time(root: Actor) -> None:
@@ -78,7 +78,10 @@ def test_a_cancelled_replay_ends_its_process_and_keeps_nothing(root: Actor, monk
 
 @pytest.mark.parametrize(
     ("problem", "words"),
-    [(process.TooLong(), "longer than one scenario may"), (process.Broken("killed"), "want of memory")],
+    [
+        (process.TimeLimitExceeded(), "longer than one scenario may"),
+        (process.ProcessFailed("killed"), "lack of memory"),
+    ],
 )
 def test_what_goes_wrong_is_told(root: Actor, monkeypatch: pytest.MonkeyPatch, problem: Exception, words: str) -> None:
     with acting(root):
@@ -98,7 +101,7 @@ def test_a_replay_that_passes_its_limit_or_dies_is_an_error_of_its_own(root: Act
         scenario = ask(root, days=7)
     with acting(platform()):
         side = side_a(scenario)
-    with pytest.raises(process.TooLong):
+    with pytest.raises(process.TimeLimitExceeded):
         process.reports_of((side,), lambda done: True, 0.0)
-    with pytest.raises(process.Broken):
+    with pytest.raises(process.ProcessFailed):
         process.reports_of(("no side",), lambda done: True, 60.0)  # type: ignore[arg-type]

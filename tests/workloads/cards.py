@@ -1,5 +1,6 @@
 """A machine with cards and packages on them, for tests of what waits and why."""
 
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from uuid import UUID, uuid4
@@ -65,8 +66,10 @@ def make_gpu_package(
     return billing.create_package(platform(), spec=spec, rate_fen_per_hour=Decimal(rate_fen))
 
 
-def submit_on(actor: Actor, package: Package, name: str = "run", kind: Kind = TRAINING) -> Workload:
-    """Queued, as its owner."""
+def submit_on(
+    actor: Actor, package: Package, name: str = "run", kind: Kind = TRAINING, cluster: UUID | None = None
+) -> Workload:
+    """Queued, as its owner; `cluster`: the only one that it may run in."""
     with acting(actor):
         quote = funds.quote(actor, package_id=package.pk)
         return workloads.submit(
@@ -74,7 +77,7 @@ def submit_on(actor: Actor, package: Package, name: str = "run", kind: Kind = TR
             workloads.Submission(
                 kind=kind,
                 name=name,
-                spec=resources_of(package),
+                spec=replace(resources_of(package), cluster=cluster and str(cluster)),
                 package_id=package.pk,
                 price_version_id=quote.price_version_id,
                 key=uuid4().hex,

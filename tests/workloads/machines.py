@@ -119,12 +119,12 @@ def pass_silence(minutes: float) -> None:
     """The platform listens for so long, turn by turn, and hears nothing."""
     for _turn in range(round(minutes * 60 / 20)):
         wait(timedelta(seconds=20))
-        silence.listen(platform())
+        silence.declare_silent_nodes_lost(platform())
 
 
 def wait(time: timedelta) -> None:
     """What was seen so far of machines that can be lost was seen so much earlier."""
-    for node in silence.counted():
+    for node in silence.losable_nodes():
         listened = node.listened_at - time if node.listened_at else None
         Node.objects.filter(pk=node.pk).update(last_seen_at=node.last_seen_at - time, listened_at=listened)
     for attempt in Attempt.objects.filter(seen_at__isnull=False):
@@ -159,7 +159,7 @@ def come_back(machine: Machine) -> None:
     """It is reachable again, reports, and the platform clears up."""
     machine.reachable = True
     beat(machine)
-    lost.receive_back(platform())
+    lost.readmit_returned_nodes(platform())
 
 
 def attempt_of(workload: Workload) -> Attempt:

@@ -18,6 +18,8 @@ from apps.workloads.models import Attempt, Workload
 from tests.builders import World, make_world, platform, reload, submit_workload, top_up
 from tests.workloads.loops import until
 
+pytestmark = pytest.mark.programs
+
 
 @pytest.fixture
 def poor(db: None) -> World:
@@ -49,7 +51,7 @@ def test_running_dry_warns_then_stops_and_a_top_up_lets_work_start_again(poor: W
         until(workload, lambda w: w.status == Status.STOPPED)
         assert reload(workload).reason == Reason.ARREARS
         kinds = list(Notice.objects.filter(user=poor.alice).order_by("pk").values_list("kind", flat=True))
-        assert kinds == ["billing.grace", "billing.suspended"]
+        assert kinds == ["billing.grace", "billing.suspended", "run.stopped_unpaid"]
     with acting(poor.actor), pytest.raises(InsufficientFunds, match="used up"):
         submit_workload(poor)
     with acting(platform()):

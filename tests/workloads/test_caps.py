@@ -35,6 +35,7 @@ def capped(db: None) -> tuple[World, Workload]:
     return world, workload
 
 
+@pytest.mark.programs
 def test_it_saves_and_stops_before_the_cap(capped: tuple[World, Workload], monkeypatch: pytest.MonkeyPatch) -> None:
     """The cap is a quarter of an hour away; it is asked an hour ahead here, so that nobody has to wait."""
     world, workload = capped

@@ -99,6 +99,7 @@ def test_nobody_takes_a_higher_priority_than_their_own(world: World) -> None:
             submit_workload(world, priority=0)
 
 
+@pytest.mark.programs
 def test_the_api_tells_colleagues_and_hides_it_from_strangers(world: World) -> None:
     victim, gainer = running(world), waiting(world)
     ask(victim, gainer)

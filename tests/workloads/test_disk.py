@@ -31,6 +31,7 @@ def is_over(workload: Workload) -> bool:
     return workload.status in {Status.SUCCEEDED, Status.FAILED, Status.STOPPED}
 
 
+@pytest.mark.programs
 def test_a_run_above_its_limit_fails_in_words(world: World, settings: LazySettings) -> None:
     settings.RUN_SCRATCH_MIB = 4
     source = FILLS.replace("'/tmp/x'", "__import__('tempfile').gettempdir() + '/x'")
@@ -114,8 +115,8 @@ def test_nothing_new_is_taken_where_hardly_a_file_fits(monkeypatch: pytest.Monke
     seen: list[Any] = [SimpleNamespace(**FULL)]
     monkeypatch.setattr(disk, "os", SimpleNamespace(statvfs=lambda path: seen[0]))
     with pytest.raises(Unavailable, match="further files"):
-        disk.refuse_when_full()
+        disk.require_free_space()
     seen[0] = SimpleNamespace(f_files=1000, f_favail=500)
-    disk.refuse_when_full()
+    disk.require_free_space()
     seen[0] = SimpleNamespace(f_files=0, f_favail=0)  # a file system that knows no such number
-    disk.refuse_when_full()
+    disk.require_free_space()

@@ -44,6 +44,7 @@ def finish(workload: Workload) -> None:
         until(workload, lambda found: not found.is_live)
 
 
+@pytest.mark.programs
 def test_until_the_deadline_work_goes_on_and_its_owner_is_told_once(world: World) -> None:
     workload = running(world)
     drain(world.node.pk, DrainAction.REQUEUE, LATER)
@@ -58,6 +59,7 @@ def test_until_the_deadline_work_goes_on_and_its_owner_is_told_once(world: World
     finish(workload)
 
 
+@pytest.mark.programs
 def test_at_the_deadline_work_goes_back_into_the_queue_and_runs_elsewhere(world: World) -> None:
     workload = running(world)
     first = Attempt.objects.get(workload=workload)
@@ -77,6 +79,7 @@ def test_at_the_deadline_work_goes_back_into_the_queue_and_runs_elsewhere(world:
     finish(workload)
 
 
+@pytest.mark.programs
 def test_or_it_is_stopped_with_that_as_its_reason(world: World) -> None:
     workload = running(world)
     drain(world.node.pk, DrainAction.STOP, NOW)
@@ -85,6 +88,7 @@ def test_or_it_is_stopped_with_that_as_its_reason(world: World) -> None:
     assert (workload.status, workload.reason) == (Status.STOPPED, Reason.DRAINED)
 
 
+@pytest.mark.programs
 def test_a_drain_can_be_cancelled_and_the_node_takes_work_again(world: World) -> None:
     workload = running(world)
     drain(world.node.pk, DrainAction.STOP, LATER)

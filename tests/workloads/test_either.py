@@ -19,7 +19,7 @@ from apps.training import services as training
 from apps.training.choices import KIND as TRAINING
 from apps.workloads.choices import Status
 from apps.workloads.models import Event, Workload
-from apps.workloads.offers.package_options import also_named, also_of, chosen_package_id, on_any, options_of
+from apps.workloads.offers.package_options import also_named, also_of, chosen_package_id, options_of, spec_on_any
 from apps.workloads.offers.quoting import offer, resources_of
 from apps.workloads.reconcile.schedule import run_pass
 from apps.workloads.timeline import event_title
@@ -151,4 +151,4 @@ def test_it_counts_against_each_models_quota_and_once_in_all(world: World, a100:
 def test_options_without_an_alternative_change_nothing(world: World, a100: Package) -> None:
     assert options_of(a100, ()) == ()
     with acting(world.actor):
-        assert on_any(world.actor, resources_of(a100), a100, ()) == resources_of(a100)
+        assert spec_on_any(world.actor, resources_of(a100), a100, ()) == resources_of(a100)

@@ -18,7 +18,7 @@ from apps.workloads.explaining.hypothetical import Forecast
 from apps.workloads.forecast import forecast, forecasts
 from apps.workloads.offers import quotecard
 from apps.workloads.offers.capacity import room
-from apps.workloads.offers.picker import package_choices, roughly, starts_in
+from apps.workloads.offers.picker import package_choices, rough_duration, starts_in
 from apps.workloads.offers.quoting import offer, resources_of
 from tests.builders import World, actor_of, make_member, make_organisation, platform, signed_in, top_up
 from tests.workloads.cards import make_gpu_node, make_gpu_package, scheduled, some_have_ended, submit_on, world_of_cards
@@ -98,7 +98,12 @@ def test_the_picker_says_now_never_and_about_when(lab: World) -> None:
         assert [choices[package.pk].starts for package in (fits, never)] == ["now", "never"]
         assert starts_in(soon) == "in about 2 h"
         assert starts_in(Forecast(False, {"cause": "devices"})) == "queues"
-        assert [roughly(seconds) for seconds in (60, 3000, 100_000, 300_000)] == ["1 min", "50 min", "28 h", "3 days"]
+        assert [rough_duration(seconds) for seconds in (60, 3000, 100_000, 300_000)] == [
+            "1 min",
+            "50 min",
+            "28 h",
+            "3 days",
+        ]
 
 
 def test_the_quote_says_why_it_would_wait_and_what_would_not(lab: World) -> None:

@@ -5,10 +5,12 @@ import pytest
 from apps.common.scoping import acting
 from apps.workloads import faults
 from apps.workloads.choices import Fault, Reason, Status
-from apps.workloads.drivers.base import IsolationLevel
+from apps.workloads.drivers.base import Isolation, IsolationLevel
 from apps.workloads.drivers.images import Reference
+from apps.workloads.drivers.local.isolation import Machine
 from apps.workloads.drivers.local.records import RunSpec, decode_spec, encode_spec
 from apps.workloads.drivers.remote import codec
+from apps.workloads.drivers.said import Code, Said
 from apps.workloads.models import Attempt, Workload
 from apps.workloads.reconcile.launch import launch_request
 from apps.workloads.spec import Image
@@ -81,10 +83,22 @@ def test_a_request_keeps_it_on_its_way_to_a_machine(world: World) -> None:
     assert decode_spec(encode_spec(spec)) == spec
 
 
-def test_a_machine_that_runs_no_containers_says_so_in_words(world: World) -> None:
+def test_a_machine_that_runs_no_containers_says_so_in_words(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Machine, "isolation", lambda _: Isolation(IsolationLevel.L0, (Said(Code.ISOLATION_OFF),)))
     workload = submitted(world, Reference.parse(TORCH))
     tick()
     workload = reload(workload)
     assert (workload.status, workload.reason, workload.fault) == (Status.FAILED, Reason.REFUSED, Fault.PLATFORM)
     advice = faults.advise(workload)
-    assert advice.text == f"Its machine runs no container images, so {TORCH} cannot be started there."
+    assert advice.text == (
+        f"Container images run on machines that isolate (level L1) alone, so {TORCH} cannot be started there."
+    )
+
+
+def test_an_image_that_cannot_be_used_is_the_matter_of_who_chose_it(world: World) -> None:
+    workload = submitted(world, Reference.parse(TORCH))
+    said = Said(Code.IMAGE_OTHER_MACHINE, {"image": TORCH, "offered": "linux/arm64", "wanted": "linux/amd64"})
+    workload.reason, workload.reason_data = Reason.IMAGE_FAILED, {"said": said.as_json()}
+    advice = faults.advise(workload)
+    assert advice.text == f"{TORCH} is for linux/arm64, and the machine is linux/amd64."
+    assert "Nothing was charged" in advice.verdict

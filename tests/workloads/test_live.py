@@ -2,18 +2,23 @@
 
 import asyncio
 import json
+import os
+import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
 from channels.testing import WebsocketCommunicator
+from django.conf import settings
 
 from apps.common.scoping import acting
 from apps.tenants.models import User
-from apps.tenants.sockets import Closing
-from apps.workloads.choices import TERMINAL
+from apps.tenants.sockets import CloseCode
+from apps.workloads.choices import TERMINAL, Status
+from apps.workloads.drivers.base import Handle
 from apps.workloads.models import Attempt, Event, Workload
+from apps.workloads.nodes import driver_named
 from apps.workloads.selectors import log_chunk
 from tests.builders import make_member, make_organisation, make_world, platform, submit_workload
 from tests.sockets import browser_of, closed_with, opened, socket_of
@@ -52,10 +57,11 @@ async def received(socket: WebsocketCommunicator, enough: Any, timeout: float = 
     """Messages until `enough(messages)`."""
     messages: list[Any] = []
     while not enough(messages):
-        messages.append(await asyncio.wait_for(socket.receive_json_from(timeout=timeout), timeout))
+        messages += (await asyncio.wait_for(socket.receive_json_from(timeout=timeout), timeout))["events"]
     return messages
 
 
+@pytest.mark.programs
 async def test_changes_reach_the_page_and_a_reconnect_replays_what_was_missed(scene: Any) -> None:
     workload, alice, _stranger = scene
     group = f"workload.{workload.pk}"
@@ -81,6 +87,7 @@ def events_since(workload: Workload, first: int) -> set[int]:
     return set(Event.objects.filter(workload=workload, pk__gte=first).values_list("pk", flat=True))
 
 
+@pytest.mark.programs
 async def test_the_log_resumes_by_byte_without_hole_or_repeat(scene: Any) -> None:
     workload, alice, _stranger = scene
     await sync_to_async(in_scope)(until, workload, ended)
@@ -106,6 +113,55 @@ async def test_the_log_resumes_by_byte_without_hole_or_repeat(scene: Any) -> Non
     ]
 
 
+@pytest.mark.programs
+async def test_a_watcher_may_begin_with_the_end_and_learns_the_times(scene: Any) -> None:
+    workload, alice, _stranger = scene
+    await sync_to_async(in_scope)(until, workload, ended)
+    attempt = await sync_to_async(in_scope)(lambda: Attempt.objects.get(workload=workload))
+    whole = await sync_to_async(read_all)(attempt)
+    socket = await connect(f"/ws/logs/{workload.pk}/?tail=1000", alice)
+    first = await socket.receive_json_from(timeout=10)
+    assert (first["offset"], first["complete"]) == (whole.rindex(b"\n", 0, len(whole) - 1000) + 1, False)
+    got, times, control = b"", list[Any](), first
+    while not control["complete"]:
+        frame = await socket.receive_output(10)
+        got += frame.get("bytes") or b""
+        control = json.loads(frame.get("text") or json.dumps(control))
+        times += control.get("times", [])
+    await socket.disconnect()
+    assert got == whole[first["offset"] :]
+    assert times[0][0] <= first["offset"] < len(whole)
+    assert abs(times[0][1] / 1000 - time.time()) < 300
+
+
+@pytest.mark.programs
+async def test_a_log_that_was_cut_goes_on_from_what_is_left() -> None:
+    program = "import time\nfor n in range(1000): print('line', n, flush=True)\ntime.sleep(60)"
+    workload, alice = await sync_to_async(in_scope)(printing, program)
+    await sync_to_async(in_scope)(until, workload, lambda found: found.status == Status.RUNNING)
+    attempt = await sync_to_async(in_scope)(lambda: Attempt.objects.get(workload=workload))
+    socket, got = await connect(f"/ws/logs/{workload.pk}/", alice), b""
+    while b"line 999\n" not in got:
+        got += (await socket.receive_output(20)).get("bytes") or b""
+    os.truncate(settings.PLSTACK_HOME / "runs" / str(attempt.pk) / "log", 100)
+    control: dict[str, Any] = {}
+    while not control.get("cut"):
+        control = json.loads((await socket.receive_output(20)).get("text") or "{}")
+    assert control["offset"] <= 100
+    left = b""
+    while len(left) < 100 - control["offset"]:
+        left += (await socket.receive_output(20)).get("bytes") or b""
+    assert left == got[control["offset"] : 100]
+    await socket.disconnect()
+    await sync_to_async(in_scope)(lambda: driver_named("local").stop(Handle.from_dict(attempt.handle), 0))
+
+
+def printing(program: str) -> tuple[Workload, User]:
+    world = make_world()
+    with acting(world.actor):
+        return submit_workload(world, argv=("python", "-c", program)), world.alice
+
+
 def read_all(attempt: Attempt) -> bytes:
     whole = b""
     while chunk := log_chunk(attempt, offset=len(whole)).data:
@@ -120,10 +176,10 @@ async def test_outsiders_get_neither_events_nor_logs(scene: Any) -> None:
     refusals = [await socket.receive_json_from() for _ in range(3)]
     assert {message["code"] for message in refusals} == {"not_found"}
     await socket.disconnect()
-    assert await closed_with(await connect(f"/ws/logs/{workload.pk}/", stranger)) == Closing.NOT_FOUND
+    assert await closed_with(await connect(f"/ws/logs/{workload.pk}/", stranger)) == CloseCode.NOT_FOUND
     for path in (f"/ws/logs/{workload.pk}/", "/ws/live/", "/ws/live/?portal=console"):
-        assert await closed_with(await connect(path, None)) == Closing.SIGNED_OUT
-    assert await closed_with(await connect("/ws/live/?portal=console", stranger)) == Closing.DENIED
+        assert await closed_with(await connect(path, None)) == CloseCode.SIGNED_OUT
+    assert await closed_with(await connect("/ws/live/?portal=console", stranger)) == CloseCode.DENIED
 
 
 async def test_nonsense_is_answered_and_closes_nothing(scene: Any) -> None:
@@ -138,18 +194,18 @@ async def test_nonsense_is_answered_and_closes_nothing(scene: Any) -> None:
 @pytest.mark.parametrize(
     ("frame", "code"),
     [
-        ({"text": "{"}, Closing.NOT_JSON),
-        ({"text": "[" * 10_000}, Closing.NOT_JSON),
-        ({"text": "[]"}, Closing.NOT_TEXT),
-        ({"text": "3"}, Closing.NOT_TEXT),
-        ({"text": "null"}, Closing.NOT_TEXT),
-        ({"bytes": b"{}"}, Closing.NOT_TEXT),
-        ({"text": json.dumps({"subscribe": ["x" * 2_000_000]})}, Closing.TOO_LARGE),
+        ({"text": "{"}, CloseCode.NOT_JSON),
+        ({"text": "[" * 10_000}, CloseCode.NOT_JSON),
+        ({"text": "[]"}, CloseCode.NOT_TEXT),
+        ({"text": "3"}, CloseCode.NOT_TEXT),
+        ({"text": "null"}, CloseCode.NOT_TEXT),
+        ({"bytes": b"{}"}, CloseCode.NOT_TEXT),
+        ({"text": json.dumps({"subscribe": ["x" * 2_000_000]})}, CloseCode.TOO_LARGE),
     ],
 )
 @pytest.mark.parametrize("path", ["/ws/live/", "log"])
 async def test_a_frame_that_no_page_sends_closes_the_connection_in_order(
-    scene: Any, path: str, frame: dict[str, Any], code: Closing
+    scene: Any, path: str, frame: dict[str, Any], code: CloseCode
 ) -> None:
     workload, alice, _stranger = scene
     socket = await connect(path.replace("log", f"/ws/logs/{workload.pk}/"), alice)
@@ -161,7 +217,7 @@ async def test_a_frame_that_no_page_sends_closes_the_connection_in_order(
 @pytest.mark.parametrize("offset", ["9" * 5000, str(2**63), "-1", "1_0", "%EF%BC%91", "x"])
 async def test_an_offset_that_no_log_has_is_refused(scene: Any, offset: str) -> None:
     workload, alice, _stranger = scene
-    assert await closed_with(await connect(f"/ws/logs/{workload.pk}/?offset={offset}", alice)) == Closing.BAD_ADDRESS
+    assert await closed_with(await connect(f"/ws/logs/{workload.pk}/?offset={offset}", alice)) == CloseCode.BAD_ADDRESS
 
 
 async def test_the_last_offset_that_a_log_could_have_is_taken(scene: Any) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from apps.clusters.models import Node
 from apps.common.scoping import acting
-from apps.common.sealing import place, seal
+from apps.common.sealing import purpose_for, seal
 from apps.workloads import crediting, nodes
 from apps.workloads.choices import Fault, Reason, Status
 from apps.workloads.drivers import fencing
@@ -39,7 +39,7 @@ while True:
     time.sleep(0.05)
 """
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.programs, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def agent(world: World, home: Path, tmp_path: Path, live_server: Any) -> Iterato
     Node.objects.filter(pk=world.node.pk).update(status="cordoned")
     node = make_node(name="far")
     Node.everything.filter(pk=node.pk).update(id=UUID(found.node_id), driver="remote", address=found.peer.address)
-    sealed = seal(found.secret, purpose=place("clusters_node", UUID(found.node_id), "sealed_secret"))
+    sealed = seal(found.secret, purpose=purpose_for("clusters_node", UUID(found.node_id), "sealed_secret"))
     Node.objects.filter(pk=found.node_id).update(sealed_secret=sealed)
     found.start()
     yield found
@@ -83,9 +83,9 @@ def running(world: World) -> Workload:
 
 def turn() -> None:
     tick()
-    silence.listen(platform())
+    silence.declare_silent_nodes_lost(platform())
     lost.advance(platform())
-    lost.receive_back(platform())
+    lost.readmit_returned_nodes(platform())
     crediting.sweep(platform())
 
 

@@ -75,6 +75,7 @@ class TestLettingGo:
         assert reload(workload).status == Status.STOPPED
         assert used_runs(world) == 0
 
+    @pytest.mark.programs
     def test_it_starts_again_elsewhere_and_never_on_the_lost_machine(self, world: World, machine: Machine) -> None:
         workload = run_for(world, machine)
         die(machine)

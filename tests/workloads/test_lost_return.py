@@ -39,7 +39,7 @@ class TestReturn:
         lost.declare(platform(), node_id=machine.node.pk)
         let_go()
         beat(machine)
-        lost.receive_back(platform())  # it reports, and cannot be asked yet
+        lost.readmit_returned_nodes(platform())  # it reports, and cannot be asked yet
         assert node_of(machine).lost_at is not None
         tick()
         assert reload(workload).status == Status.QUEUED
@@ -59,8 +59,8 @@ class TestReturn:
         die(machine)
         lost.declare(platform(), node_id=machine.node.pk)
         unknown = make_world().organisation.pk  # any id that no attempt has
-        assert lost.given_up({old, unknown}) == {old}
-        assert strays.note(node_of(machine), {old, unknown} - lost.given_up({old, unknown})) == 1
+        assert lost.programs_to_end({old, unknown}) == {old}
+        assert strays.record_strays(node_of(machine), {old, unknown} - lost.programs_to_end({old, unknown})) == 1
 
     def test_an_operators_cordon_outlives_the_loss(self, world: World, machine: Machine) -> None:
         Node.objects.filter(pk=machine.node.pk).update(status="cordoned")
@@ -72,7 +72,7 @@ class TestReturn:
     def test_a_machine_that_is_well_is_not_declared_lost(self, world: World, machine: Machine) -> None:
         run_for(world, machine)
         beat(machine)
-        with pytest.raises(Conflict, match="heard from"):
+        with pytest.raises(Conflict, match="The node answers"):
             lost.declare(platform(), node_id=machine.node.pk)
 
     def test_one_that_reports_while_its_work_cannot_be_seen_is(self, world: World, machine: Machine) -> None:
@@ -83,7 +83,7 @@ class TestReturn:
         assert node_of(machine).lost_at is not None
 
     def test_back_before_the_platform_decides_it_was_never_lost(self, world: World, machine: Machine) -> None:
-        silence.listen(platform())
+        silence.declare_silent_nodes_lost(platform())
         die(machine)
         pass_silence(4)
         Node.objects.filter(pk=machine.node.pk).update(silent_for=timedelta(0))

@@ -79,7 +79,7 @@ class TestPossible:
     def test_what_a_card_can_be_in_is_what_is_there(
         self, world: World, columns: dict[str, Any], expected: set[str]
     ) -> None:
-        assert set(modes.possible(card_of(world, **columns))) == expected
+        assert set(modes.possible_modes(card_of(world, **columns))) == expected
 
     def test_a_refusal_says_what_is_missing(self, world: World) -> None:
         with pytest.raises(Invalid) as refusal:

@@ -30,6 +30,8 @@ from apps.workloads.timeline import event_title
 from tests.builders import World, make_package, platform, reload, submit_workload
 from tests.workloads.loops import make_due, until
 
+pytestmark = pytest.mark.programs
+
 SLEEPS = ("sleep", "60")
 # Goes on from what it finds, saves when it is told to, and ends well at the second start.
 TRAINS = """

@@ -2,6 +2,8 @@
 
 from itertools import pairwise
 
+import pytest
+
 from apps.billing import selectors as funds
 from apps.billing.models import Charge
 from apps.common.clock import db_now
@@ -14,6 +16,8 @@ from apps.workloads.queueing import preempting
 from tests.builders import World, platform, reload
 from tests.workloads.loops import tick, until
 from tests.workloads.test_preempt import acts, ask, finish, notice_ends, running, turn, until_left, waiting
+
+pytestmark = pytest.mark.programs
 
 
 def test_it_is_called_off_when_the_room_is_not_needed_any_more(world: World) -> None:

@@ -22,6 +22,8 @@ from tests.drivers.kit import eventually
 from tests.workloads.loops import make_due
 from tests.workloads.test_preempt import acts, ask, finish, notice_ends, running, turn, until_left, waiting
 
+pytestmark = pytest.mark.programs
+
 Death = Callable[[Claim], None]
 
 
@@ -34,7 +36,9 @@ def after_claiming(claim: Claim) -> None:
 
 
 def after_telling(claim: Claim) -> None:
-    preempted_attempts.tell(local_driver(), handle_of(claim), preempting.known_of(claim.attempt), db_now())
+    preempted_attempts.deliver_notice(
+        local_driver(), handle_of(claim), preempting.preemption_of(claim.attempt), db_now()
+    )
 
 
 def after_asking_it_to_end(claim: Claim) -> None:

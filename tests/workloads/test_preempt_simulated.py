@@ -25,6 +25,8 @@ from tests.builders import World, actor_of, make_member, make_organisation, plat
 from tests.workloads.loops import tick, until
 from tests.workloads.test_preempt import acts, finish
 
+pytestmark = pytest.mark.programs
+
 PACKAGE = "H100 whole card (simulated)"
 
 
@@ -47,7 +49,14 @@ def member(organisation: Organisation, world: World, priority: int) -> World:
     return replace(world, organisation=organisation, alice=user, actor=actor_of(user, organisation))
 
 
-def submit(world: World, argv: tuple[str, ...] = ("sleep", "60"), *, preemptible: bool = True) -> Workload:
+def submit(
+    world: World,
+    argv: tuple[str, ...] = ("sleep", "60"),
+    *,
+    preemptible: bool = True,
+    members: int = 1,
+    least_members: int | None = None,
+) -> Workload:
     package = Package.objects.get(name_en=PACKAGE)
     with acting(world.actor):
         quote = funds.quote(world.actor, package_id=package.pk)
@@ -56,7 +65,13 @@ def submit(world: World, argv: tuple[str, ...] = ("sleep", "60"), *, preemptible
             workloads.Submission(
                 kind=TRAINING,
                 name="run",
-                spec=replace(spec_of(package, world.image, argv=argv), workdir="/workspace", preemptible=preemptible),
+                spec=replace(
+                    spec_of(package, world.image, argv=argv),
+                    workdir="/workspace",
+                    preemptible=preemptible,
+                    members=members,
+                    least_members=least_members,
+                ),
                 package_id=package.pk,
                 price_version_id=quote.price_version_id,
                 key=uuid4().hex,

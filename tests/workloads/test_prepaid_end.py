@@ -8,7 +8,7 @@ from apps.billing import services as billing
 from apps.billing.choices import PrepaidEnd, Term
 from apps.billing.models import ArrearsState, PrepaidOrder
 from apps.billing.prepaid.changes import give_back
-from apps.billing.prepaid.services import Wanted, order
+from apps.billing.prepaid.services import OrderSpec, order
 from apps.billing.prepaid.sweep import prepaid_sweep
 from apps.billing.prepaid.term_prices import set_term_price
 from apps.common.clock import db_now
@@ -18,6 +18,8 @@ from apps.workloads import services
 from apps.workloads.choices import Reason, Status
 from tests.builders import World, make_world, platform, reload, submit_workload
 from tests.workloads.loops import until
+
+pytestmark = pytest.mark.programs
 
 
 @pytest.fixture
@@ -30,7 +32,7 @@ def world(db: None) -> World:
 
 def prepay(world: World) -> PrepaidOrder:
     with acting(world.actor):
-        wanted = Wanted(package_id=world.package.pk, term=Term.MONTH, key="k", at_end=PrepaidEnd.STOP)
+        wanted = OrderSpec(package_id=world.package.pk, term=Term.MONTH, key="k", at_end=PrepaidEnd.STOP)
         return order(world.actor, wanted=wanted)
 
 

@@ -15,8 +15,8 @@ from apps.workloads.models import Attempt, Placement, Preemption, SchedulerEpoch
 from apps.workloads.queueing import policy
 from apps.workloads.reconcile import incremental_engine, pass_cache, snapshot, topology_version
 from apps.workloads.reconcile.history import learned
-from apps.workloads.reconcile.incremental_engine import KeptWorld
-from apps.workloads.reconcile.schedule import passed_over, run_pass
+from apps.workloads.reconcile.incremental_engine import LiveWorld
+from apps.workloads.reconcile.schedule import run_pass, run_whole_pass
 from benchmarks.crowd import Builder, Crowd
 from tests.builders import platform
 
@@ -28,7 +28,7 @@ def crowd(db: None) -> Iterator[None]:
         yield
 
 
-def followed(world: KeptWorld | None) -> KeptWorld:
+def followed(world: LiveWorld | None) -> LiveWorld:
     now = db_now()
     least = policy.rules().min_runtime_s
     return incremental_engine.follow(
@@ -75,7 +75,7 @@ def test_an_engine_that_was_told_decides_as_one_that_was_made(crowd: None, seed:
             for each in (world, fresh)
         ]
         assert plans[0] == plans[1]
-        assert {m.attempt_id for m in world.running.values()} == {m.attempt_id for m in view.running}
+        assert {m.attempt_id for m in world.all_running()} == {m.attempt_id for m in view.running}
 
 
 def test_a_node_or_card_that_changed_makes_a_new_engine(crowd: None) -> None:
@@ -113,22 +113,22 @@ def test_slices_that_do_not_add_up_make_a_new_engine(crowd: None) -> None:
 
 def test_a_pass_of_another_process_or_one_that_did_not_commit_is_noticed(crowd: None) -> None:
     run_pass(platform())
-    epoch = pass_cache.newest()
-    mine = pass_cache.borrow(epoch)
+    epoch = pass_cache.newest_epoch()
+    mine = pass_cache.take_cache(epoch)
     assert mine.worlds, "the pass left its memory"
-    assert not pass_cache.borrow(epoch).worlds, "who borrowed it and never gave it back has lost it"
-    pass_cache.put_back(mine, epoch)
+    assert not pass_cache.take_cache(epoch).worlds, "who borrowed it and never gave it back has lost it"
+    pass_cache.return_cache(mine, epoch)
     SchedulerEpoch.objects.update(number=99)
-    assert not pass_cache.borrow(pass_cache.newest()).worlds
+    assert not pass_cache.take_cache(pass_cache.newest_epoch()).worlds
 
 
 def test_a_second_pass_reads_and_writes_little(crowd: None, django_assert_max_num_queries: object) -> None:
-    first = passed_over(platform())
+    first = run_whole_pass(platform())
     assert first is not None
     assert first.placed > 0
-    passed_over(platform())
+    run_whole_pass(platform())
     said = Workload.objects.filter(status=Status.QUEUED).order_by("pk").values_list("pk", "explained_at")
     before = dict(said)
     with django_assert_max_num_queries(48):  # type: ignore[operator]
-        passed_over(platform())
+        run_whole_pass(platform())
     assert dict(said) == before, "what is still true is not written again"

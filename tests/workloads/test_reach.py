@@ -33,6 +33,7 @@ def running(world: World) -> Iterator[Workload]:
     until(workload, lambda w: not w.is_live)
 
 
+@pytest.mark.programs
 def test_a_port_by_its_name_and_a_command(world: World, running: Workload) -> None:
     def look() -> str | None:
         try:
@@ -55,6 +56,7 @@ def test_a_port_by_its_name_and_a_command(world: World, running: Workload) -> No
         stream.close()
 
 
+@pytest.mark.programs
 def test_colleagues_whatever_their_role_and_strangers_stay_outside(world: World, running: Workload) -> None:
     elsewhere = make_organisation()
     for person in (

@@ -81,6 +81,7 @@ def test_whenever_during_a_pass_a_right_ends_nothing_is_launched(
 
 
 @pytest.mark.parametrize("ends", ENDINGS)
+@pytest.mark.programs
 def test_what_gave_way_does_not_start_again(world: World, home: Path, ends: Ending) -> None:
     victim, gainer = running(world), waiting(world)
     ask(victim, gainer, PreemptionWhy.HIGHER_PRIORITY)
@@ -98,6 +99,7 @@ def test_what_gave_way_does_not_start_again(world: World, home: Path, ends: Endi
     assert "not started again" in shown["verdict"]
 
 
+@pytest.mark.programs
 def test_what_gave_way_does_not_mount_again_what_was_taken_away(world: World, home: Path, shared: Volume) -> None:
     volumes.root_of(shared).mkdir(parents=True, exist_ok=True)
     victim = running(world, mounts=mounting(shared))
@@ -112,6 +114,7 @@ def test_what_gave_way_does_not_mount_again_what_was_taken_away(world: World, ho
 
 
 @pytest.mark.parametrize("ends", ENDINGS)
+@pytest.mark.programs
 def test_what_runs_goes_on(world: World, home: Path, ends: Ending) -> None:
     workload = running(world)
     ends(holder(world))
@@ -122,6 +125,7 @@ def test_what_runs_goes_on(world: World, home: Path, ends: Ending) -> None:
     finish(workload)
 
 
+@pytest.mark.programs
 def test_what_may_have_been_launched_is_asked_to_stop(world: World, home: Path) -> None:
     """An earlier claimant died between the launch and the row: what it may have started is found, and stopped."""
     workload = submit(world, argv=("sleep", "60"))

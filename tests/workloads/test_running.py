@@ -17,6 +17,8 @@ from apps.workloads.selectors import log_chunk
 from tests.builders import World, actor_of, make_member, make_organisation, platform, submit_workload
 from tests.workloads.loops import tick, until
 
+pytestmark = pytest.mark.programs
+
 
 def ended(workload: Workload) -> bool:
     return workload.status in {Status.SUCCEEDED, Status.FAILED, Status.STOPPED}

@@ -13,8 +13,8 @@ from apps.workloads.models import Event, Workload
 from apps.workloads.queueing import promises
 from apps.workloads.reconcile import explanations, starting
 from apps.workloads.reconcile.explaining import explanation_of
-from apps.workloads.reconcile.explanations import Sayings, digest_of
-from apps.workloads.reconcile.schedule import passed_over, run_pass
+from apps.workloads.reconcile.explanations import ExplanationCache, digest_of
+from apps.workloads.reconcile.schedule import run_pass, run_whole_pass
 from apps.workloads.timeline import event_title
 from benchmarks.crowd import Builder, Crowd
 from tests.builders import platform
@@ -50,7 +50,7 @@ def tasks() -> dict[str, scheduler.Task]:
 def test_a_long_queue_is_told_part_by_part_and_in_full(crowd: None, little_at_once: None) -> None:
     told = []
     for _pass in range(3):
-        passed = passed_over(platform())
+        passed = run_whole_pass(platform())
         assert passed is not None
         told.append(passed.unsaid)
     assert told[0] == 16, "thirty, less the head and as many as are told at once"
@@ -61,7 +61,7 @@ def test_a_long_queue_is_told_part_by_part_and_in_full(crowd: None, little_at_on
 
 
 def test_positions_in_the_rest_are_brought_up_to_date_in_turn(crowd: None, little_at_once: None) -> None:
-    sayings = Sayings()
+    sayings = ExplanationCache()
     for _pass in range(4):
         sayings.say(platform(), waits(scheduler.CauseCode.DEVICES), tasks(), known=False)
     for turn in range(1, 13):
@@ -73,18 +73,18 @@ def test_positions_in_the_rest_are_brought_up_to_date_in_turn(crowd: None, littl
 
 
 def test_what_is_said_already_is_not_written_again(crowd: None, django_assert_num_queries: object) -> None:
-    sayings = Sayings()
+    sayings = ExplanationCache()
     sayings.say(platform(), waits(scheduler.CauseCode.DEVICES), tasks(), known=False)
     same, those = waits(scheduler.CauseCode.DEVICES), tasks()
     with django_assert_num_queries(0):  # type: ignore[operator]
         sayings.say(platform(), same, those, known=False)
-    fresh = Sayings()
+    fresh = ExplanationCache()
     fresh.say(platform(), same, those, known=False)
     assert Event.objects.filter(kind="waiting").count() == 30, "another process knows the causes from the rows"
 
 
 def test_another_cause_is_an_event_of_its_own(crowd: None) -> None:
-    sayings = Sayings()
+    sayings = ExplanationCache()
     for cause in (scheduler.CauseCode.DEVICES, scheduler.CauseCode.CPU):
         sayings.say(platform(), waits(cause), tasks(), known=False)
     one = queued()[0]
@@ -93,7 +93,7 @@ def test_another_cause_is_an_event_of_its_own(crowd: None) -> None:
 
 
 def test_who_left_the_queue_meanwhile_is_not_told_anything(crowd: None) -> None:
-    sayings, those, told = Sayings(), tasks(), waits(scheduler.CauseCode.CPU)
+    sayings, those, told = ExplanationCache(), tasks(), waits(scheduler.CauseCode.CPU)
     gone = queued()[0]
     Workload.objects.filter(pk=gone.pk).update(status=Status.STOPPED)
     sayings.say(platform(), told, those, known=False)
@@ -127,7 +127,7 @@ def test_a_start_that_is_not_known_is_told_nowhere(known: bool, told: dict[str, 
 
 
 def test_room_that_is_kept_moved_or_given_up_is_told_where_it_was_promised(crowd: None) -> None:
-    sayings, one = Sayings(), queued()[0]
+    sayings, one = ExplanationCache(), queued()[0]
     here, there = Node.objects.order_by("name")[:2]
 
     def said(*nodes: Node, guessed: bool = False) -> None:

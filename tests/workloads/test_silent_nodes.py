@@ -22,7 +22,7 @@ from tests.workloads.machines import Machine, attempt_of, beat, die, let_go, nod
 class TestSilence:
     def test_five_minutes_of_it_give_up_what_runs_there(self, world: World, machine: Machine) -> None:
         workload = run_for(world, machine)
-        silence.listen(platform())
+        silence.declare_silent_nodes_lost(platform())
         die(machine)
         pass_silence(4)
         assert node_of(machine).lost_at is None
@@ -37,7 +37,7 @@ class TestSilence:
     def test_the_operators_minutes_count(self, world: World, machine: Machine) -> None:
         platform_settings.put(platform(), NodeSettings(lost_after_minutes=20))
         run_for(world, machine)
-        silence.listen(platform())
+        silence.declare_silent_nodes_lost(platform())
         die(machine)
         pass_silence(19)
         assert node_of(machine).lost_at is None
@@ -46,35 +46,35 @@ class TestSilence:
 
     def test_zero_minutes_leave_it_to_operators(self, world: World, machine: Machine) -> None:
         platform_settings.put(platform(), NodeSettings(lost_after_minutes=0))
-        silence.listen(platform())
+        silence.declare_silent_nodes_lost(platform())
         die(machine)
         pass_silence(60)
         assert node_of(machine).lost_at is None
 
     def test_a_platform_that_was_away_for_a_week_loses_nobody(self, world: World, machine: Machine) -> None:
         workload = run_for(world, machine)
-        silence.listen(platform())
+        silence.declare_silent_nodes_lost(platform())
         wait(timedelta(days=7))
         die(machine)  # and does not answer at once either
-        silence.listen(platform())
+        silence.declare_silent_nodes_lost(platform())
         pass_silence(4)
         assert node_of(machine).lost_at is None
         assert reload(workload).status == Status.RUNNING
         beat(machine)
-        silence.listen(platform())
+        silence.declare_silent_nodes_lost(platform())
         assert node_of(machine).silent_for == timedelta(0)
 
     def test_pauses_of_the_listener_never_add_up(self, world: World, machine: Machine) -> None:
-        silence.listen(platform())
+        silence.declare_silent_nodes_lost(platform())
         die(machine)
         for _turn in range(30):
             pass_silence(1)
             wait(timedelta(minutes=10))
-            silence.listen(platform())
+            silence.declare_silent_nodes_lost(platform())
         assert node_of(machine).lost_at is None
 
     def test_the_platforms_own_machine_is_never_lost(self, world: World, machine: Machine) -> None:
-        silence.listen(platform())
+        silence.declare_silent_nodes_lost(platform())
         Node.objects.filter(pk=world.node.pk).update(silent_for=timedelta(days=1), listened_at=db_now())
         pass_silence(10)
         assert Node.objects.get(pk=world.node.pk).lost_at is None
@@ -82,14 +82,14 @@ class TestSilence:
             lost.declare(platform(), node_id=world.node.pk)
 
     def test_a_machine_that_does_not_report_but_answers_is_there(self, world: World, machine: Machine) -> None:
-        silence.listen(platform())
+        silence.declare_silent_nodes_lost(platform())
         pass_silence(20)  # the web process is down: no heartbeat arrives
         assert node_of(machine).lost_at is None
         assert "answers" in machine.asked
 
     def test_so_is_one_whose_work_is_seen(self, world: World, machine: Machine) -> None:
         run_for(world, machine)
-        silence.listen(platform())
+        silence.declare_silent_nodes_lost(platform())
         for _minute in range(10):
             pass_silence(1)
             make_due()
@@ -99,19 +99,19 @@ class TestSilence:
     def test_when_no_machine_at_all_is_heard_an_operator_decides(self, world: World, machine: Machine) -> None:
         for name in ("second", "third"):
             Node.objects.filter(pk=make_node(name=name).pk).update(driver="remote")
-        silence.listen(platform())
+        silence.declare_silent_nodes_lost(platform())
         die(machine)
         pass_silence(10)
         assert not Node.objects.filter(lost_at__isnull=False).exists()
         Node.objects.filter(name="third").update(last_seen_at=db_now(), silent_for=timedelta(0))
-        silence.listen(platform())
+        silence.declare_silent_nodes_lost(platform())
         assert set(Node.objects.filter(lost_at__isnull=False).values_list("name", flat=True)) == {"far", "second"}
 
     def test_two_workers_count_the_same_time_once(self, world: World, machine: Machine) -> None:
-        silence.listen(platform())
+        silence.declare_silent_nodes_lost(platform())
         wait(timedelta(seconds=20))
-        silence.listen(platform())
-        silence.listen(platform())
+        silence.declare_silent_nodes_lost(platform())
+        silence.declare_silent_nodes_lost(platform())
         assert timedelta(seconds=20) <= node_of(machine).silent_for < timedelta(seconds=25)
 
     def test_minutes_out_of_bounds_are_refused(self, world: World) -> None:

@@ -18,6 +18,8 @@ from tests.workloads.machines import pass_silence
 from tests.workloads.test_preempt import finish
 from tests.workloads.test_preempt_simulated import run
 
+pytestmark = pytest.mark.programs
+
 
 @pytest.fixture
 def zone(world: World) -> Iterator[World]:
@@ -36,14 +38,14 @@ def test_off_it_is_lost_and_on_it_is_clean(zone: World) -> None:
     simulation.switch(platform(), node_id=old.node_id, on=False)
     with pytest.raises(CannotSee):
         nodes.simulated_driver().observe(Handle("simulated", old.node.name, str(old.pk)))
-    silence.listen(platform())
+    silence.declare_silent_nodes_lost(platform())
     pass_silence(6)
     assert Node.objects.get(pk=old.node_id).lost_at is not None
     lost.advance(platform())
     assert (reload(workload).status, workload.reason) == (Status.QUEUED, Reason.LOST)
     simulation.switch(platform(), node_id=old.node_id, on=True)
     for _turn in range(20):
-        lost.receive_back(platform())
+        lost.readmit_returned_nodes(platform())
         if Node.objects.get(pk=old.node_id).lost_at is None:
             break
         tick()

@@ -19,7 +19,7 @@ from apps.workloads.choices import Status
 from apps.workloads.models import SchedulerEpoch, Workload
 from apps.workloads.queueing import standstill
 from apps.workloads.reconcile.schedule import run_pass
-from scheduler.timeline import Future
+from scheduler.timeline import Timeline
 from tests.builders import World, make_staff, make_world, platform, signed_in, submit_workload
 
 
@@ -43,8 +43,8 @@ def _promised(world: World, place: int) -> Workload:
 def refusing_each_other() -> Iterator[None]:
     """As the scheduler once was: whoever was promised room keeps all others from the machine."""
     with (
-        patch.object(Future, "allows", lambda self, task, _claims, row: not self.binding(task, row)),
-        patch.object(Future, "beside", lambda *_args: []),
+        patch.object(Timeline, "allows", lambda self, task, _claims, row: not self.binding(task, row)),
+        patch.object(Timeline, "claims_beside", lambda *_args: []),
     ):
         yield
 
@@ -61,11 +61,11 @@ def test_a_standstill_is_named_told_and_ended(promised: list[Workload]) -> None:
     with refusing_each_other():
         assert run_pass(platform()) == 0
         assert set(standstill.standing(simulated=False)) == {str(workload.pk) for workload in promised}
-        assert standstill.shown(simulated=False) is None  # one pass may leave what the next one places
+        assert standstill.standstill_to_show(simulated=False) is None  # one pass may leave what the next one places
         assert not Notice.objects.filter(kind="queue.standstill").exists()
         a_minute_ago()
         assert run_pass(platform()) == 0
-        found = standstill.shown(simulated=False)
+        found = standstill.standstill_to_show(simulated=False)
         assert found is not None
         assert set(found.tasks) == {workload.pk for workload in promised}
         notice = Notice.objects.get(kind="queue.standstill", user=staff)
@@ -74,7 +74,7 @@ def test_a_standstill_is_named_told_and_ended(promised: list[Workload]) -> None:
         assert run_pass(platform()) == 2  # what was promised is forgotten
     run_pass(platform())
     assert {w.status for w in Workload.objects.all()} == {Status.PLACED}
-    assert standstill.shown(simulated=False) is None
+    assert standstill.standstill_to_show(simulated=False) is None
     assert Notice.objects.filter(kind="queue.standstill").count() == 1
 
 

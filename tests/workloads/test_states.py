@@ -20,7 +20,7 @@ from apps.workloads.choices import LIVE, TERMINAL, Reason, Status
 from apps.workloads.models import Attempt, Event, Placement, Workload
 from apps.workloads.reconcile.attempts import claim_due
 from apps.workloads.states import TRANSITIONS, Claim, Why
-from tests.builders import World, make_world, platform, submit_workload
+from tests.builders import World, make_world, platform, reload, submit_workload
 from tests.searching import run_machine
 from tests.workloads.loops import make_due
 
@@ -93,6 +93,17 @@ def test_the_database_refuses_a_second_live_attempt(world: World, workload: Work
     attempt = put_on_node(world, workload)
     with pytest.raises(IntegrityError, match="one_live_attempt"), transaction.atomic():
         Attempt.objects.create(organisation_id=attempt.organisation_id, workload=workload, number=9, node=world.node)
+
+
+def test_a_placement_never_writes_over_an_attempt_that_exists(world: World, workload: Workload) -> None:
+    with acting(world.actor):
+        other = submit_workload(world)
+    taken = put_on_node(world, other)
+    again = Attempt(id=taken.pk, organisation_id=taken.organisation_id, workload=workload, number=1, node=world.node)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        states.place(platform(), workload, again, [])
+    assert Attempt.objects.get(pk=taken.pk).workload == other
+    assert reload(workload).status == Status.QUEUED
 
 
 def test_the_database_refuses_to_change_what_was_submitted(world: World, workload: Workload) -> None:

@@ -81,6 +81,7 @@ def test_the_database_keeps_both_columns_alike_and_few(world: World) -> None:
     rows.update(**tag_columns(["a"]))
 
 
+@pytest.mark.programs
 def test_what_is_metered_keeps_the_tags_of_its_beginning(world: World) -> None:
     workload = tagged(world, "Before", "b")
     until(workload, lambda each: each.status == Status.SUCCEEDED)

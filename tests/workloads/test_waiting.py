@@ -22,6 +22,7 @@ TOLD: dict[str, tuple[dict[str, Any], list[str]]] = {
     CauseCode.NO_NODES: ({}, []),
     CauseCode.ZONE: ({"zone": "…"}, ["Beijing"]),
     CauseCode.CLUSTER: ({"cluster": "…"}, ["research"]),
+    CauseCode.RESERVED: ({"cluster": "…"}, ["research"]),
     CauseCode.ARCH: ({"arch": "aarch64"}, ["aarch64"]),
     CauseCode.NO_SUCH_MODEL: ({"model": "B300", "mode": "whole", "devices": 1}, ["B300"]),
     CauseCode.NO_SUCH_MODE: ({"model": "H200", "mode": "mig", "profile": "3g.71gb"}, ["H200", "3g.71gb"]),
@@ -149,3 +150,13 @@ def test_what_was_not_looked_at_yet_and_what_nobody_knows_are_told_apart() -> No
     with override("en"):
         assert explain({}, names=NAMELESS).title == "Waiting for the scheduler"
         assert explain({"cause": "of a newer version"}, names=NAMELESS).title == FALLBACK
+
+
+def test_members_that_no_network_joins_are_told_that_they_need_one_machine() -> None:
+    with override("en"):
+        never = words_of(Case(CauseCode.NEVER_FITS, {"members": 2, "apart": True}))
+        later = words_of(Case(CauseCode.GANG, {"nodes_with_room": 2, "members": 2, "apart": True}))
+        plain = words_of(Case(CauseCode.GANG, {"nodes_with_room": 2, "members": 2}))
+    assert "must be on one machine" in never.text
+    assert "must be on one machine" in later.text
+    assert "must be on one machine" not in plain.text

@@ -9,6 +9,7 @@ from django.utils.translation import override
 from apps.workloads.choices import Fault, Reason, Status
 from apps.workloads.drivers import said as vocabulary
 from apps.workloads.drivers.base import Exit, ExitReason, LaunchRefused, Observation, Phase, Progress
+from apps.workloads.drivers.english import ENGLISH
 from apps.workloads.drivers.local import init
 from apps.workloads.drivers.local.isolation import Machine
 from apps.workloads.drivers.local.records import decode_observation, encode_observation
@@ -22,7 +23,7 @@ from apps.workloads.words import isolation_words, recorded, sentence
 
 def example(code: Code) -> Said:
     """The code with parameters of the types that its English asks for."""
-    fields = string.Formatter().parse(vocabulary._ENGLISH[code])
+    fields = string.Formatter().parse(ENGLISH[code])
     params: dict[str, Any] = {name: 4096 if kind == "d" else "numpy" for _, name, kind, _ in fields if name}
     return Said(code, params)
 

@@ -17,12 +17,12 @@ from apps.tenants import settings
 
 
 def suspended_organisation_ids() -> frozenset[UUID]:
-    """Organisations whose compute is to be stopped, and nothing of theirs placed."""
+    """Organisations whose compute must be stopped and for whom nothing new may be placed."""
     return frozenset(ArrearsState.objects.filter(status__in=STOPPING).values_list("pk", flat=True))
 
 
 def organisations_to_assess() -> list[UUID]:
-    """Those that run something, owe something, or are in any state but normal; in a steady order."""
+    """Organisations that run something, owe something or are in any state but normal, in a stable order."""
     owing = Account.objects.filter(kind=AccountKind.CASH, balance_fen__lt=-F("credit_limit_fen"))
     moved = ArrearsState.objects.exclude(status=ArrearsStatus.NORMAL)
     return sorted(
@@ -67,7 +67,7 @@ def standing(actor: Actor, organisation_id: UUID) -> Standing:
 
 
 def standing_of(state: ArrearsState | None) -> Standing:
-    """The same from its row; without one, it was never short of money."""
+    """`standing` from the organisation's row. An organisation without a row was never short of money."""
     terms = terms_of(state)
     status = ArrearsStatus(state.status) if state else ArrearsStatus.NORMAL
     since = state.since if state else None

@@ -1,4 +1,4 @@
-"""Finding whose money runs out, moving them along, and the terms under which they are."""
+"""Find organisations whose money runs out, move them through the arrears states, and set their terms."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -32,14 +32,14 @@ class ArrearsChange:
 
 
 def arrears_sweep(actor: Actor, *, now: datetime | None = None) -> list[ArrearsChange]:
-    """Assess every organisation that runs something, owes something or is not in order; what has changed."""
+    """Assess every organisation that runs something, owes something or is in arrears; return what changed."""
     now = now or db_now()
     changes = [reassess(actor, organisation_id=each, now=now) for each in organisations_to_assess()]
     return [change for change in changes if change is not None]
 
 
 def reassess(actor: Actor, *, organisation_id: UUID, now: datetime) -> ArrearsChange | None:
-    """Move one organisation to where it belongs, at most one step, or announce its release once more.
+    """Move one organisation at most one step towards its due state, or send the next notice of its release.
 
     Under the wallet's lock, so that a top-up which commits at this moment is either seen or assesses after us.
     """
@@ -52,6 +52,7 @@ def reassess(actor: Actor, *, organisation_id: UUID, now: datetime) -> ArrearsCh
         )
         to = states.due_status(state, position, now, terms)
         if to is None:
+            states.note_calm(state, position, now)
             days = states.due_announcement(state, now)
             if days is not None:
                 states.announce(state, days, position=position, now=now)
@@ -62,10 +63,10 @@ def reassess(actor: Actor, *, organisation_id: UUID, now: datetime) -> ArrearsCh
 
 
 def relieve(actor: Actor, *, organisation_id: UUID) -> ArrearsChange | None:
-    """After money has come in, in its transaction: `reassess` whoever is not in order, at once.
+    """Reassess an organisation in arrears as soon as money has come in, in the transaction of that credit.
 
-    Whoever is in order can only be better off now, which moves nothing. The credit holds the wallet's lock, so a sweep
-    that moves the organisation at this moment is either seen here or sees the money.
+    An organisation in the normal state can only be better off now, so it is left alone. The credit holds the wallet's
+    lock, so a sweep that moves the organisation at this moment is either seen here or sees the money.
     """
     with connection.cursor() as cursor:  # every payment passes here; composing this one would take longer than asking
         cursor.execute(IN_ARREARS, [organisation_id, ArrearsStatus.NORMAL])
@@ -77,10 +78,10 @@ def relieve(actor: Actor, *, organisation_id: UUID) -> ArrearsChange | None:
 def set_arrears_terms(
     actor: Actor, *, organisation_id: UUID, grace_minutes: int | None, retention_days: int | None
 ) -> None:
-    """How long the organisation's work goes on without money, and its data is kept after that; None: as everybody's.
+    """Set how long work goes on without money and how long data is kept after that; None means the platform's terms.
 
-    They count from when the present state began, so a longer grace helps who is in it now. A release that has been
-    announced is never brought forward; a longer retention puts it off. Raises `Invalid` with the field.
+    Terms count from the beginning of the present state, so a longer grace also helps an organisation that is in it now.
+    An announced release is never brought forward; a longer retention postpones it. Raises `Invalid` with the field.
     """
     actor.require(Permission.PLATFORM_RECHARGE)
     if grace_minutes is not None:
@@ -110,7 +111,7 @@ def set_arrears_terms(
 
 
 def _put_off(state: ArrearsState, retention_days: int | None) -> None:
-    """By as many days as the retention has grown."""
+    """Postpone an announced release by as many days as the retention has grown."""
     former = terms_of(state).retention
     state.retention_days = retention_days
     more = terms_of(state).retention - former
@@ -119,7 +120,7 @@ def _put_off(state: ArrearsState, retention_days: int | None) -> None:
 
 
 def _state(organisation_id: UUID) -> ArrearsState:
-    """Its row, written on first sight; the wallet's lock keeps two from writing it."""
+    """The organisation's row, created on first use; the wallet's lock prevents two callers from creating it."""
     rows = ArrearsState.objects.select_related("organisation")
     found = rows.filter(pk=organisation_id).first()
     if found is None:

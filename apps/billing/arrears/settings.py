@@ -5,17 +5,19 @@ from datetime import timedelta
 from typing import ClassVar
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from apps.billing import policy
 from apps.common.errors import Invalid
 
 MAX_GRACE_MINUTES = 60 * 24 * 90
 MAX_RETENTION_DAYS = 3660
+WRONG_RETENTION = gettext_lazy("Give 7 to 3660 days: a release is announced a week before.")
 
 
 @dataclass(frozen=True, slots=True)
 class ArrearsSettings:
-    """`grace_minutes`: work goes on for so long without money. `retention_days`: data is kept for so long after that.
+    """`grace_minutes`: how long work goes on without money. `retention_days`: how long data is kept after that.
 
     `deletes`: what is released goes into the recycle bin by itself; otherwise only when the platform's staff say so.
     """
@@ -39,4 +41,4 @@ def check_grace(minutes: int) -> None:
 
 def check_retention(days: int) -> None:
     if not policy.RELEASE_NOTICES[0] <= days <= MAX_RETENTION_DAYS:
-        raise Invalid.field("retention_days", _("Give 7 to 3660 days: a release is announced a week before."))
+        raise Invalid.field("retention_days", WRONG_RETENTION)

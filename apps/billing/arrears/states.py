@@ -1,10 +1,10 @@
 """The only place that writes an organisation's arrears status.
 
-    normal → low → grace → suspended → release pending → released; enough money returns to normal.
+    normal → low → grace → suspended → release pending → released; money leads back to normal, or to low.
 
 Each move is one conditional UPDATE under the row's count of changes; its audit row and its notice share the
-transaction. A release is announced 7, 3 and 1 days before, each once and each with its full time: where the platform
-was down meanwhile, the release moves later, never the notice closer to it.
+transaction. A release is announced 7, 3 and 1 days ahead, once each. If the platform was down meanwhile, the release
+moves later, so that each notice keeps its full lead time.
 """
 
 from collections.abc import Mapping
@@ -17,21 +17,21 @@ from django.db.models.functions import Greatest
 
 from apps.audit.services import Target, record
 from apps.billing import policy
+from apps.billing.arrears import notices
 from apps.billing.choices import ArrearsStatus
 from apps.billing.models import ArrearsState
 from apps.common.actor import Actor
 from apps.common.errors import Conflict
-from apps.notifications.services import notify_organisation
 
 S = ArrearsStatus
 
 TRANSITIONS: Mapping[ArrearsStatus, frozenset[ArrearsStatus]] = {
     S.NORMAL: frozenset({S.LOW, S.GRACE}),
     S.LOW: frozenset({S.NORMAL, S.GRACE}),
-    S.GRACE: frozenset({S.NORMAL, S.SUSPENDED}),
-    S.SUSPENDED: frozenset({S.NORMAL, S.RELEASE_PENDING}),
-    S.RELEASE_PENDING: frozenset({S.NORMAL, S.RELEASED}),
-    S.RELEASED: frozenset({S.NORMAL}),
+    S.GRACE: frozenset({S.NORMAL, S.LOW, S.SUSPENDED}),
+    S.SUSPENDED: frozenset({S.NORMAL, S.LOW, S.RELEASE_PENDING}),
+    S.RELEASE_PENDING: frozenset({S.NORMAL, S.LOW, S.RELEASED}),
+    S.RELEASED: frozenset({S.NORMAL, S.LOW}),
 }
 
 NOTICES: Mapping[ArrearsStatus, str] = {
@@ -82,26 +82,33 @@ class Position:
         return self.burn_fen_per_hour > 0 and self.funds_fen < self.low_threshold_fen
 
     @property
+    def is_very_low(self) -> bool:
+        """Below half of what is low: said at once, however lately the organisation was told that all is well."""
+        return self.is_low and self.funds_fen * 2 < self.low_threshold_fen
+
+    @property
     def is_exhausted(self) -> bool:
         """In debt, or at nothing with something still running. An empty wallet that runs nothing owes nothing."""
         return self.funds_fen < 0 or (self.funds_fen == 0 and self.burn_fen_per_hour > 0)
 
 
 def due_status(state: ArrearsState, position: Position, now: datetime, terms: Terms) -> ArrearsStatus | None:
-    """The status to move to, None to stay. Holds count as funds: they are set aside for exactly this usage."""
+    """The status to move to; None to stay. Holds count as funds, because they are set aside for exactly this usage."""
     match state.status:
         case S.NORMAL | S.LOW if position.is_exhausted:
             return S.GRACE
-        case S.NORMAL if position.is_low:
+        case S.NORMAL if position.is_very_low or (position.is_low and not _has_just_recovered(state, now)):
             return S.LOW
         case S.LOW if position.funds_fen >= max(state.threshold_fen, position.low_threshold_fen):
             return S.NORMAL
-        case S.GRACE if not position.is_exhausted:
+        case S.LOW if state.calm_since is not None and not position.is_low and _lasted(state.calm_since, now):
             return S.NORMAL
+        case S.GRACE if not position.is_exhausted:
+            return _with_money(position)
         case S.GRACE if state.since + terms.grace <= now:
             return S.SUSPENDED
         case S.SUSPENDED | S.RELEASE_PENDING | S.RELEASED if position.funds_fen > 0:
-            return S.NORMAL
+            return _with_money(position)
         case S.SUSPENDED if release_moment(state, terms) - FIRST_NOTICE <= now:
             return S.RELEASE_PENDING
         case S.RELEASE_PENDING if state.told_days == policy.RELEASE_NOTICES[-1] and _release_at(state) <= now:
@@ -109,8 +116,28 @@ def due_status(state: ArrearsState, position: Position, now: datetime, terms: Te
     return None
 
 
+def _with_money(position: Position) -> ArrearsStatus:
+    """Where money leads to: straight to low if it is, so that nobody is told first that all is well."""
+    return S.LOW if position.is_low else S.NORMAL
+
+
+def _has_just_recovered(state: ArrearsState, now: datetime) -> bool:
+    return state.changes > 0 and not _lasted(state.since, now)
+
+
+def _lasted(since: datetime, now: datetime) -> bool:
+    return now - since >= policy.LOW_CALM
+
+
+def note_calm(state: ArrearsState, position: Position, now: datetime) -> None:
+    """Write since when a low organisation is short no more, and forget it as soon as it is again."""
+    calm = state.status == S.LOW and not position.is_low
+    if calm != (state.calm_since is not None):
+        ArrearsState.objects.filter(pk=state.pk, changes=state.changes).update(calm_since=now if calm else None)
+
+
 def due_announcement(state: ArrearsState, now: datetime) -> int | None:
-    """The next of the notices before a release, where its day has come: 3 or 1."""
+    """How many days ahead the notice that is due now announces the release: 3 or 1; None if none is due."""
     if state.status != S.RELEASE_PENDING:
         return None
     left = _release_at(state) - now
@@ -126,7 +153,7 @@ def release_moment(state: ArrearsState, terms: Terms) -> datetime:
 def move(
     actor: Actor, state: ArrearsState, to: ArrearsStatus, *, position: Position, now: datetime, terms: Terms = Terms()
 ) -> bool:
-    """Write the transition, tell it and log it; False when somebody else moved first. Illegal edges: Conflict."""
+    """Write, announce and log the transition; False if somebody else moved first. Illegal ones raise `Conflict`."""
     before = ArrearsStatus(state.status)
     if to not in TRANSITIONS[before]:
         raise Conflict(f"arrears: {before} → {to} is no transition")
@@ -138,19 +165,20 @@ def move(
         since=now,
         changes=F("changes") + 1,
         threshold_fen=position.low_threshold_fen,
+        calm_since=None,
         release_at=release_at,
         told_days=told,
     )
     if moved:
         _log(actor, state, before, to)
-        _tell(state, to, position, _times(to, now, terms, release_at, told))
+        _tell(state, to, position, {"before": before, **_times(to, now, terms, release_at, told)})
     return bool(moved)
 
 
 def announce(state: ArrearsState, days: int, *, position: Position, now: datetime) -> bool:
-    """One of the later notices before a release, once; False when somebody else moved first.
+    """Send one of the later notices before a release, once; False if somebody else moved first.
 
-    The moment that the notice names keeps at least so many days away.
+    The moment that the notice names stays at least `days` days away.
     """
     rows = ArrearsState.objects.filter(pk=state.pk, status=S.RELEASE_PENDING, changes=state.changes)
     release_at = max(_release_at(state), now + timedelta(days=days) - LATE)
@@ -193,4 +221,4 @@ def _log(actor: Actor, state: ArrearsState, before: ArrearsStatus, to: ArrearsSt
 def _tell(state: ArrearsState, to: ArrearsStatus, position: Position, times: Mapping[str, object]) -> None:
     data = {"funds_fen": position.funds_fen, "burn_fen_per_hour": str(position.burn_fen_per_hour), **times}
     dedup = f"arrears:{state.pk}:{state.changes + 1}"
-    notify_organisation(organisation_id=state.pk, kind=NOTICES[to], data=data, dedup=dedup)
+    notices.notify(state, to, kind=NOTICES[to], data=data, dedup=dedup)

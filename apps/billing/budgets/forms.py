@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.billing.budgets.services import THRESHOLDS, BudgetSpec
 from apps.billing.choices import BudgetScope
-from apps.billing.consumption.tag_costs import as_written
+from apps.billing.consumption.tag_costs import tag_spellings
 from apps.billing.models import Budget
 from apps.common.actor import Actor
 from apps.common.money import FEN_PER_YUAN
@@ -40,9 +40,9 @@ class BudgetForm(forms.Form):
         widget=forms.TextInput({**PLAIN, "list": "tags-in-use"}),
     )
     thresholds = forms.CharField(
-        label=_("Tell at"),
+        label=_("Alert at"),
         max_length=60,
-        help_text=_("Percentages, parted by commas. Each is told once a month."),
+        help_text=_("Percentages, separated by commas. Each alerts once a month."),
         widget=forms.TextInput(PLAIN),
     )
 
@@ -55,8 +55,8 @@ class BudgetForm(forms.Form):
         resource.choices = [("", "—"), *((each, resource_label(each)) for each in resources)]
 
     def tags_in_use(self) -> list[str]:
-        """What runs have been metered under."""
-        return sorted(as_written(self.actor.organisation()).values())
+        """Tags under which runs have been metered."""
+        return sorted(tag_spellings(self.actor.organisation()).values())
 
     def clean_user(self) -> int | None:
         """The member's id; None where nobody is named."""
@@ -75,7 +75,7 @@ class BudgetForm(forms.Form):
                 int(part) for part in self.cleaned_data["thresholds"].replace("%", "").split(",") if part.strip()
             )
         except ValueError as error:
-            raise ValidationError(_("Give percentages parted by commas, as in 50, 80, 100.")) from error
+            raise ValidationError(_("Give percentages separated by commas, as in 50, 80, 100.")) from error
 
     def spec(self) -> BudgetSpec:
         """The form must be valid."""
@@ -93,7 +93,7 @@ class BudgetForm(forms.Form):
 
 
 def initial_of(budget: Budget | None) -> dict[str, Any]:
-    """Of a budget that is there, or of a new one."""
+    """Initial values for an existing budget, or for a new one."""
     if budget is None:
         return {"scope": BudgetScope.ORGANISATION, "thresholds": _typed(THRESHOLDS)}
     return {

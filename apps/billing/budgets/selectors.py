@@ -1,6 +1,5 @@
 """How much of each budget is spent in this billing month, and where that leads."""
 
-import calendar
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -12,8 +11,9 @@ from django.db.models import QuerySet, Sum
 from apps.billing.choices import BudgetScope, Resource
 from apps.billing.consumption.tag_costs import spent_by_tag
 from apps.billing.days import billing_day
-from apps.billing.metering.selectors import unrated_of
+from apps.billing.metering.selectors import rates_of, unrated_of
 from apps.billing.models import Budget, BudgetAlert, MeterSession, Package, SessionDay
+from apps.billing.months import Month
 from apps.common.actor import Actor
 from apps.common.errors import NotFound
 from apps.common.permissions import Permission
@@ -32,21 +32,24 @@ Key = tuple[int, str]
 class Sums:
     """Exact fen by person and resource, and by tag as tags are compared; a run counts under each of its tags."""
 
-    people: Mapping[Key, Decimal]
-    tags: Mapping[str, Decimal]
+    people: dict[Key, Decimal]
+    tags: dict[str, Decimal]
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Of the month so far, and of the last `PACE_DAYS` whole days."""
+    """Of the month so far, of the last `PACE_DAYS` whole days, and by the hour of what runs now."""
 
     month: Sums
     lately: Sums
+    hourly: Sums
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """One budget in `period` ("2026-11"). The forecast goes on at the average of the last seven days until its end.
+    """One budget in `period` ("2026-11").
+
+    The forecast goes on until its end at the average of the last seven days, or at what runs now where that is more.
 
     `passed`: thresholds that have been told in this month.
     """
@@ -81,7 +84,7 @@ def get(actor: Actor, budget_id: UUID) -> Budget:
 
 
 def progress(organisation_id: UUID, rows: Iterable[Budget], *, now: datetime) -> list[Progress]:
-    """Of budgets of one organisation, in a handful of queries whatever their number. The caller checks permissions."""
+    """Progress of one organisation's budgets, in a constant number of queries. The caller checks permissions."""
     chosen, today = list(rows), billing_day(now)
     if not chosen:
         return []
@@ -92,18 +95,21 @@ def progress(organisation_id: UUID, rows: Iterable[Budget], *, now: datetime) ->
         "budget_id", "percent"
     ):
         told.setdefault(budget_id, []).append(percent)
-    return [_progress(budget, period, spent, today, tuple(sorted(told.get(budget.pk, [])))) for budget in chosen]
+    return [_progress(budget, period, spent, now, tuple(sorted(told.get(budget.pk, [])))) for budget in chosen]
 
 
-def _progress(budget: Budget, period: str, spent: Spent, today: date, passed: tuple[int, ...]) -> Progress:
+def _progress(budget: Budget, period: str, spent: Spent, now: datetime, passed: tuple[int, ...]) -> Progress:
     people = _people(budget)
-    month, lately = (_sum(budget, people, part) for part in (spent.month, spent.lately))
-    left = calendar.monthrange(today.year, today.month)[1] - today.day
-    return Progress(budget, period, int(month), int(month + lately / PACE_DAYS * left), passed)
+    month, lately, hourly = (_sum(budget, people, part) for part in (spent.month, spent.lately, spent.hourly))
+    calendar_month = Month(period)
+    days_left = (calendar_month.last - billing_day(now)).days
+    hours_left = Decimal((calendar_month.end - now) // timedelta(seconds=1)) / 3600
+    ahead = max(lately / PACE_DAYS * days_left, hourly * hours_left)
+    return Progress(budget, period, int(month), int(month + ahead), passed)
 
 
 def _people(budget: Budget) -> frozenset[int] | None:
-    """Whose spending counts; None: everybody's. Of a department, those who are in it or below it now."""
+    """Whose spending counts; None: everybody's. For a department, who is in it or below it now."""
     if budget.scope == BudgetScope.USER:
         return frozenset({budget.user_id} if budget.user_id else ())
     if budget.scope != BudgetScope.DEPARTMENT or budget.department_id is None:
@@ -134,18 +140,30 @@ def _spent(organisation_id: UUID, today: date, keys: set[str]) -> Spent:
     people, tags = _charged(organisation_id, *month), spent_by_tag(organisation_id, keys, *month)
     rows = MeterSession.objects.filter(organisation_id=organisation_id, settled=False)
     sessions = list(rows.select_related("price_version__package"))
-    pending = unrated_of(sessions)
-    for session in sessions:
-        key = (session.user_id, resource_of(session.price_version.package))
-        people[key] = people.get(key, Decimal(0)) + pending[session.pk]
-        for tag in keys & set(session.tag_keys):
-            tags[tag] = tags.get(tag, Decimal(0)) + pending[session.pk]
+    _add(sessions, unrated_of(sessions), people, tags, keys)
+    hourly = Sums({}, {})
+    _add(sessions, rates_of(organisation_id, sessions), hourly.people, hourly.tags, keys)
     before = Sums(_charged(organisation_id, *lately), spent_by_tag(organisation_id, keys, *lately))
-    return Spent(Sums(people, tags), before)
+    return Spent(Sums(people, tags), before, hourly)
+
+
+def _add(
+    sessions: Iterable[MeterSession],
+    fen: Mapping[UUID, Decimal],
+    people: dict[Key, Decimal],
+    tags: dict[str, Decimal],
+    keys: set[str],
+) -> None:
+    """Add what each session has in `fen` to its person and resource, and to each of its tags that anybody asks for."""
+    for session in sessions:
+        key, more = (session.user_id, resource_of(session.price_version.package)), fen.get(session.pk, Decimal(0))
+        people[key] = people.get(key, Decimal(0)) + more
+        for tag in keys & set(session.tag_keys):
+            tags[tag] = tags.get(tag, Decimal(0)) + more
 
 
 def _charged(organisation_id: UUID, since: date, until: date) -> dict[Key, Decimal]:
-    """Of these days, both included. Added up by package first: there are few of them."""
+    """Charges of these days, both included, summed by package first because there are few of them."""
     rows = SessionDay.objects.filter(organisation_id=organisation_id, day__range=(since, until))
     sums = rows.values_list("session__user_id", "price_version__package_id").annotate(fen=Sum("exact_fen"))
     found = list(sums)
@@ -167,5 +185,5 @@ def resource_of(package: Package) -> str:
 
 
 def resources() -> list[str]:
-    """What a budget for a resource can be for: whatever any package has."""
+    """Resources that a budget can count: every one that some package has."""
     return sorted({resource_of(package) for package in Package.objects.all()})

@@ -55,7 +55,7 @@ def create_budget(actor: Actor, spec: BudgetSpec) -> Budget:
             budget: Budget = Budget.objects.create(organisation_id=actor.organisation(), **columns)
             _log(actor, budget, "created", {}, _plain(columns))
     except IntegrityError as error:
-        raise _taken() from error
+        raise _name_taken() from error
     return budget
 
 
@@ -74,7 +74,7 @@ def update_budget(actor: Actor, budget_id: UUID, spec: BudgetSpec) -> Budget:
                 _forget_unpassed(budget)
                 _log(actor, budget, "updated", _plain(before), _plain(columns))
     except IntegrityError as error:
-        raise _taken() from error
+        raise _name_taken() from error
     return budget
 
 
@@ -87,9 +87,9 @@ def delete_budget(actor: Actor, budget_id: UUID) -> None:
 
 
 def watch_budgets(actor: Actor, *, now: datetime | None = None) -> int:
-    """Tell of every threshold that has been passed and not been told in this month; how many were told.
+    """Notify of every threshold that was passed in this month and not notified yet; return how many notices were sent.
 
-    Where several were passed since the last look, only the highest is told.
+    If several were passed since the last look, only the highest is notified.
     """
     now = now or db_now()
     rows = list(Budget.objects.order_by("organisation_id", "pk"))
@@ -191,7 +191,7 @@ def _reference(actor: Actor, spec: BudgetSpec) -> dict[str, Any]:
 
 
 def _tag(typed: str) -> str:
-    """One tag as runs have them; nothing need have it yet."""
+    """One tag, normalised as the tags of runs are; no run needs to have it yet."""
     try:
         found = parse(typed)
     except Invalid as error:
@@ -224,5 +224,5 @@ def _log(actor: Actor, budget: Budget, verb: str, before: dict[str, Any], after:
     )
 
 
-def _taken() -> Invalid:
+def _name_taken() -> Invalid:
     return Invalid.field("name", _("There is a budget with this name."))

@@ -1,8 +1,10 @@
 """What one workload has cost so far, against the most that it may cost."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from itertools import pairwise
 from uuid import UUID
 
 from django.db.models import Sum
@@ -10,7 +12,7 @@ from django.db.models import Sum
 from apps.billing.arithmetic import net_rate, seconds
 from apps.billing.covering import Covering
 from apps.billing.metering.covering import covering_of, pieces
-from apps.billing.metering.selectors import unrated_fen
+from apps.billing.metering.selectors import sessions_of, unrated_fen
 from apps.billing.models import Charge, MeterSession, SpendingCap
 
 LONGEST = timedelta(days=3650)
@@ -45,11 +47,11 @@ def cap_limit(workload_id: UUID) -> int | None:
 
 
 def spent_fen(workload_id: UUID) -> Decimal:
-    """Exact fen of all its attempts, less what was given back, whether the wallet or vouchers paid it.
+    """Exact fen of all its attempts, or of all replicas of a set, whether the wallet or vouchers paid it.
 
-    After the discount; time that prepaid orders cover costs nothing.
+    Less what was given back, after the discount; time that prepaid orders cover costs nothing.
     """
-    rows = Charge.objects.filter(session__workload_id=workload_id)
+    rows = Charge.objects.filter(session__in=sessions_of(workload_id).order_by().values("pk"))
     charged = rows.order_by().aggregate(fen=Sum("exact_fen"))["fen"] or Decimal(0)
     return charged + unrated_fen(workload_id)
 
@@ -57,24 +59,26 @@ def spent_fen(workload_id: UUID) -> Decimal:
 @dataclass(frozen=True, slots=True)
 class Outlook:
     """When a cap is used up: `at` by what is known now, None where it is not; `soonest` if no prepaid order covered
-    anything any more, which is the case as soon as one is given back."""
+    anything any more, which is the case as soon as one is given back. `may_grow`: of a set, more of which may start."""
 
     at: datetime | None
     soonest: datetime
+    may_grow: bool = False
 
 
 def outlook(cap: SpendingCap, spent: Decimal) -> Outlook | None:
-    """By what is really charged: the discount that the session was opened with, less what prepaid orders cover.
+    """By what is really charged: the discount that each session was opened with, less what prepaid orders cover.
 
     None while nothing of it runs, or what runs is free.
     """
-    session = open_session(cap.workload_id)
-    if session is None or (rate := own_rate(session)) <= 0:
+    sessions = [each for each in sessions_of(cap.workload_id).filter(closed_at__isnull=True) if own_rate(each) > 0]
+    if not sessions:
         return None
-    left = cap.limit_fen - spent
-    covering = covering_of(session.organisation_id, since=session.proven_until)
-    soonest = session.proven_until + lasts(left, rate * session.replicas)
-    return Outlook(_used_up(session, covering, left, rate), soonest)
+    left, start = cap.limit_fen - spent, min(each.proven_until for each in sessions)
+    covering = covering_of(cap.organisation_id, since=start)
+    rate = sum((own_rate(each) * each.replicas for each in sessions), Decimal(0))
+    may_grow = any(each.set_id is not None for each in sessions)
+    return Outlook(_used_up(sessions, covering, left), start + affordable_time(left, rate), may_grow)
 
 
 def open_session(workload_id: UUID) -> MeterSession | None:
@@ -89,20 +93,29 @@ def own_rate(session: MeterSession) -> Decimal:
     return net_rate(session.price_version.rate_fen_per_hour, session.discount_off)
 
 
-def _used_up(session: MeterSession, covering: Covering, left: Decimal, rate: Decimal) -> datetime | None:
-    start = session.proven_until
-    for begin, end, covered in pieces(covering, session, start, start + LONGEST):
-        paying = rate * (session.replicas - covered)
-        if paying <= 0:
+def _used_up(sessions: Iterable[MeterSession], covering: Covering, left: Decimal) -> datetime | None:
+    """When all of these together have used what is left; each is charged from its last proof on."""
+    rate, changes = Decimal(0), sorted(change for each in sessions for change in _changes(each, covering))
+    for (begin, change), (end, _next) in pairwise(changes):
+        rate += change
+        if rate <= 0:
             continue
-        at = begin + lasts(left, paying)
+        at = begin + affordable_time(left, rate)
         if at <= end:
             return at
-        left -= paying * seconds(end - begin) / 3600
+        left -= rate * seconds(end - begin) / 3600
     return None
 
 
-def lasts(fen: Decimal | int, rate_fen_per_hour: Decimal) -> timedelta:
-    """For how long so many fen last, at most ten years; nothing where they are used up."""
+def _changes(session: MeterSession, covering: Covering) -> Iterator[tuple[datetime, Decimal]]:
+    """When what is paid for it goes up or down from now on, and by how many fen per hour."""
+    start, rate = session.proven_until, own_rate(session)
+    for begin, end, covered in pieces(covering, session, start, start + LONGEST):
+        yield begin, rate * (session.replicas - covered)
+        yield end, -rate * (session.replicas - covered)
+
+
+def affordable_time(fen: Decimal | int, rate_fen_per_hour: Decimal) -> timedelta:
+    """How long so many fen last at this rate, at most ten years; zero if they are used up."""
     hours = min(max(Decimal(fen), Decimal(0)) / rate_fen_per_hour, Decimal(24 * LONGEST.days))
     return timedelta(seconds=float(hours * 3600))

@@ -9,8 +9,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.billing.api_fields import exact
-from apps.billing.consumption.costs import By, costs, dimensions
-from apps.billing.consumption.forms import Asked, ConsumptionForm, Period
+from apps.billing.consumption.costs import Dimension, costs, dimensions
+from apps.billing.consumption.forms import ConsumptionForm, ConsumptionQuery, Period
 from apps.billing.consumption.selectors import charges, consumption_by_day, consumption_by_workload
 from apps.billing.models import Charge
 from apps.common.access import in_organisation
@@ -26,7 +26,7 @@ DAYS = [
     OpenApiParameter("range", str, enum=Period.values, description="Named days, where neither day is given."),
     OpenApiParameter("q", str, description="Part of the run's or the member's name."),
 ]
-BY = OpenApiParameter("by", str, enum=By.values, description="By default the organisation's departments.")
+BY = OpenApiParameter("by", str, enum=Dimension.values, description="By default the organisation's departments.")
 
 
 class ChargeSerializer(serializers.ModelSerializer[Charge]):
@@ -100,7 +100,7 @@ class Consumption(ScopedView):
 
     access = OWN
 
-    def asked(self) -> Asked:
+    def asked(self) -> ConsumptionQuery:
         form = ConsumptionForm(self.request.GET)
         asked = form.asked()
         if form.errors:
@@ -170,8 +170,8 @@ class CostList(Consumption):
         """
         allowed = dimensions(self.actor)
         by = request.GET.get("by") or allowed[0].value
-        if by not in By.values:
-            raise Invalid.field("by", f"{', '.join(By.values)}")
-        if By(by) not in allowed:
+        if by not in Dimension.values:
+            raise Invalid.field("by", f"{', '.join(Dimension.values)}")
+        if Dimension(by) not in allowed:
             self.actor.require(Permission.BILLING_VIEW)
-        return Response(CostOut(costs(self.actor, filters=self.asked().filters, by=By(by)), many=True).data)
+        return Response(CostOut(costs(self.actor, filters=self.asked().filters, by=Dimension(by)), many=True).data)

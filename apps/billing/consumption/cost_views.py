@@ -8,10 +8,11 @@ from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 from django.views.decorators.http import require_GET
 
-from apps.billing.consumption.costs import By, Cost, Step, Total, costs, dimensions, over_time, total
-from apps.billing.consumption.forms import Asked, ConsumptionForm, Period
+from apps.billing.consumption.costs import Cost, Dimension, Step, Total, costs, dimensions, over_time, total
+from apps.billing.consumption.forms import ConsumptionForm, ConsumptionQuery, Period
 from apps.billing.days import midnight
 from apps.billing.formula import yuan_of
 from apps.common.access import in_organisation, requires
@@ -27,21 +28,21 @@ DAYS_READABLE = timedelta(days=92)
 
 
 @dataclass(frozen=True, slots=True)
-class View:
-    """What is asked for; whatever cannot be understood is as if it had not been asked."""
+class CostQuery:
+    """What the query string asks for; values that cannot be parsed are ignored."""
 
-    asked: Asked
-    by: By
+    asked: ConsumptionQuery
+    by: Dimension
     step: Step
 
 
-def view_of(request: ActorRequest, form: ConsumptionForm) -> View:
+def cost_query(request: ActorRequest, form: ConsumptionForm) -> CostQuery:
     asked, allowed = form.asked(), dimensions(request.actor)
     by, step = request.GET.get("by", ""), request.GET.get("step", "")
     long = asked.until - asked.since > DAYS_READABLE
-    return View(
+    return CostQuery(
         asked,
-        By(by) if by in By.values and By(by) in allowed else allowed[0],
+        Dimension(by) if by in Dimension.values and Dimension(by) in allowed else allowed[0],
         Step(step) if step in Step.values else (Step.MONTH if long else Step.DAY),
     )
 
@@ -50,7 +51,7 @@ def view_of(request: ActorRequest, form: ConsumptionForm) -> View:
 @require_GET
 def page(request: ActorRequest) -> HttpResponse:
     form = ConsumptionForm(request.GET)
-    view = view_of(request, form)
+    view = cost_query(request, form)
     lines = costs(request.actor, filters=view.asked.filters, by=view.by)
     everything = total(request.actor, filters=view.asked.filters)
     dearest = max((line.amount_fen for line in lines), default=0)
@@ -86,7 +87,7 @@ def _row(line: Cost, total_fen: int, dearest: int) -> dict[str, Any]:
     return {"line": line, "share": share, "width": width}
 
 
-def _strip(view: View, lines: list[Cost], everything: Total) -> list[dict[str, Any]]:
+def _strip(view: CostQuery, lines: list[Cost], everything: Total) -> list[dict[str, Any]]:
     days = (view.asked.until - view.asked.since).days + 1
     fen, counted = everything.amount_fen, {"count": f"{everything.charges:,}"}
     return [
@@ -105,7 +106,7 @@ def _strip(view: View, lines: list[Cost], everything: Total) -> list[dict[str, A
 @require_GET
 def series(request: ActorRequest) -> JsonResponse:
     """The chart: yuan of each day or month, of the dearest lines and of all others."""
-    view = view_of(request, ConsumptionForm(request.GET))
+    view = cost_query(request, ConsumptionForm(request.GET))
     lines = costs(request.actor, filters=view.asked.filters, by=view.by)
     found = over_time(request.actor, filters=view.asked.filters, by=view.by, step=view.step, lines=lines)
     steps = _steps(view.asked.since, view.asked.until, view.step)
@@ -134,9 +135,9 @@ def _at(day: date) -> str:
 @require_GET
 def export(request: ActorRequest) -> HttpResponse:
     """The lines as CSV; the last row is the sum of all charges."""
-    view = view_of(request, ConsumptionForm(request.GET))
+    view = cost_query(request, ConsumptionForm(request.GET))
     lines = costs(request.actor, filters=view.asked.filters, by=view.by)
-    head = [view.by.label, _("Belongs to"), _("Runs"), _("Seconds"), _("Exact ¥"), _("Charged ¥")]
+    head = [view.by.label, _("Belongs to"), pgettext("number", "Runs"), _("Seconds"), _("Exact ¥"), _("Charged ¥")]
     rows: list[list[Any]] = [
         [line.label, line.sub, line.runs, line.seconds, yuan_of(line.exact_fen), yuan_of(line.amount_fen)]
         for line in lines

@@ -1,7 +1,7 @@
 """What the organisation's money went to: by department, member, package, kind of card, tag; and over time.
 
-The database adds up the sums that are kept of each session and day, by person and package, which are few; departments
-and kinds of card follow from those.
+The database adds up the kept sums of each session and day by person and package, which are few; departments and kinds
+of card are derived from those.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 
 from apps.billing.choices import Resource
 from apps.billing.consumption.selectors import ChargeFilter, session_days
-from apps.billing.consumption.tag_costs import UNTAGGED, as_written, by_tag, under
+from apps.billing.consumption.tag_costs import UNTAGGED, has_any_tag, sums_by_tag, tag_spellings
 from apps.billing.models import Package, SessionDay
 from apps.common.actor import Actor
 from apps.common.permissions import Permission
@@ -28,8 +28,8 @@ from apps.tenants.models import Department, Membership, User
 MOST_SERIES = 4
 
 
-class By(models.TextChoices):
-    """What costs are told apart by."""
+class Dimension(models.TextChoices):
+    """What costs are grouped by."""
 
     DEPARTMENT = "department", gettext_lazy("Department")
     MEMBER = "member", gettext_lazy("Member")
@@ -40,7 +40,7 @@ class By(models.TextChoices):
     @property
     def overlaps(self) -> bool:
         """Whether a run may count under several lines, so that these add up to more than what was charged."""
-        return self is By.TAG
+        return self is Dimension.TAG
 
 
 class Step(models.TextChoices):
@@ -83,13 +83,13 @@ class Name:
 Namer = Callable[[Any], Name]
 
 
-def dimensions(actor: Actor) -> list[By]:
-    """Who sees only their own runs has nobody to tell apart."""
-    return list(By) if actor.may(Permission.BILLING_VIEW) else [By.PACKAGE, By.GPU, By.TAG]
+def dimensions(actor: Actor) -> list[Dimension]:
+    """Dimensions that the actor may group by. Somebody who sees only their own runs cannot group by person."""
+    return list(Dimension) if actor.may(Permission.BILLING_VIEW) else [Dimension.PACKAGE, Dimension.GPU, Dimension.TAG]
 
 
 def total(actor: Actor, *, filters: ChargeFilter) -> Total:
-    """Of all charges of a period, whatever they are told apart by."""
+    """Total of all charges of a period, independent of any grouping."""
     sums = session_days(actor, filters=filters).aggregate(
         fen=Sum("amount_fen"), exact=Sum("exact_fen"), length=Sum("seconds"), count=Sum("charges")
     )
@@ -97,19 +97,19 @@ def total(actor: Actor, *, filters: ChargeFilter) -> Total:
     return Total(sums["fen"] or 0, sums["exact"] or nothing, sums["length"] or nothing, sums["count"] or 0)
 
 
-def costs(actor: Actor, *, filters: ChargeFilter, by: By) -> list[Cost]:
+def costs(actor: Actor, *, filters: ChargeFilter, by: Dimension) -> list[Cost]:
     """The lines of a period, the dearest first. Their sum is that of the charges, unless they overlap."""
-    lines = _by_tag(actor, filters) if by is By.TAG else _by_column(actor, filters, by)
+    lines = _by_tag(actor, filters) if by is Dimension.TAG else _by_column(actor, filters, by)
     return sorted(lines, key=lambda line: (-line.amount_fen, line.label))
 
 
 def _by_tag(actor: Actor, filters: ChargeFilter) -> list[Cost]:
-    found = by_tag(session_days(actor, filters=filters))
-    written = as_written(actor.organisation(), found.keys() - {UNTAGGED})
+    found = sums_by_tag(session_days(actor, filters=filters))
+    written = tag_spellings(actor.organisation(), found.keys() - {UNTAGGED})
     return [Cost(key, written.get(key, key) or _("Without a tag"), "", *sums, (key,)) for key, sums in found.items()]
 
 
-def _by_column(actor: Actor, filters: ChargeFilter, by: By) -> list[Cost]:
+def _by_column(actor: Actor, filters: ChargeFilter, by: Dimension) -> list[Cost]:
     rows = session_days(actor, filters=filters).values_list(_column(by))
     found = rows.annotate(
         fen=Sum("amount_fen"),
@@ -142,14 +142,14 @@ def _added(known: Cost | None, name: Name, part: Any, sums: tuple[int, Decimal, 
     )
 
 
-def _column(by: By) -> str:
-    return "session__user_id" if by in (By.DEPARTMENT, By.MEMBER) else "price_version__package_id"
+def _column(by: Dimension) -> str:
+    return "session__user_id" if by in (Dimension.DEPARTMENT, Dimension.MEMBER) else "price_version__package_id"
 
 
 def over_time(
-    actor: Actor, *, filters: ChargeFilter, by: By, step: Step, lines: Sequence[Cost]
+    actor: Actor, *, filters: ChargeFilter, by: Dimension, step: Step, lines: Sequence[Cost]
 ) -> list[tuple[str, Mapping[date, int]]]:
-    """Fen of each day, or of each month by its first day: of the dearest lines, and of what is in none of them."""
+    """Fen of each day, or of each month by its first day, for the dearest lines and for the rest together."""
     rows = session_days(actor, filters=filters)
     shown = lines[:MOST_SERIES]
     series: list[tuple[str, Mapping[date, int]]] = []
@@ -161,9 +161,9 @@ def over_time(
     return series
 
 
-def _belongs(by: By, parts: Sequence[Any]) -> Q:
+def _belongs(by: Dimension, parts: Sequence[Any]) -> Q:
     """Rows of these parts."""
-    return under(parts) if by is By.TAG else Q(**{f"{_column(by)}__in": parts})
+    return has_any_tag(parts) if by is Dimension.TAG else Q(**{f"{_column(by)}__in": parts})
 
 
 def _by_step(rows: QuerySet[SessionDay], step: Step) -> dict[date, int]:
@@ -175,12 +175,12 @@ def _by_step(rows: QuerySet[SessionDay], step: Step) -> dict[date, int]:
     return found
 
 
-def _namer(actor: Actor, by: By, parts: Sequence[Any]) -> Namer:
-    if by is By.MEMBER:
+def _namer(actor: Actor, by: Dimension, parts: Sequence[Any]) -> Namer:
+    if by is Dimension.MEMBER:
         return _members(parts)
-    if by is By.DEPARTMENT:
+    if by is Dimension.DEPARTMENT:
         return _departments(actor, parts)
-    return _packages(parts) if by is By.PACKAGE else _gpus(parts)
+    return _packages(parts) if by is Dimension.PACKAGE else _gpus(parts)
 
 
 def _members(parts: Sequence[Any]) -> Namer:
@@ -201,12 +201,12 @@ def _departments(actor: Actor, parts: Sequence[Any]) -> Namer:
         home = homes[part]
         if home is None or home not in tree:
             return Name("none", _("No department"))
-        return Name(str(home), tree[home].name, " / ".join(_above(tree, tree[home])))
+        return Name(str(home), tree[home].name, " / ".join(_ancestors(tree, tree[home])))
 
     return named
 
 
-def _above(tree: Mapping[UUID, Department], department: Department) -> list[str]:
+def _ancestors(tree: Mapping[UUID, Department], department: Department) -> list[str]:
     names: list[str] = []
     while department.parent_id is not None and department.parent_id in tree and len(names) < len(tree):
         department = tree[department.parent_id]

@@ -8,6 +8,7 @@ from django import forms
 from django.db import models
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from apps.billing.consumption.selectors import ChargeFilter
 from apps.billing.days import billing_day
@@ -26,17 +27,17 @@ class Period(models.TextChoices):
 
 class Order(models.TextChoices):
     RECENT = "recent", _("Latest first")
-    AMOUNT = "amount", _("Dearest first")
+    AMOUNT = "amount", _("Most expensive first")
     TIME = "time", _("Longest first")
     NAME = "name", _("By name")
 
 
-# More would make one page read years of charges; an export has no limit.
+# A longer span would make one page read years of charges; an export has no limit.
 LONGEST = timedelta(days=366)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ConsumptionQuery:
     """Days of the billing zone, both included; `period` is None for days that were typed."""
 
     since: date
@@ -68,7 +69,7 @@ class ConsumptionForm(forms.Form):
     )
     since = day_field(_("From"), required=False)
     until = day_field(_("To"), required=False)
-    order = forms.ChoiceField(label=_("Order"), required=False, choices=Order.choices)
+    order = forms.ChoiceField(label=pgettext_lazy("sorting", "Order"), required=False, choices=Order.choices)
     range = forms.ChoiceField(required=False, choices=Period.choices, widget=forms.HiddenInput)
 
     def clean(self) -> dict[str, Any]:
@@ -80,18 +81,18 @@ class ConsumptionForm(forms.Form):
             self.add_error("since", _("Choose at most one year; an export may be longer."))
         return data
 
-    def asked(self) -> Asked:
-        """What was asked for; whatever cannot be understood is as if it had not been asked."""
+    def asked(self) -> ConsumptionQuery:
+        """The query; values that cannot be parsed are ignored."""
         if not self.is_valid():
-            return Asked(*days_of(Period.MONTH), Period.MONTH)
+            return ConsumptionQuery(*days_of(Period.MONTH), Period.MONTH)
         data = self.cleaned_data
         order = Order(data["order"] or Order.RECENT)
         if data["since"] or data["until"]:
             until = data["until"] or today()
             since = data["since"] or until.replace(day=1)
-            return Asked(since, until, None, data["q"], order)
+            return ConsumptionQuery(since, until, None, data["q"], order)
         period = Period(data["range"] or Period.MONTH)
-        return Asked(*days_of(period), period, data["q"], order)
+        return ConsumptionQuery(*days_of(period), period, data["q"], order)
 
 
 def today() -> date:

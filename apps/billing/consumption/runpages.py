@@ -5,7 +5,7 @@ from typing import Any
 from django.core.paginator import Page, Paginator
 from django.db.models import Aggregate, Max, Min, Sum
 
-from apps.billing.consumption.forms import Asked, Order
+from apps.billing.consumption.forms import ConsumptionQuery, Order
 from apps.billing.consumption.selectors import consumption_by_workload, session_days
 from apps.common.actor import Actor
 
@@ -19,7 +19,7 @@ KEYS: dict[Order, tuple[Aggregate, bool]] = {
 }
 
 
-def page_of_runs(actor: Actor, asked: Asked, *, number: str | None, count: int) -> Page[Any]:
+def page_of_runs(actor: Actor, asked: ConsumptionQuery, *, number: str | None, count: int) -> Page[Any]:
     """Rows as of `consumption_by_workload`, with charges (how many), version and rate (the newest price).
 
     `count`: how many runs there are, which the caller knows; a page beyond the last is the last.
@@ -34,7 +34,7 @@ def page_of_runs(actor: Actor, asked: Asked, *, number: str | None, count: int) 
     return page
 
 
-def _in_full(actor: Actor, asked: Asked, workload_ids: list[Any]) -> list[dict[str, Any]]:
+def _in_full(actor: Actor, asked: ConsumptionQuery, workload_ids: list[Any]) -> list[dict[str, Any]]:
     rows = consumption_by_workload(actor, filters=asked.filters).filter(session__workload_id__in=workload_ids)
     detailed = rows.annotate(
         charges=Sum("charges"), version=Max("price_version__number"), rate=Max("price_version__rate_fen_per_hour")

@@ -42,7 +42,7 @@ M = TypeVar("M", Charge, SessionDay)
 class WorkloadCost:
     """A workload's cost so far: charged (whole fen), metered but not rated yet, and both exactly.
 
-    `credited_exact` was given back because the work was lost; it has been taken off the other figures already.
+    `credited_exact` was given back because the work was lost; the other figures already exclude it.
     """
 
     charged_fen: int
@@ -106,7 +106,7 @@ def consumption_by_organisation(actor: Actor, *, filters: ChargeFilter = EVERYTH
 
 
 def by_organisation(rows: Summed) -> Totals:
-    """The same of sums that were narrowed down otherwise."""
+    """`consumption_by_organisation` for sums that were filtered by other means."""
     grouped = rows.values("organisation_id", name=F("organisation__name"))
     return grouped.annotate(**_totals()).order_by("-amount_fen", "name")
 

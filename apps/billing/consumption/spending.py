@@ -53,7 +53,7 @@ def _unrated_total(sessions: Iterable[MeterSession]) -> Decimal:
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """Whole fen, charged or not yet; the organisation's are None for who may see their own only."""
+    """Whole fen, charged or not yet; the organisation's are None for somebody who may see only their own."""
 
     mine_today_fen: int
     all_today_fen: int | None

@@ -1,7 +1,7 @@
 """What was spent under tags: those that each run had when its metering began.
 
-A run with two tags counts under both, so the sums of tags add up to more than what was charged; what has no tag is
-told apart. Nothing here asks who may see the rows: the caller has narrowed them to what the actor may see.
+A run with two tags counts under both, so the sums of tags add up to more than what was charged; runs without a tag have
+a line of their own. Nothing here checks who may see the rows: the caller has narrowed them to what the actor may see.
 """
 
 from collections.abc import Collection, Mapping
@@ -20,12 +20,12 @@ Sums = tuple[int, Decimal, Decimal, int]
 NOTHING: Sums = (0, Decimal(0), Decimal(0), 0)
 
 
-def each_of(column: str) -> Func:
-    """One row for each member of an array; two of them in one query go in step."""
+def unnest(column: str) -> Func:
+    """SQL unnest: one row for each element of an array. Two of them in one query advance together."""
     return Func(F(column), function="unnest", output_field=CharField())
 
 
-def by_tag(rows: QuerySet[SessionDay]) -> dict[str, Sums]:
+def sums_by_tag(rows: QuerySet[SessionDay]) -> dict[str, Sums]:
     """Sums by tag as tags are compared; under `UNTAGGED` those of what has none, where there is anything.
 
     The database adds up each session, of which there are far fewer than days; a count of different runs by tag over all
@@ -43,27 +43,29 @@ def by_tag(rows: QuerySet[SessionDay]) -> dict[str, Sums]:
     return found
 
 
-def under(keys: Collection[str]) -> Q:
+def has_any_tag(keys: Collection[str]) -> Q:
     """Rows that count under any of these keys."""
     found = Q(session__tag_keys__overlap=sorted(keys))
     return found | Q(session__tag_keys=[]) if UNTAGGED in keys else found
 
 
 def spent_by_tag(organisation_id: UUID, keys: Collection[str], since: date, until: date) -> dict[str, Decimal]:
-    """Exact fen charged for these days, both included, under each of the keys that anything was charged under."""
+    """Exact fen charged for these days, both included, by key; keys without charges are left out."""
     if not keys:
         return {}
-    rows = SessionDay.objects.filter(organisation_id=organisation_id, day__range=(since, until)).filter(under(keys))
-    sums = rows.annotate(tag=each_of("session__tag_keys")).values_list("tag").annotate(fen=Sum("exact_fen"))
+    rows = SessionDay.objects.filter(organisation_id=organisation_id, day__range=(since, until)).filter(
+        has_any_tag(keys)
+    )
+    sums = rows.annotate(tag=unnest("session__tag_keys")).values_list("tag").annotate(fen=Sum("exact_fen"))
     return {key: fen for key, fen in sums if key in keys}
 
 
-def as_written(organisation_id: UUID, keys: Collection[str] | None = None) -> Mapping[str, str]:
-    """How the organisation's metered runs write each tag; None: all of them. Of several ways, the same one always."""
+def tag_spellings(organisation_id: UUID, keys: Collection[str] | None = None) -> Mapping[str, str]:
+    """How metered runs spell each tag (`keys` None: all tags). Of several spellings always the same one."""
     rows = MeterSession.objects.filter(organisation_id=organisation_id, tag_keys__len__gt=0)
     if keys is not None:
         rows = rows.filter(tag_keys__overlap=sorted(keys))
-    pairs = rows.annotate(key=each_of("tag_keys"), typed=each_of("tags")).order_by().values_list("key", "typed")
+    pairs = rows.annotate(key=unnest("tag_keys"), typed=unnest("tags")).order_by().values_list("key", "typed")
     found: dict[str, str] = {}
     for key, typed in pairs.distinct():
         found[key] = min(found.get(key, typed), typed)

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from apps.billing.consumption.cost_views import tabs
-from apps.billing.consumption.forms import Asked, ConsumptionForm, Period, days_of
+from apps.billing.consumption.forms import ConsumptionForm, ConsumptionQuery, Period, days_of
 from apps.billing.consumption.runpages import page_of_runs
 from apps.billing.consumption.selectors import (
     ChargeFilter,
@@ -70,7 +70,7 @@ def consumption(request: ActorRequest) -> HttpResponse:
     return render(request, "billing/consumption.html", context, status=400 if form.errors else 200)
 
 
-def _shown(form: ConsumptionForm, asked: Asked) -> ConsumptionForm:
+def _shown(form: ConsumptionForm, asked: ConsumptionQuery) -> ConsumptionForm:
     """The bar with the days that are in force, so that a named period can be moved from there. Errors keep theirs."""
     if form.errors:
         return form
@@ -86,7 +86,7 @@ def _uuid(text: str | None) -> UUID | None:
         return None
 
 
-def _totals(actor: Actor, asked: Asked) -> dict[str, Any]:
+def _totals(actor: Actor, asked: ConsumptionQuery) -> dict[str, Any]:
     """amount_fen, exact_fen, seconds and number of runs of all that was asked for; zeros when there is nothing."""
     sums = asked.narrow(session_days(actor, filters=asked.filters)).aggregate(
         amount_fen=Sum("amount_fen"),
@@ -97,7 +97,7 @@ def _totals(actor: Actor, asked: Asked) -> dict[str, Any]:
     return {name: value or Decimal(0) for name, value in sums.items()}
 
 
-def _opened(actor: Actor, asked: Asked, workload_id: UUID | None) -> dict[str, Any] | None:
+def _opened(actor: Actor, asked: ConsumptionQuery, workload_id: UUID | None) -> dict[str, Any] | None:
     """The newest charges of the run that is open, within the days asked for."""
     if workload_id is None:
         return None
@@ -112,7 +112,7 @@ def _charge(actor: Actor, text: str | None) -> Charge | None:
     return charges(actor).filter(pk=int(text)).select_related("run__transfer", "session", "price_version").first()
 
 
-def _strip(actor: Actor, asked: Asked, totals: dict[str, Any]) -> list[dict[str, Any]]:
+def _strip(actor: Actor, asked: ConsumptionQuery, totals: dict[str, Any]) -> list[dict[str, Any]]:
     pending = unrated(actor)
     cells: list[dict[str, Any]] = [
         {
@@ -139,7 +139,7 @@ def _strip(actor: Actor, asked: Asked, totals: dict[str, Any]) -> list[dict[str,
     return cells
 
 
-def _agreement(actor: Actor, asked: Asked) -> dict[str, Any]:
+def _agreement(actor: Actor, asked: ConsumptionQuery) -> dict[str, Any]:
     found = agreement_of_months(actor, since=asked.since, until=asked.until, organisation_id=actor.organisation())
     return {
         "label": _("Difference to the ledger"),

@@ -14,8 +14,8 @@ from rest_framework.response import Response
 from apps.billing.export_choices import ExportFormat, ExportKind, ExportStatus
 from apps.billing.exports import selectors as reads
 from apps.billing.exports import services
-from apps.billing.exports.sending import sent
-from apps.billing.exports.wanted import Wanted
+from apps.billing.exports.sending import export_response
+from apps.billing.exports.wanted import ExportSpec
 from apps.billing.exports.writers import MEDIA_TYPES
 from apps.billing.models import Export
 from apps.common.access import in_organisation, on_platform
@@ -24,7 +24,7 @@ from apps.common.pagination import CreatedCursor
 from apps.common.permissions import Permission
 
 OWN = in_organisation(Permission.BILLING_VIEW_OWN)
-STAFF = on_platform(Permission.PLATFORM_FINANCE_VIEW)
+STAFF = on_platform(Permission.PLATFORM_OVERVIEW)
 TAGS, STAFF_TAGS = ["money"], ["console: finance"]
 FILE = {
     (200, media_type.partition(";")[0]): OpenApiResponse(OpenApiTypes.BINARY, description="The file.")
@@ -57,16 +57,24 @@ class ExportIn(serializers.Serializer[Any]):
     since = serializers.DateField(required=False, help_text="First day, in the billing zone.")
     until = serializers.DateField(required=False, help_text="Last day.")
     q = serializers.CharField(required=False, allow_blank=True, max_length=80, default="")
+    list = serializers.CharField(
+        required=False, allow_blank=True, max_length=40, default="", help_text="Of kind `list`: the name of the list."
+    )
+    query = serializers.CharField(
+        required=False, allow_blank=True, max_length=2000, default="", help_text="Its filters as in its page's address."
+    )
 
-    def wanted(self) -> Wanted:
+    def wanted(self) -> ExportSpec:
         data = self.validated_data
-        return Wanted(
+        return ExportSpec(
             ExportKind(data["kind"]),
             ExportFormat(data["format"]),
             data.get("since"),
             data.get("until"),
             data["q"].strip(),
             data.get("organisation"),
+            data["list"],
+            data["query"],
         )
 
 
@@ -92,7 +100,7 @@ class Exports(ScopedView, generics.ListAPIView[Export]):
         """Ask for a file. The same again, while it is under way, is the same export."""
         given = self.given(data=request.data)
         given.is_valid(raise_exception=True)
-        made = services.ask(self.actor, wanted=given.wanted())
+        made = services.request_export(self.actor, wanted=given.wanted())
         return Response(ExportOut(made).data, status=status.HTTP_202_ACCEPTED)
 
 
@@ -119,7 +127,7 @@ class ExportContent(ScopedView):
 
     def get(self, request: Request, export_id: UUID) -> HttpResponseBase:
         """The file, while it is kept; 404 before and after."""
-        return sent(self.actor, reads.ready(self.actor, export_id))
+        return export_response(self.actor, reads.downloadable_export(self.actor, export_id))
 
 
 @extend_schema(tags=STAFF_TAGS)

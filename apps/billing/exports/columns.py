@@ -1,4 +1,4 @@
-"""What files are made of: columns, and for each kind of rows a source."""
+"""What export files consist of: columns, and one source for each kind of rows."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ from django.db.models import QuerySet
 from django.utils.functional import Promise
 
 from apps.billing.days import midnight
-from apps.billing.exports.wanted import Wanted
+from apps.billing.exports.wanted import ExportSpec
 from apps.common.actor import Actor
 from apps.common.permissions import Permission
 from apps.common.spreadsheets import Cell
 
 
-class Look(StrEnum):
+class CellFormat(StrEnum):
     """How a spreadsheet shows a column."""
 
     TEXT = "text"
@@ -32,7 +32,7 @@ class Column:
     """`width` in characters; `adds`: the last row states its sum."""
 
     label: str | Promise
-    look: Look = Look.TEXT
+    look: CellFormat = CellFormat.TEXT
     width: int = 14
     adds: bool = False
 
@@ -43,12 +43,12 @@ class Source:
 
     permission: Permission
     columns: Sequence[Column]
-    rows: Callable[[Actor, Wanted], QuerySet[Any]]
+    rows: Callable[[Actor, ExportSpec], QuerySet[Any]]
     cells: Callable[[Any], list[Cell]]
     order: tuple[str, ...] = ("pk",)
 
 
-def between(rows: QuerySet[Any], wanted: Wanted, column: str) -> QuerySet[Any]:
+def within_days(rows: QuerySet[Any], wanted: ExportSpec, column: str) -> QuerySet[Any]:
     """Rows of the days wanted, by the instant in `column`."""
     if wanted.since:
         rows = rows.filter(**{f"{column}__gte": midnight(wanted.since)})

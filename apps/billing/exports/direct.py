@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET
 from apps.billing.consumption.forms import ConsumptionForm
 from apps.billing.export_choices import ExportKind
 from apps.billing.exports.sources import SOURCES, rows_of
-from apps.billing.exports.wanted import Wanted
+from apps.billing.exports.wanted import ExportSpec
 from apps.billing.exports.writers import MEDIA_TYPES, Sums
 from apps.billing.models import Charge
 from apps.common.access import in_organisation, requires
@@ -35,7 +35,7 @@ COLUMNS = SOURCES[ExportKind.CHARGES].columns
 def export(request: ActorRequest) -> HttpResponseBase:
     """The charges of the days asked for, oldest first; the last row states what the page says."""
     asked = ConsumptionForm(request.GET).asked()
-    wanted = Wanted(ExportKind.CHARGES, since=asked.since, until=asked.until, text=asked.text)
+    wanted = ExportSpec(ExportKind.CHARGES, since=asked.since, until=asked.until, text=asked.text)
     if rows_of(request.actor, wanted)[: DIRECT_ROWS + 1].count() > DIRECT_ROWS:
         query = urlencode({"kind": wanted.kind, **wanted.filters(), "big": 1})
         return redirect(f"{reverse('billing:exports')}?{query}")
@@ -48,7 +48,7 @@ def export(request: ActorRequest) -> HttpResponseBase:
     )
 
 
-async def _stream(actor: Actor, wanted: Wanted, language: str) -> AsyncIterator[str]:
+async def _stream(actor: Actor, wanted: ExportSpec, language: str) -> AsyncIterator[str]:
     """The response outlives the view's scope and language, so each chunk enters its own."""
     sums, last = Sums(COLUMNS), 0
     with override(language):
@@ -71,6 +71,6 @@ def _lines(rows: list[Charge], sums: Sums, language: str) -> str:
     return "".join(map(csv_line, lines))
 
 
-def _chunk(actor: Actor, wanted: Wanted, after: int) -> list[Charge]:
+def _chunk(actor: Actor, wanted: ExportSpec, after: int) -> list[Charge]:
     with acting(actor):
         return list(rows_of(actor, wanted).filter(pk__gt=after)[:CHUNK])

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.billing.export_choices import ExportFormat, ExportKind
 from apps.billing.exports.sources import SOURCES, may_export
-from apps.billing.exports.wanted import Wanted
+from apps.billing.exports.wanted import ExportSpec
 from apps.common.actor import Actor
 from apps.common.forms import day_field
 
@@ -37,11 +37,11 @@ class ExportForm(forms.Form):
             self.add_error("until", _("The last day lies before the first."))
         return data
 
-    def wanted(self) -> Wanted:
+    def wanted(self) -> ExportSpec:
         """Of a form that is valid."""
         data = self.cleaned_data
         organisation = data.get("organisation")
-        return Wanted(
+        return ExportSpec(
             ExportKind(data["kind"]),
             ExportFormat(data["format"]),
             data["since"],

@@ -4,10 +4,11 @@ from typing import Any
 
 from django.db.models import F, Q, QuerySet
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
-from apps.billing.choices import AccountKind, VoucherNote
-from apps.billing.exports.columns import Column, Look, Source, between
-from apps.billing.exports.wanted import Wanted
+from apps.billing.choices import AccountKind, PaymentMethod, VoucherNote
+from apps.billing.exports.columns import CellFormat, Column, Source, within_days
+from apps.billing.exports.wanted import ExportSpec
 from apps.billing.formula import yuan_of
 from apps.billing.models import TopUpOrder, Transfer
 from apps.billing.payments.alipay import orders
@@ -17,8 +18,8 @@ from apps.common.permissions import Permission
 from apps.common.spreadsheets import Cell
 
 
-def _recharges(actor: Actor, wanted: Wanted) -> QuerySet[Transfer]:
-    rows = between(recharges(actor), wanted, "at")
+def _recharges(actor: Actor, wanted: ExportSpec) -> QuerySet[Transfer]:
+    rows = within_days(recharges(actor), wanted, "at")
     if wanted.text:
         rows = rows.filter(
             Q(ref__icontains=wanted.text) | Q(note__icontains=wanted.text) | Q(actor_label__icontains=wanted.text)
@@ -36,28 +37,42 @@ def _recharge(transfer: Any) -> list[Cell]:
         yuan_of(transfer.into_wallet_fen),
         transfer.pk,
         transfer.idem,
+        transfer.paid_on,
+        transfer.payer or "",
+        str(PaymentMethod(transfer.method).label) if transfer.method else "",
+        _asked_by(transfer),
     ]
+
+
+def _asked_by(transfer: Any) -> str:
+    """Who asked for it, where a second person approved it."""
+    request = getattr(transfer, "recharge_request", None)
+    return request.requested_by.username if request else ""
 
 
 RECHARGES = Source(
     Permission.BILLING_VIEW,
     (
-        Column(_("When"), Look.MOMENT, 20),
-        Column(_("What"), width=12),
+        Column(_("When"), CellFormat.MOMENT, 20),
+        Column(_("Kind"), width=12),
         Column(_("Reference"), width=30),
         Column(_("Note"), width=30),
         Column(_("By"), width=18),
-        Column(_("Into the wallet ¥"), Look.YUAN, 16, adds=True),
-        Column(_("Ledger entry"), Look.WHOLE, 12),
-        Column(_("Key"), width=60),
+        Column(_("Into the wallet ¥"), CellFormat.YUAN, 16, adds=True),
+        Column(_("Ledger entry"), CellFormat.WHOLE, 12),
+        Column(pgettext_lazy("of a posting", "Key"), width=60),
+        Column(_("Value date"), CellFormat.DAY, 12),
+        Column(_("Payer"), width=30),
+        Column(_("Way of payment"), width=18),
+        Column(_("Asked by"), width=18),
     ),
     _recharges,
     _recharge,
 )
 
 
-def _top_ups(actor: Actor, wanted: Wanted) -> QuerySet[TopUpOrder]:
-    rows = between(orders.orders(actor), wanted, "created_at")
+def _top_ups(actor: Actor, wanted: ExportSpec) -> QuerySet[TopUpOrder]:
+    rows = within_days(orders.orders(actor), wanted, "created_at")
     if wanted.text:
         rows = rows.filter(Q(out_trade_no__icontains=wanted.text) | Q(trade_no__icontains=wanted.text))
     return rows
@@ -82,27 +97,27 @@ def _top_up(order: TopUpOrder) -> list[Cell]:
 TOP_UPS = Source(
     Permission.BILLING_VIEW,
     (
-        Column(_("When"), Look.MOMENT, 20),
+        Column(_("When"), CellFormat.MOMENT, 20),
         Column(_("Order number"), width=38),
         Column(_("Alipay's number"), width=32),
         Column(_("By"), width=18),
         Column(_("State"), width=14),
-        Column(_("Paid at"), Look.MOMENT, 20),
-        Column(_("Amount ¥"), Look.YUAN),
-        Column(_("Paid ¥"), Look.YUAN, adds=True),
-        Column(_("Given back ¥"), Look.YUAN, adds=True),
-        Column(_("Kept ¥"), Look.YUAN, adds=True),
+        Column(_("Paid at"), CellFormat.MOMENT, 20),
+        Column(_("Amount ¥"), CellFormat.YUAN),
+        Column(_("Paid ¥"), CellFormat.YUAN, adds=True),
+        Column(_("Given back ¥"), CellFormat.YUAN, adds=True),
+        Column(_("Kept ¥"), CellFormat.YUAN, adds=True),
     ),
     _top_ups,
     _top_up,
 )
 
 
-def _transfers(actor: Actor, wanted: Wanted) -> QuerySet[Transfer]:
+def _transfers(actor: Actor, wanted: ExportSpec) -> QuerySet[Transfer]:
     actor.require(Permission.PLATFORM_FINANCE_VIEW if actor.platform else Permission.BILLING_VIEW)
     # The kinds by a join that knows no scope: to an organisation the platform's own accounts are out of reach.
     rows: QuerySet[Transfer] = Transfer.objects.annotate(from_kind=F("debit__kind"), to_kind=F("credit__kind"))
-    rows = between(rows.select_related("organisation"), wanted, "at")
+    rows = within_days(rows.select_related("organisation"), wanted, "at")
     return rows.filter(Q(ref__icontains=wanted.text) | Q(note__icontains=wanted.text)) if wanted.text else rows
 
 
@@ -127,17 +142,17 @@ def _transfer(transfer: Any) -> list[Cell]:
 TRANSFERS = Source(
     Permission.BILLING_VIEW,
     (
-        Column(_("Ledger entry"), Look.WHOLE, 12),
-        Column(_("When"), Look.MOMENT, 20),
-        Column(_("What"), width=22),
+        Column(_("Ledger entry"), CellFormat.WHOLE, 12),
+        Column(_("When"), CellFormat.MOMENT, 20),
+        Column(_("Kind"), width=22),
         Column(_("Out of"), width=22),
         Column(_("Into"), width=22),
-        Column(_("Amount ¥"), Look.YUAN, adds=True),
-        Column(_("Change of the wallet ¥"), Look.YUAN, 18, adds=True),
+        Column(_("Amount ¥"), CellFormat.YUAN, adds=True),
+        Column(_("Change of the wallet ¥"), CellFormat.YUAN, 18, adds=True),
         Column(_("Reference"), width=30),
         Column(_("Note"), width=30),
         Column(_("By"), width=18),
-        Column(_("Key"), width=60),
+        Column(pgettext_lazy("of a posting", "Key"), width=60),
     ),
     _transfers,
     _transfer,

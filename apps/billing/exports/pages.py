@@ -8,18 +8,21 @@ from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
+from apps.billing.export_choices import ExportFormat, ExportKind
 from apps.billing.exports import selectors as reads
 from apps.billing.exports import services
 from apps.billing.exports.forms import ExportForm
-from apps.billing.exports.sending import sent
+from apps.billing.exports.sending import export_response
 from apps.billing.exports.states import KEPT
 from apps.billing.exports.tables import ExportTable
-from apps.common.errors import DomainError
+from apps.billing.exports.wanted import ExportSpec
+from apps.common.errors import Conflict, DomainError
 from apps.common.forms import show_error
 from apps.common.pages import REFUSED, paged, say_refusal
 from apps.common.requests import ActorRequest
 
 PER_PAGE = 20
+LONGEST_QUERY = 2000
 
 
 def page(request: ActorRequest, form_class: type[ExportForm], *, section: str) -> HttpResponse:
@@ -30,13 +33,30 @@ def page(request: ActorRequest, form_class: type[ExportForm], *, section: str) -
     form = form_class(request.POST, actor=request.actor)
     if form.is_valid():
         try:
-            services.ask(request.actor, wanted=form.wanted())
+            services.request_export(request.actor, wanted=form.wanted())
         except DomainError as error:
             show_error(form, error)
         else:
             messages.success(request, _("The file is being made. You are told when it is ready."))
             return redirect(f"{section}:exports")
     return _shown(request, form, section)
+
+
+def request_list(request: ActorRequest, *, section: str) -> HttpResponse:
+    """Request a file of a list as its page shows it: `list`, `query` as in the page's address, and `format`."""
+    wanted = ExportSpec(
+        ExportKind.LIST,
+        ExportFormat.CSV if request.POST.get("format") == ExportFormat.CSV else ExportFormat.XLSX,
+        list_name=request.POST.get("list", "")[:40],
+        query=request.POST.get("query", "")[:LONGEST_QUERY],
+    )
+    try:
+        services.request_export(request.actor, wanted=wanted)
+    except Conflict as error:
+        say_refusal(request, error)
+    else:
+        messages.success(request, _("The file is being made. You are told when it is ready."))
+    return redirect(f"{section}:exports")
 
 
 def _shown(request: ActorRequest, form: ExportForm, section: str) -> HttpResponse:
@@ -64,4 +84,4 @@ def cancel(request: ActorRequest, export_id: UUID, *, section: str) -> HttpRespo
 
 
 def download(request: ActorRequest, export_id: UUID) -> HttpResponseBase:
-    return sent(request.actor, reads.ready(request.actor, export_id))
+    return export_response(request.actor, reads.downloadable_export(request.actor, export_id))

@@ -5,36 +5,34 @@ from uuid import UUID
 
 from asgiref.sync import sync_to_async
 from django.utils import timezone
-from django.utils.http import content_disposition_header
 
 from apps.billing.export_choices import ExportFormat
-from apps.billing.exports.selectors import piece, ready
+from apps.billing.exports.selectors import downloadable_export, export_part
 from apps.billing.exports.writers import MEDIA_TYPES
 from apps.billing.models import Export
 from apps.common.actor import Actor
+from apps.common.files import as_attachment
 from apps.common.scoping import acting
 from apps.common.streams import Stream
 
 
-def name_of(export: Export) -> str:
+def file_name(export: Export) -> str:
     """`charges-20261101-20261130.xlsx`, or with the day on which it was asked for where no days were named."""
     days = [export.filters[name].replace("-", "") for name in ("since", "until") if name in export.filters]
-    stem = "-".join([export.kind, *(days or [f"{timezone.localtime(export.created_at):%Y%m%d-%H%M}"])])
+    kind = export.filters.get("list") or export.kind
+    stem = "-".join([kind, *(days or [f"{timezone.localtime(export.created_at):%Y%m%d-%H%M}"])])
     return f"{stem}.{export.format}"
 
 
-def sent(actor: Actor, export: Export) -> Stream:
-    """The file of an export that `exports.selectors.ready` has let through, as a download."""
+def export_response(actor: Actor, export: Export) -> Stream:
+    """Download response with the file of an export that `exports.selectors.downloadable_export` has returned."""
     response = Stream(
         _pieces(actor, export.pk),
-        visible=lambda now: ready(now, export.pk),
+        visible=lambda now: downloadable_export(now, export.pk),
         content_type=MEDIA_TYPES[ExportFormat(export.format)],
     )
     response.headers["Content-Length"] = str(export.size)
-    response.headers["Content-Disposition"] = content_disposition_header(True, name_of(export)) or "attachment"
-    response.headers["X-Content-Type-Options"] = "nosniff"
-    response.headers["Cache-Control"] = "private, no-store"
-    return response
+    return as_attachment(response, file_name(export))
 
 
 async def _pieces(actor: Actor, export_id: UUID) -> AsyncIterator[bytes]:
@@ -46,4 +44,4 @@ async def _pieces(actor: Actor, export_id: UUID) -> AsyncIterator[bytes]:
 
 def _piece(actor: Actor, export_id: UUID, number: int) -> bytes | None:
     with acting(actor):  # the request's own scope has ended by the time that a stream is read
-        return piece(export_id, number)
+        return export_part(export_id, number)

@@ -1,4 +1,4 @@
-"""Asking for a file that a worker makes, and taking the wish back."""
+"""Request an export, which a worker writes, and cancel the request."""
 
 from uuid import UUID
 
@@ -10,26 +10,24 @@ from apps.audit.services import Target, record
 from apps.billing.export_choices import OPEN_EXPORTS
 from apps.billing.exports import states
 from apps.billing.exports.selectors import export
-from apps.billing.exports.sources import may_export
-from apps.billing.exports.wanted import Wanted
+from apps.billing.exports.sources import needed
+from apps.billing.exports.wanted import ExportSpec
 from apps.billing.models import Export
 from apps.common.actor import Actor
-from apps.common.errors import Conflict, Denied, Invalid
-from apps.common.permissions import Permission
+from apps.common.errors import Conflict, Invalid
 
-# Under way at once, of one person: a worker writes one after the other.
+# Open exports of one person: a worker writes one after the other.
 MOST_OPEN = 5
-# Days outside these mean a slip of the keyboard.
+# Days outside this range are typing errors.
 YEARS = range(2000, 2200)
 
 
-def ask(actor: Actor, *, wanted: Wanted) -> Export:
-    """A file of what is wanted, made soon. The same wish while it is under way is the same export.
+def request_export(actor: Actor, *, wanted: ExportSpec) -> Export:
+    """Request a file, which a worker writes soon. The same request while one is under way returns that export.
 
     Raises `Denied`, `Invalid` for days that end before they begin, `Conflict` beyond `MOST_OPEN` files at once.
     """
-    if not may_export(actor, wanted.kind):
-        raise Denied(Permission.PLATFORM_FINANCE_VIEW if actor.platform else Permission.BILLING_VIEW)
+    actor.require(needed(actor, wanted))
     _check_days(wanted)
     key = wanted.digest(actor.organisation_id)
     mine = Export.objects.filter(owner_id=actor.person(), status__in=OPEN_EXPORTS)
@@ -42,13 +40,13 @@ def ask(actor: Actor, *, wanted: Wanted) -> Export:
         })  # fmt: skip
     try:
         with transaction.atomic():
-            return _made(actor, wanted, key)
+            return _create(actor, wanted, key)
     except IntegrityError:  # the same wish, pressed twice
         found: Export = mine.get(wanted=key)
         return found
 
 
-def _check_days(wanted: Wanted) -> None:
+def _check_days(wanted: ExportSpec) -> None:
     for name, day in (("since", wanted.since), ("until", wanted.until)):
         if day and day.year not in YEARS:
             raise Invalid.field(name, _("Choose a day between %(first)s and %(last)s.") % {
@@ -58,7 +56,7 @@ def _check_days(wanted: Wanted) -> None:
         raise Invalid.field("until", _("The last day lies before the first."))
 
 
-def _made(actor: Actor, wanted: Wanted, key: str) -> Export:
+def _create(actor: Actor, wanted: ExportSpec, key: str) -> Export:
     made: Export = Export.objects.create(
         organisation_id=actor.organisation_id,
         owner_id=actor.person(),

@@ -1,10 +1,10 @@
-"""What stands in the files: for each kind its columns, its rows and how a row becomes cells.
+"""The contents of the files: for each kind its columns, its rows, and how a row becomes cells.
 
 Money is in yuan as a decimal number. Columns that can be added have a sum in the last row of the file; the first of
 them in whole fen is the export's amount.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,10 +13,12 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.billing.export_choices import ExportKind
 from apps.billing.exports.columns import Column, Source
+from apps.billing.exports.lists import exported_list
 from apps.billing.exports.money_rows import RECHARGES, TOP_UPS, TRANSFERS
 from apps.billing.exports.usage_rows import CHARGES, STATEMENTS
-from apps.billing.exports.wanted import Wanted
+from apps.billing.exports.wanted import ExportSpec
 from apps.common.actor import Actor
+from apps.common.errors import NotFound
 from apps.common.permissions import Permission
 from apps.common.spreadsheets import Cell
 
@@ -34,31 +36,54 @@ SOURCES: Mapping[ExportKind, Source] = {
 class Sheet:
     """A source as one actor gets it: the platform's staff see whose each row is."""
 
-    source: Source
+    title: str
+    columns_of: Sequence[Column]
+    cells_of: Callable[[Any], list[Cell]]
     across: bool
 
     @property
     def columns(self) -> Sequence[Column]:
-        return (ORGANISATION, *self.source.columns) if self.across else self.source.columns
+        return (ORGANISATION, *self.columns_of) if self.across else self.columns_of
 
     def cells(self, row: Any) -> list[Cell]:
-        found = self.source.cells(row)
+        found = self.cells_of(row)
         return [row.organisation.name if row.organisation else "", *found] if self.across else found
 
 
-def sheet_of(actor: Actor, kind: ExportKind) -> Sheet:
-    return Sheet(SOURCES[kind], actor.platform)
+def sheet_of(actor: Actor, wanted: ExportSpec) -> Sheet:
+    if wanted.kind is ExportKind.LIST:
+        listed = exported_list(wanted.list_name)
+        return Sheet(str(listed.label), listed.columns, listed.cells, across=False)
+    source = SOURCES[wanted.kind]
+    return Sheet(str(wanted.kind.label), source.columns, source.cells, actor.platform)
+
+
+def needed(actor: Actor, wanted: ExportSpec) -> Permission:
+    """The right that one needs for these rows; raises `NotFound` for a list that is not offered there."""
+    if wanted.kind is not ExportKind.LIST:
+        return Permission.PLATFORM_FINANCE_VIEW if actor.platform else SOURCES[wanted.kind].permission
+    listed = exported_list(wanted.list_name)
+    if listed.platform != actor.platform:
+        raise NotFound
+    return listed.permission
+
+
+def needed_for_all(actor: Actor, wanted: ExportSpec) -> Permission | None:
+    """The right with which the file holds rows of others; None where everybody with the first right sees the same."""
+    if wanted.kind is ExportKind.LIST:
+        return exported_list(wanted.list_name).whole
+    return None if actor.platform else Permission.BILLING_VIEW
 
 
 def may_export(actor: Actor, kind: ExportKind) -> bool:
-    source = SOURCES.get(kind)
-    if source is None:
-        return False
-    return actor.may(Permission.PLATFORM_FINANCE_VIEW if actor.platform else source.permission)
+    return kind in SOURCES and actor.may(needed(actor, ExportSpec(kind)))
 
 
-def rows_of(actor: Actor, wanted: Wanted) -> QuerySet[Any]:
+def rows_of(actor: Actor, wanted: ExportSpec) -> QuerySet[Any]:
     """All rows of the file in the order in which they were written; raises `Denied` where the actor may not."""
+    actor.require(needed(actor, wanted))
+    if wanted.kind is ExportKind.LIST:
+        listed = exported_list(wanted.list_name)
+        return listed.narrowed(actor, wanted.query).order_by(*listed.order)
     source = SOURCES[wanted.kind]
-    actor.require(Permission.PLATFORM_FINANCE_VIEW if actor.platform else source.permission)
     return source.rows(actor, wanted).order_by(*source.order)

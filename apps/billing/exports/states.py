@@ -1,4 +1,4 @@
-"""The one place that writes an export's status. `fence` rises with each claim: only the newest one is believed."""
+"""The one place that writes an export's status. `fence` rises with each claim: only the newest one counts."""
 
 from datetime import timedelta
 from typing import Any
@@ -11,17 +11,17 @@ from apps.billing.export_choices import OPEN_EXPORTS, ExportStatus
 from apps.billing.models import Export, ExportPart
 from apps.common.clock import db_now
 
-# A claimant gives a sign with every few thousand rows; one that has not for this long was killed.
+# A worker reports every few thousand rows; one that has been silent for this long was killed.
 SILENT = timedelta(minutes=3)
-# What has ended so many workers is not handed to another one.
+# An export that has killed this many workers is not given to another one.
 MOST_CLAIMS = 3
-# How long a file can be fetched, and how long its line stays in the list.
+# How long a file can be downloaded, and how long its row stays in the list.
 KEPT = timedelta(days=7)
 LISTED = timedelta(days=90)
 
 
 def claim() -> Export | None:
-    """The oldest export that nobody works on, now ours and without what an earlier claimant has left."""
+    """Claim the oldest export that nobody works on and delete what an earlier claimant left behind."""
     now = db_now()
     silent = Q(status=ExportStatus.RUNNING, beat_at__lt=now - SILENT)
     with transaction.atomic():
@@ -41,13 +41,13 @@ def claim() -> Export | None:
         return export
 
 
-def beat(export: Export, *, done: int, total: int) -> bool:
-    """Say how far it is; False where it was cancelled or is someone else's by now."""
+def report_progress(export: Export, *, done: int, total: int) -> bool:
+    """Record progress, which also renews the claim; False if it was cancelled or another worker has claimed it."""
     return bool(_ours(export).update(done_rows=done, total_rows=max(total, done), beat_at=db_now()))
 
 
-def keep(export: Export, number: int, content: bytes) -> bool:
-    """Store a piece of the file, if it is still ours."""
+def store_part(export: Export, number: int, content: bytes) -> bool:
+    """Store a part of the file if the claim is still ours."""
     with transaction.atomic():
         if not _ours(export).update(beat_at=db_now()):
             return False
@@ -58,7 +58,7 @@ def keep(export: Export, number: int, content: bytes) -> bool:
 
 
 def finish(export: Export, *, size: int, digest: str, rows: int, amount_fen: int | None, covers_all: bool) -> bool:
-    """The file is whole and can be fetched, if it is still ours."""
+    """Mark the file as complete and downloadable if the claim is still ours."""
     now = db_now()
     return bool(
         _ours(export).update(
@@ -76,7 +76,7 @@ def finish(export: Export, *, size: int, digest: str, rows: int, amount_fen: int
 
 
 def fail(export: Export, error: str) -> bool:
-    """Say why nothing came of it (a code or a sentence), if it is still ours."""
+    """Record why it failed (a code or a sentence) if the claim is still ours."""
     with transaction.atomic():
         ours = bool(_ours(export).update(status=ExportStatus.FAILED, error=error[:300], ended_at=db_now()))
         if ours:
@@ -85,7 +85,7 @@ def fail(export: Export, error: str) -> bool:
 
 
 def cancel(export: Export) -> bool:
-    """Whoever writes it notices with its next rows. False where it had ended."""
+    """Cancel it; the worker notices at its next rows. False if it had ended."""
     with transaction.atomic():
         rows = Export.objects.filter(pk=export.pk, status__in=OPEN_EXPORTS)
         ended = bool(rows.update(status=ExportStatus.CANCELLED, ended_at=db_now()))
@@ -95,7 +95,7 @@ def cancel(export: Export) -> bool:
 
 
 def expire() -> int:
-    """Drop files whose time is over, and lines that nobody looks at any more; how many files."""
+    """Delete expired files and old rows of the list; return how many files."""
     now = db_now()
     with transaction.atomic():
         due = Export.objects.filter(status=ExportStatus.READY, expires_at__lte=now)

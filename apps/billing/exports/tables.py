@@ -5,7 +5,7 @@ from typing import Any
 import django_tables2 as tables
 from django.utils.translation import gettext_lazy as _
 
-from apps.billing.exports.sending import name_of
+from apps.billing.exports.sending import file_name
 from apps.billing.models import Export
 from apps.common.tables import FULL, Table, column
 
@@ -30,8 +30,8 @@ class ExportTable(Table):
     )
     created_at = tables.TemplateColumn(
         "{% load pl %}{% when record.created_at %}",
-        verbose_name=_("Asked for"),
-        attrs=column("pl-nowrap", fold=_("Asked for"), numeric=True),
+        verbose_name=_("Requested at"),
+        attrs=column("pl-nowrap", fold=_("Requested at"), numeric=True),
     )
     acts = tables.TemplateColumn(
         template_name="billing/exports/acts.html", verbose_name="", orderable=False, attrs=column("pl-acts")
@@ -47,4 +47,4 @@ class ExportTable(Table):
         self.download_url, self.cancel_url = f"{section}:export_download", f"{section}:export_cancel"
 
     def name_of(self, record: Export) -> str:
-        return name_of(record)
+        return file_name(record)

@@ -7,6 +7,7 @@ from apps.billing.exports import api, direct, views
 pages = [
     path("consumption/export/", direct.export, name="export"),
     path("exports/", views.exports, name="exports"),
+    path("exports/list/", views.export_list, name="export_list"),
     path("exports/<uuid:export_id>/cancel/", views.cancel, name="export_cancel"),
     path("exports/<uuid:export_id>/file/", views.download, name="export_download"),
 ]

@@ -3,10 +3,11 @@
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Case, OuterRef, Q, QuerySet, Value, When
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from apps.billing.consumption.selectors import ChargeFilter, charges
-from apps.billing.exports.columns import Column, Look, Source
-from apps.billing.exports.wanted import Wanted
+from apps.billing.exports.columns import CellFormat, Column, Source
+from apps.billing.exports.wanted import ExportSpec
 from apps.billing.formula import yuan_of
 from apps.billing.models import Charge, PrepaidOrder, Statement
 from apps.billing.statements.selectors import statements
@@ -28,7 +29,7 @@ def _prepaid_orders() -> Case:
     return Case(When(covered__gt=0, then=found), default=Value([], output_field=found.output_field))
 
 
-def _charges(actor: Actor, wanted: Wanted) -> QuerySet[Charge]:
+def _charges(actor: Actor, wanted: ExportSpec) -> QuerySet[Charge]:
     filters = ChargeFilter(wanted.since, wanted.until, organisation_id=wanted.organisation_id)
     rows = charges(actor, filters=filters).select_related("organisation", "session__user", "price_version")
     if wanted.text:
@@ -68,32 +69,32 @@ def _charge(charge: Charge) -> list[Cell]:
 CHARGES = Source(
     Permission.BILLING_VIEW_OWN,
     (
-        Column(_("Day"), Look.DAY, 11),
+        Column(_("Day"), CellFormat.DAY, 11),
         Column(_("Run"), width=30),
         Column(_("Run ID"), width=38),
         Column(_("Member"), width=18),
         Column(_("Tags"), width=24),
-        Column(_("From"), Look.MOMENT, 20),
-        Column(_("To"), Look.MOMENT, 20),
-        Column(_("Seconds"), Look.EXACT, adds=True),
-        Column(_("Replicas"), Look.WHOLE, 9),
-        Column(_("Price ¥/h"), Look.EXACT, 11),
-        Column(_("Price version"), Look.WHOLE, 12),
-        Column(_("Discount %"), Look.EXACT, 10),
-        Column(_("Replicas paid in advance"), Look.WHOLE, 10),
-        Column(_("Seconds paid in advance"), Look.EXACT, adds=True),
+        Column(pgettext_lazy("time", "From"), CellFormat.MOMENT, 20),
+        Column(pgettext_lazy("time", "To"), CellFormat.MOMENT, 20),
+        Column(_("Seconds"), CellFormat.EXACT, adds=True),
+        Column(_("Replicas"), CellFormat.WHOLE, 9),
+        Column(_("Price ¥/h"), CellFormat.EXACT, 11),
+        Column(_("Price version"), CellFormat.WHOLE, 12),
+        Column(_("Discount %"), CellFormat.EXACT, 10),
+        Column(_("Replicas paid in advance"), CellFormat.WHOLE, 10),
+        Column(_("Seconds paid in advance"), CellFormat.EXACT, adds=True),
         Column(_("Prepaid orders"), width=38),
-        Column(_("Exact ¥"), Look.EXACT, 18, adds=True),
-        Column(_("Of that by vouchers ¥"), Look.EXACT, 18, adds=True),
-        Column(_("Charged ¥"), Look.YUAN, 14, adds=True),
-        Column(_("Key"), width=70),
+        Column(_("Exact ¥"), CellFormat.EXACT, 18, adds=True),
+        Column(_("Of which vouchers ¥"), CellFormat.EXACT, 18, adds=True),
+        Column(_("Charged ¥"), CellFormat.YUAN, 14, adds=True),
+        Column(pgettext_lazy("of a posting", "Key"), width=70),
     ),
     _charges,
     _charge,
 )
 
 
-def _statements(actor: Actor, wanted: Wanted) -> QuerySet[Statement]:
+def _statements(actor: Actor, wanted: ExportSpec) -> QuerySet[Statement]:
     """Of the months that the days wanted lie in."""
     rows = statements(actor)
     if wanted.since:
@@ -127,15 +128,15 @@ STATEMENTS = Source(
         Column(_("Month"), width=9),
         Column(_("Number"), width=20),
         Column(_("State"), width=12),
-        Column(_("Total ¥"), Look.YUAN, adds=True),
-        Column(_("By the wallet ¥"), Look.YUAN, adds=True),
-        Column(_("By vouchers ¥"), Look.YUAN, adds=True),
-        Column(_("Exact ¥"), Look.EXACT, 18, adds=True),
-        Column(_("Prepaid, earned ¥"), Look.YUAN, adds=True),
-        Column(_("Paid in ¥"), Look.YUAN, adds=True),
-        Column(_("Balance before ¥"), Look.YUAN),
-        Column(_("Balance after ¥"), Look.YUAN),
-        Column(_("Issued at"), Look.MOMENT, 20),
+        Column(_("Total ¥"), CellFormat.YUAN, adds=True),
+        Column(_("By the wallet ¥"), CellFormat.YUAN, adds=True),
+        Column(_("By vouchers ¥"), CellFormat.YUAN, adds=True),
+        Column(_("Exact ¥"), CellFormat.EXACT, 18, adds=True),
+        Column(_("Prepaid, earned ¥"), CellFormat.YUAN, adds=True),
+        Column(_("Paid in ¥"), CellFormat.YUAN, adds=True),
+        Column(_("Balance before ¥"), CellFormat.YUAN),
+        Column(_("Balance after ¥"), CellFormat.YUAN),
+        Column(_("Issued at"), CellFormat.MOMENT, 20),
         Column(_("SHA-256"), width=66),
     ),
     _statements,

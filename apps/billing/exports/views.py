@@ -23,6 +23,12 @@ def exports(request: ActorRequest) -> HttpResponse:
 
 @requires(OWN)
 @require_POST
+def export_list(request: ActorRequest) -> HttpResponse:
+    return pages.request_list(request, section=SECTION)
+
+
+@requires(OWN)
+@require_POST
 def cancel(request: ActorRequest, export_id: UUID) -> HttpResponse:
     return pages.cancel(request, export_id, section=SECTION)
 

@@ -11,20 +11,22 @@ from django.utils.translation import gettext as _
 
 from apps.billing.days import BILLING_ZONE
 from apps.billing.export_choices import ExportFormat
-from apps.billing.exports.columns import Column, Look
+from apps.billing.exports.columns import CellFormat, Column
 from apps.common.spreadsheets import BOM, Cell, csv_line
 
 # What one sheet of an XLSX file holds, its header included.
 SHEET_ROWS = 1_048_576
+SHEET_NAME_MAX = 31
+NOT_IN_SHEET_NAMES = str.maketrans(dict.fromkeys("[]:*?/\\", " "))
 # Texts longer than a cell may be are cut.
 TEXT_MAX = 32_767
 FORMATS = {
-    Look.TEXT: "@",
-    Look.WHOLE: "0",
-    Look.YUAN: "#,##0.00",
-    Look.EXACT: "#,##0.00##########",
-    Look.DAY: "yyyy-mm-dd",
-    Look.MOMENT: "yyyy-mm-dd hh:mm:ss",
+    CellFormat.TEXT: "@",
+    CellFormat.WHOLE: "0",
+    CellFormat.YUAN: "#,##0.00",
+    CellFormat.EXACT: "#,##0.00##########",
+    CellFormat.DAY: "yyyy-mm-dd",
+    CellFormat.MOMENT: "yyyy-mm-dd hh:mm:ss",
 }
 MEDIA_TYPES = {
     ExportFormat.CSV: "text/csv; charset=utf-8",
@@ -57,12 +59,12 @@ class Sums:
         found: list[Cell] = [None] * len(self.columns)
         found[0] = _("Total")
         for place, total in self.totals.items():
-            found[place] = total.quantize(Decimal("0.01")) if self.columns[place].look is Look.YUAN else total
+            found[place] = total.quantize(Decimal("0.01")) if self.columns[place].look is CellFormat.YUAN else total
         return found
 
     def amount_fen(self) -> int | None:
         """The sum of the first column of whole fen."""
-        yuan = [place for place in self.places if self.columns[place].look is Look.YUAN]
+        yuan = [place for place in self.places if self.columns[place].look is CellFormat.YUAN]
         return int(self.totals[yuan[0]] * 100) if yuan else None
 
 
@@ -85,14 +87,14 @@ class CsvWriter:
 class XlsxWriter:
     """Rows go to disk as they come. A sheet that is full is followed by another one."""
 
-    def __init__(self, path: Path, columns: Sequence[Column], *, sheet_rows: int = SHEET_ROWS) -> None:
-        self.columns, self.sheet_rows = columns, sheet_rows
+    def __init__(self, path: Path, columns: Sequence[Column], *, title: str = "", sheet_rows: int = SHEET_ROWS) -> None:
+        self.columns, self.title, self.sheet_rows = columns, title, sheet_rows
         options = {"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
         self.book = xlsxwriter.Workbook(str(path), options)
         self.head = self.book.add_format({"bold": True, "bottom": 1})
         self.looks = {look: self.book.add_format({"num_format": code}) for look, code in FORMATS.items()}
         self.strong = {look: self.book.add_format({"num_format": code, "bold": True}) for look, code in FORMATS.items()}
-        self.number = 0
+        self.sheets = 0
         self._sheet()
 
     def row(self, cells: Sequence[Cell]) -> None:
@@ -100,19 +102,28 @@ class XlsxWriter:
 
     def close(self, last: Sequence[Cell] | None) -> None:
         if last is not None:
+            self._filtered()
             self._write(last, self.strong)
+        else:
+            self._filtered()
         self.book.close()
 
     def _sheet(self) -> None:
-        self.sheet: Any = self.book.add_worksheet()
+        self.sheets += 1
+        self.sheet: Any = self.book.add_worksheet(sheet_name(self.title, self.sheets))
         self.sheet.freeze_panes(1, 0)
         for place, column in enumerate(self.columns):
             self.sheet.set_column(place, place, column.width)
             self.sheet.write_string(0, place, str(column.label), self.head)
         self.next = 1
 
-    def _write(self, cells: Sequence[Cell], looks: dict[Look, Any]) -> None:
+    def _filtered(self) -> None:
+        """Columns can be sorted and filtered; the row of the sums stays where it is."""
+        self.sheet.autofilter(0, 0, self.next - 1, len(self.columns) - 1)
+
+    def _write(self, cells: Sequence[Cell], looks: dict[CellFormat, Any]) -> None:
         if self.next >= self.sheet_rows:
+            self._filtered()
             self._sheet()
         for place, value in enumerate(cells):
             self._cell(place, value, looks[self.columns[place].look])
@@ -131,5 +142,12 @@ class XlsxWriter:
             self.sheet.write_string(self.next, place, value[:TEXT_MAX], look)
 
 
-def writer_of(format: ExportFormat, path: Path, columns: Sequence[Column]) -> Writer:
-    return XlsxWriter(path, columns) if format is ExportFormat.XLSX else CsvWriter(path, columns)
+def sheet_name(title: str, number: int) -> str:
+    """What spreadsheets take: at most 31 letters, none of `[]:*?/\\`. The first sheet carries no number."""
+    mark = f" {number}" if number > 1 else ""
+    plain = title.translate(NOT_IN_SHEET_NAMES).strip("' ") or _("Rows")
+    return plain[: SHEET_NAME_MAX - len(mark)] + mark
+
+
+def writer_of(format: ExportFormat, path: Path, columns: Sequence[Column], title: str) -> Writer:
+    return XlsxWriter(path, columns, title=title) if format is ExportFormat.XLSX else CsvWriter(path, columns)

@@ -15,7 +15,7 @@ from apps.billing.prices.own import OwnPrices, own_prices
 from apps.billing.prices.packages.selectors import current_price
 from apps.billing.purses.selectors import Backing, backing, funds_with_vouchers
 from apps.common.actor import Actor
-from apps.common.clock import db_now
+from apps.common.clock import db_now, once_a_moment
 from apps.common.errors import Conflict, Invalid
 from apps.common.permissions import Permission
 
@@ -27,8 +27,8 @@ class Quote:
     """The answer beside the start button. Rates are fen per hour of all replicas together.
 
     `list_rate_fen_per_hour` is before the organisation's discount, of which `discount_off` is taken off. A start sets
-    aside `hold_fen`, the price of its first hour: `covered_fen` of it are stood for by vouchers that fit, the rest must
-    be available. `runs_until` is when vouchers that fit, balance and credit would be used up by everything the
+    aside `hold_fen`, the price of its first hour: vouchers that fit cover `covered_fen` of it, the rest must be
+    available. `runs_until` is when vouchers that fit, balance and credit would be used up by everything the
     organisation runs, this included; None when it costs nothing, would last ten years, or cannot start.
 
     `prepaid_until`: a prepaid order has room for it, so it costs nothing and holds nothing until then, whatever the
@@ -59,14 +59,15 @@ class Quote:
         return self.shortfall_fen == 0 and self.blocked is None
 
 
-def quote(actor: Actor, *, package_id: int, replicas: int = 1) -> Quote:
-    """Raises Invalid for fewer than one replica, Conflict for a package that is not on offer or has no price."""
+def quote(actor: Actor, *, package_id: int, replicas: int = 1, price: PriceVersion | None = None) -> Quote:
+    """Raises Invalid for fewer than one replica, Conflict for a package that is not on offer or has no price.
+
+    `price`: the one in force, where it was read at this moment.
+    """
     actor.require(Permission.BILLING_VIEW_OWN)
     if replicas < 1:
         raise Invalid.field("replicas", _("At least one is needed."))
-    price = current_price(package_id)
-    if price is None or not price.package.active:
-        raise Conflict(_("This package is not on offer."), hint=_("Choose another package."))
+    price = _offered(price or current_price(package_id))
     organisation_id = actor.organisation()
     wallet = wallet_row(organisation_id)
     own, backed = own_prices(organisation_id, db_now()), backing(organisation_id)
@@ -75,7 +76,7 @@ def quote(actor: Actor, *, package_id: int, replicas: int = 1) -> Quote:
     vouchers = backed.free_fen(price.package)
     covered = min(hold, vouchers)
     shortfall = max(hold - covered - wallet.available_fen, 0) if hold > covered else 0
-    blocked = blocked_by(organisation_id) if hold else None
+    blocked = blocking_arrears(organisation_id) if hold else None
     rate, burn = own.rate(price.rate_fen_per_hour) * replicas, burn_fen_per_hour(organisation_id)
     return Quote(
         package_id=package_id,
@@ -99,6 +100,12 @@ def quote(actor: Actor, *, package_id: int, replicas: int = 1) -> Quote:
     )
 
 
+def _offered(price: PriceVersion | None) -> PriceVersion:
+    if price is None or not price.package.active:
+        raise Conflict(_("This package is not on offer."), hint=_("Choose another package."))
+    return price
+
+
 def _runs_until(wallet: Account, burn: Decimal, price: PriceVersion | None, rate: Decimal) -> datetime | None:
     """With all that runs, and `rate` of a start that is not prepaid; vouchers that fit any of it count whole."""
     package = price.package if price and rate else None
@@ -110,12 +117,12 @@ def _runs_until(wallet: Account, burn: Decimal, price: PriceVersion | None, rate
 
 def wallet_row(organisation_id: UUID) -> Account:
     """The wallet, or an empty one that is not saved: looking does not open accounts."""
-    found: Account | None = Account.objects.filter(organisation_id=organisation_id, kind=AccountKind.CASH).first()
-    return found or Account(organisation_id=organisation_id, kind=AccountKind.CASH)
+    return wallet_and_vouchers(organisation_id)[0]
 
 
+@once_a_moment
 def wallet_and_vouchers(organisation_id: UUID) -> tuple[Account, int]:
-    """The wallet as `wallet_row` has it and what is left of all vouchers, in one query."""
+    """The wallet and what is left of all vouchers, in one query."""
     kinds = (AccountKind.CASH, AccountKind.VOUCHER)
     rows = {row.kind: row for row in Account.objects.filter(organisation_id=organisation_id, kind__in=kinds)}
     empty = Account(organisation_id=organisation_id, kind=AccountKind.CASH)
@@ -124,7 +131,7 @@ def wallet_and_vouchers(organisation_id: UUID) -> tuple[Account, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class StartFunds:
     """What an organisation has for a start now, read once for many packages. `available_fen` is of the wallet."""
 
     own: OwnPrices
@@ -137,18 +144,25 @@ class Means:
         return hour <= max(self.available_fen, 0) + self.backed.free_fen(package)
 
 
-def means(organisation_id: UUID) -> Means:
+def start_funds(organisation_id: UUID) -> StartFunds:
     available = wallet_row(organisation_id).available_fen
-    return Means(own_prices(organisation_id, db_now()), available, backing(organisation_id))
+    return StartFunds(own_prices(organisation_id, db_now()), available, backing(organisation_id))
 
 
-def blocked_by(organisation_id: UUID) -> ArrearsStatus | None:
-    state = ArrearsState.objects.filter(pk=organisation_id, status__in=BLOCKING).first()
-    return ArrearsStatus(state.status) if state else None
+def blocking_arrears(organisation_id: UUID) -> ArrearsStatus | None:
+    state = arrears_row(organisation_id)
+    return ArrearsStatus(state.status) if state and state.status in BLOCKING else None
+
+
+@once_a_moment
+def arrears_row(organisation_id: UUID) -> ArrearsState | None:
+    """None for an organisation that was never short."""
+    found: ArrearsState | None = ArrearsState.objects.filter(pk=organisation_id).first()
+    return found
 
 
 def lasts_until(funds_fen: int, burn_fen_per_hour: Decimal) -> datetime | None:
-    """When `funds_fen` are used up at this rate; now when they are already, None when it is free or ten years off."""
+    """When `funds_fen` run out at this rate: now if they already have, None if it is free or ten years away."""
     if burn_fen_per_hour <= 0:
         return None
     hours = Decimal(max(funds_fen, 0)) / burn_fen_per_hour

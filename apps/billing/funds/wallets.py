@@ -9,11 +9,12 @@ from django.db.models import QuerySet
 
 from apps.billing.arrears.selectors import standing_of
 from apps.billing.choices import BLOCKING, AccountKind, ArrearsStatus
-from apps.billing.funds.quotes import lasts_until, wallet_and_vouchers
+from apps.billing.funds.quotes import arrears_row, lasts_until, wallet_and_vouchers
 from apps.billing.metering.selectors import burn_fen_per_hour
-from apps.billing.models import Account, ArrearsState
+from apps.billing.models import Account
 from apps.billing.purses.selectors import funds_with_vouchers
 from apps.common.actor import Actor
+from apps.common.clock import once_a_moment
 from apps.common.permissions import Permission
 
 
@@ -37,12 +38,18 @@ class Wallet:
     release_at: datetime | None = None
     vouchers_fen: int = 0
 
+    @property
+    def used_up(self) -> bool:
+        """Whether something burns that nothing is left for."""
+        return self.burn_fen_per_hour > 0 and self.available_fen <= 0 and self.vouchers_fen <= 0
 
+
+@once_a_moment
 def wallet(actor: Actor, *, organisation_id: UUID | None = None) -> Wallet:
     """The actor's own organisation's; finance staff of the platform name one."""
     organisation_id = _whose(actor, organisation_id)
     account, vouchers_fen = wallet_and_vouchers(organisation_id)
-    state = ArrearsState.objects.filter(pk=organisation_id).first()
+    state = arrears_row(organisation_id)
     # Every page's head asks this: terms and vouchers are read only where they count.
     stands = standing_of(state) if state and state.status in BLOCKING else None
     burn = burn_fen_per_hour(organisation_id)

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from apps.billing.arithmetic import hour_price
 from apps.billing.choices import AccountKind, HoldOutcome, HoldReason
-from apps.billing.holds.services import end, open_hold, replace
+from apps.billing.holds.services import end_hold, open_hold, replace_hold
 from apps.billing.ledger.services import organisation_account
 from apps.billing.metering.covering import covered_now
 from apps.billing.models import Hold, MeterSession
@@ -13,11 +13,11 @@ from apps.billing.purses.selectors import Backing, backing
 
 
 def renew_holds(organisation_id: UUID, sessions: Iterable[MeterSession]) -> None:
-    """After a rating of `sessions`, under the wallet's lock: hold their next hour, or what is left for it.
+    """After a rating of `sessions`, under the wallet's lock: hold their next hour, or as much as the wallet has.
 
     The usage has left the balance, so an unchanged hold already is the next hour's; capturing it to hold the same
     amount again would be two rows that say nothing. A hold is renewed only when its amount has to change. Vouchers
-    stand for what they can, as at the start. What a prepaid order covers now needs none.
+    cover what they can, as at the start. Work that a prepaid order covers now needs no hold.
     """
     available = organisation_account(organisation_id, AccountKind.CASH).available_fen
     latest = {session.workload_id: session for session in sessions}
@@ -42,15 +42,15 @@ def _renew(hold: Hold, session: MeterSession, replicas: int, free: int, backed: 
     covered = min(wanted, backed.free_fen(session.price_version.package)) if backed.purses else 0
     amount = min(wanted - covered, max(free, 0))
     if (amount, covered) != (hold.amount_fen, hold.covered_fen):
-        end(hold, HoldOutcome.CAPTURED)
-        replace(hold, reason=HoldReason.RUNNING, amount_fen=amount, covered_fen=covered)
+        end_hold(hold, HoldOutcome.CAPTURED)
+        replace_hold(hold, reason=HoldReason.RUNNING, amount_fen=amount, covered_fen=covered)
     return amount, covered
 
 
 def _settled(hold: Hold, session: MeterSession) -> tuple[int, int]:
     if not session.settled or _others_unsettled(session):
         return hold.amount_fen, hold.covered_fen
-    end(hold, HoldOutcome.CAPTURED)
+    end_hold(hold, HoldOutcome.CAPTURED)
     return 0, 0
 
 

@@ -1,4 +1,4 @@
-"""Setting money aside for work that is about to run, and letting it go."""
+"""Hold money for work that is about to start, and release it."""
 
 from decimal import ROUND_CEILING
 from uuid import UUID
@@ -21,48 +21,52 @@ from apps.common.money import yuan
 
 
 def hold_for_start(actor: Actor, *, workload_id: UUID, price_version_id: int, label: str, replicas: int = 1) -> Hold:
-    """Set aside the price of the first hour, so that what starts together can also run together.
+    """Hold the price of the first hour, so that work which starts together can also run together.
 
     The whole hour must be there: less would promise a run that ends before it has done anything. Vouchers that fit
     stand for as much of it as they have left and no other hold counts on; the wallet for the rest. Repeated for the
     same workload it returns the open hold. What a prepaid order has room for needs no money at all, in arrears neither:
     its hold is empty and keeps the place. Raises InsufficientFunds with what exactly is short, Conflict when the
     price is no longer the one in force (a quote stays good for `policy.QUOTE_VALID`) or its package was withdrawn.
+    Needs a transaction: the wallet stays locked until it ends.
     """
     organisation_id = actor.organisation()
-    with transaction.atomic():
-        wallet = lock_wallet(organisation_id)
-        existing = open_hold(workload_id)
-        if existing is not None:
-            return existing
-        with one_moment():  # the lock is ours: price, prepaid places, discount and vouchers as of now
-            price = _usable_price(price_version_id)
-            if free_places(organisation_id, price.package_id) >= replicas:
-                return _take_places(organisation_id, workload_id, price, label, replicas)
-            amount = own_prices(organisation_id, db_now()).hour(price.rate_fen_per_hour, replicas)
-            covered = min(amount, backing(organisation_id).free_fen(price.package)) if amount else 0
-        if amount:
-            _refuse_in_arrears(organisation_id)
-            _refuse_when_short(wallet, amount - covered)
-        return place(
-            organisation_id,
-            workload_id=workload_id,
-            label=label,
-            reason=HoldReason.START,
-            amount_fen=amount - covered,
-            covered_fen=covered,
-        )
+    wallet, last = lock_wallet(organisation_id), _last_hold(workload_id)
+    if last is not None and not hasattr(last, "end"):
+        return last
+    with one_moment():  # the lock is ours: price, prepaid places, discount and vouchers as of now
+        price = _usable_price(price_version_id)
+        if free_places(organisation_id, price.package_id) >= replicas:
+            return _take_places(organisation_id, workload_id, price, label, replicas, last)
+        amount = own_prices(organisation_id, db_now()).hour(price.rate_fen_per_hour, replicas)
+        covered = min(amount, backing(organisation_id).free_fen(price.package)) if amount else 0
+    if amount:
+        _refuse_in_arrears(organisation_id)
+        _refuse_when_short(wallet, amount - covered)
+    return place_hold(
+        organisation_id,
+        workload_id=workload_id,
+        label=label,
+        reason=HoldReason.START,
+        amount_fen=amount - covered,
+        covered_fen=covered,
+        after=last,
+    )
 
 
-def _take_places(organisation_id: UUID, workload_id: UUID, price: PriceVersion, label: str, replicas: int) -> Hold:
+def _take_places(
+    organisation_id: UUID, workload_id: UUID, price: PriceVersion, label: str, replicas: int, last: Hold | None
+) -> Hold:
     PrepaidSeat.objects.create(
         workload_id=workload_id, organisation_id=organisation_id, package_id=price.package_id, replicas=replicas
     )
-    return place(organisation_id, workload_id=workload_id, label=label, reason=HoldReason.PREPAID, amount_fen=0)
+    return place_hold(
+        organisation_id, workload_id=workload_id, label=label, reason=HoldReason.PREPAID, amount_fen=0, after=last
+    )
 
 
 def release_hold(*, workload_id: UUID) -> None:
-    """The workload has ended for good: let its money go. Repeated, or without a hold: nothing.
+    """Release the money of a workload that has ended for good. Does nothing when repeated or without a hold.
 
     What it has used and not yet paid stays set aside until the rating that charges it; otherwise somebody else
     could start on money that is already spent.
@@ -76,20 +80,25 @@ def release_hold(*, workload_id: UUID) -> None:
         if hold is None or hold.reason == HoldReason.SETTLING:
             return
         due = int(unrated_fen(workload_id).to_integral_value(rounding=ROUND_CEILING))
-        end(hold, HoldOutcome.CAPTURED if due else HoldOutcome.VOIDED)
+        end_hold(hold, HoldOutcome.CAPTURED if due else HoldOutcome.VOIDED)
         if due:
             free, covered = wallet.available_fen + hold.amount_fen, min(due, hold.covered_fen)
             held = min(due - covered, max(free, 0))
-            replace(hold, reason=HoldReason.SETTLING, amount_fen=held, covered_fen=covered)
+            replace_hold(hold, reason=HoldReason.SETTLING, amount_fen=held, covered_fen=covered)
 
 
 def open_hold(workload_id: UUID) -> Hold | None:
     """The workload's open hold; there is at most one, and it is the last."""
-    last: Hold | None = Hold.objects.filter(workload_id=workload_id).select_related("end").order_by("-number").first()
+    last = _last_hold(workload_id)
     return None if last is None or hasattr(last, "end") else last
 
 
-def place(
+def _last_hold(workload_id: UUID) -> Hold | None:
+    last: Hold | None = Hold.objects.filter(workload_id=workload_id).select_related("end").order_by("-number").first()
+    return last
+
+
+def place_hold(
     organisation_id: UUID,
     *,
     workload_id: UUID,
@@ -97,13 +106,16 @@ def place(
     reason: HoldReason,
     amount_fen: int,
     covered_fen: int = 0,
+    after: Hold | None,
 ) -> Hold:
-    """Write the workload's next hold. The wallet is locked by the caller; the trigger refuses what it lacks."""
-    last = Hold.objects.filter(workload_id=workload_id).order_by("-number").first()
+    """Write the workload's next hold; `after`: the last one, which has ended.
+
+    The caller has locked the wallet and read `after` since; the trigger refuses what the wallet lacks.
+    """
     placed: Hold = Hold.objects.create(
         organisation_id=organisation_id,
         workload_id=workload_id,
-        number=last.number + 1 if last else 1,
+        number=after.number + 1 if after else 1,
         label=label[:200],
         reason=reason,
         amount_fen=amount_fen,
@@ -112,19 +124,20 @@ def place(
     return placed
 
 
-def replace(hold: Hold, *, reason: HoldReason, amount_fen: int, covered_fen: int = 0) -> Hold:
+def replace_hold(hold: Hold, *, reason: HoldReason, amount_fen: int, covered_fen: int = 0) -> Hold:
     """The hold that follows `hold`, which has ended."""
-    return place(
+    return place_hold(
         hold.organisation_id,
         workload_id=hold.workload_id,
         label=hold.label,
         reason=reason,
         amount_fen=amount_fen,
         covered_fen=covered_fen,
+        after=hold,
     )
 
 
-def end(hold: Hold, outcome: HoldOutcome) -> None:
+def end_hold(hold: Hold, outcome: HoldOutcome) -> None:
     HoldEnd.objects.create(hold=hold, organisation_id=hold.organisation_id, outcome=outcome)
 
 

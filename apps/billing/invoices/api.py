@@ -17,7 +17,7 @@ from apps.billing.invoices import selectors as reads
 from apps.billing.invoices import titles as invoice_titles
 from apps.billing.invoices.downloads import download
 from apps.billing.invoices.files import SUFFIXES
-from apps.billing.invoices.requesting import NOTE_MAX, InvoiceRequest
+from apps.billing.invoices.requesting import CONTENT_MAX, NOTE_MAX, InvoiceRequest
 from apps.billing.invoices.titles import TitleSpec
 from apps.billing.models import Invoice, InvoiceFile, InvoiceTitle
 from apps.common.access import in_organisation
@@ -69,6 +69,11 @@ class InvoiceOut(PartyFields):
     amount_fen = serializers.IntegerField(read_only=True)
     state = serializers.ChoiceField(choices=InvoiceState.choices, read_only=True)
     note = serializers.CharField(read_only=True)
+    content = serializers.CharField(read_only=True)
+    email = serializers.CharField(read_only=True)
+    tax_percent = serializers.DecimalField(max_digits=5, decimal_places=2, allow_null=True, read_only=True)
+    net_fen = serializers.IntegerField(allow_null=True, read_only=True)
+    tax_fen = serializers.IntegerField(allow_null=True, read_only=True)
     requested_by = serializers.CharField(source="requested_by.username", read_only=True)
     created_at = serializers.DateTimeField(read_only=True)
     decided_at = serializers.DateTimeField(allow_null=True, read_only=True)
@@ -92,6 +97,10 @@ class InvoiceIn(serializers.Serializer[Any]):
     kind = serializers.ChoiceField(choices=InvoiceKind.choices, default=InvoiceKind.ORDINARY)
     amount_fen = serializers.IntegerField(min_value=1, max_value=10**15)
     note = serializers.CharField(required=False, allow_blank=True, max_length=NOTE_MAX, default="")
+    content = serializers.CharField(
+        required=False, allow_blank=True, max_length=CONTENT_MAX, default="", help_text="What it is for, as printed."
+    )
+    email = serializers.EmailField(required=False, allow_blank=True, max_length=254, default="")
 
 
 class RoomOut(serializers.Serializer[Any]):
@@ -152,7 +161,7 @@ class InvoiceRoom(ScopedView):
 
     def get(self, request: Request) -> Response:
         """How much may still be invoiced."""
-        return Response(RoomOut(reads.room(self.actor)).data)
+        return Response(RoomOut(reads.invoicing_headroom(self.actor)).data)
 
 
 @extend_schema(tags=TAGS)
@@ -172,7 +181,15 @@ class Invoices(ScopedView, generics.ListAPIView[Invoice]):
         given.is_valid(raise_exception=True)
         data = given.validated_data
         key = request.headers.get("Idempotency-Key", "")[: invoices.KEY_MAX] or uuid4().hex
-        wanted = InvoiceRequest(data["title"], InvoiceKind(data["kind"]), data["amount_fen"], key, data["note"].strip())
+        wanted = InvoiceRequest(
+            data["title"],
+            InvoiceKind(data["kind"]),
+            data["amount_fen"],
+            key,
+            data["note"].strip(),
+            data["content"].strip(),
+            data["email"],
+        )
         made = invoices.request_invoice(self.actor, wanted=wanted)
         return Response(InvoiceOut(made).data, status=status.HTTP_201_CREATED)
 

@@ -21,7 +21,7 @@ Upload = tuple[str, bytes]
 
 
 def media_type_of(content: bytes) -> str:
-    """By what is in the file: its name and its sender's word are nothing to go by. Raises `Invalid`."""
+    """Media type by the file's content; its name and the sender's claim are not trusted. Raises `Invalid`."""
     if len(content) > MAX_BYTES:
         raise Invalid.field("files", _("A file has at most 10 MB."))
     if content.startswith(b"%PDF-"):
@@ -42,7 +42,7 @@ def _is_ofd(content: bytes) -> bool:
 
 
 def add_files(actor: Actor, found: Invoice, uploads: Sequence[Upload]) -> list[InvoiceFile]:
-    """Keep the files of an invoice. The same again is the one that is there. The caller holds the invoice's lock."""
+    """Store the files of an invoice; a file that is already stored is returned. The caller has locked the invoice."""
     there = dict(InvoiceFile.objects.filter(invoice=found).values_list("digest", "pk"))
     fresh = {hashlib.sha256(content).hexdigest(): (name, content) for name, content in uploads}
     if len(there.keys() | fresh.keys()) > MOST:
@@ -65,7 +65,7 @@ def add_files(actor: Actor, found: Invoice, uploads: Sequence[Upload]) -> list[I
 
 
 def plain_name(name: str, media_type: str) -> str:
-    """The last part of the path, without what cannot be printed, with the suffix of what it is."""
+    """The last part of the path without unprintable characters, with the suffix of its media type."""
     printable = "".join(letter for letter in name.replace("\\", "/").rpartition("/")[2] if letter.isprintable())
     suffix = SUFFIXES[media_type]
     stem = printable.removesuffix(suffix) or "invoice"

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.billing.invoice_choices import InvoiceKind, TitleKind
 from apps.billing.invoices.files import MAX_BYTES, SUFFIXES, Upload, media_type_of
-from apps.billing.invoices.requesting import NOTE_MAX, InvoiceRequest
+from apps.billing.invoices.requesting import CONTENT_MAX, NOTE_MAX, InvoiceRequest
 from apps.billing.invoices.titles import TitleSpec
 from apps.billing.models import InvoiceTitle
 from apps.common.errors import Invalid
@@ -46,6 +46,15 @@ class InvoiceForm(forms.Form):
     title = forms.ChoiceField(label=_("Made out to"))
     kind = forms.ChoiceField(label=_("Kind"), choices=InvoiceKind.choices, initial=InvoiceKind.ORDINARY)
     amount = YuanField(label=_("Amount"), widget=forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"}))
+    content = forms.CharField(
+        label=_("What it is for"),
+        max_length=CONTENT_MAX,
+        required=False,
+        help_text=_("As it is to be printed. Empty: what the platform usually prints."),
+    )
+    email = forms.EmailField(
+        label=_("Receiver's e-mail"), required=False, help_text=_("Where the finance staff send the file.")
+    )
     note = forms.CharField(
         label=_("Note to the finance staff"),
         max_length=NOTE_MAX,
@@ -63,7 +72,13 @@ class InvoiceForm(forms.Form):
         """Of a form that is valid."""
         data = self.cleaned_data
         return InvoiceRequest(
-            UUID(data["title"]), InvoiceKind(data["kind"]), data["amount"], data["key"], data["note"].strip()
+            UUID(data["title"]),
+            InvoiceKind(data["kind"]),
+            data["amount"],
+            data["key"],
+            data["note"].strip(),
+            data["content"].strip(),
+            data["email"],
         )
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -12,7 +13,9 @@ from django.utils.translation import gettext as _
 from apps.billing.days import billing_day
 from apps.billing.invoice_choices import InvoiceState
 from apps.billing.invoices.files import Upload, add_files, media_type_of
+from apps.billing.invoices.requesting import CONTENT_MAX
 from apps.billing.invoices.states import locked, move
+from apps.billing.invoices.tax import split
 from apps.billing.models import Invoice
 from apps.common.actor import Actor
 from apps.common.clock import db_now
@@ -26,15 +29,20 @@ NUMBER = re.compile(r"[0-9]{8,20}")
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """What the tax bureau's system gave: number, day, and at least one file."""
+    """What the tax bureau's system gave: number, day, and at least one file.
+
+    `tax_percent` None: the rate is not recorded. `content`: what it is for as printed; None: as it was asked for.
+    """
 
     number: str
     issued_on: date
     files: Sequence[Upload]
+    tax_percent: Decimal | None = None
+    content: str | None = None
 
 
 def approve(actor: Actor, *, invoice_id: UUID) -> Invoice:
-    """It will be issued."""
+    """Accept the request: the invoice will be issued."""
     actor.require(Permission.PLATFORM_INVOICES_MANAGE)
     with transaction.atomic():
         found = locked(invoice_id, InvoiceState.APPROVED)
@@ -43,7 +51,7 @@ def approve(actor: Actor, *, invoice_id: UUID) -> Invoice:
 
 
 def deny(actor: Actor, *, invoice_id: UUID, answer: str) -> Invoice:
-    """Refuse with a reason, which whoever asked is told; the amount is free again."""
+    """Refuse with a reason, which the requester is told; the amount can be invoiced again."""
     actor.require(Permission.PLATFORM_INVOICES_MANAGE)
     reason = _reason("answer", answer)
     with transaction.atomic():
@@ -66,7 +74,7 @@ def issue(actor: Actor, *, invoice_id: UUID, given: Issue) -> Invoice:
                 "issued_at": db_now(),
                 "issued_by_id": actor.person(),
             }
-            move(actor, found, InvoiceState.ISSUED, columns)
+            move(actor, found, InvoiceState.ISSUED, columns | _tax_and_content(found, given))
             add_files(actor, found, given.files)
     except IntegrityError as error:
         raise Invalid.field("number", _("Another invoice has this number.")) from error
@@ -74,7 +82,7 @@ def issue(actor: Actor, *, invoice_id: UUID, given: Issue) -> Invoice:
 
 
 def void(actor: Actor, *, invoice_id: UUID, reason: str, red_number: str = "") -> Invoice:
-    """Record that a red invoice took it back; the amount is free again."""
+    """Record that a red invoice cancelled it; the amount can be invoiced again."""
     actor.require(Permission.PLATFORM_INVOICES_MANAGE)
     why, number = _reason("reason", reason), red_number.strip()
     if number and NUMBER.fullmatch(number) is None:
@@ -91,8 +99,22 @@ def void(actor: Actor, *, invoice_id: UUID, reason: str, red_number: str = "") -
     return found
 
 
+def _tax_and_content(found: Invoice, given: Issue) -> dict[str, object]:
+    columns: dict[str, object] = {}
+    if given.content is not None:
+        columns["content"] = given.content.strip()
+    if given.tax_percent is not None:
+        parts = split(found.amount_fen, given.tax_percent)
+        columns |= {"tax_percent": given.tax_percent, "net_fen": parts.net_fen, "tax_fen": parts.tax_fen}
+    return columns
+
+
 def _checked(given: Issue) -> str:
-    """The number, when everything about it can be right."""
+    """The validated number; raises `Invalid` with the field that is wrong."""
+    if given.tax_percent is not None and not 0 <= given.tax_percent <= 100:
+        raise Invalid.field("tax_percent", _("Give a rate from 0 to 100 per cent."))
+    if len(given.content or "") > CONTENT_MAX:
+        raise Invalid.field("content", _("At most %(count)s characters.") % {"count": CONTENT_MAX})
     number = given.number.strip()
     if NUMBER.fullmatch(number) is None:
         raise Invalid.field("number", _("An invoice's number has 8 to 20 digits."))

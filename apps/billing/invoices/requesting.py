@@ -1,18 +1,20 @@
-"""The organisation's side of invoices: asking for one and taking the wish back.
+"""The organisation's side of invoices: request one and withdraw the request.
 
-What may be asked for is what was paid and not yet spoken for; who decides about that holds the wallet's lock, so two
-requests at once never exceed it together.
+At most what was paid and has not been claimed yet can be requested. Every decision about that holds the wallet's lock,
+so two simultaneous requests never exceed it together.
 """
 
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 from django.db import transaction
 from django.utils.translation import gettext as _
 
 from apps.billing.invoice_choices import InvoiceKind, InvoiceState, TitleKind
-from apps.billing.invoices.selectors import invoice, room_of, title
-from apps.billing.invoices.states import locked, log, move, words
+from apps.billing.invoices.selectors import headroom_of, invoice, title
+from apps.billing.invoices.states import audit_values, locked, log, move
 from apps.billing.ledger.services import lock_wallet
 from apps.billing.models import Invoice, InvoiceTitle
 from apps.common.actor import Actor
@@ -22,7 +24,7 @@ from apps.common.money import yuan
 from apps.common.permissions import Permission
 from apps.notifications.services import notify_platform
 
-KEY_MAX, NOTE_MAX = 80, 300
+KEY_MAX, NOTE_MAX, CONTENT_MAX = 80, 300, 100
 PARTY = ("title_kind", "title", "tax_number", "address", "phone", "bank", "bank_account")
 
 
@@ -35,6 +37,8 @@ class InvoiceRequest:
     amount_fen: int
     key: str
     note: str = ""
+    content: str = ""
+    email: str = ""
 
 
 def request_invoice(actor: Actor, *, wanted: InvoiceRequest) -> Invoice:
@@ -49,7 +53,7 @@ def request_invoice(actor: Actor, *, wanted: InvoiceRequest) -> Invoice:
         known: Invoice | None = Invoice.objects.filter(organisation_id=organisation_id, request_key=wanted.key).first()
         if known is not None:
             return _same(known, wanted, party)
-        left = room_of(organisation_id).available_fen
+        left = headroom_of(organisation_id).available_fen
         if wanted.amount_fen > left:
             raise Invalid.field("amount", _("At most %(left)s can be invoiced now.") % {"left": yuan(left)})
         return _made(actor, wanted, party)
@@ -72,6 +76,13 @@ def _check(wanted: InvoiceRequest) -> None:
         raise Invalid(_("The request has no key."))
     if len(wanted.note) > NOTE_MAX:
         raise Invalid.field("note", _("At most %(count)s characters.") % {"count": NOTE_MAX})
+    if len(wanted.content) > CONTENT_MAX:
+        raise Invalid.field("content", _("At most %(count)s characters.") % {"count": CONTENT_MAX})
+    if wanted.email:
+        try:
+            validate_email(wanted.email)
+        except ValidationError as error:
+            raise Invalid.field("email", _("This is not an e-mail address.")) from error
 
 
 def _check_special(wanted: InvoiceRequest, party: InvoiceTitle) -> None:
@@ -97,15 +108,17 @@ def _made(actor: Actor, wanted: InvoiceRequest, party: InvoiceTitle) -> Invoice:
         kind=wanted.kind,
         amount_fen=wanted.amount_fen,
         note=wanted.note.strip(),
+        content=wanted.content.strip(),
+        email=wanted.email,
         request_key=wanted.key,
         requested_by_id=actor.person(),
         **{name: getattr(party, name) for name in PARTY},
     )
-    log(actor, made, "requested", before=None, after={**words(made), "note": made.note})
+    log(actor, made, "requested", before=None, after={**audit_values(made), "note": made.note, "content": made.content})
     notify_platform(
         permission=Permission.PLATFORM_INVOICES_MANAGE,
         kind="invoice.requested",
-        data={**words(made), "person": actor.label},
+        data={**audit_values(made), "person": actor.label},
         dedup=f"invoice:{made.pk}",
     )
     return made

@@ -21,8 +21,8 @@ PAID_OUT = Q(debit__kind=AccountKind.CASH, credit__kind__in=OUTSIDE)
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
-    """Fen: paid in less given back; spoken for by requests and invoices; of that, issued."""
+class Headroom:
+    """Fen: paid in less refunds; claimed by requests and invoices; of that, issued."""
 
     paid_fen: int
     claimed_fen: int
@@ -35,7 +35,7 @@ class Room:
 
     @property
     def excess_fen(self) -> int:
-        """What is spoken for above what was paid, because money was given back afterwards."""
+        """What is claimed beyond what was paid, because money was refunded afterwards."""
         return max(0, self.claimed_fen - self.paid_fen)
 
 
@@ -46,28 +46,28 @@ class Excess:
     excess_fen: int
 
 
-def room(actor: Actor, *, organisation_id: UUID | None = None) -> Room:
+def invoicing_headroom(actor: Actor, *, organisation_id: UUID | None = None) -> Headroom:
     """The actor's own organisation's; finance staff of the platform name one."""
     if actor.platform:
         actor.require(Permission.PLATFORM_FINANCE_VIEW)
-        return room_of(organisation_id or actor.organisation())
+        return headroom_of(organisation_id or actor.organisation())
     actor.require(Permission.BILLING_VIEW)
-    return room_of(actor.organisation())
+    return headroom_of(actor.organisation())
 
 
-def room_of(organisation_id: UUID) -> Room:
-    """To decide by it, hold the wallet's lock. The caller has checked that the actor may see it."""
+def headroom_of(organisation_id: UUID) -> Headroom:
+    """Hold the wallet's lock to decide by it. The caller has checked that the actor may see it."""
     moved = Transfer.objects.filter(organisation_id=organisation_id).aggregate(
         paid=Sum("amount_fen", filter=PAID_IN), back=Sum("amount_fen", filter=PAID_OUT)
     )
     claimed = Invoice.objects.filter(organisation_id=organisation_id, state__in=CLAIMING).aggregate(
         fen=Sum("amount_fen"), issued=Sum("amount_fen", filter=Q(state=InvoiceState.ISSUED))
     )
-    return Room((moved["paid"] or 0) - (moved["back"] or 0), claimed["fen"] or 0, claimed["issued"] or 0)
+    return Headroom((moved["paid"] or 0) - (moved["back"] or 0), claimed["fen"] or 0, claimed["issued"] or 0)
 
 
 def excesses(actor: Actor) -> list[Excess]:
-    """Organisations that were given money back after it was invoiced: their invoices have to be taken back in part."""
+    """Organisations that got money back after it was invoiced: part of their invoices must be cancelled."""
     actor.require(Permission.PLATFORM_FINANCE_VIEW)
     rows = Invoice.objects.filter(state__in=CLAIMING).order_by().values("organisation_id", "organisation__name")
     claimed = {row["organisation_id"]: row for row in rows.annotate(fen=Sum("amount_fen"))}
@@ -89,7 +89,7 @@ def _paid(organisation_ids: Iterable[UUID]) -> dict[UUID, int]:
 
 
 def titles(actor: Actor) -> QuerySet[InvoiceTitle]:
-    """The organisation's own, without those that were put away."""
+    """The organisation's titles without archived ones."""
     actor.require(Permission.BILLING_VIEW)
     rows: QuerySet[InvoiceTitle] = InvoiceTitle.objects.filter(
         organisation_id=actor.organisation(), removed_at__isnull=True

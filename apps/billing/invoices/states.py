@@ -24,7 +24,7 @@ FROM: Mapping[InvoiceState, tuple[InvoiceState, ...]] = {
 
 
 def locked(invoice_id: UUID, to: InvoiceState) -> Invoice:
-    """The invoice, locked until the transaction ends. `NotFound` outside the scope, `Conflict` where no way leads."""
+    """The invoice, locked until the transaction ends. `NotFound` outside the scope, `Conflict` for an illegal step."""
     rows = Invoice.objects.select_for_update(of=("self",)).select_related("organisation")
     found: Invoice | None = rows.filter(pk=invoice_id).first()
     if found is None:
@@ -35,7 +35,7 @@ def locked(invoice_id: UUID, to: InvoiceState) -> Invoice:
 
 
 def move(actor: Actor, found: Invoice, to: InvoiceState, columns: Mapping[str, object]) -> None:
-    """Write the new state with the columns that belong to it; log it, and tell who asked unless they did it."""
+    """Write the new state with the columns that belong to it; log it, and notify the requester unless it was they."""
     before = found.state
     found.state = to
     for name, value in columns.items():
@@ -49,12 +49,12 @@ def move(actor: Actor, found: Invoice, to: InvoiceState, columns: Mapping[str, o
             organisation_id=found.organisation_id,
             user_id=found.requested_by_id,
             kind=f"invoice.{to.value}",
-            data={**words(found), "reason": found.void_reason or found.answer, "number": found.number},
+            data={**audit_values(found), "reason": found.void_reason or found.answer, "number": found.number},
             dedup=f"invoice:{found.pk}:{to}",
         )
 
 
-def words(found: Invoice) -> dict[str, object]:
+def audit_values(found: Invoice) -> dict[str, object]:
     """What notices and the log say about an invoice."""
     return {
         "invoice": str(found.pk),

@@ -22,8 +22,8 @@ class InvoiceTable(Table):
     )
     created_at = tables.TemplateColumn(
         "{% load pl %}{% when record.created_at %}",
-        verbose_name=_("Asked for"),
-        attrs=column("pl-nowrap", fold=_("Asked for"), numeric=True),
+        verbose_name=_("Requested at"),
+        attrs=column("pl-nowrap", fold=_("Requested at"), numeric=True),
     )
     amount_fen = tables.TemplateColumn(
         '{% load pl %}<span class="pl-strong">{{ record.amount_fen|amount }}</span>',

@@ -10,7 +10,7 @@ WEIGHTS = tuple(pow(3, place, MODULUS) for place in range(17))
 SHAPE = re.compile(rf"[{ALPHABET}]{{2}}[0-9]{{6}}[{ALPHABET}]{{10}}")
 
 
-def tidy(text: str) -> str:
+def normalize_credit_code(text: str) -> str:
     """As it is printed: capitals, without the spaces and hyphens that people type between groups."""
     return re.sub(r"[\s-]", "", text).upper()
 
@@ -22,5 +22,5 @@ def check_character(first: str) -> str:
 
 
 def is_credit_code(text: str) -> bool:
-    """Whether `text`, as `tidy` returns it, is a code whose check character is right."""
+    """Whether `text`, as `normalize_credit_code` returns it, is a code with the right check character."""
     return SHAPE.fullmatch(text) is not None and check_character(text[:17]) == text[17]

@@ -33,7 +33,7 @@ def new(request: ActorRequest) -> HttpResponse:
         except DomainError as error:
             show_error(form, error)
         else:
-            messages.success(request, _("The title was kept."))
+            messages.success(request, _("The title was saved."))
             return _next(request, made.pk)
     context = {"form": form, "then": request.GET.get("then", "")}
     return render(request, PAGE, context, status=REFUSED if request.method == "POST" else 200)
@@ -68,5 +68,5 @@ def edit(request: ActorRequest, title_id: UUID) -> HttpResponse:
 @require_POST
 def remove(request: ActorRequest, title_id: UUID) -> HttpResponse:
     services.remove_title(request.actor, title_id=title_id)
-    messages.success(request, _("The title was put away."))
+    messages.success(request, _("The title was deactivated."))
     return redirect("billing:invoices")

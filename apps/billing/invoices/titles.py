@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from apps.audit.services import Target, record
 from apps.billing.invoice_choices import TitleKind
 from apps.billing.invoices.selectors import title
-from apps.billing.invoices.tax_numbers import is_credit_code, tidy
+from apps.billing.invoices.tax_numbers import is_credit_code, normalize_credit_code
 from apps.billing.models import InvoiceTitle
 from apps.common.actor import Actor
 from apps.common.clock import db_now
@@ -35,7 +35,7 @@ class TitleSpec:
 
 
 def add_title(actor: Actor, *, spec: TitleSpec) -> InvoiceTitle:
-    """Keep a title. The same name and number again is the one that is there. Raises `Invalid` with the field."""
+    """Add a title. The same name and number again returns the existing one. Raises `Invalid` with the field."""
     actor.require(Permission.BILLING_TOP_UP)
     wanted = checked(spec)
     mine = InvoiceTitle.objects.filter(organisation_id=actor.organisation(), removed_at__isnull=True)
@@ -47,45 +47,45 @@ def add_title(actor: Actor, *, spec: TitleSpec) -> InvoiceTitle:
     try:
         with transaction.atomic():
             made: InvoiceTitle = InvoiceTitle.objects.create(organisation_id=actor.organisation(), **asdict(wanted))
-            _log(actor, made, "added", before={}, after=words(made))
+            _log(actor, made, "added", before={}, after=audit_values(made))
             return made
-    except IntegrityError:  # the same, pressed twice
+    except IntegrityError:  # the same title, submitted twice
         found: InvoiceTitle = mine.get(title=wanted.title, tax_number=wanted.tax_number)
         return found
 
 
 def change_title(actor: Actor, *, title_id: UUID, spec: TitleSpec) -> InvoiceTitle:
-    """Change a title; invoices that were asked for keep what they were asked for with."""
+    """Change a title; requested invoices keep the title as it was when they were requested."""
     actor.require(Permission.BILLING_TOP_UP)
     wanted = checked(spec)
     try:
         with transaction.atomic():
             found = _locked(actor, title_id)
-            before = words(found)
+            before = audit_values(found)
             for name, value in asdict(wanted).items():
                 setattr(found, name, value)
             found.save()
-            if words(found) != before:
-                _log(actor, found, "changed", before=before, after=words(found))
+            if audit_values(found) != before:
+                _log(actor, found, "changed", before=before, after=audit_values(found))
             return found
     except IntegrityError as error:
         raise Invalid.field("title", _("There is another title with this name and number.")) from error
 
 
 def remove_title(actor: Actor, *, title_id: UUID) -> None:
-    """Put a title away."""
+    """Archive a title; titles are never deleted."""
     actor.require(Permission.BILLING_TOP_UP)
     with transaction.atomic():
         found = _locked(actor, title_id)
         found.removed_at = db_now()
         found.save(update_fields=["removed_at"])
-        _log(actor, found, "removed", before=words(found), after={})
+        _log(actor, found, "removed", before=audit_values(found), after={})
 
 
 def checked(spec: TitleSpec) -> TitleSpec:
-    """The title as it is printed; raises `Invalid` with the field that is wrong."""
+    """The title normalised as it is printed; raises `Invalid` with the field that is wrong."""
     texts = {name: clean_name(str(value), name) for name, value in asdict(spec).items() if name != "title_kind"}
-    cleaned = TitleSpec(TitleKind(spec.title_kind), **{**texts, "tax_number": tidy(spec.tax_number)})
+    cleaned = TitleSpec(TitleKind(spec.title_kind), **{**texts, "tax_number": normalize_credit_code(spec.tax_number)})
     if not 2 <= len(cleaned.title) <= 100:
         raise Invalid.field("title", _("Give the name as it is registered, 2 to 100 characters."))
     if cleaned.title_kind is TitleKind.COMPANY and not is_credit_code(cleaned.tax_number):
@@ -101,8 +101,8 @@ def checked(spec: TitleSpec) -> TitleSpec:
     return cleaned
 
 
-def words(found: InvoiceTitle) -> dict[str, object]:
-    """What the log keeps of a title."""
+def audit_values(found: InvoiceTitle) -> dict[str, object]:
+    """What the audit log keeps of a title."""
     names = ("title_kind", "title", "tax_number", "address", "phone", "bank", "bank_account")
     return {name: getattr(found, name) for name in names if getattr(found, name)}
 
@@ -112,7 +112,7 @@ def _locked(actor: Actor, title_id: UUID) -> InvoiceTitle:
     rows = InvoiceTitle.objects.select_for_update().filter(pk=title_id, removed_at__isnull=True)
     found: InvoiceTitle | None = rows.first()
     if found is None:
-        raise Conflict(_("This title has been put away."))
+        raise Conflict(_("This title is no longer in use."))
     return found
 
 

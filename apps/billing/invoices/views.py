@@ -7,6 +7,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from apps.billing.invoice_choices import InvoiceState
@@ -14,7 +15,7 @@ from apps.billing.invoices import requesting as services
 from apps.billing.invoices import selectors as reads
 from apps.billing.invoices.downloads import download
 from apps.billing.invoices.forms import InvoiceForm
-from apps.billing.invoices.selectors import Room
+from apps.billing.invoices.selectors import Headroom
 from apps.billing.invoices.tables import InvoiceTable, TitleTable
 from apps.common.access import in_organisation, requires
 from apps.common.errors import DomainError
@@ -34,7 +35,7 @@ PER_PAGE = 20
 def invoices(request: ActorRequest) -> HttpResponse:
     table = InvoiceTable(reads.invoices(request.actor), request=request)
     paged(request, table, per_page=PER_PAGE)
-    found = reads.room(request.actor)
+    found = reads.invoicing_headroom(request.actor)
     context = {
         "table": table,
         "titles": TitleTable(reads.titles(request.actor), orderable=False),
@@ -45,11 +46,11 @@ def invoices(request: ActorRequest) -> HttpResponse:
     return render(request, "billing/invoices/list.html", context)
 
 
-def strip(found: Room) -> list[dict[str, Any]]:
+def strip(found: Headroom) -> list[dict[str, Any]]:
     """What was paid, what is spoken for, what is left."""
     return [
         {"label": _("Paid"), "value": yuan(found.paid_fen), "sub": _("Top-ups less what was given back")},
-        {"label": _("Issued"), "value": yuan(found.issued_fen)},
+        {"label": pgettext("invoice", "Issued"), "value": yuan(found.issued_fen)},
         {"label": _("Asked for, not issued yet"), "value": yuan(found.claimed_fen - found.issued_fen)},
         {
             "label": _("May be invoiced"),
@@ -73,7 +74,7 @@ def new(request: ActorRequest) -> HttpResponse:
         else:
             messages.success(request, _("The invoice was asked for. You are told what becomes of it."))
             return redirect("billing:invoice", made.pk)
-    context = {"form": form, "room": reads.room(request.actor), "has_titles": titles.exists()}
+    context = {"form": form, "room": reads.invoicing_headroom(request.actor), "has_titles": titles.exists()}
     return render(request, "billing/invoices/new.html", context, status=REFUSED if request.method == "POST" else 200)
 
 

@@ -19,14 +19,14 @@ CHECKS: Mapping[str, Callable[[], Sequence[Any]]] = {
     "days of sessions": session_drift,
     "sums of days": day_drift,
 }
-# What the log names of each list; the rest is there to be asked for.
+# How many entries of each list the log names; the rest can be queried.
 _NAMED = 20
 
 
 def check_books(actor: Actor) -> dict[str, int]:
-    """How many things are wrong, by check; nothing where the books are right. Staff is told once a day.
+    """Number of errors by check, empty if the books are right. Notifies staff once a day.
 
-    Reads every charge: for the night. Each check is one statement and so of one moment, while others go on writing.
+    Reads every charge, so run it at night. Each check is one statement and sees one moment, while others go on writing.
     """
     actor.require(Permission.PLATFORM_FINANCE_VIEW)
     wrong: dict[str, int] = {}

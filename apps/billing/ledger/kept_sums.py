@@ -1,4 +1,4 @@
-"""Whether the kept sums are what the charges add up to. Both lists must be empty, always."""
+"""Check that the kept sums equal the sums of the charges. Both lists must always be empty."""
 
 from typing import Any
 
@@ -38,12 +38,12 @@ ORDER BY organisation_id, billed, day
 
 
 def session_drift() -> list[tuple[Any, ...]]:
-    """(session, day) of sums that are not what they should be."""
+    """(session, day) of every wrong sum."""
     return _rows(_SESSIONS)
 
 
 def day_drift() -> list[tuple[Any, ...]]:
-    """(organisation, billing month, day) with sums that are not what they should be."""
+    """(organisation, billing month, day) of every wrong sum."""
     return _rows(_DAYS, settings.BILLING_TIME_ZONE)
 
 

@@ -1,4 +1,4 @@
-"""The books checked against themselves. All lists must be empty, always."""
+"""Check the books against themselves. All lists must always be empty."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +12,7 @@ from apps.billing.models import Account, Charge, Hold, RatingRun, Transfer, Vouc
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """An account whose stored sums are not what its transfers and holds add up to (fen)."""
+    """An account whose stored sums differ from those of its transfers and holds (fen)."""
 
     account_id: int
     balance_fen: int

@@ -25,7 +25,7 @@ COLUMNS = tuple(field.attname for field in Transfer._meta.concrete_fields)
 
 @dataclass(frozen=True, slots=True)
 class Posting:
-    """One movement to be: `amount_fen` leaves `debit` and reaches `credit`. `idem` is its business key."""
+    """One movement to write: `amount_fen` leaves `debit` and reaches `credit`. `idem` is its business key."""
 
     debit: Account
     credit: Account
@@ -72,7 +72,7 @@ def clearing_and_wallet(clearing: AccountKind, organisation_id: UUID) -> tuple[A
 
 
 def lock_wallet(organisation_id: UUID) -> Account:
-    """The wallet, locked until the transaction ends: whoever decides about its money waits here for the others."""
+    """The wallet, locked until the transaction ends. Every decision about its money takes this lock."""
     rows = Account.objects.select_for_update(no_key=True).filter(organisation=organisation_id, kind=AccountKind.CASH)
     locked: Account | None = rows.first()
     if locked is None:
@@ -82,17 +82,17 @@ def lock_wallet(organisation_id: UUID) -> Account:
 
 
 def post(actor: Actor, *, posting: Posting, refusal_ends_all: bool = False) -> Transfer:
-    """Write the transfer once: a repeated key returns the row that is there, with other content it is a Conflict.
+    """Write the transfer once. A repeated key returns the existing row, or raises Conflict if the content differs.
 
-    Raises Invalid for an amount that is not positive and InsufficientFunds where a wallet does not cover a
-    decision (usage is not one: see sql/transfer_apply.sql). After a refusal the caller's transaction can go on,
-    unless `refusal_ends_all`, which spares two ways to the server.
+    Raises Invalid for an amount that is not positive and InsufficientFunds where a wallet does not cover a decision
+    (usage is not one: see sql/transfer_apply.sql). After a refusal the caller's transaction can go on, unless
+    `refusal_ends_all`, which saves two round trips to the server.
     """
     return post_once(actor, posting, refusal_ends_all=refusal_ends_all)[0]
 
 
 def post_once(actor: Actor, posting: Posting, *, refusal_ends_all: bool = False) -> tuple[Transfer, bool]:
-    """As `post`; True with a transfer that this call has written."""
+    """Like `post`; also returns True if this call has written the transfer."""
     if posting.amount_fen <= 0:
         raise Invalid.field("amount", _("The amount must be more than zero."))
     try:
@@ -102,13 +102,13 @@ def post_once(actor: Actor, posting: Posting, *, refusal_ends_all: bool = False)
             with transaction.atomic():
                 written = _write(actor, posting)
     except IntegrityError as error:
-        if violated(error) == WALLET_COVERS_DECISIONS:
+        if violated_constraint(error) == WALLET_COVERS_DECISIONS:
             raise InsufficientFunds(_("The available balance does not cover this.")) from error
         raise
-    return (_known(posting), False) if written is None else (written, True)
+    return (_transfer_with_key(posting), False) if written is None else (written, True)
 
 
-def violated(error: IntegrityError) -> str | None:
+def violated_constraint(error: IntegrityError) -> str | None:
     """The name of the constraint that refused, as Postgres reports it."""
     name: str | None = getattr(getattr(error.__cause__, "diag", None), "constraint_name", None)
     return name
@@ -121,7 +121,7 @@ def _find(organisation_id: UUID | None, kind: AccountKind) -> Account | None:
 
 
 def _write(actor: Actor, posting: Posting) -> Transfer | None:
-    """None where the key is taken. The trigger (sql/transfer_apply.sql) checks whose it is."""
+    """None if the key is taken. The trigger (sql/transfer_apply.sql) checks whose it is."""
     values = (
         posting.debit.organisation_id or posting.credit.organisation_id,
         posting.debit.pk,
@@ -145,8 +145,8 @@ def _write(actor: Actor, posting: Posting) -> Transfer | None:
     return written
 
 
-def _known(posting: Posting) -> Transfer:
-    """The transfer that has the key, where it is the same movement. NotFound outside the active scope."""
+def _transfer_with_key(posting: Posting) -> Transfer:
+    """The transfer that has the key; Conflict if it is another movement, NotFound outside the active scope."""
     known: Transfer | None = Transfer.objects.filter(idem=posting.idem).first()
     if known is None:
         raise NotFound

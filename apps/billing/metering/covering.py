@@ -1,4 +1,4 @@
-"""What prepaid orders cover: read once for an organisation and some span of time, decided by `covering`."""
+"""Read what prepaid orders cover, once for an organisation and a span of time; `covering` decides."""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
@@ -10,14 +10,14 @@ from apps.billing import policy
 from apps.billing.choices import HoldReason
 from apps.billing.covering import NOTHING, Cover, Covering, Occupant
 from apps.billing.models import Hold, MeterSession, PrepaidOrder, PrepaidSeat, PrepaidStop
-from apps.common.clock import db_now
+from apps.common.clock import db_now, once_a_moment
 
 
 def covering_of(organisation_id: UUID, *, since: datetime) -> Covering:
     """The orders that cover any time from `since` on and every session that may take their places.
 
-    One query for the many organisations without such an order. A session opened before `since` counts unless it was
-    closed by then.
+    Organisations without such an order, which are most, cost one query. A session opened before `since` counts unless
+    it was closed by then.
     """
     orders = PrepaidOrder.objects.filter(organisation_id=organisation_id, covers_until__gt=since).order_by()
     columns = orders.values_list("package_id", "starts_at", "covers_until", "quantity")
@@ -47,7 +47,7 @@ def pieces(
     return covering.pieces(occupant(session), start, end)
 
 
-def running(organisation_id: UUID, package_id: int) -> QuerySet[MeterSession]:
+def open_sessions(organisation_id: UUID, package_id: int) -> QuerySet[MeterSession]:
     """Sessions on a package that are open now."""
     rows: QuerySet[MeterSession] = MeterSession.objects.filter(
         organisation_id=organisation_id, closed_at__isnull=True, price_version__package_id=package_id
@@ -55,6 +55,7 @@ def running(organisation_id: UUID, package_id: int) -> QuerySet[MeterSession]:
     return rows.select_related("price_version")
 
 
+@once_a_moment
 def organisations_with_covers(*, since: datetime | None = None) -> set[UUID]:
     """Those with a prepaid order in force now, or that has covered any time since then."""
     now = db_now()
@@ -71,7 +72,7 @@ def covered_now(organisation_id: UUID) -> dict[UUID, int]:
 
 
 def free_places(organisation_id: UUID, package_id: int) -> int:
-    """Replicas that could start now and be covered: places less what runs and what has been promised one."""
+    """Replicas that could start now and be covered: all places minus those taken by running work or promised."""
     now = db_now()
     orders = PrepaidOrder.objects.filter(
         organisation_id=organisation_id, package_id=package_id, starts_at__lte=now, covers_until__gt=now
@@ -79,7 +80,7 @@ def free_places(organisation_id: UUID, package_id: int) -> int:
     places = orders.aggregate(sum=Sum("quantity"))["sum"] or 0
     if not places:
         return 0
-    open_now = running(organisation_id, package_id)
+    open_now = open_sessions(organisation_id, package_id)
     taken = open_now.aggregate(sum=Sum("replicas"))["sum"] or 0
     promised = _promised(organisation_id, package_id).exclude(workload_id__in=open_now.values("workload_id"))
     return max(0, places - taken - (promised.aggregate(sum=Sum("replicas"))["sum"] or 0))
@@ -98,7 +99,7 @@ def prepaid_until(organisation_id: UUID, package_id: int, replicas: int) -> date
 
 
 def covered_workloads(organisation_ids: Iterable[UUID]) -> set[UUID]:
-    """Of these organisations, workloads that a prepaid order covers entirely now or has promised a place."""
+    """Workloads of these organisations that a prepaid order covers entirely now or has promised a place."""
     found: set[UUID] = set()
     for organisation_id in organisations_with_covers() & set(organisation_ids):
         covered = covered_now(organisation_id)
@@ -110,7 +111,7 @@ def covered_workloads(organisation_ids: Iterable[UUID]) -> set[UUID]:
 
 
 def prepaid_stops() -> set[UUID]:
-    """Workloads to be saved and stopped because their prepaid time ended, unless something covers them anew."""
+    """Workloads to save and stop because their prepaid time ended and nothing else covers them."""
     lately = PrepaidStop.objects.filter(at__gt=db_now() - timedelta(days=1))
     due = dict(lately.values_list("workload_id", "organisation_id"))
     return set(due) - covered_workloads(due.values())
@@ -122,7 +123,7 @@ def _waiting(organisation_id: UUID) -> set[UUID]:
     orders = PrepaidOrder.objects.filter(organisation_id=organisation_id, starts_at__lte=now, covers_until__gt=now)
     found: set[UUID] = set()
     for package_id in set(orders.values_list("package_id", flat=True)):
-        open_now = running(organisation_id, package_id).values("workload_id")
+        open_now = open_sessions(organisation_id, package_id).values("workload_id")
         rows = _promised(organisation_id, package_id).exclude(workload_id__in=open_now)
         found |= set(rows.values_list("workload_id", flat=True))
     return found

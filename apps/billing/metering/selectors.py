@@ -6,12 +6,14 @@ from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
 
-from django.db.models import DecimalField, F, Sum, Value
+from django.db.models import DecimalField, F, Q, QuerySet, Sum, Value
 
 from apps.billing.arithmetic import exact_fen, net_rate
+from apps.billing.choices import Resource
 from apps.billing.covering import NOTHING, Covering
 from apps.billing.metering.covering import covered_now, covering_of, organisations_with_covers, pieces
 from apps.billing.models import MeterSession
+from apps.common.clock import once_a_moment
 
 _RATE = Sum(
     F("price_version__rate_fen_per_hour") * F("replicas") * (Value(Decimal(1)) - F("discount_off")),
@@ -28,10 +30,20 @@ def burn_by_organisation() -> dict[UUID, Decimal]:
     return burns
 
 
+@once_a_moment
 def burn_fen_per_hour(organisation_id: UUID) -> Decimal:
     rows = MeterSession.objects.filter(organisation_id=organisation_id, closed_at__isnull=True, settled=False)
     burn: Decimal = rows.aggregate(burn=_RATE)["burn"] or Decimal(0)
     return burn - _covered_rate(organisation_id) if burn else burn
+
+
+@once_a_moment
+def storage_fen_per_hour(organisation_id: UUID) -> Decimal:
+    """The part of `burn_fen_per_hour` that stored data costs."""
+    rows = MeterSession.objects.filter(
+        organisation_id=organisation_id, resource=Resource.STORAGE, closed_at__isnull=True, settled=False
+    )
+    return rows.aggregate(burn=_RATE)["burn"] or Decimal(0)
 
 
 def _covered_rate(organisation_id: UUID) -> Decimal:
@@ -44,10 +56,21 @@ def _covered_rate(organisation_id: UUID) -> Decimal:
     return sum(rates, Decimal(0))
 
 
+def rates_of(organisation_id: UUID, sessions: Iterable[MeterSession]) -> dict[UUID, Decimal]:
+    """By session of the organisation that is open, fen per hour at its net price without covered replicas."""
+    covered = covered_now(organisation_id)
+    return {
+        each.pk: net_rate(each.price_version.rate_fen_per_hour, each.discount_off)
+        * (each.replicas - covered.get(each.pk, 0))
+        for each in sessions
+        if each.closed_at is None
+    }
+
+
 def fen_between(session: MeterSession, start: datetime, end: datetime, *, covered: int = 0) -> Decimal:
     """The exact price of [start, end) of a session, its discount taken off; `covered` replicas cost nothing.
 
-    A difference of prices since the opening, so that pieces with the same cover add up however they are cut.
+    It is a difference of prices since the opening, so that pieces with the same cover add up however they are cut.
     """
     return _fen_until(session, end, covered) - _fen_until(session, start, covered)
 
@@ -58,9 +81,9 @@ def _fen_until(session: MeterSession, at: datetime, covered: int) -> Decimal:
 
 
 def unrated_of(sessions: Iterable[MeterSession]) -> dict[UUID, Decimal]:
-    """By session, the exact price of what is proven and not rated; below zero where an end became known late.
+    """By session, the exact price of what is proven and not rated; below zero if an end became known late.
 
-    As the next rating will find it: what prepaid orders cover costs nothing.
+    Computed as the next rating will do it: time that prepaid orders cover costs nothing.
     """
     found: dict[UUID, list[MeterSession]] = defaultdict(list)
     for session in sessions:
@@ -80,7 +103,13 @@ def _unrated(session: MeterSession, covering: Covering) -> Decimal:
     return fen if session.proven_until >= session.rated_until else -fen
 
 
-def unrated_fen(workload_id: UUID) -> Decimal:
-    """The exact price of what a workload has used and no rating has charged; never below zero."""
-    rows = MeterSession.objects.filter(workload_id=workload_id, settled=False).select_related("price_version")
+def sessions_of(capped_id: UUID) -> QuerySet[MeterSession]:
+    """Of a workload, or of all replicas of a set: what one cap may be on. With their price versions."""
+    rows: QuerySet[MeterSession] = MeterSession.objects.filter(Q(workload_id=capped_id) | Q(set_id=capped_id))
+    return rows.select_related("price_version")
+
+
+def unrated_fen(capped_id: UUID) -> Decimal:
+    """The exact price of what a workload, or a set, has used and no rating has charged; never below zero."""
+    rows = sessions_of(capped_id).filter(settled=False)
     return max(sum(unrated_of(rows).values(), Decimal(0)), Decimal(0))

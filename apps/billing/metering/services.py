@@ -1,7 +1,7 @@
 """The meter: opened, carried on and closed by the kernel, in the transaction of the status itself.
 
-There is no actor: these are the platform's own observations, nobody's act. Each call writes by one conditional
-statement and locks nothing but its session.
+There is no actor: these are the platform's own observations. Each call is one conditional statement and locks only its
+session.
 """
 
 from collections.abc import Sequence
@@ -27,6 +27,7 @@ def open_meter(
     price_version_id: int,
     at: datetime,
     replicas: int = 1,
+    set_id: UUID | None = None,
     resource: Resource = Resource.COMPUTE,
     tags: Sequence[str] = (),
 ) -> None:
@@ -43,6 +44,7 @@ def open_meter(
         label=label[:200],
         price_version_id=price_version_id,
         replicas=replicas,
+        set_id=set_id,
         resource=resource,
         discount=own.discount,
         discount_off=own.off,
@@ -56,7 +58,7 @@ def open_meter(
 
 
 def extend_meter(*, session_id: UUID, proven_until: datetime) -> None:
-    """It was seen running at `proven_until`. Older proofs, and proofs after the close, change nothing."""
+    """Record that it was seen running at `proven_until`. Older proofs, and proofs after the close, change nothing."""
     MeterSession.objects.filter(pk=session_id, closed_at__isnull=True, proven_until__lt=proven_until).update(
         proven_until=proven_until
     )
@@ -65,7 +67,7 @@ def extend_meter(*, session_id: UUID, proven_until: datetime) -> None:
 def close_meter(*, session_id: UUID, at: datetime) -> None:
     """End the session at `at`, or at its opening when that is later. Repeated: the first close stands.
 
-    An end before the last proof takes the time between back; where that had been rated, the next rating credits it.
+    An end before the last proof gives the time in between back; if it was already rated, the next rating credits it.
     """
     end = Greatest(Value(at), F("opened_at"))
     MeterSession.objects.filter(pk=session_id, closed_at__isnull=True).update(

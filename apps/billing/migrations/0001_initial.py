@@ -722,7 +722,7 @@ class Migration(migrations.Migration):
             name='BillDay',
             fields=[
                 ('day', models.DateField(primary_key=True, serialize=False)),
-                ('state', models.CharField(choices=[('waiting', 'Waiting for the bill'), ('agrees', 'Agrees'), ('differs', 'Does not agree'), ('empty', 'No payments')], default='waiting', max_length=8)),
+                ('state', models.CharField(choices=[('waiting', 'Waiting for the bill'), ('agrees', 'Matches'), ('differs', 'Does not match'), ('empty', 'No payments')], default='waiting', max_length=8)),
                 ('bill', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='billing.alipaybill')),
                 ('tries', models.PositiveSmallIntegerField(default=0)),
                 ('next_try_at', models.DateTimeField(null=True)),
@@ -753,7 +753,7 @@ class Migration(migrations.Migration):
                 ('fee_fen', models.BigIntegerField(default=0)),
                 ('fee', models.OneToOneField(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='billing.transfer')),
                 ('paid_at', models.DateTimeField(null=True)),
-                ('outcome', models.CharField(choices=[('matched', 'Matched'), ('ours_only', 'Ours only'), ('theirs_only', "Alipay's only"), ('differs', 'Amount differs')], max_length=12)),
+                ('outcome', models.CharField(choices=[('matched', 'Matched'), ('ours_only', 'Only in our books'), ('theirs_only', "Only at Alipay"), ('differs', 'Amount differs')], max_length=12)),
                 ('note', models.CharField(blank=True, max_length=300, verbose_name='note')),
                 ('closed_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('closed_at', models.DateTimeField(null=True)),

@@ -12,8 +12,9 @@ from apps.tenants.models import Organisation
 class ArrearsState(TenantModel):
     """Written by `states` alone. `changes` counts transitions and is the fence of the conditional UPDATE.
 
-    `threshold_fen` is the funds below which "low" was declared: only funds above it end that state, so that work
-    which starts and ends does not make it flap.
+    `threshold_fen` is the funds below which "low" was declared: funds above it end that state at once. `calm_since`:
+    since when a low organisation has been short no more, because less burns; it ends "low" once it has lasted, so that
+    work which starts and ends does not make it flap.
 
     `grace_minutes` and `retention_days` are the organisation's own terms, None: those of the platform. While a release
     is announced, `release_at` is its moment and `told_days` the last announcement made (7, 3 or 1 days before).
@@ -24,6 +25,7 @@ class ArrearsState(TenantModel):
     since = models.DateTimeField(db_default=Now())
     changes = models.PositiveIntegerField(default=0)
     threshold_fen = models.BigIntegerField(default=0)
+    calm_since = models.DateTimeField(null=True)
     grace_minutes = models.PositiveIntegerField(null=True)
     retention_days = models.PositiveIntegerField(null=True)
     release_at = models.DateTimeField(null=True)

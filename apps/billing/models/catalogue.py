@@ -73,6 +73,11 @@ class Package(models.Model):
         in_force: list[PriceVersion] = getattr(self, self.PRICES_IN_FORCE)
         return in_force[0] if in_force else None
 
+    @property
+    def price_if_read(self) -> "PriceVersion | None":
+        """The same; None also where the package was read without it."""
+        return self.price if hasattr(self, self.PRICES_IN_FORCE) else None
+
     def name(self, language: str) -> str:
         return self.name_zh if language.startswith("zh") else self.name_en
 

@@ -3,7 +3,7 @@
 import uuid
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
@@ -64,6 +64,13 @@ class Invoice(Party):
     kind = models.CharField(_("kind"), max_length=8, choices=InvoiceKind)
     amount_fen = models.BigIntegerField()
     note = models.CharField(_("note"), max_length=300, blank=True)
+    # What it is for, as it is printed, and where its file goes; empty: whatever finance staff decide.
+    content = models.CharField(_("content"), max_length=100, blank=True, db_default="", default="")
+    email = models.EmailField(_("receiver's e-mail"), blank=True, db_default="", default="")
+    # Of what was issued: the rate in per cent, and what of the amount is net and what is tax.
+    tax_percent = models.DecimalField(max_digits=5, decimal_places=2, null=True)
+    net_fen = models.BigIntegerField(null=True)
+    tax_fen = models.BigIntegerField(null=True)
     request_key = models.CharField(max_length=80)
     state = models.CharField(max_length=10, choices=InvoiceState, default=InvoiceState.REQUESTED)
     requested_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
@@ -89,6 +96,18 @@ class Invoice(Party):
         constraints = [
             models.CheckConstraint(condition=Q(amount_fen__gt=0), name="invoice_positive"),
             models.CheckConstraint(condition=Q(state__in=list(InvoiceState)), name="invoice_state_known"),
+            models.CheckConstraint(
+                condition=Q(tax_percent__isnull=True, net_fen__isnull=True, tax_fen__isnull=True)
+                | Q(
+                    tax_percent__gte=0,
+                    tax_percent__lte=100,
+                    net_fen__gte=0,
+                    tax_fen__gte=0,
+                    amount_fen=F("net_fen") + F("tax_fen"),
+                    state__in=INVOICED_STATES,
+                ),
+                name="invoice_amount_is_net_and_tax",
+            ),
             models.UniqueConstraint(fields=["organisation", "request_key"], name="invoice_request_once"),
             models.UniqueConstraint(fields=["number"], condition=~Q(number=""), name="invoice_number_once"),
             models.CheckConstraint(

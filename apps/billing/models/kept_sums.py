@@ -18,7 +18,7 @@ from apps.common.scoping import TenantModel
 from apps.tenants.models import Organisation
 
 
-def derived(to: type[models.Model], related_name: str = "+") -> Any:
+def derived_key(to: type[models.Model], related_name: str = "+") -> Any:
     """A key that the charges have, whose own constraints hold it; the primary keys and indexes below find the rows."""
     return models.ForeignKey(
         to, on_delete=models.PROTECT, related_name=related_name, db_constraint=False, db_index=False
@@ -45,10 +45,10 @@ class SessionDay(ChargeSum):
     """
 
     pk = models.CompositePrimaryKey("session_id", "day")
-    session = derived(MeterSession, related_name="days")
+    session = derived_key(MeterSession, related_name="days")
     day = models.DateField()
-    organisation = derived(Organisation)
-    price_version = derived(PriceVersion)
+    organisation = derived_key(Organisation)
+    price_version = derived_key(PriceVersion)
     start = models.DateTimeField()
     end = models.DateTimeField()
 
@@ -68,10 +68,10 @@ class DaySum(ChargeSum):
     """
 
     pk = models.CompositePrimaryKey("organisation_id", "billed", "day", "price_version_id", "discount_off", "revision")
-    organisation = derived(Organisation)
+    organisation = derived_key(Organisation)
     billed = models.CharField(max_length=7)
     day = models.DateField()
-    price_version = derived(PriceVersion)
+    price_version = derived_key(PriceVersion)
     discount_off = models.DecimalField(max_digits=OFF_PLACES + 1, decimal_places=OFF_PLACES, default=Decimal(0))
     revision = models.PositiveSmallIntegerField()
     replica_seconds = models.DecimalField(max_digits=30, decimal_places=6)

@@ -34,6 +34,7 @@ class MeterSession(TenantModel):
     organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
     user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     workload_id = models.UUIDField()
+    set_id = models.UUIDField(null=True)  # of a replica: the set that it is one of, which a cap may be on
     label = models.CharField(max_length=200)
     price_version = models.ForeignKey(PriceVersion, on_delete=models.PROTECT, related_name="+")
     resource = models.CharField(max_length=8, choices=Resource, default=Resource.COMPUTE, db_default=Resource.COMPUTE)
@@ -56,6 +57,7 @@ class MeterSession(TenantModel):
             # `proven_until` changes with each proof and stays out of every index, so that its updates are cheap.
             models.Index(fields=["organisation"], name="session_unsettled", condition=Q(settled=False)),
             models.Index(fields=["workload_id"], name="session_of_workload"),
+            models.Index(fields=["set_id"], name="session_of_set", condition=Q(set_id__isnull=False)),
             models.Index(fields=["user"], name="session_of_user"),
             # What ran beside a session, for the places of prepaid orders.
             models.Index(fields=["organisation", "closed_at"], name="session_by_end"),

@@ -7,7 +7,8 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
-from apps.billing.choices import RechargeKind, RequestState
+from apps.billing.change_choices import AloneKind
+from apps.billing.choices import NOTES, PaymentMethod, RechargeKind, RequestState
 from apps.billing.models.ledger import Transfer
 from apps.common.scoping import TenantModel
 from apps.tenants.models import Organisation, User
@@ -15,7 +16,7 @@ from apps.tenants.models import Organisation, User
 
 class RechargeRequest(TenantModel):
     """A recharge above what one person may record alone, the reversal of one that was recorded wrongly, a refund by
-    Alipay or a voucher above the same limit.
+    Alipay, a voucher or an adjustment of the bill above the same limit.
 
     Only `payments.recharge_review` changes the state. `transfer` is what the approval moved. `terms`: of a voucher, as
     `VoucherSpec` writes them; its `reference` is the key of the form that asked.
@@ -43,7 +44,7 @@ class RechargeRequest(TenantModel):
         constraints = [
             models.CheckConstraint(condition=Q(amount_fen__gt=0), name="recharge_request_positive"),
             models.CheckConstraint(
-                condition=Q(kind__in=[RechargeKind.RECHARGE, RechargeKind.VOUCHER], reverses__isnull=True)
+                condition=Q(kind__in=[RechargeKind.RECHARGE, RechargeKind.VOUCHER, *NOTES], reverses__isnull=True)
                 | Q(kind__in=[RechargeKind.REVERSAL, RechargeKind.REFUND], reverses__isnull=False),
                 name="recharge_request_reverses_one",
             ),
@@ -51,6 +52,11 @@ class RechargeRequest(TenantModel):
                 fields=["organisation", "reference"],
                 condition=Q(kind=RechargeKind.RECHARGE, state=RequestState.PENDING),
                 name="recharge_request_one_pending",
+            ),
+            models.UniqueConstraint(
+                fields=["organisation", "reference"],
+                condition=Q(kind__in=NOTES, state=RequestState.PENDING),
+                name="adjustment_request_one_pending",
             ),
             models.UniqueConstraint(
                 fields=["reverses"],
@@ -94,6 +100,40 @@ class RechargeRequest(TenantModel):
     def name(self) -> str:
         """What people call it."""
         return str(self.get_kind_display()) if self.kind == RechargeKind.VOUCHER else self.reference
+
+
+class ReceivedPayment(TenantModel):
+    """When, from whom and how the payment came that a reference names. Written by `recharges.received` alone."""
+
+    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
+    reference = models.CharField(max_length=80)
+    paid_on = models.DateField()
+    payer = models.CharField(max_length=120)
+    method = models.CharField(max_length=12, choices=PaymentMethod)
+    at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["organisation", "reference"], name="received_payment_once"),
+        ]
+
+
+class AloneAct(TenantModel):
+    """What one person granted without a second: what they grant on one day of the billing zone counts together.
+
+    Added by `payments.alone` in the transaction that grants, never changed.
+    """
+
+    user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
+    day = models.DateField()
+    kind = models.CharField(max_length=12, choices=AloneKind)
+    amount_fen = models.BigIntegerField()
+    at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        indexes = [models.Index(fields=["user", "day"], name="alone_act_of_day")]
+        constraints = [models.CheckConstraint(condition=Q(amount_fen__gt=0), name="alone_act_positive")]
 
 
 class PaymentProof(TenantModel):

@@ -15,8 +15,8 @@ from apps.tenants.models import Organisation, User
 class Statement(TenantModel):
     """One organisation and billing month (`period`, YYYY-MM in the billing zone): all that was settled in it.
 
-    total_fen = Σ amounts of the bill's lines, rounding included = Σ transfers of usage, corrections and credits
-    = cash_fen + voucher_fen. `exact_fen`: the same before rounding. The wallet went from `opening_fen` to
+    total_fen = Σ amounts of the bill's lines, rounding included = Σ transfers of usage, corrections, credits and
+    adjustments = cash_fen + voucher_fen. `exact_fen`: the same before rounding. The wallet went from `opening_fen` to
     `closing_fen`. Triggers (sql/statement_guard.sql, sql/statementline_guard.sql) know the legal changes of state, keep
     the lines of all but drafts, and let nothing change once it is issued; `digest` is the SHA-256 of its canonical
     text.

@@ -4,7 +4,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
-from apps.billing.choices import RefundStatus, TopUpStatus
+from apps.billing.choices import NoticeOutcome, RefundStatus, TopUpStatus
 from apps.billing.models.ledger import Transfer
 from apps.common.scoping import TenantModel
 from apps.tenants.models import Organisation, User
@@ -57,12 +57,35 @@ class TopUpOrder(TenantModel):
         ]
 
 
+class TopUpNotice(TenantModel):
+    """A signed notice of the gateway's about a payment. The gateway repeats one until it is taken: `heard` counts.
+
+    Written by `apps.billing.payments.alipay.heard` alone.
+    """
+
+    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
+    order = models.ForeignKey(TopUpOrder, on_delete=models.PROTECT, related_name="notices")
+    notify_id = models.CharField(max_length=128)
+    trade_status = models.CharField(max_length=32)  # as the gateway names it
+    total_fen = models.BigIntegerField()
+    refund_fen = models.BigIntegerField(null=True)  # where it is about a refund
+    outcome = models.CharField(max_length=8, choices=NoticeOutcome)
+    heard = models.PositiveIntegerField(default=1)
+    at = models.DateTimeField(db_default=Now())
+    last_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["at", "pk"]
+        constraints = [models.UniqueConstraint(fields=["order", "notify_id"], name="topup_notice_once")]
+
+
 class TopUpRefund(TenantModel):
     """A part of a payment given back: taken from the wallet first, then asked for under a fixed `out_request_no`.
 
     At Alipay a number is one payment's own: who refunds by hand there may give the same to several payments.
     """
 
+    is_new = False  # kept nowhere: whether the call that returned this object took the money
     organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
     order = models.ForeignKey(TopUpOrder, on_delete=models.PROTECT, related_name="refunds")
     out_request_no = models.CharField(max_length=64)

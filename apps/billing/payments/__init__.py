@@ -1,1 +1,1 @@
-"""Money that comes from outside: by Alipay, by bank with a second person, and whether both sides agree about it."""
+"""Money from outside: payments by Alipay, recharges that need a second person, and their reconciliation."""

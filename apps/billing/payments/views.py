@@ -17,7 +17,7 @@ from apps.billing.funds.wallets import wallet
 from apps.billing.models import TopUpOrder
 from apps.billing.payments.addresses import addresses
 from apps.billing.payments.alipay import notices, orders
-from apps.billing.payments.alipay.client import Refused, Unknown
+from apps.billing.payments.alipay.client import OutcomeUnknown, Refused
 from apps.billing.payments.alipay.settings import AlipaySettings
 from apps.billing.payments.tables import TopUpTable
 from apps.common.access import PUBLIC, in_organisation, requires
@@ -36,7 +36,7 @@ TOP_UP = in_organisation(Permission.BILLING_TOP_UP)
 PER_PAGE = 15
 USUAL_YUAN = (100, 500, 1000, 5000)
 PAGE, ORDER = "billing/topups/new.html", "billing/topups/order.html"
-# Exactly this answer ends the gateway's repeating of a notice.
+# Only exactly this answer stops the gateway from repeating a notice.
 TAKEN, NOT_TAKEN = "success", "failure"
 
 
@@ -94,7 +94,7 @@ def _order(request: ActorRequest, found: TopUpOrder) -> dict[str, Any]:
 @requires(VIEW)
 @require_GET
 def back(request: ActorRequest) -> HttpResponse:
-    """Where the payment page sends the browser. What it says is not believed: the gateway is asked."""
+    """Where the payment page sends the browser back. Its parameters are not trusted: we ask the gateway."""
     found = orders.order(request.actor, request.GET.get("out_trade_no", ""))
     if found.status == TopUpStatus.OPEN:
         _look(found)
@@ -114,7 +114,7 @@ def ask(request: ActorRequest, out_trade_no: str) -> HttpResponse:
 def _look(found: TopUpOrder) -> None:
     try:
         orders.refresh(found)
-    except (Unknown, Refused, orders.Mismatch, DomainError) as error:
+    except (OutcomeUnknown, Refused, orders.Mismatch, DomainError) as error:
         log.info("top-up %s: %s", found.out_trade_no, error)
 
 
@@ -142,10 +142,10 @@ def cancel(request: ActorRequest, out_trade_no: str) -> HttpResponse:
 @requires(PUBLIC)
 @require_POST
 def notify(request: HttpRequest) -> HttpResponse:
-    """The gateway's notices. "success" only once what follows is in the database; anything else is sent again."""
+    """The gateway's notices. "success" only once the result is in the database; otherwise it is sent again."""
     try:
         notice = notices.read(request.body, settings.get(AlipaySettings))
-        orders.told(notice)
+        orders.handle_notice(notice)
     except notices.Rejected as rejected:
         log.warning("a notice was rejected: %s", rejected.code)
         return HttpResponse(NOT_TAKEN, status=400, content_type="text/plain")

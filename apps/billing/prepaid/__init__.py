@@ -1,1 +1,1 @@
-"""Time bought ahead: orders, renewal, change, give-back, and earning it day by day."""
+"""Prepaid time: orders, renewal, change, refund, and recognising revenue day by day."""

@@ -119,7 +119,7 @@ class PrepaidOrders(ScopedView, generics.ListAPIView[PrepaidOrder]):
         given = PrepaidOrderIn(data=request.data)
         given.is_valid(raise_exception=True)
         data = given.validated_data
-        wanted = prepaid.Wanted(
+        wanted = prepaid.OrderSpec(
             package_id=data["package"],
             term=Term(data["term"]),
             key=data.get("key") or key_of(request._request),
@@ -200,8 +200,8 @@ class PrepaidGiveBack(ScopedView):
         return _shown(self, prepaid_order_id)
 
 
-def _seen(data: Mapping[str, Any]) -> prepaid.Seen:
-    return prepaid.Seen(data.get("price"), data.get("discount_off"))
+def _seen(data: Mapping[str, Any]) -> prepaid.SeenTerms:
+    return prepaid.SeenTerms(data.get("price"), data.get("discount_off"))
 
 
 def _shown(view: ScopedView, order_id: UUID, code: int = status.HTTP_200_OK) -> Response:

@@ -1,7 +1,7 @@
 """Ending prepaid time early: giving it back, or another package in its place. Both pro rata, to the microsecond.
 
-What was used by this moment is earned, rounded up to a fen; the rest goes back to the wallet. So whatever happens to
-an order, what was given back never exceeds what had been paid for the time that is left.
+What was used by this moment is earned, rounded up to a fen; the rest goes back to the wallet. So refunds of an order
+never exceed what was paid for its remaining time.
 """
 
 from datetime import datetime
@@ -18,16 +18,16 @@ from apps.billing.periods import period_start, price_of_rest, used_by
 from apps.billing.prepaid.selectors import check_size
 from apps.billing.prepaid.services import (
     UNSEEN,
-    Seen,
-    Stretch,
-    agreed,
+    PaidPeriods,
+    SeenTerms,
+    agreed_terms,
+    audit_values,
     locked,
     log,
     purchase,
     reference,
-    state_words,
 )
-from apps.billing.requests.selectors import usable
+from apps.billing.requests.selectors import usable_packages
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Invalid, NotFound
@@ -37,9 +37,9 @@ REASON_MAX = 300
 
 
 def give_back(actor: Actor, *, order_id: UUID, reason: str = "") -> PrepaidOrder:
-    """End the order now and return the unused part to the wallet. Repeated: nothing more.
+    """End the order now and return the unused part to the wallet. Repeating it changes nothing.
 
-    The buyer's organisation, or the platform's finance staff, who say why. Running work goes on by the hour.
+    For the buyer's organisation, or the platform's finance staff, who give a reason. Running work goes on by the hour.
     """
     actor.require(Permission.PLATFORM_RECHARGE if actor.platform else Permission.BILLING_PREPAY)
     reason = reason.strip()
@@ -49,20 +49,20 @@ def give_back(actor: Actor, *, order_id: UUID, reason: str = "") -> PrepaidOrder
         wallet, found = locked(order_id)
         if found.status == PrepaidStatus.REFUNDED:
             return found
-        now, before = _active(found), state_words(found)
+        now, before = _active(found), audit_values(found)
         returned = sum(_cut(actor, wallet, each, now) for each in _uncut(found))
         _end(found, PrepaidStatus.REFUNDED, now)
-        log(actor, found, "refund", before, {**state_words(found), "amount_fen": returned, "reason": reason})
+        log(actor, found, "refund", before, {**audit_values(found), "amount_fen": returned, "reason": reason})
         reassess(actor, organisation_id=found.organisation_id, now=now)
         return found
 
 
-def change(actor: Actor, *, order_id: UUID, package_id: int, quantity: int, seen: Seen = UNSEEN) -> PrepaidOrder:
-    """Put another package, or another number of replicas, in its place for the time that is left; the new order.
+def change(actor: Actor, *, order_id: UUID, package_id: int, quantity: int, seen: SeenTerms = UNSEEN) -> PrepaidOrder:
+    """Switch to another package or number of replicas for the remaining time; returns the new order.
 
     The unused part of the old one goes back and the rest of the periods is paid at the price and the discount in force
-    now, in one transaction. The calendar stays the order's own. Repeated with the same content it is the same change.
-    Raises `Conflict` in the grace (renew first), `InsufficientFunds` where the wallet does not cover the difference.
+    now, in one transaction. The calendar stays the order's own. The same call again is the same change. Raises
+    `Conflict` in the grace (renew first), `InsufficientFunds` if the wallet does not cover the difference.
     """
     actor.require(Permission.BILLING_PREPAY)
     with transaction.atomic():
@@ -75,20 +75,20 @@ def change(actor: Actor, *, order_id: UUID, package_id: int, quantity: int, seen
             raise Invalid.field("package", _("This is what the order covers already."))
         if found.ends_at <= now:
             raise Conflict(_("Its paid time has run out."), hint=_("Renew it first, or place a new order."))
-        if not usable(actor).filter(pk=package_id).exists():
+        if not usable_packages(actor).filter(pk=package_id).exists():
             raise NotFound
-        terms = agreed(found.organisation_id, package_id, Term(found.term), seen)
-        before, parts = state_words(found), _uncut(found)
+        terms = agreed_terms(found.organisation_id, package_id, Term(found.term), seen)
+        before, parts = audit_values(found), _uncut(found)
         returned = sum(_cut(actor, wallet, each, now) for each in parts)
         made = _successor(actor, found, package_id, quantity, now)
         _end(found, PrepaidStatus.CHANGED, now)
         paid = 0
         for part in (each for each in parts if each.ends_at > now):
-            stretch = Stretch(part.first_period, part.periods, max(part.starts_at, now), part.ends_at)
+            stretch = PaidPeriods(part.first_period, part.periods, max(part.starts_at, now), part.ends_at)
             listed = _rest(made, part, terms.price.price_fen * quantity * part.periods, now)
             paid += purchase(actor, wallet, made, stretch, terms, list_fen=listed).amount_fen
         after = {"package": made.package.name_en, "quantity": quantity, "returned_fen": returned, "amount_fen": paid}
-        log(actor, found, "change", before, {**state_words(found), **after})
+        log(actor, found, "change", before, {**audit_values(found), **after})
         return made
 
 
@@ -120,7 +120,7 @@ def _successor(actor: Actor, found: PrepaidOrder, package_id: int, quantity: int
 
 
 def _rest(made: PrepaidOrder, part: PrepaidPurchase, full_fen: int, now: datetime) -> int:
-    """The list price of what is left of the part's periods; the part itself may have begun in the middle of them."""
+    """The list price of the rest of the part's periods; the part itself may have begun in the middle of them."""
     term = Term(made.term)
     start = period_start(made.anchor, term, part.first_period)
     return price_of_rest(full_fen, start, part.ends_at, now)
@@ -145,7 +145,7 @@ def _uncut(found: PrepaidOrder) -> list[PrepaidPurchase]:
 
 
 def _cut(actor: Actor, wallet: Account, part: PrepaidPurchase, now: datetime) -> int:
-    """Earn what was used, give back the rest: fen that went to the wallet."""
+    """Recognise what was used and return the rest: the fen that went to the wallet."""
     used = used_by(part.amount_fen, part.starts_at, part.ends_at, now)
     rest = part.amount_fen - used
     key = f"{part.order_id}:{part.number}"

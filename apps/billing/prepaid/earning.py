@@ -1,7 +1,7 @@
-"""Earning what was paid in advance: from deferred to revenue, a service day at a time, the tail on the last.
+"""Recognise prepaid revenue: from deferred to revenue, a service day at a time, the remainder on the last.
 
 Each day is one transfer with a key of its own. A task that runs twice finds the day done, and one that did not run for
-weeks makes up for each day that it missed: what is earned at a moment does not depend on when anybody looked.
+weeks catches up on each missed day: what is earned at a moment does not depend on when the task ran.
 """
 
 from collections.abc import Callable, Iterable
@@ -22,19 +22,19 @@ Row = TypeVar("Row")
 
 
 def recognise_due(actor: Actor, *, now: datetime | None = None) -> int:
-    """Earn every service day that is over; the number of purchases with any. The actor is the platform itself."""
+    """Recognise every service day that is over; returns the number of purchases with any. The actor is the platform."""
     now = now or db_now()
     due = PrepaidPurchase.objects.filter(next_recognition_at__lte=now).order_by("next_recognition_at", "pk")
-    return each_alone(due.values_list("pk", flat=True), lambda pk: _recognise(actor, pk, now))
+    return for_each_isolated(due.values_list("pk", flat=True), lambda pk: _recognise(actor, pk, now))
 
 
-def each_alone(rows: Iterable[Row], do: Callable[[Row], bool]) -> int:
-    """How many did something. One's failure does not keep the others waiting; all are raised together at the end."""
+def for_each_isolated(rows: Iterable[Row], do: Callable[[Row], bool]) -> int:
+    """Run `do` for each row; returns how many did something. Failures stop nobody and are raised together."""
     done, failures = 0, []
     for row in list(rows):
         try:
             done += do(row)
-        except Exception as error:  # one organisation's trouble is not the others'
+        except Exception as error:  # an error in one organisation must not stop the others
             failures.append(error)
     if failures:
         raise ExceptionGroup(f"{len(failures)} prepaid orders could not be looked after", failures)

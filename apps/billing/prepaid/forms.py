@@ -1,4 +1,4 @@
-"""What a person asks for of prepaid time."""
+"""Forms of prepaid time."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from apps.billing.choices import PrepaidEnd, PrepaidStatus, Term
 from apps.billing.formula import per_cent
 from apps.billing.models import TermPrice
 from apps.billing.prepaid.selectors import MOST_REPLICAS
-from apps.billing.prepaid.services import KEY_MAX, Seen
+from apps.billing.prepaid.services import KEY_MAX, SeenTerms
 from apps.billing.prices.own import OwnPrices
 from apps.common.money import yuan
 
@@ -47,15 +47,15 @@ class SeenForm(forms.Form):
     off = forms.DecimalField(widget=forms.HiddenInput, required=False, max_digits=5, decimal_places=4)
 
     def show_again(self, **seen: Any) -> None:
-        """A page that was refused shows the terms of now beside what was typed: sent again, they are what was seen."""
+        """Show the present terms in a form that was refused: when it is sent again, they are what was seen."""
         data: Any = self.data.copy()  # type: ignore[attr-defined]  # always a QueryDict here
         for name, value in seen.items():
             data[name] = str(value)
         self.data = data
 
-    def seen(self, price_id: int) -> Seen:
+    def seen(self, price_id: int) -> SeenTerms:
         """Of a form that is valid."""
-        return Seen(price_id, self.cleaned_data["off"])
+        return SeenTerms(price_id, self.cleaned_data["off"])
 
 
 class ChoiceForm(SeenForm):

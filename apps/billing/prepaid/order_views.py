@@ -171,7 +171,7 @@ def give_back(request: ActorRequest, prepaid_order_id: UUID) -> HttpResponse:
             messages.success(request, _("The unused part is back in the wallet."))
         return redirect("billing:prepaid_order", prepaid_order_id)
     context = {
-        "title": _("Give this order back?"),
+        "title": _("Cancel this order?"),
         "text": _("About %(amount)s go back to the wallet; what was used until now stays paid.")
         % {"amount": yuan(reads.refundable_fen(found))},
         "lost": _("The cover: what runs on it is charged by the hour at once"),

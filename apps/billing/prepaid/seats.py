@@ -1,4 +1,4 @@
-"""Prepaid orders beside one workload: those that cover it now, and what paying ahead for its package would cost."""
+"""Prepaid orders of one workload: those that cover it now, and what paying ahead for its package would cost."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -48,7 +48,7 @@ def seat_of(workload_id: UUID) -> Seat | None:
 
 
 def _promised(workload_id: UUID, now: datetime) -> Seat | None:
-    """Of what has not begun to run: it keeps its place while its hold is open."""
+    """The seat of work that has not started yet: it keeps its place while its hold is open."""
     seat = PrepaidSeat.objects.filter(workload_id=workload_id).first()
     if seat is None or MeterSession.objects.filter(workload_id=workload_id).exists():
         return None
@@ -77,7 +77,7 @@ class PayAhead:
 
 
 def pay_ahead(actor: Actor, package_id: int) -> PayAhead | None:
-    """By the month where it is offered, else by the shortest term; None where the actor may not or there is none."""
+    """By the month if offered, else by the shortest term; None if the actor may not buy or there is none."""
     if not actor.may(Permission.BILLING_PREPAY):
         return None
     found = {Term(offer.term): offer for offer in offers(actor).filter(package_id=package_id)}

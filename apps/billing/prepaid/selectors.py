@@ -14,7 +14,7 @@ from apps.billing.models import Account, PrepaidOrder, PrepaidPurchase, PriceVer
 from apps.billing.periods import period_start, price_of_rest, used_by
 from apps.billing.prices.own import OwnPrices, own_prices
 from apps.billing.prices.packages.selectors import current_price
-from apps.billing.requests.selectors import usable
+from apps.billing.requests.selectors import usable_packages
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Invalid, NotFound
@@ -46,7 +46,7 @@ def term_price_history(actor: Actor, *, package_id: int) -> QuerySet[TermPrice]:
 def offers(actor: Actor) -> QuerySet[TermPrice]:
     """Prices by the period of all packages that the actor may start on, in the packages' order."""
     actor.require(Permission.BILLING_VIEW_OWN)
-    rows = term_prices().filter(package__in=usable(actor))
+    rows = term_prices().filter(package__in=usable_packages(actor))
     return rows.order_by("package__sort", "package_id", "price_fen")
 
 
@@ -95,7 +95,7 @@ def prepaid_quote(actor: Actor, *, package_id: int, term: Term, quantity: int = 
     """A new order that begins now. Raises `Invalid` for numbers out of range, `Conflict` where it is not offered."""
     actor.require(Permission.BILLING_VIEW_OWN)
     check_size(term, quantity=quantity, periods=periods)
-    if not usable(actor).filter(pk=package_id).exists():
+    if not usable_packages(actor).filter(pk=package_id).exists():
         raise NotFound
     return _quoted(actor.organisation(), (package_id, term, quantity), db_now(), 0, periods)
 

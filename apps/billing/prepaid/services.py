@@ -1,7 +1,7 @@
 """Buying time in advance: orders and their renewals. The money goes from the wallet to what is deferred.
 
-Everything locks the wallet first and the order after it, as each decision about money does; an order's purchases
-follow each other without a gap, so renewing never moves a period.
+Every function locks the wallet first and the order second, as all decisions about money do. An order's purchases follow
+each other without a gap, so renewing never moves a period.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from apps.billing.models import Account, PrepaidOrder, PrepaidPurchase, TermPric
 from apps.billing.periods import DAY, period_start, tenth_of
 from apps.billing.prepaid.selectors import check_size, next_period, offer_to
 from apps.billing.prices.own import OwnPrices
-from apps.billing.requests.selectors import usable
+from apps.billing.requests.selectors import usable_packages
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, InsufficientFunds, Invalid, NotFound
@@ -32,26 +32,26 @@ KEY_MAX = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """The price version that the buyer saw and the share that was taken off it; None: whatever holds now."""
+class SeenTerms:
+    """The price version and the discount that the buyer saw; None: whatever is in force now."""
 
     price_id: int | None = None
     off: Decimal | None = None
 
 
-UNSEEN = Seen()
+UNSEEN = SeenTerms()
 
 
 @dataclass(frozen=True, slots=True)
-class Agreed:
-    """What one payment is reckoned by: the price in force, and the organisation's discount of the moment."""
+class AgreedTerms:
+    """The terms of one payment: the price and the organisation's discount in force."""
 
     price: TermPrice
     own: OwnPrices
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class OrderSpec:
     """What to buy. `key` makes the order idempotent."""
 
     package_id: int
@@ -61,10 +61,10 @@ class Wanted:
     periods: int = 1
     auto_renew: bool = False
     at_end: PrepaidEnd = PrepaidEnd.HOURLY
-    seen: Seen = UNSEEN
+    seen: SeenTerms = UNSEEN
 
 
-def order(actor: Actor, *, wanted: Wanted) -> PrepaidOrder:
+def order(actor: Actor, *, wanted: OrderSpec) -> PrepaidOrder:
     """Buy periods of a package from now on. The same key again is the same order.
 
     Raises `NotFound` for a package that the buyer may not use, `Conflict` where it is not offered for the term or its
@@ -80,9 +80,9 @@ def order(actor: Actor, *, wanted: Wanted) -> PrepaidOrder:
         known = PrepaidOrder.objects.filter(organisation_id=organisation_id, key=wanted.key).first()
         if known is not None:
             return _same(known, wanted)
-        if not usable(actor).filter(pk=wanted.package_id).exists():
+        if not usable_packages(actor).filter(pk=wanted.package_id).exists():
             raise NotFound
-        terms = agreed(organisation_id, wanted.package_id, wanted.term, wanted.seen)
+        terms = agreed_terms(organisation_id, wanted.package_id, wanted.term, wanted.seen)
         now = db_now()
         end = period_start(now, wanted.term, wanted.periods)
         made: PrepaidOrder = PrepaidOrder.objects.create(
@@ -100,18 +100,18 @@ def order(actor: Actor, *, wanted: Wanted) -> PrepaidOrder:
             key=wanted.key,
             created_at=now,
         )
-        bought = purchase(actor, wallet, made, Stretch(0, wanted.periods, now, end), terms)
-        log(actor, made, "order", {}, {**state_words(made), **payment_words(bought)})
+        bought = purchase(actor, wallet, made, PaidPeriods(0, wanted.periods, now, end), terms)
+        log(actor, made, "order", {}, {**audit_values(made), **payment_audit_values(bought)})
         return made
 
 
-def _same(known: PrepaidOrder, wanted: Wanted) -> PrepaidOrder:
+def _same(known: PrepaidOrder, wanted: OrderSpec) -> PrepaidOrder:
     if (known.package_id, known.term, known.quantity) != (wanted.package_id, wanted.term, wanted.quantity):
         raise Conflict(_("This order has already been placed with other content."))
     return known
 
 
-def renew(actor: Actor, *, order_id: UUID, after: datetime, periods: int = 1, seen: Seen = UNSEEN) -> PrepaidOrder:
+def renew(actor: Actor, *, order_id: UUID, after: datetime, periods: int = 1, seen: SeenTerms = UNSEEN) -> PrepaidOrder:
     """Buy the periods that follow `after`, the end that the person saw. Repeated, it is the same renewal.
 
     Until the end of the grace; it begins at the old end, so that no period ever moves. Raises `Conflict` for an order
@@ -137,35 +137,35 @@ def renew_locked(
     found: PrepaidOrder,
     periods: int,
     *,
-    seen: Seen = UNSEEN,
+    seen: SeenTerms = UNSEEN,
     automatic: bool = False,
 ) -> PrepaidOrder:
     term = Term(found.term)
     check_size(term, quantity=found.quantity, periods=periods)
     if found.status != PrepaidStatus.ACTIVE or found.covers_until <= db_now():
         raise Conflict(_("This order has ended."), hint=_("Place a new one."))
-    terms = agreed(found.organisation_id, found.package_id, term, seen)
-    first, before = next_period(found), state_words(found)
-    stretch = Stretch(first, periods, found.ends_at, period_start(found.anchor, term, first + periods))
+    terms = agreed_terms(found.organisation_id, found.package_id, term, seen)
+    first, before = next_period(found), audit_values(found)
+    stretch = PaidPeriods(first, periods, found.ends_at, period_start(found.anchor, term, first + periods))
     found.ends_at = stretch.ends_at
     found.covers_until = grace_end(found.anchor, term, first + periods)
     found.told_days = None
     found.save(update_fields=["ends_at", "covers_until", "told_days"])
     bought = purchase(actor, wallet, found, stretch, terms, automatic=automatic)
-    log(actor, found, "renew", before, {**state_words(found), **payment_words(bought)})
+    log(actor, found, "renew", before, {**audit_values(found), **payment_audit_values(bought)})
     return found
 
 
 def set_renewal(actor: Actor, *, order_id: UUID, auto_renew: bool, at_end: PrepaidEnd) -> PrepaidOrder:
-    """Whether it renews itself, and what becomes of running work when it ends after all."""
+    """Set whether it renews itself, and what happens to running work when it ends."""
     actor.require(Permission.BILLING_PREPAY)
     with transaction.atomic():
         _wallet, found = locked(order_id)
         if found.status != PrepaidStatus.ACTIVE:
             raise Conflict(_("This order has ended."), hint=_("Place a new one."))
-        before = state_words(found)
+        before = audit_values(found)
         found.auto_renew, found.at_end = auto_renew, at_end
-        after = state_words(found)
+        after = audit_values(found)
         if after != before:
             found.save(update_fields=["auto_renew", "at_end"])
             log(actor, found, "settings", before, after)
@@ -173,7 +173,7 @@ def set_renewal(actor: Actor, *, order_id: UUID, auto_renew: bool, at_end: Prepa
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class PaidPeriods:
     """Periods [first, first + periods), and the time that is paid for of them."""
 
     first: int
@@ -186,15 +186,15 @@ def purchase(
     actor: Actor,
     wallet: Account,
     found: PrepaidOrder,
-    stretch: Stretch,
-    terms: Agreed,
+    stretch: PaidPeriods,
+    terms: AgreedTerms,
     *,
     list_fen: int | None = None,
     automatic: bool = False,
 ) -> PrepaidPurchase:
-    """Pay for a stretch and write it down, with the organisation's discount taken off. The wallet is locked.
+    """Pay for periods, less the organisation's discount, and record the purchase. The caller has locked the wallet.
 
-    `list_fen` is what is listed for it; None: the full price of its periods.
+    `list_fen` is their list price; None: the full price of the periods.
     """
     listed = terms.price.price_fen * found.quantity * stretch.periods if list_fen is None else list_fen
     amount = terms.own.paid_ahead(listed)
@@ -240,12 +240,12 @@ def _pay(actor: Actor, wallet: Account, found: PrepaidOrder, number: int, amount
     return post(actor, posting=posting)
 
 
-def agreed(organisation_id: UUID, package_id: int, term: Term, seen: Seen) -> Agreed:
-    """The terms in force; `Conflict` where they are not the ones that were seen. The wallet is locked: they stay."""
+def agreed_terms(organisation_id: UUID, package_id: int, term: Term, seen: SeenTerms) -> AgreedTerms:
+    """The terms in force; `Conflict` if they differ from those that were seen. The locked wallet keeps them stable."""
     price, own = offer_to(organisation_id, package_id, term)
     if seen.price_id not in (None, price.pk) or seen.off not in (None, own.off):
         raise Conflict(_("The price has changed since it was shown."), hint=_("Look at the new price and try again."))
-    return Agreed(price, own)
+    return AgreedTerms(price, own)
 
 
 def grace_end(anchor: datetime, term: Term, periods: int) -> datetime:
@@ -266,11 +266,11 @@ def locked(order_id: UUID) -> tuple[Account, PrepaidOrder]:
 
 
 def reference(found: PrepaidOrder) -> str:
-    """What every movement of an order's money names."""
+    """The reference on every transfer of an order's money."""
     return f"prepaid:{found.pk}"
 
 
-def state_words(found: PrepaidOrder) -> dict[str, Any]:
+def audit_values(found: PrepaidOrder) -> dict[str, Any]:
     return {
         "status": found.status,
         "ends_at": found.ends_at.isoformat(),
@@ -279,7 +279,7 @@ def state_words(found: PrepaidOrder) -> dict[str, Any]:
     }
 
 
-def payment_words(bought: PrepaidPurchase) -> dict[str, Any]:
+def payment_audit_values(bought: PrepaidPurchase) -> dict[str, Any]:
     """What was paid; with a discount, from which price."""
     words: dict[str, Any] = {"amount_fen": bought.amount_fen}
     if bought.discount_off:

@@ -1,7 +1,7 @@
-"""What time does to prepaid orders: notices before the end, renewal by itself, the grace, the end.
+"""What happens to prepaid orders over time: notices before the end, automatic renewal, the grace, the end.
 
-Found in the database at each pass, so that a pass that did not happen is made up for by the next; every notice has a
-key, so that nobody is told twice.
+Each pass finds in the database what is due, so that the next one catches up on a missed pass; every notice has a key,
+so that nobody is notified twice.
 """
 
 from collections.abc import Mapping
@@ -14,12 +14,12 @@ from django.db import transaction
 from apps.billing import policy
 from apps.billing.choices import PrepaidEnd, PrepaidStatus, Term
 from apps.billing.covering import Occupant
-from apps.billing.metering.covering import covering_of, occupant, running
+from apps.billing.metering.covering import covering_of, occupant, open_sessions
 from apps.billing.models import Account, PrepaidOrder, PrepaidStop
 from apps.billing.periods import period_start, tenth_of
-from apps.billing.prepaid.earning import each_alone
+from apps.billing.prepaid.earning import for_each_isolated
 from apps.billing.prepaid.selectors import next_period, renewal_quote
-from apps.billing.prepaid.services import locked, log, renew_locked, state_words
+from apps.billing.prepaid.services import audit_values, locked, log, renew_locked
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import DomainError
@@ -27,15 +27,15 @@ from apps.notifications.services import notify_organisation
 
 
 def prepaid_sweep(actor: Actor, *, now: datetime | None = None) -> int:
-    """Look after every active order whose end is near or over; the number that were renewed or have expired."""
+    """Process every active order whose end is near or over; returns how many were renewed or have expired."""
     now = now or db_now()
     ahead = timedelta(days=max(policy.PREPAID_NOTICE_DAYS, default=1))
     due = PrepaidOrder.objects.filter(status=PrepaidStatus.ACTIVE, ends_at__lte=now + ahead)
     ids = due.order_by("ends_at", "pk").values_list("pk", flat=True)
-    return each_alone(ids, lambda order_id: _look_after(actor, order_id, now))
+    return for_each_isolated(ids, lambda order_id: _sweep_order(actor, order_id, now))
 
 
-def _look_after(actor: Actor, order_id: UUID, now: datetime) -> bool:
+def _sweep_order(actor: Actor, order_id: UUID, now: datetime) -> bool:
     with transaction.atomic():
         wallet, found = locked(order_id)
         if found.status != PrepaidStatus.ACTIVE:
@@ -55,7 +55,7 @@ def _ahead(found: PrepaidOrder) -> timedelta:
 
 
 def _renew(actor: Actor, wallet: Account, found: PrepaidOrder) -> bool:
-    """One period more, at the price in force. What stands against it is told once; the next pass tries again."""
+    """Renew by one period at the price in force. A reason against it is notified once; the next pass tries again."""
     ended = found.ends_at
     try:
         with transaction.atomic():
@@ -69,7 +69,7 @@ def _renew(actor: Actor, wallet: Account, found: PrepaidOrder) -> bool:
 
 
 def _remind(found: PrepaidOrder, now: datetime) -> None:
-    """Of the end, on the days that the policy names; of an end that has passed, once."""
+    """Remind of the end on the days that the policy names, and once of an end that has passed."""
     if found.ends_at <= now:
         data = {"covers_until": found.covers_until.isoformat()}
         _tell(found, "prepaid.grace", data, key=f"grace:{found.ends_at.isoformat()}")
@@ -105,22 +105,22 @@ def _renewal(found: PrepaidOrder) -> Mapping[str, Any]:
 
 
 def _expire(actor: Actor, found: PrepaidOrder) -> None:
-    """Back to the hour price; work that its owner wants stopped is written down for the kernel to save and stop."""
-    before = state_words(found)
+    """End it: work is charged by the hour, or recorded for the kernel to save and stop if its owner wants so."""
+    before = audit_values(found)
     if found.at_end == PrepaidEnd.STOP:
         _write_stops(found)
     found.status = PrepaidStatus.EXPIRED
     found.save(update_fields=["status"])
-    log(actor, found, "expire", before, state_words(found))
+    log(actor, found, "expire", before, audit_values(found))
     _tell(found, "prepaid.expired", {"at_end": found.at_end}, key=f"expired:{found.ends_at.isoformat()}")
 
 
 def _write_stops(found: PrepaidOrder) -> None:
-    """Of what runs now, the sessions that the order covered up to its end and nothing covers after it."""
+    """Record stops for running sessions that the order covered up to its end and nothing covers after it."""
     end = found.covers_until
     covering = covering_of(found.organisation_id, since=end - _INSTANT)
     stops = []
-    for session in running(found.organisation_id, found.package_id):
+    for session in open_sessions(found.organisation_id, found.package_id):
         who: Occupant = occupant(session)
         if session.opened_at < end and covering.at(who, end - _INSTANT) > covering.at(who, end):
             stops.append(

@@ -43,8 +43,8 @@ def set_term_price(actor: Actor, *, package_id: int, term: Term, price_fen: int 
             actor,
             action="billing.term_price.set",
             target=Target("package", str(package.pk), package.name_en),
-            before=_words(former, term),
-            after=_words(made, term),
+            before=_audit_values(former, term),
+            after=_audit_values(made, term),
         )
         return made
 
@@ -61,7 +61,7 @@ def _replace(package: Package, term: Term, last: TermPrice | None, price_fen: in
     )
 
 
-def _words(price: TermPrice | None, term: Term) -> dict[str, Any]:
+def _audit_values(price: TermPrice | None, term: Term) -> dict[str, Any]:
     if price is None:
         return {"term": term, "price_fen": None}
     return {"term": term, "number": price.number, "price_fen": price.price_fen}

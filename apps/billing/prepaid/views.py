@@ -50,7 +50,7 @@ def order_list(request: ActorRequest) -> HttpResponse:
 
 
 def narrow(rows: "QuerySet[PrepaidOrder]", form: OrderFilterForm) -> "QuerySet[PrepaidOrder]":
-    """What cannot be understood is as if it had not been asked."""
+    """Values that cannot be parsed are ignored."""
     data = form.cleaned_data if form.is_valid() else {}
     if data.get("status"):
         rows = rows.filter(status=data["status"])
@@ -86,9 +86,9 @@ def _asked_for(offers: list[TermPrice], package: str) -> int | None:
     return next(iter(wanted or [offer.pk for offer in offers]), None)
 
 
-def _wanted(form: OrderForm) -> services.Wanted:
+def _wanted(form: OrderForm) -> services.OrderSpec:
     data, price = form.cleaned_data, form.chosen
-    return services.Wanted(
+    return services.OrderSpec(
         package_id=price.package_id,
         term=Term(price.term),
         key=data["key"],

@@ -68,9 +68,10 @@ def own_terms(actor: Actor) -> OwnPrices:
 
 
 def with_paid_rate(rows: QuerySet[M], path: str = "") -> QuerySet[M]:
-    """Adds `paid_rate`, fen per hour as the organisation pays it; null without a workload.
+    """Adds `paid_rate`, fen per hour of all members as the organisation pays it; null without a workload.
 
-    `rows` lead to a workload by `path` ("workload__"), or are workloads. As `prices_of`, in the database, for lists.
+    While it runs, of those that run. `rows` lead to a workload by `path` ("workload__"), or are workloads. As
+    `prices_of`, in the database, for lists.
     """
     metered = MeterSession.objects.filter(workload_id=OuterRef(f"{path}pk")).order_by("-opened_at")
     now = in_force(Now()).filter(organisation_id=OuterRef(f"{path}organisation_id"))
@@ -80,5 +81,9 @@ def with_paid_rate(rows: QuerySet[M], path: str = "") -> QuerySet[M]:
         Value(NOTHING_OFF),
         output_field=RATE,
     )
-    net = F(f"{path}price_version__rate_fen_per_hour") * (Value(Decimal(1)) - off)
+    # Of an elastic gang only the members that run are charged.
+    running = metered.filter(closed_at__isnull=True).values("replicas")[:1]
+    members = Coalesce(Subquery(running), F(f"{path}member_count"))
+    listed = F(f"{path}price_version__rate_fen_per_hour") * members
+    net = listed * (Value(Decimal(1)) - off)
     return cast("QuerySet[M]", rows.annotate(paid_rate=ExpressionWrapper(net, output_field=RATE)))

@@ -1,4 +1,4 @@
-"""What the price list makes of a package's resources: pure, exact."""
+"""The price of a package's resources by the price list: pure, exact."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Resources:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PriceLine:
     """`quantity` units at `rate` fen per hour each; `number` is the version of the unit's price."""
 
     unit: Unit
@@ -53,16 +53,16 @@ class Line:
         return {**self.unit._asdict(), **words}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "Line":
+    def from_json(cls, data: Mapping[str, Any]) -> "PriceLine":
         unit = Unit(UnitItem(data["item"]), data["gpu_model"], data["gpu_mode"], data["mig_profile"])
         return cls(unit, Decimal(data["quantity"]), Decimal(data["rate"]), data["number"])
 
 
 @dataclass(frozen=True, slots=True)
 class ListPrice:
-    """What the list makes of it; `missing` are the units that it has no price for."""
+    """A package's price by the list; `missing` are the units that the list has no price for."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[PriceLine, ...]
     missing: tuple[Unit, ...]
 
     @property
@@ -83,7 +83,7 @@ def price_of(resources: Resources, prices: Mapping[Unit, tuple[Decimal, int]]) -
     lines, missing = [], []
     for wanted in _wanted(resources):
         found = [(_on_list(unit, prices), quantity) for unit, quantity in wanted]
-        priced = [Line(unit, quantity, *prices[unit]) for unit, quantity in found if unit is not None]
+        priced = [PriceLine(unit, quantity, *prices[unit]) for unit, quantity in found if unit is not None]
         lines += priced
         missing += [] if priced else [unit for unit, _quantity in wanted]
     return ListPrice(tuple(lines), tuple(missing))

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.audit.services import Target, record
 from apps.billing.models import Package, PriceVersion, UnitPrice
-from apps.billing.prices.pricelist import Line
+from apps.billing.prices.pricelist import PriceLine
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Invalid, NotFound
@@ -47,15 +47,15 @@ def set_price(
                 _("This package follows the price list: change the list, or let it have a price of its own.")
             )
         start, last = checked_start(effective_from), package.prices.order_by("-number").first()
-        if last is not None and last.basis is None and holds(last, rate_fen_per_hour, start):
+        if last is not None and last.basis is None and already_in_force(last, rate_fen_per_hour, start):
             return Priced(last, new=False)
         return Priced(write_price(actor, package, rate_fen_per_hour, start), new=True)
 
 
 def write_price(
-    actor: Actor, package: Package, rate: Decimal, start: datetime, *, lines: Sequence[Line] | None = None
+    actor: Actor, package: Package, rate: Decimal, start: datetime, *, lines: Sequence[PriceLine] | None = None
 ) -> PriceVersion:
-    """The version itself, on a locked package. `lines`: how the price list made it up."""
+    """Write the version for a locked package. `lines`: its composition by the price list."""
     former = package.prices.order_by("-number").first()
     _close(package, former, start)
     price: PriceVersion = PriceVersion.objects.create(
@@ -65,12 +65,12 @@ def write_price(
         effective_from=start,
         basis=None if lines is None else [line.as_json() for line in lines],
     )
-    log_package(actor, "billing.price.set", package, _price_words(former), _price_words(price))
+    log_package(actor, "billing.price.set", package, _audit_values(former), _audit_values(price))
     return price
 
 
-def holds(version: PriceVersion | UnitPrice, rate: Decimal, at: datetime) -> bool:
-    """Whether it is in force at that moment, without an end, at this rate: setting it again would change nothing."""
+def already_in_force(version: PriceVersion | UnitPrice, rate: Decimal, at: datetime) -> bool:
+    """Whether it is in force then at this rate without an end, so that setting it again would change nothing."""
     return version.effective_from <= at and version.effective_to is None and version.rate_fen_per_hour == rate
 
 
@@ -108,7 +108,7 @@ def locked_package(package_id: int) -> Package:
     return package
 
 
-def _price_words(price: PriceVersion | None) -> dict[str, Any]:
+def _audit_values(price: PriceVersion | None) -> dict[str, Any]:
     if price is None:
         return {}
     return {

@@ -1,1 +1,1 @@
-"""Vouchers as they pay: how far they stand for work, and how usage is divided between them and the wallet."""
+"""Paying with vouchers: how far they cover work, and how usage is divided between them and the wallet."""

@@ -1,8 +1,8 @@
-"""Who pays for what: which vouchers stand for which usage, and how the whole fen are divided. Pure.
+"""Which vouchers pay for which usage, and how the whole fen are divided. Pure.
 
-The exact price of each piece of usage is laid on vouchers that fit it, soonest expiry first, each up to its amount;
-what is left over is the wallet's. Whole fen follow: a voucher owes the whole part of all that it stands for. So how
-usage is cut, and when it is rated, changes nothing.
+The exact price of each piece of usage is allocated to vouchers that fit it, soonest expiry first, each up to its
+amount; the wallet pays the rest. Whole fen follow: a voucher owes the whole part of all that it covers. So it makes no
+difference how usage is cut and when it is rated.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Purse:
-    """A voucher as it stands: whole fen used and left, the exact price that it stands for."""
+    """A voucher's state: whole fen used and left, the exact price that it covers."""
 
     voucher_id: int
     scope: VoucherScope
@@ -63,20 +63,20 @@ class Purse:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a voucher stands for of one piece of usage; below zero where it is given back."""
+    """The part of one piece of usage that a voucher covers; below zero if it is given back."""
 
     key: int
     voucher_id: int
     exact: Decimal
 
 
-def lay(usages: Iterable[Usage], purses: Sequence[Purse]) -> list[Part]:
-    """Parts of usage that vouchers stand for. `purses` come in the order in which they are used."""
+def allocate_to_vouchers(usages: Iterable[Usage], purses: Sequence[Purse]) -> list[Part]:
+    """Parts of usage that vouchers cover. `purses` come in the order in which they are used."""
     room = {purse.voucher_id: purse.amount_fen - purse.covered for purse in purses}
-    return [part for usage in usages for part in _lay_one(usage, purses, room)]
+    return [part for usage in usages for part in _allocate_one(usage, purses, room)]
 
 
-def _lay_one(usage: Usage, purses: Sequence[Purse], room: dict[int, Decimal]) -> Iterator[Part]:
+def _allocate_one(usage: Usage, purses: Sequence[Purse], room: dict[int, Decimal]) -> Iterator[Part]:
     need = usage.exact
     for purse in purses:
         taken = min(need, room[purse.voucher_id])
@@ -86,8 +86,8 @@ def _lay_one(usage: Usage, purses: Sequence[Purse], room: dict[int, Decimal]) ->
             yield Part(usage.key, purse.voucher_id, taken)
 
 
-def share_back(back: Decimal, part: Decimal, whole: Decimal) -> Decimal:
-    """back × part ÷ whole, rounded down at ten places: what of a piece given back its voucher gets."""
+def returned_share(back: Decimal, part: Decimal, whole: Decimal) -> Decimal:
+    """back × part ÷ whole, rounded down at ten places: the voucher's part of usage that is given back."""
     if not whole:
         return Decimal(0)
     return Decimal(_units(back) * _units(part) // _units(whole)).scaleb(-_PLACES)
@@ -97,7 +97,7 @@ def _units(amount: Decimal) -> int:
     return int(amount.scaleb(_PLACES).to_integral_value())
 
 
-def sums(parts: Iterable[Part]) -> dict[int, Decimal]:
+def exact_by_voucher(parts: Iterable[Part]) -> dict[int, Decimal]:
     """Exact fen of each voucher."""
     totals: dict[int, Decimal] = {}
     for part in parts:
@@ -105,11 +105,13 @@ def sums(parts: Iterable[Part]) -> dict[int, Decimal]:
     return totals
 
 
-def divide(amount: int, purses: Sequence[Purse], added: Mapping[int, Decimal], *, all_covered: bool) -> dict[int, int]:
+def divide_whole_fen(
+    amount: int, purses: Sequence[Purse], added: Mapping[int, Decimal], *, all_covered: bool
+) -> dict[int, int]:
     """Whole fen of `amount` that each voucher pays (amount ≥ 0) or gets back (amount < 0); the wallet has the rest.
 
-    `added`: what each voucher stands for from now on, below zero where it is given back. `all_covered`: vouchers
-    stand for the whole run, so that what rounding leaves over does not touch the wallet either.
+    `added`: what each voucher covers in addition, below zero if it is given back. `all_covered`: vouchers cover the
+    whole run, so that rounding remainders do not touch the wallet either.
     """
     after = {purse.voucher_id: purse.covered + added.get(purse.voucher_id, Decimal(0)) for purse in purses}
     if amount < 0:

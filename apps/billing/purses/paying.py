@@ -1,8 +1,8 @@
-"""Vouchers in a rating run: what they stand for of it, and the transfers that they pay it with.
+"""Vouchers in a rating run: the parts that they cover, and the transfers that pay them.
 
-The organisation's wallet is locked: whoever grants, voids or uses a voucher waits for it, so what is read here stays.
-What is given back goes where it came from, in proportion; a voucher that is over gets its part too, and the next
-sweep ends that with it: it never becomes money of the wallet.
+The organisation's wallet is locked: granting, voiding or using a voucher needs that lock, so what is read here is
+stable. Money given back goes where it came from, in proportion; an expired voucher gets its part too, which the next
+sweep ends with it: it never becomes money of the wallet.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,15 @@ from uuid import UUID
 from apps.billing.choices import AccountKind, TransferKind
 from apps.billing.ledger.services import Posting, organisation_account, post
 from apps.billing.models import Charge, ChargeCover, RatingRun, Voucher, VoucherUse
-from apps.billing.purses.funding import Part, Purse, Usage, divide, lay, share_back, sums
+from apps.billing.purses.funding import (
+    Part,
+    Purse,
+    Usage,
+    allocate_to_vouchers,
+    divide_whole_fen,
+    exact_by_voucher,
+    returned_share,
+)
 from apps.billing.purses.selectors import purses_of, spendable
 from apps.common.actor import Actor
 
@@ -44,17 +52,17 @@ def fund_usage(organisation_id: UUID, usages: Sequence[Usage], amount: int) -> F
     """Vouchers that fit new usage, which costs `amount` whole fen, soonest expiry first."""
     since, until = min(usage.start for usage in usages), max(usage.end for usage in usages)
     purses = purses_of(spendable(organisation_id).filter(valid_from__lt=until, valid_until__gt=since))
-    return _funding(lay(usages, purses), purses, usages, amount)
+    return _funding(allocate_to_vouchers(usages, purses), purses, usages, amount)
 
 
 def fund_return(usages: Sequence[Usage], sources: Sequence[Charge], amount: int) -> Funding:
-    """Vouchers that get back their part of `usages` (exact below zero); each was charged by the source beside it."""
+    """Vouchers that get back their part of `usages` (exact below zero), each charged by the source at its index."""
     covers = ChargeCover.objects.filter(charge__in=sources).order_by("voucher__valid_until", "voucher_id")
     by_charge: dict[int, list[ChargeCover]] = {}
     for cover in covers:
         by_charge.setdefault(cover.charge_id, []).append(cover)
     parts = [
-        Part(usage.key, cover.voucher_id, -share_back(-usage.exact, cover.exact_fen, source.exact_fen))
+        Part(usage.key, cover.voucher_id, -returned_share(-usage.exact, cover.exact_fen, source.exact_fen))
         for usage, source in zip(usages, sources, strict=True)
         for cover in by_charge.get(source.pk, ())
     ]
@@ -63,15 +71,15 @@ def fund_return(usages: Sequence[Usage], sources: Sequence[Charge], amount: int)
 
 
 def _funding(parts: Sequence[Part], purses: Sequence[Purse], usages: Sequence[Usage], amount: int) -> Funding:
-    exact = sums(parts)
+    exact = exact_by_voucher(parts)
     uncovered = sum((usage.exact for usage in usages), Decimal(0)) - sum(exact.values(), Decimal(0))
     # Parts given back are rounded down at the last place.
     all_covered = bool(parts) and abs(uncovered) <= _TINY * len(parts)
-    return Funding(parts, exact, divide(amount, purses, exact, all_covered=all_covered))
+    return Funding(parts, exact, divide_whole_fen(amount, purses, exact, all_covered=all_covered))
 
 
 def pay_by_vouchers(actor: Actor, run: RatingRun, funding: Funding, *, idem: str, gives_back: TransferKind) -> None:
-    """Write the uses of a run: a transfer for each voucher that whole fen of moved."""
+    """Write the uses of a run, with a transfer for each voucher of which whole fen moved."""
     touched = {voucher_id for voucher_id, fen in funding.fen.items() if fen} | funding.exact.keys()
     if not touched:
         return
@@ -98,7 +106,7 @@ def pay_by_vouchers(actor: Actor, run: RatingRun, funding: Funding, *, idem: str
 
 
 def write_covers(charges: Sequence[Charge], funding: Funding) -> None:
-    """The parts beside their charges; the key of a piece of usage is its place in `charges`."""
+    """Write the parts with their charges; the key of a piece of usage is its index in `charges`."""
     ChargeCover.objects.bulk_create(
         [
             ChargeCover(

@@ -1,8 +1,8 @@
-"""How far vouchers stand for what runs or wants to start."""
+"""How far vouchers cover what runs or is about to start."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db.models import QuerySet, Sum
@@ -10,7 +10,7 @@ from django.db.models import QuerySet, Sum
 from apps.billing.choices import Resource, VoucherScope
 from apps.billing.models import Hold, MeterSession, Package, Voucher
 from apps.billing.purses.funding import Purse
-from apps.common.clock import db_now
+from apps.common.clock import db_now, once_a_moment
 
 
 def purses_of(rows: QuerySet[Voucher]) -> list[Purse]:
@@ -19,7 +19,7 @@ def purses_of(rows: QuerySet[Voucher]) -> list[Purse]:
 
 
 def spendable(organisation_id: UUID) -> QuerySet[Voucher]:
-    """Vouchers with something left that were not taken back, whatever their time."""
+    """Vouchers with something left that were not voided, expired or not."""
     rows: QuerySet[Voucher] = Voucher.objects.filter(
         organisation_id=organisation_id, voided_at__isnull=True, left_fen__gt=0
     )
@@ -43,7 +43,7 @@ def _purse(row: Voucher) -> Purse:
 
 @dataclass(frozen=True, slots=True)
 class Backing:
-    """Vouchers that pay now, and how many fen of them open holds count on already."""
+    """Vouchers that pay now, and how many of their fen open holds already count on."""
 
     purses: Sequence[Purse]
     promised_fen: int
@@ -53,7 +53,7 @@ class Backing:
         return Backing(self.purses, self.promised_fen - fen)
 
     def free_fen(self, package: Package) -> int:
-        """What vouchers can stand for of a package's next hour. Counts every promise, of whatever scope."""
+        """How much of a package's next hour vouchers can cover. Deducts every promise, of whatever scope."""
         left = sum(purse.left_fen for purse in self.purses if _fits(purse, package))
         return max(left - self.promised_fen, 0)
 
@@ -63,14 +63,18 @@ def _fits(purse: Purse, package: Package) -> bool:
 
 
 def backing(organisation_id: UUID, *, ahead: timedelta = timedelta(hours=1)) -> Backing:
-    """For what starts now: vouchers that are valid for at least the time `ahead`."""
+    """Backing for what starts now: vouchers that are valid for at least `ahead`."""
     now = db_now()
-    rows = spendable(organisation_id).filter(valid_from__lte=now, valid_until__gte=now + ahead)
-    purses = purses_of(rows)
+    purses = [purse for purse in _paying(organisation_id, now) if purse.valid_until >= now + ahead]
     if not purses:
         return Backing((), 0)
     holds = Hold.objects.filter(organisation_id=organisation_id, end__isnull=True, covered_fen__gt=0)
     return Backing(purses, holds.aggregate(fen=Sum("covered_fen"))["fen"] or 0)
+
+
+@once_a_moment
+def _paying(organisation_id: UUID, at: datetime) -> list[Purse]:
+    return purses_of(spendable(organisation_id).filter(valid_from__lte=at, valid_until__gte=at))
 
 
 def funds_with_vouchers(organisation_id: UUID, wallet_fen: int, also: Package | None = None) -> int:
@@ -78,7 +82,7 @@ def funds_with_vouchers(organisation_id: UUID, wallet_fen: int, also: Package | 
 
     `also`: something on this package beside it, which costs.
 
-    Debt is not paid by vouchers. Nor do they help an empty wallet while something runs that none of them fits. Where
+    Vouchers do not pay debt, nor do they help an empty wallet while something runs that none of them fits. Where
     nothing runs, every voucher that pays now counts.
     """
     purses = backing(organisation_id, ahead=timedelta()).purses if wallet_fen >= 0 else ()

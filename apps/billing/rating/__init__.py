@@ -1,1 +1,1 @@
-"""Usage becomes charges, and charges postings: each slice and period once."""
+"""Rating: usage becomes charges, and charges become postings, each slice and period once."""

@@ -1,4 +1,4 @@
-"""Many new rows at once, by COPY: for rows of plain values whose numbers nobody needs to know."""
+"""Bulk inserts by COPY, for rows of plain values whose ids are not needed afterwards."""
 
 from collections.abc import Iterable, Mapping
 from io import StringIO

@@ -1,9 +1,9 @@
-"""Giving back what was charged for work that was lost: metered and paid for, but it has to be done again.
+"""Credits for lost work: metered and paid for, but it has to be done again.
 
 A credit is a rating of its own: each slice of the span gets a charge of revision `CREDIT`, which takes back exactly
-what its time cost, and the whole fen move from revenue to the wallet and to the vouchers that had paid. So
-consumption, pages, exports and the comparison with the ledger know of it without being told, and what a rounding
-leaves over is carried on.
+what its time cost, and the whole fen move from revenue to the wallet and to the vouchers that had paid. So consumption,
+pages, exports and the comparison with the ledger include it without further code, and rounding remainders are carried
+on.
 """
 
 from datetime import datetime
@@ -22,7 +22,7 @@ from apps.common.actor import Actor
 from apps.common.errors import Conflict
 
 
-def key_of(session_id: UUID, cause: CreditCause) -> str:
+def credit_key(session_id: UUID, cause: CreditCause) -> str:
     """The business key of an attempt's credit; its transfer bears it, for ever."""
     return f"credit:{cause.value}:{session_id}"
 
@@ -52,7 +52,7 @@ def credit_lost(actor: Actor, *, session_id: UUID, since: datetime, cause: Credi
         drafts = _drafts(session, since)
         if not drafts:
             return 0
-        run = settle(actor, wallet, drafts, idem=key_of(session_id, cause), gives_back=TransferKind.CREDIT)
+        run = settle(actor, wallet, drafts, idem=credit_key(session_id, cause), gives_back=TransferKind.CREDIT)
         return -run.amount_fen
 
 
@@ -70,7 +70,7 @@ def _rated(actor: Actor, wallet: Account, session_id: UUID) -> MeterSession:
     if not session.settled:
         rate_session(actor, wallet, session_id=session_id, until=session.closed_at)
         session = _session(session_id)
-    if not session.settled:  # the rating steps over what somebody else has locked
+    if not session.settled:  # the rating skips what somebody else has locked
         raise Conflict(_("It is still being metered."))
     return session
 
@@ -81,7 +81,7 @@ def _session(session_id: UUID) -> MeterSession:
 
 
 def _drafts(session: MeterSession, since: datetime) -> list[Draft]:
-    """A slice may reach past an end that became known late; that part has been taken back already."""
+    """Charges to give back. A slice may reach past an end that became known late; that part was taken back already."""
     end = session.proven_until
     drafts = [given_back(session, each, since, end, CREDIT) for each in charged(session, since=since)]
     return [draft for draft in drafts if draft.start < draft.end]

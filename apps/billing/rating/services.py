@@ -1,8 +1,8 @@
 """From metered time to money: one transaction per organisation, rounded once, each slice charged once.
 
-A rating that is killed leaves nothing behind; a second one waits for the wallet's lock and finds nothing due.
-What a run charges is paid by vouchers that fit, then by the wallet (`vouchers_payment`); what it gives back goes to
-where it came from. A run does one of the two, never both.
+A rating that is killed leaves nothing behind; a second one waits for the wallet's lock and finds nothing due. What a
+run charges is paid by vouchers that fit, then by the wallet (`purses.paying`); what it gives back goes to where it came
+from. A run does one of the two, never both.
 
 Sessions that the kernel is writing at this moment are skipped and found next time: the kernel locks a session
 first and the wallet later, so waiting for it here could be a deadlock.
@@ -39,7 +39,7 @@ from apps.common.money import whole_fen
 
 @dataclass(frozen=True)
 class Draft:
-    """A charge to be: [start, end) of the slice that begins at `slice_start`; later revisions give it back.
+    """A charge to write: [start, end) of the slice that begins at `slice_start`; later revisions give it back.
 
     `covered` replicas are paid by a prepaid order and cost nothing.
     """
@@ -63,16 +63,16 @@ class Draft:
 
 
 def rate_due(actor: Actor, *, until: datetime | None = None) -> int:
-    """Rate every organisation with time that is due, up to `until` (now); the number that had any.
+    """Rate every organisation with time that is due, up to `until` (now); returns how many had any.
 
-    One organisation's failure does not keep the others waiting; all failures are raised together at the end.
+    Failures of single organisations do not stop the others and are raised together at the end.
     """
     until = until or db_now()
     rated, failures = 0, []
     for organisation_id in list(_due(until).values_list("organisation_id", flat=True).order_by().distinct()):
         try:
             rated += rate_organisation(actor, organisation_id=organisation_id, until=until) is not None
-        except Exception as error:  # one organisation's trouble is not the others'
+        except Exception as error:  # an error in one organisation must not stop the others
             failures.append(error)
     if failures:
         raise ExceptionGroup(f"{len(failures)} organisations could not be rated", failures)
@@ -109,7 +109,7 @@ def _rate(actor: Actor, wallet: Account, rows: QuerySet[MeterSession], until: da
 
 
 def _due(until: datetime) -> QuerySet[MeterSession]:
-    """Ended and not settled, or a while past the last rating."""
+    """Sessions that ended and are not settled, or were rated a while ago."""
     ripe = Q(proven_until__gte=F("rated_until") + policy.RATE_EVERY, rated_until__lte=until - policy.RATE_EVERY)
     rows: QuerySet[MeterSession] = MeterSession.objects.filter(settled=False).filter(Q(closed_at__isnull=False) | ripe)
     return rows
@@ -124,7 +124,7 @@ def _drafts(session: MeterSession, target: datetime, covering: Covering) -> list
 
 
 def _target(session: MeterSession, until: datetime, covering: Covering) -> datetime:
-    """As far as it is proven, and certain what prepaid orders cover of it."""
+    """How far to rate it: up to where it is proven and where it is certain what prepaid orders cover."""
     return covering.certain_until(occupant(session), session.rated_until, min(session.proven_until, until))
 
 
@@ -143,7 +143,7 @@ def charged(session: MeterSession, *, since: datetime) -> list[Charge]:
 
 
 def given_back(session: MeterSession, first: Charge, since: datetime, until: datetime, revision: int) -> Draft:
-    """[since, until) of a slice taken back as it was charged, covered or not."""
+    """A draft that gives back [since, until) of a slice as it was charged, covered or not."""
     start, end = max(first.start, since), min(first.end, until)
     return Draft(session, first.slice_start, start, end, revision, first.covered)
 
@@ -156,10 +156,10 @@ def settle(
     idem: str = "",
     gives_back: TransferKind = TransferKind.CORRECTION,
 ) -> RatingRun:
-    """Round once: the whole fen are moved, the rest is carried to the next run. The wallet is locked.
+    """Round once: move the whole fen and carry the rest to the next run. The caller has locked the wallet.
 
     All drafts charge, or all of them give back; `gives_back` is the kind of the transfers that do. `idem`: the key of
-    the wallet's transfer, where it has one of its own.
+    the wallet's transfer, if not the run's own.
     """
     organisation_id = drafts[0].session.organisation_id
     former = RatingRun.objects.filter(organisation_id=organisation_id).order_by("-number").first()
@@ -236,7 +236,7 @@ def _write_slices(drafts: Iterable[Draft]) -> None:
 
 
 def _write_charges(run: RatingRun, drafts: Sequence[Draft], funding: Funding) -> list[Charge]:
-    """The charges in the order of `drafts`, where vouchers pay for any; otherwise nobody needs them again."""
+    """The charges in the order of `drafts` if vouchers pay for any of them; otherwise nobody needs them."""
     amounts = largest_remainder([draft.exact for draft in drafts], run.amount_fen)
     covered = funding.by_piece()
     parts = zip(range(len(drafts)), drafts, amounts, strict=True)

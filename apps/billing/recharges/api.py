@@ -6,6 +6,7 @@ from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework import generics, serializers
 
+from apps.billing.choices import PaymentMethod
 from apps.billing.models import Transfer
 from apps.billing.recharges.selectors import recharges
 from apps.common.access import in_organisation
@@ -18,9 +19,13 @@ class RechargeSerializer(serializers.ModelSerializer[Transfer]):
     reference = serializers.CharField(source="ref")
     amount_fen = serializers.IntegerField(source="into_wallet_fen", help_text="Below zero where it was taken back.")
 
+    paid_on = serializers.DateField(read_only=True, allow_null=True, help_text="The day of the payment at the bank.")
+    payer = serializers.CharField(read_only=True, allow_null=True)
+    method = serializers.ChoiceField(choices=PaymentMethod.choices, read_only=True, allow_null=True)
+
     class Meta:
         model = Transfer
-        fields = ("id", "at", "amount_fen", "reference", "note", "actor_label")
+        fields = ("id", "at", "amount_fen", "reference", "note", "paid_on", "payer", "method", "actor_label")
 
 
 # Each order has a second key: rows of the same instant must not change places between two pages.

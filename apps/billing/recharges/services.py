@@ -18,12 +18,13 @@ from apps.common.errors import Invalid
 from apps.common.money import yuan
 from apps.common.permissions import Permission
 from apps.common.text import check_visible
+from apps.notifications.services import notify_organisation
 
 REFERENCE_MAX = 80
 
 
 def top_up(actor: Actor, *, organisation_id: UUID, amount_fen: int, reference: str, note: str = "") -> Transfer:
-    """Credit an organisation's wallet with a payment received outside the platform; `is_new` tells the first call.
+    """Credit an organisation's wallet with a payment received outside the platform; `is_new` marks the first call.
 
     `reference` names that payment (bank slip, contract); the same reference and amount again is the same top-up,
     with another amount it is a Conflict. Work may start again as soon as this has committed.
@@ -53,13 +54,19 @@ def top_up(actor: Actor, *, organisation_id: UUID, amount_fen: int, reference: s
                 organisation_id=organisation_id,
                 after={"amount_fen": amount_fen, "reference": reference, "note": note, "transfer": transfer.pk},
             )
+            notify_organisation(
+                organisation_id=organisation_id,
+                kind="billing.topped_up",
+                data={"amount_fen": amount_fen, "reference": reference},
+                dedup=f"topup:{transfer.pk}",
+            )
             reassess(actor, organisation_id=organisation_id, now=db_now())
         transfer.is_new = new
         return transfer
 
 
 def set_credit_limit(actor: Actor, *, organisation_id: UUID, credit_limit_fen: int) -> None:
-    """How far decisions may overdraw the wallet. A lower limit takes nothing back; it only refuses what comes."""
+    """Set how far decisions may overdraw the wallet. A lower limit only affects later decisions."""
     actor.require(Permission.PLATFORM_RECHARGE)
     if not 0 <= credit_limit_fen <= policy.TOP_UP_MAX_FEN:
         raise Invalid.field("credit_limit", _limit_message())

@@ -16,7 +16,9 @@ class RechargeTable(Table):
     )
     ref = tables.TemplateColumn(
         '<span class="pl-name">{{ record.ref }}</span>'
-        '{% if record.note %}<span class="pl-sub">{{ record.note }}</span>{% endif %}',
+        '{% if record.note %}<span class="pl-sub">{{ record.note }}</span>{% endif %}'
+        '{% if record.payer %}<span class="pl-sub">{{ record.payer }} · {{ record.paid_on|date:"Y-m-d" }}</span>'
+        "{% endif %}",
         verbose_name=_("Reference and note"),
         attrs=column(width=FULL),
     )

@@ -13,8 +13,8 @@ from apps.common.actor import Actor
 from apps.common.permissions import Permission
 
 
-def offered(actor: Actor, rows: "QuerySet[Package] | None" = None) -> "QuerySet[Package]":
-    """Of the packages on offer those that the actor's organisation may use at all."""
+def offered_packages(actor: Actor, rows: "QuerySet[Package] | None" = None) -> "QuerySet[Package]":
+    """The packages on offer that the actor's organisation may use at all."""
     found = (Package.objects.all() if rows is None else rows).filter(active=True)
     if actor.organisation_id is None:
         return found
@@ -22,9 +22,9 @@ def offered(actor: Actor, rows: "QuerySet[Package] | None" = None) -> "QuerySet[
     return found.filter(~Exists(restricted) | Exists(restricted.filter(packages=OuterRef("pk"))))
 
 
-def usable(actor: Actor, rows: "QuerySet[Package] | None" = None) -> "QuerySet[Package]":
-    """Of those offered, what the actor may start on now: needs no approval, or is approved for the person."""
-    found = offered(actor, rows)
+def usable_packages(actor: Actor, rows: "QuerySet[Package] | None" = None) -> "QuerySet[Package]":
+    """Offered packages that the actor may start on now: without need of approval, or approved for the person."""
+    found = offered_packages(actor, rows)
     if actor.organisation_id is None:
         return found
     return found.filter(Q(needs_review=False) | Q(pk__in=_approved(actor).values("package_id")))
@@ -54,11 +54,13 @@ class Requestable:
         return self.state != RequestState.PENDING
 
 
-def requestable(actor: Actor) -> list[Requestable]:
-    """What is offered, needs approval and is not approved for the person now, with where their request stands."""
+def requestable_packages(actor: Actor) -> list[Requestable]:
+    """Offered packages that need approval and are not approved for the person, with the state of their request."""
     if actor.organisation_id is None or actor.user_id is None:
         return []
-    packages = list(offered(actor).filter(needs_review=True).exclude(pk__in=_approved(actor).values("package_id")))
+    packages = list(
+        offered_packages(actor).filter(needs_review=True).exclude(pk__in=_approved(actor).values("package_id"))
+    )
     rows = PackageRequest.objects.with_scopes_disabled().filter(
         organisation_id=actor.organisation_id, user_id=actor.user_id, package__in=packages
     )
@@ -71,7 +73,7 @@ def requestable(actor: Actor) -> list[Requestable]:
 
 
 def requests(actor: Actor, *, mine: bool = False) -> "QuerySet[PackageRequest]":
-    """Newest first: one's own, the organisation's for who reviews them, all for the platform's reviewers."""
+    """Newest first: one's own, the organisation's for its reviewers, all for the platform's reviewers."""
     rows: QuerySet[PackageRequest] = PackageRequest.objects.select_related(
         "user", "package", "decided_by", "organisation"
     )

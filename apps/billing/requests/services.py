@@ -24,7 +24,7 @@ from apps.tenants.models import Organisation
 REASON_MAX = 500
 
 
-def restrict(actor: Actor, *, organisation_id: UUID, package_ids: Iterable[int] | None) -> None:
+def restrict_packages(actor: Actor, *, organisation_id: UUID, package_ids: Iterable[int] | None) -> None:
     """Let an organisation use these packages and no others; None lets it use all. What runs goes on."""
     actor.require(Permission.PLATFORM_TENANTS_MANAGE)
     with transaction.atomic():
@@ -60,7 +60,7 @@ def _listed(organisation_id: UUID) -> str:
 
 
 def set_needs_review(actor: Actor, *, package_id: int, needs_review: bool) -> None:
-    """Ask for approval before anybody starts on the package, or stop asking. What runs goes on."""
+    """Require approval before anybody starts on the package, or stop requiring it. What runs goes on."""
     actor.require(Permission.PLATFORM_PRICES_MANAGE)
     with transaction.atomic():
         package = Package.objects.select_for_update(no_key=True).filter(pk=package_id).first()
@@ -79,17 +79,17 @@ def set_needs_review(actor: Actor, *, package_id: int, needs_review: bool) -> No
 
 
 def request_package(actor: Actor, *, package_id: int, reason: str) -> PackageRequest:
-    """Ask for a package that needs approval, and tell who decides. One open request for each person and package.
+    """Ask for a package that needs approval, and notify who decides. One open request per person and package.
 
-    Raises `NotFound` for what is not on offer here, `Conflict` where it may be used already, was asked for, or needs
-    no approval, `Invalid` without a reason.
+    Raises `NotFound` if it is not on offer here, `Conflict` if it may be used already, was requested, or needs no
+    approval, `Invalid` without a reason.
     """
     actor.require(Permission.BILLING_VIEW_OWN)
     organisation_id, person = actor.organisation(), actor.person()
-    package = reads.offered(actor).filter(pk=package_id).first()
+    package = reads.offered_packages(actor).filter(pk=package_id).first()
     if package is None:
         raise NotFound
-    if reads.usable(actor).filter(pk=package_id).exists():
+    if reads.usable_packages(actor).filter(pk=package_id).exists():
         raise Conflict(_("You may use this package already."))
     cleaned = reason.strip()
     if not 1 <= len(cleaned) <= REASON_MAX:
@@ -135,7 +135,7 @@ def revoke_approval(actor: Actor, *, request_id: UUID, answer: str = "") -> Pack
 
 
 def require_approver(actor: Actor, organisation_id: UUID) -> None:
-    """The platform's reviewers always; an organisation's where the settings leave it to them."""
+    """Require a reviewer: the platform's always, an organisation's if the settings leave it to them."""
     if actor.platform:
         actor.require(Permission.PLATFORM_PACKAGES_REVIEW)
         return

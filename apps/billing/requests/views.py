@@ -36,7 +36,7 @@ class ReasonForm(forms.Form):
 @require_http_methods(["GET", "POST"])
 def ask(request: ActorRequest, package_id: int) -> HttpResponse:
     """A dialog over the picker, or a page of its own where scripts are off."""
-    package = reads.offered(request.actor).filter(pk=package_id, needs_review=True).first()
+    package = reads.offered_packages(request.actor).filter(pk=package_id, needs_review=True).first()
     if package is None:
         raise NotFound
     form = ReasonForm(request.POST or None)

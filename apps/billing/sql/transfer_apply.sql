@@ -38,9 +38,10 @@ BEGIN
     ELSIF (NEW.kind, payer.kind, receiver.kind) NOT IN (
         ('prepayment', 'cash', 'deferred'), ('prepayment_back', 'deferred', 'cash'),
         ('recognition', 'deferred', 'revenue'), ('voucher_issue', 'promotion', 'voucher'),
-        ('voucher_end', 'voucher', 'promotion'), ('fee', 'fees', 'alipay_clearing'), ('write_off', 'write_off', 'cash')
+        ('voucher_end', 'voucher', 'promotion'), ('fee', 'fees', 'alipay_clearing'), ('write_off', 'write_off', 'cash'),
+        ('adjustment', 'revenue', 'cash'), ('adjustment', 'cash', 'revenue')
     ) AND NEW.kind IN (
-        'prepayment', 'prepayment_back', 'recognition', 'voucher_issue', 'voucher_end', 'fee', 'write_off'
+        'prepayment', 'prepayment_back', 'recognition', 'voucher_issue', 'voucher_end', 'fee', 'write_off', 'adjustment'
     ) THEN
         RAISE EXCEPTION '% does not go from % to %', NEW.kind, payer.kind, receiver.kind
             USING ERRCODE = 'check_violation', CONSTRAINT = 'transfer_goes_where_its_kind_says';

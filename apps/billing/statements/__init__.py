@@ -1,1 +1,1 @@
-"""Statements of a billing month, and what the platform has earned in it."""
+"""Statements of a billing month, and the platform's revenue in it."""

@@ -1,4 +1,4 @@
-"""Whether a list of charges and the ledger say the same."""
+"""Whether a list of charges agrees with the ledger."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from django.db.models import Case, F, Q, QuerySet, Sum, When
 from apps.billing.choices import AccountKind, TransferKind
 from apps.billing.models import Charge, DaySum, RatingRun, Transfer
 from apps.billing.months import Month
-from apps.billing.statements.figures import flows, is_billed, runs, settled
+from apps.billing.statements.figures import flows, is_rated, rating_runs, settled_transfers
 from apps.common.actor import Actor
 from apps.common.permissions import Permission
 
@@ -31,16 +31,16 @@ class Agreement:
 def agreement_of_months(actor: Actor, *, since: date, until: date, organisation_id: UUID | None = None) -> Agreement:
     """All rating runs of the billing months that these days lie in, of one organisation or of all.
 
-    Reads the kept sums of the charges, so that it is quick however many they are; a nightly check compares the two.
+    Reads the kept sums, so that it is fast for any number of charges; a nightly check compares the two.
     """
     actor.require(Permission.PLATFORM_FINANCE_VIEW if actor.platform else Permission.BILLING_VIEW)
     months, owner = list(_months(since, until)), Q() if organisation_id is None else Q(organisation_id=organisation_id)
     charged = DaySum.objects.filter(owner, billed__in=[month.period for month in months])
-    moved = flows(settled(months[0].start, months[-1].end).filter(owner))
+    moved = flows(settled_transfers(months[0].start, months[-1].end).filter(owner))
     return Agreement(
-        runs=sum(runs(month, organisation_id).count() for month in months),
+        runs=sum(rating_runs(month, organisation_id).count() for month in months),
         charged_fen=int(charged.aggregate(fen=Sum("amount_fen"))["fen"] or 0),
-        moved_fen=sum(flow.into(AccountKind.REVENUE) for flow in moved if is_billed(flow)),
+        moved_fen=sum(flow.into(AccountKind.REVENUE) for flow in moved if is_rated(flow)),
     )
 
 

@@ -24,24 +24,24 @@ _PAGE = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
-    """How many it was done to, and what was refused: (id, error)."""
+class BatchResult:
+    """How many succeeded, and what was refused: (id, error)."""
 
     count: int
     refused: list[tuple[UUID, DomainError]] = field(default_factory=list)
 
 
 def close_due(actor: Actor, *, now: datetime | None = None) -> int:
-    """Drafts of the last months: a first one once the month is over, the final one from T+1; how many were built."""
+    """Build drafts of the last months: a first one once the month is over, the final one from T+1; returns how many."""
     now = now or db_now()
     months = Month.at(now).former().back(LOOK_BACK)
     return sum(close_month(actor, month=month, now=now) for month in months)
 
 
 def close_month(actor: Actor, *, month: Month, now: datetime | None = None) -> int:
-    """Build what is due of one month; the number that was built.
+    """Build the due drafts of one month; returns how many.
 
-    One organisation's failure does not keep the others waiting; all failures are raised together at the end.
+    Failures of single organisations do not stop the others and are raised together at the end.
     """
     now = now or db_now()
     built, failures = 0, []
@@ -49,7 +49,7 @@ def close_month(actor: Actor, *, month: Month, now: datetime | None = None) -> i
         try:
             build(actor, organisation_id=organisation_id, month=month, now=now)
             built += 1
-        except Exception as error:  # one organisation's trouble is not the others'
+        except Exception as error:  # an error in one organisation must not stop the others
             failures.append(error)
     if failures:
         raise ExceptionGroup(f"{len(failures)} statements of {month.period} could not be built", failures)
@@ -70,8 +70,8 @@ def build_now(actor: Actor, *, month: Month, seconds: float = 10.0) -> tuple[int
     return built, False
 
 
-def do_to_all(statement_ids: Iterable[UUID], act: Callable[[UUID], object]) -> Done:
-    """Review or issue many, a transaction each; what is refused is told and the others go on."""
+def apply_to_all(statement_ids: Iterable[UUID], act: Callable[[UUID], object]) -> BatchResult:
+    """Review or issue many, one transaction each; refusals are collected and the others go on."""
     count, refused = 0, []
     for statement_id in statement_ids:
         try:
@@ -79,14 +79,14 @@ def do_to_all(statement_ids: Iterable[UUID], act: Callable[[UUID], object]) -> D
             count += 1
         except DomainError as error:
             refused.append((statement_id, error))
-    return Done(count, refused)
+    return BatchResult(count, refused)
 
 
 def _due(month: Month, now: datetime, fresh_since: datetime | None = None) -> Iterator[UUID]:
-    """Organisations that want a draft, a page at a time: built ones are no longer found, so nothing is kept."""
+    """Organisations that need a draft, a page at a time: built ones are no longer found, so no position is kept."""
     last: UUID | None = None
     while True:
-        rows = _wanting(month, _will_do(month, now, fresh_since))
+        rows = _wanting(month, _up_to_date(month, now, fresh_since))
         page = list((rows if last is None else rows.filter(organisation_id__gt=last))[:_PAGE])
         if not page:
             return
@@ -94,7 +94,7 @@ def _due(month: Month, now: datetime, fresh_since: datetime | None = None) -> It
         last = page[-1]
 
 
-def _will_do(month: Month, now: datetime, fresh_since: datetime | None) -> QuerySet[Statement]:
+def _up_to_date(month: Month, now: datetime, fresh_since: datetime | None) -> QuerySet[Statement]:
     """Statements of the month that need not be built: before T+1 any, after it the complete, and those built lately."""
     mine: QuerySet[Statement] = Statement.objects.filter(period=month.period)
     if fresh_since is not None:
@@ -103,7 +103,7 @@ def _will_do(month: Month, now: datetime, fresh_since: datetime | None) -> Query
 
 
 def _wanting(month: Month, will_do: QuerySet[Statement]) -> QuerySet[Account, UUID]:
-    """Organisations with movements in the month, or money left from before, and no statement that will do."""
+    """Organisations with movements in the month, or money left from before, without an up-to-date statement."""
     final = will_do.filter(organisation_id=OuterRef("organisation_id"))
     moved = Transfer.objects.filter(organisation_id=OuterRef("organisation_id"))
     rated = RatingRun.objects.filter(organisation_id=OuterRef("organisation_id"))

@@ -1,4 +1,4 @@
-"""The seal of an issued statement: SHA-256 over its canonical text, which anybody can write down again."""
+"""The seal of an issued statement: SHA-256 over its canonical text, which anybody can reproduce."""
 
 import hashlib
 import json

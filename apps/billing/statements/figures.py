@@ -1,4 +1,4 @@
-"""What a billing month amounts to, read from the ledger and from the kept sums of charges.
+"""The figures of a billing month, read from the ledger and from the kept sums of charges.
 
 Everything of a rating run belongs to the month in which the run was made, all other movements to their own; so the
 lines of a bill, its rounding and the ledger's transfers are three views of the same runs and always add up.
@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import BigIntegerField, Case, Count, F, Q, QuerySet, Sum, When
 from django.db.models.functions import Coalesce, TruncMonth
 
 from apps.billing.choices import AccountKind, BillKind, TransferKind
@@ -19,8 +19,9 @@ from apps.billing.models import Charge, DaySum, RatingRun, Transfer
 from apps.billing.models.rating import CREDIT
 from apps.billing.months import Month
 
-# What moves between an organisation and its revenue for what it has used.
-BILLED = (TransferKind.USAGE, TransferKind.CORRECTION, TransferKind.CREDIT)
+# What moves between an organisation and its revenue for what it has used, and all that its bill is made of.
+RATED = (TransferKind.USAGE, TransferKind.CORRECTION, TransferKind.CREDIT)
+BILLED = (*RATED, TransferKind.ADJUSTMENT)
 _CLEARING = (AccountKind.ALIPAY_CLEARING, AccountKind.OFFLINE_CLEARING, AccountKind.REFUND_CLEARING)
 # A run and its transfers are written one after the other in one transaction: at most this far apart.
 MARGIN = timedelta(hours=1)
@@ -43,7 +44,7 @@ class Flow:
 
 
 @dataclass(frozen=True, slots=True)
-class Used:
+class UsageLine:
     """Charges of one price version, discount and month of use. `seconds`: of each replica that was charged for."""
 
     kind: BillKind
@@ -55,7 +56,7 @@ class Used:
     exact_fen: Decimal
 
 
-def settled(since: datetime, until: datetime | None = None) -> QuerySet[Transfer]:
+def settled_transfers(since: datetime, until: datetime | None = None) -> QuerySet[Transfer]:
     """Movements settled in [since, until), each with `settled_at`; within the scope."""
     rows: QuerySet[Transfer] = Transfer.objects.filter(kind__in=TransferKind.values, at__gte=since - MARGIN)
     if until is not None:
@@ -65,7 +66,7 @@ def settled(since: datetime, until: datetime | None = None) -> QuerySet[Transfer
 
 
 def flows(rows: QuerySet[Transfer]) -> list[Flow]:
-    """The rows summed by what they are and where they went."""
+    """The rows summed by kind and accounts."""
     kinds = rows.order_by().values_list("kind", "debit__kind", "credit__kind")
     summed = kinds.annotate(fen=Sum("amount_fen"), count=Count("pk")).order_by("kind", "debit__kind", "credit__kind")
     return [flow_of(*row) for row in summed]
@@ -76,27 +77,46 @@ def flow_of(kind: str, debit: str, credit: str, fen: int, count: int) -> Flow:
 
 
 def flows_of(organisation_id: UUID, month: Month) -> list[Flow]:
-    return flows(settled(month.start, month.end).filter(organisation_id=organisation_id))
+    return flows(settled_transfers(month.start, month.end).filter(organisation_id=organisation_id))
+
+
+def adjustments_of(organisation_id: UUID, month: Month) -> QuerySet[Transfer]:
+    """The month's adjustments in the order in which they were made, each with `billed_fen`: below zero, a credit."""
+    rows: QuerySet[Transfer] = Transfer.objects.filter(
+        organisation_id=organisation_id, kind=TransferKind.ADJUSTMENT, at__gte=month.start, at__lt=month.end
+    )
+    back = When(debit__kind=AccountKind.REVENUE, then=-F("amount_fen"))
+    return rows.annotate(billed_fen=Case(back, default=F("amount_fen"), output_field=BigIntegerField())).order_by("pk")
 
 
 def moved_after(organisation_id: UUID, month: Month) -> int:
     """Fen that came into the wallet since the month's end; below zero: went out."""
-    later = flows(settled(month.end).filter(organisation_id=organisation_id))
+    later = flows(settled_transfers(month.end).filter(organisation_id=organisation_id))
     return sum(flow.into(AccountKind.CASH) for flow in later)
 
 
 def is_billed(flow: Flow) -> bool:
-    """A payment to a wallet by the same kind (a refund that was refused) is none."""
+    """Whether it is part of the bill; a payment of the same kind into a wallet (a refused refund) is not."""
     return flow.kind in BILLED and AccountKind.REVENUE in (flow.debit, flow.credit)
 
 
+def is_rated(flow: Flow) -> bool:
+    """Whether it is what charges come to: the bill without adjustments."""
+    return flow.kind in RATED and is_billed(flow)
+
+
+def adjusted_fen(found: Iterable[Flow]) -> int:
+    """Fen that adjustments add to the bill; below zero: they take off more than they add."""
+    return sum(flow.into(AccountKind.REVENUE) for flow in found if flow.kind is TransferKind.ADJUSTMENT)
+
+
 def received_fen(flow: Flow) -> int:
-    """Between wallets and the world outside; a refund that was refused comes back the same way."""
+    """Fen that wallets received from outside; a refused refund comes back the same way."""
     outside = flow.debit in _CLEARING or flow.credit in _CLEARING
     return flow.into(AccountKind.CASH) if outside else 0
 
 
-def runs(month: Month, organisation_id: UUID | None = None) -> QuerySet[RatingRun]:
+def rating_runs(month: Month, organisation_id: UUID | None = None) -> QuerySet[RatingRun]:
     rows: QuerySet[RatingRun] = RatingRun.objects.filter(at__gte=month.start, at__lt=month.end)
     return rows if organisation_id is None else rows.filter(organisation_id=organisation_id)
 
@@ -112,8 +132,8 @@ def charges_of(organisation_id: UUID, month: Month) -> QuerySet[Charge]:
     return rows
 
 
-def used(organisation_id: UUID, month: Month) -> list[Used]:
-    """The month's charges by what a bill's line is, from the sums that are kept of them."""
+def usage_lines(organisation_id: UUID, month: Month) -> list[UsageLine]:
+    """The month's charges grouped into the lines of a bill, from their kept sums."""
     rows = DaySum.objects.filter(organisation_id=organisation_id, billed=month.period)
     summed = rows.values_list("revision", TruncMonth("day"), "price_version_id", "discount_off").annotate(
         count=Sum("charges"), charged=Sum("replica_seconds"), exact=Sum("exact_fen")
@@ -125,9 +145,9 @@ def used(organisation_id: UUID, month: Month) -> list[Used]:
     )
 
 
-def _used(month: Month, revision: int, used_in: date, price: int, discount: Decimal, *sums: Any) -> Used:
+def _used(month: Month, revision: int, used_in: date, price: int, discount: Decimal, *sums: Any) -> UsageLine:
     (count, charged, exact), period = sums, f"{used_in:%Y-%m}"
-    return Used(kind_of(revision, period, month), period, price, discount, count, charged, exact)
+    return UsageLine(kind_of(revision, period, month), period, price, discount, count, charged, exact)
 
 
 def kind_of(revision: int, period: str, month: Month) -> BillKind:
@@ -149,7 +169,7 @@ def of_kind(kind: BillKind, month: Month) -> Q:
 
 def rated_fen(organisation_id: UUID, month: Month) -> int:
     """Whole fen of the month's rating runs: the bill."""
-    return int(runs(month, organisation_id).aggregate(fen=Sum("amount_fen"))["fen"] or 0)
+    return int(rating_runs(month, organisation_id).aggregate(fen=Sum("amount_fen"))["fen"] or 0)
 
 
 def paid_by(found: Iterable[Flow]) -> Iterator[tuple[AccountKind, int, int]]:

@@ -1,7 +1,7 @@
-"""What the platform has earned, what it still owes as prepaid time, and what has come in; read from the ledger.
+"""Revenue, deferred revenue (prepaid time still owed) and receipts of the platform, read from the ledger.
 
 Recognised is what reached the organisations' revenue accounts: usage less corrections and credits, whoever paid it
-(wallet or voucher), and prepaid time as it is used up. Months are those of the statements.
+(wallet or voucher), adjustments of bills, and prepaid time as it is used up. Months are those of the statements.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,16 @@ from apps.billing.choices import AccountKind, TransferKind
 from apps.billing.days import billing_day, midnight
 from apps.billing.models import Account, DaySum, PrepaidOrder, Transfer
 from apps.billing.months import COMPLETE_AFTER, Month
-from apps.billing.statements.figures import Flow, flow_of, flows, is_billed, received_fen, runs, settled
+from apps.billing.statements.figures import (
+    Flow,
+    adjusted_fen,
+    flow_of,
+    flows,
+    is_rated,
+    rating_runs,
+    received_fen,
+    settled_transfers,
+)
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.permissions import Permission
@@ -35,6 +44,11 @@ class Book:
     flows: Sequence[Flow]
     deferred_fen: int
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing moved in it and nothing is left."""
+        return not self.flows and not self.deferred_fen
+
     def into(self, account: AccountKind) -> int:
         return sum(flow.into(account) for flow in self.flows)
 
@@ -45,17 +59,22 @@ class Book:
     @property
     def consumption_fen(self) -> int:
         """Usage less corrections and credits."""
-        return sum(flow.into(AccountKind.REVENUE) for flow in self.flows if is_billed(flow))
+        return sum(flow.into(AccountKind.REVENUE) for flow in self.flows if is_rated(flow))
 
     @property
     def voucher_fen(self) -> int:
         """The part of the consumption that vouchers paid: earned, but never received."""
-        return -sum(flow.into(AccountKind.VOUCHER) for flow in self.flows if is_billed(flow))
+        return -sum(flow.into(AccountKind.VOUCHER) for flow in self.flows if is_rated(flow))
 
     @property
     def cash_fen(self) -> int:
         """The part of the consumption that wallets paid."""
         return self.consumption_fen - self.voucher_fen
+
+    @property
+    def adjusted_fen(self) -> int:
+        """What credit and debit notes added to the bills; below zero: took off."""
+        return adjusted_fen(self.flows)
 
     @property
     def prepaid_fen(self) -> int:
@@ -73,12 +92,12 @@ class Book:
         return self.into(AccountKind.DEFERRED) + self.prepaid_fen
 
 
-def books(actor: Actor, *, last: Month, count: int) -> list[Book]:
+def monthly_books(actor: Actor, *, last: Month, count: int) -> list[Book]:
     """`count` months up to `last`, oldest first."""
     actor.require(Permission.PLATFORM_FINANCE_VIEW)
     now = db_now()
     read = {month: _flows(month, now) for month in last.back(count)}
-    later = flows(settled(last.end))
+    later = flows(settled_transfers(last.end))
     deferred = balance(AccountKind.DEFERRED) - sum(flow.into(AccountKind.DEFERRED) for flow in later)
     found = []
     for month in reversed(read):
@@ -88,7 +107,7 @@ def books(actor: Actor, *, last: Month, count: int) -> list[Book]:
 
 
 def _flows(month: Month, now: datetime) -> list[Flow]:
-    """Complete days never change again: they are summed once and kept, and what came after is read.
+    """Complete days never change again: they are summed once and cached, and only later movements are read.
 
     One entry for each month, which grows with its days until the month is complete itself.
     """
@@ -98,12 +117,12 @@ def _flows(month: Month, now: datetime) -> list[Flow]:
     if until < complete:
         rows += [
             (each.kind.value, each.debit.value, each.credit.value, each.amount_fen, each.count)
-            for each in flows(settled(until, complete))
+            for each in flows(settled_transfers(until, complete))
         ]
         until = complete
         cache.set(key, (until, rows), _KEPT)
     found = [flow_of(*row) for row in rows]
-    return found if until == month.end else found + flows(settled(until, month.end))
+    return found if until == month.end else found + flows(settled_transfers(until, month.end))
 
 
 def balance(kind: AccountKind) -> int:
@@ -126,22 +145,34 @@ def owed(actor: Actor) -> Owed:
 
 
 def by_organisation(actor: Actor, *, month: Month) -> list[dict[str, Any]]:
-    """Rows {organisation_id, name, consumption_fen, prepaid_fen, fen} with revenue in the month, greatest first.
+    """Rows {organisation_id, name, consumption_fen, adjusted_fen, prepaid_fen, fen}, the greatest revenue first.
 
     What was used is read from the kept sums of the month's charges, as `by_package` does.
     """
     actor.require(Permission.PLATFORM_FINANCE_VIEW)
     charged = DaySum.objects.filter(billed=month.period).values_list("organisation_id")
     used = {key: int(fen) for key, fen in charged.annotate(fen=Sum("amount_fen"))}
-    rows = settled(month.start, month.end).filter(kind=TransferKind.RECOGNITION).order_by()
+    rows = settled_transfers(month.start, month.end).filter(kind=TransferKind.RECOGNITION).order_by()
     prepaid = {key: int(fen) for key, fen in rows.values_list("organisation_id").annotate(fen=Sum("amount_fen"))}
-    names = Organisation.objects.filter(pk__in=used.keys() | prepaid.keys()).values_list("pk", "name")
-    found = [_row(key, name, used.get(key, 0), prepaid.get(key, 0)) for key, name in names]
+    adjusted = _adjusted(month)
+    known = used.keys() | prepaid.keys() | adjusted.keys()
+    names = Organisation.objects.filter(pk__in=known).values_list("pk", "name")
+    found = [_row(key, name, used.get(key, 0), adjusted.get(key, 0), prepaid.get(key, 0)) for key, name in names]
     return sorted(found, key=lambda row: (-row["fen"], row["name"]))
 
 
-def _row(organisation_id: UUID, name: str, used: int, prepaid: int) -> dict[str, Any]:
-    sums = {"consumption_fen": used, "prepaid_fen": prepaid, "fen": used + prepaid}
+def _adjusted(month: Month) -> dict[UUID, int]:
+    """Fen that adjustments added to each organisation's bill."""
+    rows = settled_transfers(month.start, month.end).filter(kind=TransferKind.ADJUSTMENT).order_by()
+    sums = rows.values_list("organisation_id", "credit__kind").annotate(fen=Sum("amount_fen"))
+    found: dict[UUID, int] = {}
+    for organisation_id, into, fen in sums:
+        found[organisation_id] = found.get(organisation_id, 0) + int(fen) * (1 if into == AccountKind.REVENUE else -1)
+    return found
+
+
+def _row(organisation_id: UUID, name: str, used: int, adjusted: int, prepaid: int) -> dict[str, Any]:
+    sums = {"consumption_fen": used, "adjusted_fen": adjusted, "prepaid_fen": prepaid, "fen": used + adjusted + prepaid}
     return {"organisation_id": organisation_id, "name": name, **sums}
 
 
@@ -177,7 +208,7 @@ def by_package(actor: Actor, *, month: Month) -> list[PackageRevenue]:
 
 def _prepaid_by_package(month: Month, names: dict[int, tuple[str, str]]) -> dict[int, int]:
     """Fen by package; packages that were not there yet are added to `names`."""
-    rows = settled(month.start, month.end).filter(kind=TransferKind.RECOGNITION).order_by().values_list("ref")
+    rows = settled_transfers(month.start, month.end).filter(kind=TransferKind.RECOGNITION).order_by().values_list("ref")
     # Every movement of an order names it as `prepaid:<id>`.
     by_order = {UUID(ref.removeprefix("prepaid:")): int(fen) for ref, fen in rows.annotate(fen=Sum("amount_fen"))}
     earned: dict[int, int] = {}
@@ -199,7 +230,7 @@ class Difference:
         return self.accounts_fen - self.movements_fen
 
 
-def checked(actor: Actor, *, month: Month) -> list[Difference]:
+def revenue_checks(actor: Actor, *, month: Month) -> list[Difference]:
     """Revenue and deferred accounts against all movements, and the month's charges against its movements."""
     actor.require(Permission.PLATFORM_FINANCE_VIEW)
     ever = flows(Transfer.objects.all())
@@ -211,8 +242,8 @@ def checked(actor: Actor, *, month: Month) -> list[Difference]:
 
 
 def _charges_agree(month: Month) -> Difference:
-    rated = int(runs(month).aggregate(fen=Sum("amount_fen"))["fen"] or 0)
-    billed: Iterable[Flow] = filter(is_billed, flows(settled(month.start, month.end)))
+    rated = int(rating_runs(month).aggregate(fen=Sum("amount_fen"))["fen"] or 0)
+    billed: Iterable[Flow] = filter(is_rated, flows(settled_transfers(month.start, month.end)))
     return Difference(rated, sum(flow.into(AccountKind.REVENUE) for flow in billed))
 
 

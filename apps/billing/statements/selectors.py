@@ -31,8 +31,8 @@ _PREPAID: dict[str, str | Promise] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Paper:
-    """A statement with its lines by section, as it is shown and printed."""
+class StatementDocument:
+    """A statement with its lines by section, for display and print."""
 
     statement: Statement
     month: Month
@@ -65,12 +65,12 @@ def statement(actor: Actor, statement_id: UUID) -> Statement:
     return found
 
 
-def paper(actor: Actor, statement_id: UUID) -> Paper:
+def statement_document(actor: Actor, statement_id: UUID) -> StatementDocument:
     """The statement and its lines, in two queries."""
     found = statement(actor, statement_id)
     rows = list(StatementLine.objects.filter(statement=found).select_related("price_version").order_by("position"))
     sections = {each: [row for row in rows if row.section == each] for each in StatementSection}
-    return Paper(
+    return StatementDocument(
         found,
         Month(found.period),
         sections[StatementSection.BILL],
@@ -81,7 +81,7 @@ def paper(actor: Actor, statement_id: UUID) -> Paper:
 
 
 def words(line: StatementLine) -> str:
-    """What a line is, but for the package that it names."""
+    """The label of a line, without the package that it names."""
     if line.section == StatementSection.BILL:
         return str(BillKind(line.kind).label)
     if line.section == StatementSection.PAID:
@@ -90,17 +90,17 @@ def words(line: StatementLine) -> str:
     return str(special.get(line.kind, TransferKind(line.kind).label))
 
 
-def opens(line: StatementLine) -> bool:
-    """Whether the line is made of charges that can be looked at."""
-    return line.section == StatementSection.BILL and line.kind != BillKind.ROUNDING
+def has_charges(line: StatementLine) -> bool:
+    """Whether the line is a sum of charges that can be listed."""
+    return line.section == StatementSection.BILL and line.kind not in (BillKind.ROUNDING, BillKind.ADJUSTMENT)
 
 
-def line(actor: Actor, statement_id: UUID, position: int) -> StatementLine:
-    """A line that opens; `NotFound` for others."""
+def charged_line(actor: Actor, statement_id: UUID, position: int) -> StatementLine:
+    """A line that consists of charges; `NotFound` for others."""
     found = statement(actor, statement_id)
     rows = StatementLine.objects.filter(statement=found, position=position).select_related("price_version__package")
     row: StatementLine | None = rows.first()
-    if row is None or not opens(row):
+    if row is None or not has_charges(row):
         raise NotFound
     return row
 

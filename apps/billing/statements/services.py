@@ -2,14 +2,15 @@
 
     draft → reviewed → issued, and from reviewed back to draft with a reason.
 
-A draft may be built as often as one likes. From T+1 after the month's end its figures are final; only then it can be
-reviewed. What is corrected later appears on the statement of the month in which it is corrected.
+A draft may be rebuilt any number of times. From T+1 after the month's end its figures are final; only then can it be
+reviewed. Later corrections appear on the statement of the month in which they are made.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -19,11 +20,11 @@ from django.utils.translation import gettext as _
 from apps.audit.services import Target, record
 from apps.billing.choices import AccountKind, BillKind, StatementSection, StatementState, TransferKind
 from apps.billing.ledger.services import lock_wallet
-from apps.billing.models import Account, PriceVersion, Statement, StatementLine
+from apps.billing.models import Account, PriceVersion, Statement, StatementLine, Transfer
 from apps.billing.months import Month
 from apps.billing.statements import figures
 from apps.billing.statements.digest import digest_of
-from apps.billing.statements.figures import Flow, Used
+from apps.billing.statements.figures import Flow, UsageLine
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Invalid, NotFound
@@ -32,6 +33,7 @@ from apps.common.permissions import Permission
 from apps.notifications.services import notify_organisation
 
 REASON_MAX = 300
+LABEL_MAX = 160
 S = StatementState
 TRANSITIONS: Mapping[StatementState, frozenset[StatementState]] = {
     S.DRAFT: frozenset({S.REVIEWED}),
@@ -46,14 +48,16 @@ _SERIALS = 0x57A7
 class Figures:
     """All that a draft is written from."""
 
-    used: list[Used]
+    used: list[UsageLine]
+    adjusted: list[Transfer]  # as of `figures.adjustments_of`
     total_fen: int
     flows: list[Flow]
     closing_fen: int
 
     @property
     def exact_fen(self) -> Decimal:
-        return sum((each.exact_fen for each in self.used), Decimal(0))
+        """Adjustments are whole, so that rounding is the usage's alone."""
+        return sum((each.exact_fen for each in self.used), Decimal(0)) + figures.adjusted_fen(self.flows)
 
     def into_wallet(self) -> int:
         return sum(flow.into(AccountKind.CASH) for flow in self.flows)
@@ -63,10 +67,10 @@ class Figures:
 
 
 def build(actor: Actor, *, organisation_id: UUID, month: Month, now: datetime | None = None) -> Statement:
-    """Write the draft of an organisation's month anew; a reviewed or issued statement is returned as it is.
+    """Rebuild the draft of an organisation's month; a reviewed or issued statement is returned unchanged.
 
-    The wallet is locked meanwhile, so that all figures are of one moment. Raises `Conflict` where charges and ledger
-    differ, which is for the platform's staff to find out about.
+    It locks the wallet, so that all figures are of one moment. Raises `Conflict` if charges and ledger differ, which
+    the platform's staff must investigate.
     """
     actor.require(Permission.PLATFORM_STATEMENTS_MANAGE)
     now = now or db_now()
@@ -148,7 +152,7 @@ def _move(actor: Actor, statement: Statement, to: StatementState, **columns: obj
     changed = Statement.objects.filter(pk=statement.pk, state=was).update(state=to, **columns)
     if not changed:
         raise Conflict(_("This statement has changed meanwhile."))
-    before = _words(statement)
+    before = _audit_values(statement)
     statement.refresh_from_db()
     record(
         actor,
@@ -156,11 +160,11 @@ def _move(actor: Actor, statement: Statement, to: StatementState, **columns: obj
         target=Target("statement", str(statement.pk), f"{statement.organisation.name} {statement.period}"),
         organisation_id=statement.organisation_id,
         before=before,
-        after=_words(statement),
+        after=_audit_values(statement),
     )
 
 
-def _words(statement: Statement) -> dict[str, object]:
+def _audit_values(statement: Statement) -> dict[str, object]:
     return {
         "state": str(statement.state),
         "period": statement.period,
@@ -172,7 +176,7 @@ def _words(statement: Statement) -> dict[str, object]:
 
 
 def _next_serial(period: str) -> int:
-    """One more than the last of the month, without gaps: who issues next waits until this has committed."""
+    """The next number of the month, without gaps: another issue waits until this one has committed."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_SERIALS, int(period.replace("-", ""))])
     last = Statement.objects.filter(period=period).aggregate(last=Max("serial"))["last"]
@@ -180,7 +184,7 @@ def _next_serial(period: str) -> int:
 
 
 def _draft_of(organisation_id: UUID, month: Month, now: datetime) -> Statement:
-    """The month's row, locked; written on first sight. The wallet's lock keeps two from writing it."""
+    """The month's row, locked; created on first use. The wallet's lock prevents two callers from creating it."""
     rows = Statement.objects.select_for_update(of=("self",))
     found: Statement | None = rows.filter(organisation_id=organisation_id, period=month.period).first()
     if found is None:
@@ -189,10 +193,12 @@ def _draft_of(organisation_id: UUID, month: Month, now: datetime) -> Statement:
 
 
 def _read(wallet: Account, organisation_id: UUID, month: Month) -> Figures:
+    flows = figures.flows_of(organisation_id, month)
     read = Figures(
-        used=figures.used(organisation_id, month),
-        total_fen=figures.rated_fen(organisation_id, month),
-        flows=figures.flows_of(organisation_id, month),
+        used=figures.usage_lines(organisation_id, month),
+        adjusted=list(figures.adjustments_of(organisation_id, month)),
+        total_fen=figures.rated_fen(organisation_id, month) + figures.adjusted_fen(flows),
+        flows=flows,
         closing_fen=wallet.balance_fen - figures.moved_after(organisation_id, month),
     )
     if sum(fen for _account, fen, _count in figures.paid_by(read.flows)) != read.total_fen:
@@ -222,12 +228,14 @@ def _bill_lines(read: Figures) -> Iterator[StatementLine]:
     prices = PriceVersion.objects.select_related("package").in_bulk(ids)
     for each in read.used:
         yield _used_line(each, prices[each.price_version_id])
+    for adjustment in read.adjusted:
+        yield _adjustment_line(adjustment)
     rounding = read.total_fen - read.exact_fen
     if rounding or read.used:
         yield StatementLine(section=StatementSection.BILL, kind=BillKind.ROUNDING, amount_fen=rounding)
 
 
-def _used_line(each: Used, price: PriceVersion) -> StatementLine:
+def _used_line(each: UsageLine, price: PriceVersion) -> StatementLine:
     return StatementLine(
         section=StatementSection.BILL,
         kind=each.kind,
@@ -241,6 +249,19 @@ def _used_line(each: Used, price: PriceVersion) -> StatementLine:
         count=each.count,
         seconds=each.seconds,
         amount_fen=each.exact_fen,
+    )
+
+
+def _adjustment_line(adjustment: Any) -> StatementLine:
+    """Named by its number and its reason, which are the same in every language."""
+    label = f"{adjustment.ref}: {adjustment.note}"[:LABEL_MAX]
+    return StatementLine(
+        section=StatementSection.BILL,
+        kind=BillKind.ADJUSTMENT,
+        label_en=label,
+        label_zh=label,
+        count=1,
+        amount_fen=Decimal(adjustment.billed_fen),
     )
 
 

@@ -28,7 +28,7 @@ class BillTable(Table):
         attrs=column(width=FULL),
     )
     issued_at = Cell(
-        "{% load pl %}{% when record.issued_at %}", verbose_name=_("Issued"), attrs=column(fold=_("Issued"))
+        "{% load pl %}{% when record.issued_at %}", verbose_name=_("Issued at"), attrs=column(fold=_("Issued at"))
     )
     received_fen = Cell(
         "{% load pl %}{{ record.received_fen|amount }}",

@@ -32,7 +32,7 @@ def bills(request: ActorRequest) -> HttpResponse:
 @requires(VIEW)
 @require_GET
 def bill(request: ActorRequest, statement_id: UUID) -> HttpResponse:
-    found = reads.paper(request.actor, statement_id)
+    found = reads.statement_document(request.actor, statement_id)
     context = {"paper": found, "line_route": "billing:bill_line", "intact": is_intact(found.statement)}
     return render(request, "billing/statements/detail.html", context)
 
@@ -41,7 +41,7 @@ def bill(request: ActorRequest, statement_id: UUID) -> HttpResponse:
 @require_GET
 def bill_line(request: ActorRequest, statement_id: UUID, position: int) -> HttpResponse:
     """The charges that one line is the sum of."""
-    line = reads.line(request.actor, statement_id, position)
+    line = reads.charged_line(request.actor, statement_id, position)
     statement = reads.statement(request.actor, statement_id)
     rows = reads.charges_of_line(request.actor, statement, line)
     table = paged_by_line(request, ChargeTable(rows, opens=_opened), line)

@@ -1,1 +1,1 @@
-"""What stored data costs, metered like work."""
+"""The cost of stored data, metered like that of work."""

@@ -1,4 +1,4 @@
-"""The price of what is kept, by the GiB and hour, and what held of it at any moment."""
+"""The price of storage by the GiB and hour, and its terms at any moment."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

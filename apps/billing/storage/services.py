@@ -1,8 +1,8 @@
-"""What is kept costs by the GiB and hour: its price, and the meter of volumes and datasets.
+"""Storage is charged by the GiB and hour: its price, and the meter of volumes and datasets.
 
 Storage is a package of its own, so that its price has versions, charges, statements and vouchers as compute has. Each
-thing that is kept has one open session; another size, price or discount closes it and opens the next at the same
-instant, so that its time tiles. Without a price nothing is metered: storage is free until one is set.
+stored item has one open session; a change of size, price or discount closes it and opens the next at the same instant,
+so that sessions tile its time. Without a price nothing is metered: storage is free until one is set.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,8 +27,8 @@ NAME_EN, NAME_ZH = "Storage", "存储"
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
-    """Something that takes room: who keeps it, and how many GiB, rounded up."""
+class StoredItem:
+    """Something that takes space: who keeps it, and how many GiB, rounded up."""
 
     thing_id: UUID
     organisation_id: UUID
@@ -39,14 +39,14 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a thing's next session is opened with."""
+    """The terms with which an item's next session is opened."""
 
     price: PriceVersion
     gib: int
 
 
 class _Held(NamedTuple):
-    """By which a session's terms are the same as others."""
+    """The terms of a session, for comparison with others."""
 
     price_id: int
     discount_id: int | None
@@ -66,7 +66,7 @@ def set_storage_price(
 
 
 def _offer_storage() -> Package:
-    """Never on offer: nobody starts anything on it."""
+    """The storage package, created if missing; never on offer, because nobody starts anything on it."""
     columns = {"name_zh": NAME_ZH, "isolation": ISOLATION_OF_MODE[""], "cpu_milli": 0, "memory_mib": 0}
     made: Package = Package.objects.get_or_create(
         resource=Resource.STORAGE, defaults={"name_en": NAME_EN, "active": False, **columns}
@@ -74,14 +74,14 @@ def _offer_storage() -> Package:
     return made
 
 
-def meter_storage(things: Iterable[Stored], *, now: datetime | None = None) -> None:
-    """Bring the meter up to what is kept now: `things` are all there are, on the whole platform.
+def meter_storage(items: Iterable[StoredItem], *, now: datetime | None = None) -> None:
+    """Update the meter to what is stored now: `items` are all of the whole platform.
 
-    What is there is proven until now, for it was there all the time since its last proof; what is gone ends at its
-    last proof. In the platform's scope.
+    What exists now has existed since its last proof, so it is proven until now; what is gone ends at its last proof.
+    Call it in the platform's scope.
     """
     now = now or db_now()
-    kept = {thing.thing_id: thing for thing in things if thing.gib > 0}
+    kept = {thing.thing_id: thing for thing in items if thing.gib > 0}
     rows = MeterSession.objects.filter(resource=Resource.STORAGE, closed_at__isnull=True)
     open_sessions = {row.workload_id: row for row in rows}
     terms = storage_terms()
@@ -89,7 +89,7 @@ def meter_storage(things: Iterable[Stored], *, now: datetime | None = None) -> N
         if thing_id not in kept:
             close_meter(session_id=session.pk, at=session.proven_until)
     price = terms.price_at(now)
-    if price is None:  # none was ever set: a price that was has no end but the next one's beginning
+    if price is None:  # none was ever set: a price ends only when the next one begins
         return
     unchanged = _turn_over(kept, open_sessions, terms, now)
     MeterSession.objects.filter(pk__in=unchanged, closed_at__isnull=True, proven_until__lt=now).update(proven_until=now)
@@ -99,9 +99,9 @@ def meter_storage(things: Iterable[Stored], *, now: datetime | None = None) -> N
 
 
 def _turn_over(
-    kept: Mapping[UUID, Stored], sessions: Mapping[UUID, MeterSession], terms: StorageTerms, now: datetime
+    kept: Mapping[UUID, StoredItem], sessions: Mapping[UUID, MeterSession], terms: StorageTerms, now: datetime
 ) -> Sequence[UUID]:
-    """Close and open again what has had other terms since it was seen; the sessions that go on as they are."""
+    """Close and reopen sessions whose terms have changed since they were seen; returns those that go on unchanged."""
     unchanged = []
     for thing_id, session in sessions.items():
         thing = kept.get(thing_id)
@@ -122,13 +122,13 @@ def _turn_over(
 
 
 def _changes(
-    session: MeterSession, thing: Stored, terms: StorageTerms, now: datetime
+    session: MeterSession, item: StoredItem, terms: StorageTerms, now: datetime
 ) -> Iterator[tuple[datetime, Terms]]:
     """Each moment since the session was opened from which other terms held. A size is known when it is seen, now."""
     held = _Held(session.price_version_id, session.discount_id, session.replicas)
     edges = terms.edges(session.organisation_id, session.opened_at, now)
     for at in dict.fromkeys((session.opened_at, *edges, now)):
-        gib = thing.gib if at == now else session.replicas
+        gib = item.gib if at == now else session.replicas
         price, discount = terms.price_at(at), terms.discount_at(session.organisation_id, at)
         if price is None:
             continue
@@ -138,15 +138,15 @@ def _changes(
             yield at, Terms(price, gib)
 
 
-def _open(thing: Stored, terms: Terms, at: datetime) -> UUID:
+def _open(item: StoredItem, terms: Terms, at: datetime) -> UUID:
     """The session's id. Its discount is the one of that moment."""
     pk = uuid4()
     open_meter(
         session_id=pk,
-        organisation_id=thing.organisation_id,
-        user_id=thing.user_id,
-        workload_id=thing.thing_id,
-        label=thing.label,
+        organisation_id=item.organisation_id,
+        user_id=item.user_id,
+        workload_id=item.thing_id,
+        label=item.label,
         price_version_id=terms.price.pk,
         at=at,
         replicas=terms.gib,

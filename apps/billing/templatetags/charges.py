@@ -2,11 +2,11 @@
 
 from django import template
 
-from apps.billing.formula import calculation, exact_yuan, kept, plain, yuan_per_hour
+from apps.billing.formula import calculation, discount_factor, exact_yuan, plain_number, yuan_per_hour
 
 register = template.Library()
 register.filter("calculation", calculation)
 register.filter("charge_exact", exact_yuan)
-register.filter("charge_kept", kept)
+register.filter("charge_kept", discount_factor)
 register.filter("charge_price", yuan_per_hour)
-register.filter("plain", plain)
+register.filter("plain", plain_number)

@@ -4,7 +4,7 @@ from typing import Any
 
 from django import template
 
-from apps.billing.requests.selectors import requestable
+from apps.billing.requests.selectors import requestable_packages
 
 register = template.Library()
 
@@ -14,4 +14,4 @@ def packages_to_request(context: dict[str, Any]) -> dict[str, Any]:
     """Nothing where everything on offer may be used."""
     actor = context.get("actor")
     request = context.get("request")
-    return {"rows": requestable(actor) if actor else [], "next": request.path if request else "/"}
+    return {"rows": requestable_packages(actor) if actor else [], "next": request.path if request else "/"}

@@ -5,14 +5,14 @@ from decimal import Decimal
 from django import template
 from django.utils.translation import get_language
 
-from apps.billing.formula import plain
+from apps.billing.formula import plain_number
 from apps.billing.models import StatementLine
-from apps.billing.statements.selectors import opens, words
+from apps.billing.statements.selectors import has_charges, words
 from apps.common.money import FEN_PER_YUAN
 
 register = template.Library()
 register.filter("line_words", words)
-register.filter("line_opens", opens)
+register.filter("line_opens", has_charges)
 
 
 @register.filter
@@ -31,10 +31,10 @@ def line_exact(fen: Decimal | None) -> str:
 def line_price(line: StatementLine) -> str:
     """`7.80`: yuan an hour of one replica, before the discount."""
     rate = line.rate_fen_per_hour
-    return "" if rate is None else plain(rate / FEN_PER_YUAN, least=2)
+    return "" if rate is None else plain_number(rate / FEN_PER_YUAN, least=2)
 
 
 @register.filter
 def off_percent(share: Decimal) -> str:
     """0.15 → `15%`; nothing for none."""
-    return f"{plain(share * 100)}%" if share else ""
+    return f"{plain_number(share * 100)}%" if share else ""

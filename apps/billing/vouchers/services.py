@@ -35,7 +35,7 @@ def issue_voucher(actor: Actor, *, organisation_id: UUID, spec: VoucherSpec, key
     organisation = find_organisation(organisation_id)
     with transaction.atomic():
         lock_wallet(organisation_id)
-        known = granted_as(organisation_id, key)
+        known = voucher_by_key(organisation_id, key)
         if known is not None:
             return _same(known, spec)
         check_terms(spec)
@@ -46,13 +46,13 @@ def issue_voucher(actor: Actor, *, organisation_id: UUID, spec: VoucherSpec, key
             action="billing.voucher.issue",
             target=Target("voucher", str(voucher.pk), organisation.name),
             organisation_id=organisation_id,
-            after=_words(voucher),
+            after=_audit_values(voucher),
         )
         reassess(actor, organisation_id=organisation_id, now=db_now())
         return voucher
 
 
-def granted_as(organisation_id: UUID, key: str) -> Voucher | None:
+def voucher_by_key(organisation_id: UUID, key: str) -> Voucher | None:
     """The voucher of this key, where there is one."""
     found: Voucher | None = Voucher.objects.filter(transfer__idem=_idem(organisation_id, key)).first()
     return found
@@ -63,7 +63,7 @@ def _idem(organisation_id: UUID, key: str) -> str:
 
 
 def void_voucher(actor: Actor, *, voucher_id: int, reason: str) -> Voucher:
-    """Take back what is left, after charging what has been used until now. Repeated: nothing.
+    """Take back what is left, after charging what has been used until now. Repeating it changes nothing.
 
     Raises `Conflict` for a voucher of which nothing is left or whose time is over.
     """
@@ -80,7 +80,7 @@ def void_voucher(actor: Actor, *, voucher_id: int, reason: str) -> Voucher:
             return voucher
         if voucher.left_fen == 0 or voucher.valid_until <= now:
             raise Conflict(_("Nothing of this voucher can be taken back any more."))
-        before = _words(voucher)
+        before = _audit_values(voucher)
         voucher.voided_at = now
         voucher.save(update_fields=["voided_at"])
         _end(actor, voucher, VoucherEndReason.VOIDED)
@@ -91,10 +91,10 @@ def void_voucher(actor: Actor, *, voucher_id: int, reason: str) -> Voucher:
 
 
 def end_due_vouchers(actor: Actor, *, now: datetime | None = None) -> int:
-    """Let go of what is left of vouchers that are over, one transaction each; their number.
+    """Return what is left of expired vouchers, one transaction each; returns how many.
 
-    A while after the last moment (`policy.VOUCHER_SETTLES`), so that usage within it has been charged by then. What a
-    correction gives back to a voucher later ends here as well.
+    This happens `policy.VOUCHER_SETTLES` after their end, so that usage within their time has been charged by then.
+    What a correction gives back to a voucher later ends here as well.
     """
     now = now or db_now()
     rows = Voucher.objects.filter(left_fen__gt=0)
@@ -117,7 +117,7 @@ def _end_due(actor: Actor, voucher_id: int) -> bool:
 
 
 def _end(actor: Actor, voucher: Voucher, reason: VoucherEndReason) -> None:
-    """All that is left goes back. The wallet is locked."""
+    """Return all that is left. The caller has locked the wallet."""
     number = VoucherEnd.objects.filter(voucher=voucher).count() + 1
     posting = Posting(
         debit=organisation_account(voucher.organisation_id, AccountKind.VOUCHER),
@@ -174,7 +174,7 @@ def _find(voucher_id: int) -> Voucher:
     return found
 
 
-def _words(voucher: Voucher) -> dict[str, Any]:
+def _audit_values(voucher: Voucher) -> dict[str, Any]:
     return {
         "amount_fen": voucher.amount_fen,
         "left_fen": voucher.left_fen,
@@ -194,5 +194,5 @@ def _log_void(actor: Actor, voucher: Voucher, before: dict[str, Any], reason: st
         target=Target("voucher", str(voucher.pk), voucher.organisation.name),
         organisation_id=voucher.organisation_id,
         before=before,
-        after={**_words(voucher), "reason": reason},
+        after={**_audit_values(voucher), "reason": reason},
     )

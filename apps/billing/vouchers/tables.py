@@ -19,9 +19,9 @@ class VoucherColumns(Table):
     )
     valid_until = Cell(
         "{% load vouchers %}{{ record|validity }}",
-        verbose_name=_("Valid"),
+        verbose_name=pgettext_lazy("period", "Valid"),
         order_by=("valid_until", "pk"),
-        attrs=column("pl-nowrap", width=FULL, fold=_("Valid")),
+        attrs=column("pl-nowrap", width=FULL, fold=pgettext_lazy("period", "Valid")),
     )
     amount_fen = Cell(
         "{% load pl %}{{ record.amount_fen|amount }}",

@@ -1,4 +1,4 @@
-"""The terms of a voucher: what can be granted, as a request keeps them, as its row has them."""
+"""The terms of a voucher: validated, and converted to what a request and a row store."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -55,8 +55,8 @@ class VoucherSpec:
         )
 
 
-def begun(spec: VoucherSpec) -> VoucherSpec:
-    """The same terms from today on, where their first day is over."""
+def from_today(spec: VoucherSpec) -> VoucherSpec:
+    """The same terms, but from today on if their first day is over."""
     return replace(spec, valid_from=max(spec.valid_from, _today()))
 
 
@@ -90,8 +90,8 @@ def _wrong_scope(spec: VoucherSpec) -> dict[str, Text]:
     return {}
 
 
-def planned(organisation: Organisation, spec: VoucherSpec) -> Voucher:
-    """What would be granted by these terms: nothing is written."""
+def unsaved_voucher(organisation: Organisation, spec: VoucherSpec) -> Voucher:
+    """The voucher that these terms would grant, unsaved."""
     return Voucher(organisation=organisation, **columns_of(spec))
 
 

@@ -1,4 +1,4 @@
-"""The wallet over time: where the balance has been, what is set aside now."""
+"""The wallet over time: past balances, and what is held now."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -8,11 +8,16 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
+from apps.billing.adjustments.selectors import adjustments
+from apps.billing.adjustments.tables import AdjustmentTable
 from apps.billing.choices import ArrearsStatus, VoucherState
 from apps.billing.consumption.spending import unrated
 from apps.billing.funds import wallets
 from apps.billing.funds.wallets import Wallet
+from apps.billing.metering.selectors import storage_fen_per_hour
+from apps.billing.payments.alipay import orders
 from apps.billing.payments.alipay.settings import AlipaySettings
+from apps.billing.payments.tables import TopUpTable
 from apps.billing.prices.discounts.selectors import own_discount
 from apps.billing.recharges.selectors import recharges
 from apps.billing.recharges.tables import RechargeTable
@@ -30,7 +35,7 @@ from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.tenants import settings
 
-HELD_SHOWN, VOUCHERS_SHOWN = 10, 20
+HELD_SHOWN, VOUCHERS_SHOWN, ADJUSTMENTS_SHOWN, PAYMENTS_SHOWN = 10, 20, 10, 10
 # Of vouchers those that pay now or will; all of them stand on a page of their own.
 SHOWN = (VoucherState.VALID, VoucherState.PLANNED)
 # The past as far as it helps to judge the future, and at most a week of that.
@@ -50,6 +55,8 @@ def wallet(request: ActorRequest) -> HttpResponse:
         "status": status_words(now),
         "strip": _strip(now),
         "table": table,
+        "payments": TopUpTable(orders.orders(actor)[:PAYMENTS_SHOWN], orderable=False),
+        "adjustments": AdjustmentTable(adjustments(actor)[:ADJUSTMENTS_SHOWN]),
         "holds": HoldTable(holds[:HELD_SHOWN]),
         "holds_count": holds.count(),
         "unrated_fen": unrated(actor),
@@ -81,7 +88,7 @@ def _strip(now: Wallet) -> list[dict[str, Any]]:
         {
             "label": _("Cost per hour"),
             "value": yuan_rate(now.burn_fen_per_hour),
-            "sub": _("Everything that runs in the organisation"),
+            "sub": _burn_words(now),
         },
         {
             "label": _("Lasts until"),
@@ -90,6 +97,17 @@ def _strip(now: Wallet) -> list[dict[str, Any]]:
             "sub": _("At what runs now") if now.runs_until else _("Nothing that costs runs now"),
         },
     ]
+
+
+def _burn_words(now: Wallet) -> str:
+    """What runs and what is kept, told apart where both cost."""
+    stored = storage_fen_per_hour(now.organisation_id)
+    if not stored:
+        return _("Everything that runs in the organisation")
+    return _("%(running)s for what runs, %(stored)s for stored data") % {
+        "running": yuan_rate(now.burn_fen_per_hour - stored),
+        "stored": yuan_rate(stored),
+    }
 
 
 def status_words(now: Wallet) -> dict[str, Any]:
@@ -115,7 +133,7 @@ def status_words(now: Wallet) -> dict[str, Any]:
 @requires(in_organisation(Permission.BILLING_VIEW_OWN))
 @require_GET
 def balance(request: ActorRequest) -> JsonResponse:
-    """The chart of the balance in yuan: where it has been, and where it goes at what runs now."""
+    """The chart of the balance in yuan: its past, and its projection at the present burn."""
     now = db_now()
     past = balance_history(request.actor, since=now - PAST)
     series = [{"name": _("Balance"), "unit": "¥", "points": [_point(p.at, p.balance_fen) for p in past]}]

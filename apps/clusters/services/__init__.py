@@ -1,5 +1,6 @@
-from apps.clusters.services.discovery import first_cluster, measured, write_cards, write_found, write_sample
-from apps.clusters.services.joining import Joining, beat, join, make_token, revoke_tokens, secret_of
+from apps.clusters.services.audience import give_cluster, reserve_cluster, withdraw_cluster
+from apps.clusters.services.discovery import first_cluster, measured_columns, upsert_machine, write_cards, write_sample
+from apps.clusters.services.joining import JoinRequest, join, make_token, record_heartbeat, revoke_tokens, secret_of
 from apps.clusters.services.nodes import cordon, locked_node, set_labels, target
 from apps.clusters.services.simulation import add_simulated_zone, offer_packages, set_billed
 from apps.clusters.services.zones import (
@@ -10,32 +11,37 @@ from apps.clusters.services.zones import (
     locked_zone,
     rename_cluster,
     rename_zone,
+    set_trusted_network,
 )
 
 __all__ = [
-    "Joining",
+    "JoinRequest",
     "add_simulated_zone",
-    "beat",
     "cordon",
     "create_cluster",
     "create_zone",
     "delete_cluster",
     "delete_zone",
     "first_cluster",
+    "give_cluster",
     "join",
     "locked_node",
     "locked_zone",
     "make_token",
-    "measured",
+    "measured_columns",
     "offer_packages",
+    "record_heartbeat",
     "rename_cluster",
     "rename_zone",
+    "reserve_cluster",
     "revoke_tokens",
     "secret_of",
     "set_billed",
     "set_labels",
+    "set_trusted_network",
     "target",
+    "upsert_machine",
+    "withdraw_cluster",
     "write_cards",
-    "write_found",
     "write_sample",
 ]

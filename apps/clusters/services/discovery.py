@@ -1,4 +1,4 @@
-"""Keeping the rows of machines true."""
+"""Keep the rows of machines up to date."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -7,11 +7,12 @@ from typing import Any
 from django.db import transaction
 from django.db.models.functions import Now
 
-from apps.clusters import geometry
+from apps.clusters import card_links, geometry, rdma
+from apps.clusters.architectures import kernel_name
 from apps.clusters.cards import Card
 from apps.clusters.choices import AcceleratorMode, Limiter
 from apps.clusters.discovery import Machine
-from apps.clusters.limiters import effective
+from apps.clusters.limiters import effective_limiter
 from apps.clusters.models import Accelerator, LogicalCluster, Node, NodeSample, Zone
 from apps.common.actor import Actor
 from apps.common.clock import db_now
@@ -21,14 +22,15 @@ KEEP_SAMPLES = timedelta(days=7)
 RESERVE_MIN_MIB, RESERVE_MAX_MIB = 512, 4096
 
 
-def write_found(
+def upsert_machine(
     actor: Actor, *, driver: str, key: str = "", machine: Machine, isolation: str, isolation_reason: str
 ) -> Node:
-    """Write what a machine that its driver found has, and how it isolates work.
+    """Write the capacity of a machine that its driver found, and how it isolates work.
 
-    `key` tells it from the driver's others. Its cluster, and its zone with the driver's name, are made when missing.
+    `key` identifies it among the driver's machines. Its cluster, and its zone with the driver's name, are created if
+    missing.
     """
-    columns = measured(machine, isolation, isolation_reason)
+    columns = measured_columns(machine, isolation, isolation_reason)
     with transaction.atomic():
         node = _upsert_node(driver, key, machine.name, columns)
         write_cards(node, machine)
@@ -37,7 +39,7 @@ def write_found(
 
 
 def write_sample(node: Node, machine: Machine) -> None:
-    """Keep one measurement of the machine, and let those go that are too old for any chart."""
+    """Store a measurement of the machine, and delete those too old for any chart."""
     NodeSample.objects.create(
         node=node,
         cpu_pct=machine.cpu_pct,
@@ -54,15 +56,15 @@ def _memory_pct(card: Card) -> float | None:
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
-    """Of those that are known; None where none is."""
+    """Mean of the known values; None if there are none."""
     known = [value for value in values if value is not None]
     return round(sum(known) / len(known), 1) if known else None
 
 
-def measured(machine: Machine, isolation: str, isolation_reason: str) -> dict[str, Any]:
-    """The columns of a node that follow from looking at it."""
+def measured_columns(machine: Machine, isolation: str, isolation_reason: str) -> dict[str, Any]:
+    """The columns of a node that a measurement sets."""
     return {
-        "arch": machine.arch,
+        "arch": kernel_name(machine.arch),
         "isolation": isolation,
         "isolation_reason": isolation_reason[:400],
         "cpu_milli": machine.cpu_milli,
@@ -73,6 +75,7 @@ def measured(machine: Machine, isolation: str, isolation_reason: str) -> dict[st
         "disk_files": machine.disk_files,
         "disk_files_free": machine.disk_files_free,
         "facts": machine.facts,
+        "rdma": rdma.as_json(machine.rdma),
         "last_seen_at": Now(),
     }
 
@@ -92,9 +95,9 @@ def first_cluster(zone_name: str = "local") -> LogicalCluster:
 
 
 def write_cards(node: Node, machine: Machine) -> None:
-    """Cards that no longer answer stay, marked unhealthy: something may still be accounted to them.
+    """Cards that no longer answer stay, marked unhealthy: something may still be allocated on them.
 
-    A card that its driver calls ill is as little to be had as one that does not answer.
+    A card that its driver reports as unhealthy is treated like one that does not answer.
     """
     for card in machine.cards:
         columns = {
@@ -112,6 +115,9 @@ def write_cards(node: Node, machine: Machine) -> None:
             "mig_profiles": geometry.as_json(card.mig_cuts),
             "limiter": _limiter(node, machine, card),
             "partition": card.partition[:8],
+            "pci": card.pci[:20],
+            "numa": card.numa if isinstance(card.numa, int) and 0 <= card.numa < 2**15 else None,
+            "links": card_links.sensible_links(card.links),
         }
         mode = AcceleratorMode.MIG if card.mig else AcceleratorMode.WHOLE
         # A card that moved to another machine, or whose machine was removed and came back, keeps its row.
@@ -123,11 +129,11 @@ def write_cards(node: Node, machine: Machine) -> None:
 
 
 def _limiter(node: Node, machine: Machine, card: Card) -> Limiter:
-    found = effective(machine.limiters, node.isolation) if card.vendor == "nvidia" else None
+    found = effective_limiter(machine.limiters, node.isolation) if card.vendor == "nvidia" else None
     return Limiter(found.value) if found else Limiter.NONE
 
 
 def _mark_cut_by_others(machine: Machine) -> None:
-    """A card on which somebody has switched MIG on by hand runs nothing in any other mode."""
+    """Mark cards on which somebody switched MIG on by hand: they run nothing in any other mode."""
     cut = [card.uuid for card in machine.cards if card.mig]
     Accelerator.objects.filter(uuid__in=cut).exclude(mode=AcceleratorMode.MIG).update(healthy=False)

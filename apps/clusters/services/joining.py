@@ -2,8 +2,9 @@
 
 import hashlib
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -16,12 +17,12 @@ from apps.audit.services import Target, record
 from apps.clusters.choices import NodeStatus
 from apps.clusters.discovery import Machine
 from apps.clusters.models import JoinToken, LogicalCluster, Node
-from apps.clusters.services.discovery import measured, write_cards, write_sample
+from apps.clusters.services.discovery import measured_columns, write_cards, write_sample
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Denied, Invalid, NotFound
 from apps.common.permissions import Permission
-from apps.common.sealing import place, seal, unseal
+from apps.common.sealing import purpose_for, seal, unseal
 from apps.common.text import clean_name
 
 DRIVER = "remote"
@@ -31,8 +32,12 @@ PREFIX = "pln_"
 
 
 @dataclass(frozen=True, slots=True)
-class Joining:
-    """What a machine says of itself when it joins. `certificate`: SHA-256 of its certificate; "" for plain HTTP."""
+class JoinRequest:
+    """What a machine reports when it joins. `certificate`: SHA-256 of its certificate; "" for plain HTTP.
+
+    `gang_network`, `storage`: what it can do for gangs over several machines, and how it sees the platform's files, for
+    the columns of the node.
+    """
 
     token: str
     name: str
@@ -42,6 +47,8 @@ class Joining:
     machine: Machine
     isolation: str
     isolation_reason: str
+    gang_network: dict[str, Any] = field(default_factory=dict)
+    storage: dict[str, Any] = field(default_factory=dict)
 
 
 def make_token(actor: Actor, *, cluster_id: UUID, uses: int = 1) -> str:
@@ -70,7 +77,7 @@ def make_token(actor: Actor, *, cluster_id: UUID, uses: int = 1) -> str:
 
 
 def revoke_tokens(actor: Actor, *, cluster_id: UUID) -> int:
-    """Let no further machine join with tokens made so far; how many tokens were still good."""
+    """Revoke all join tokens of the cluster; returns how many were still valid."""
     actor.require(Permission.PLATFORM_NODES_MANAGE)
     count, _by_model = JoinToken.objects.filter(
         cluster_id=cluster_id, expires_at__gt=db_now(), uses_left__gt=0
@@ -78,14 +85,14 @@ def revoke_tokens(actor: Actor, *, cluster_id: UUID) -> int:
     return count
 
 
-def join(actor: Actor, *, asked: Joining) -> tuple[Node, bytes]:
-    """The node and its new secret. Raises Denied for a token that is no good, Conflict for a name that is taken.
+def join(actor: Actor, *, asked: JoinRequest) -> tuple[Node, bytes]:
+    """The node and its new secret. Raises Denied for an invalid token, Conflict for a name that is taken.
 
-    A machine that joins again keeps its node; the secret that it had is worth nothing from then on.
+    A machine that joins again keeps its node; its former secret becomes invalid.
     """
     _check_address(asked)
     with transaction.atomic():
-        token = _spend(asked.token)
+        token = _use_token(asked.token)
         node = _joined(asked, token.cluster)
         secret = secrets.token_bytes(32)
         node.sealed_secret = seal(secret, purpose=_purpose(node))
@@ -98,11 +105,11 @@ def join(actor: Actor, *, asked: Joining) -> tuple[Node, bytes]:
     return node, secret
 
 
-def _spend(token: str) -> JoinToken:
-    """One use of the token, in one statement: of two machines at once with one use left, one is refused."""
+def _use_token(token: str) -> JoinToken:
+    """Consume one use of the token in one statement: of two simultaneous machines with one use left, one is refused."""
     good = JoinToken.objects.filter(digest=_digest(token), expires_at__gt=Now(), uses_left__gt=0)
     if not good.update(uses_left=F("uses_left") - 1):
-        raise Refusal(_("This token is not good, or not any more."), hint=_("Make a new one in the console."))
+        raise Refusal(_("This token is invalid or no longer valid."), hint=_("Make a new one in the console."))
     return JoinToken.objects.select_related("cluster__zone").get(digest=_digest(token))
 
 
@@ -114,12 +121,14 @@ class Refusal(Denied):
         self.message, self.hint = message, hint
 
 
-def _joined(asked: Joining, cluster: LogicalCluster) -> Node:
+def _joined(asked: JoinRequest, cluster: LogicalCluster) -> Node:
     columns = {
-        **measured(asked.machine, asked.isolation, asked.isolation_reason),
+        **measured_columns(asked.machine, asked.isolation, asked.isolation_reason),
         "machine_id": asked.machine_id,
         "address": asked.address,
         "certificate": asked.certificate,
+        "gang_network": asked.gang_network,
+        "storage": asked.storage,
     }
     name = clean_name(asked.name)[:80] or asked.machine.name
     known: Node | None = Node.objects.select_for_update().filter(machine_id=asked.machine_id, driver=DRIVER).first()
@@ -135,7 +144,7 @@ def _joined(asked: Joining, cluster: LogicalCluster) -> Node:
     return Node.objects.create(cluster=cluster, name=name, driver=DRIVER, status=NodeStatus.READY, **columns)
 
 
-def _check_address(asked: Joining) -> None:
+def _check_address(asked: JoinRequest) -> None:
     url = urlsplit(asked.address)
     if url.scheme not in ("http", "https") or not url.hostname or not url.port:
         raise Invalid.field("address", _("An agent's address looks like http://10.0.0.7:8765."))
@@ -143,22 +152,32 @@ def _check_address(asked: Joining) -> None:
         raise Invalid.field("certificate", _("A certificate belongs to an https address, and only to one."))
 
 
-def beat(node: Node, machine: Machine, *, isolation: str, isolation_reason: str) -> None:
-    """The machine is there, and this is how it is."""
+def record_heartbeat(
+    node: Node,
+    machine: Machine,
+    *,
+    isolation: str,
+    isolation_reason: str,
+    gang_network: dict[str, Any],
+    storage: dict[str, Any],
+) -> None:
+    """Record that the machine is alive, with its measurement and what it can do."""
+    told = {"gang_network": gang_network, "storage": storage}
+    columns = {**measured_columns(machine, isolation, isolation_reason), **told}
     with transaction.atomic():
-        Node.objects.filter(pk=node.pk).update(**measured(machine, isolation, isolation_reason))
+        Node.objects.filter(pk=node.pk).update(**columns)
         node.isolation = isolation
         write_cards(node, machine)
         write_sample(node, machine)
 
 
 def secret_of(node: Node) -> bytes | None:
-    """What the node and the platform know; None for one that has left."""
+    """The secret that node and platform share; None for a node that has left."""
     return None if node.sealed_secret is None else unseal(bytes(node.sealed_secret), purpose=_purpose(node))
 
 
 def _purpose(node: Node) -> str:
-    return place("clusters_node", node.pk, "sealed_secret")
+    return purpose_for("clusters_node", node.pk, "sealed_secret")
 
 
 def _digest(token: str) -> str:

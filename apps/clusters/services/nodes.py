@@ -32,7 +32,7 @@ def target(node: Node) -> Target:
 
 
 def cordon(actor: Actor, *, node_id: UUID, cordoned: bool) -> Node:
-    """Keep new work off a node, or let it come again. What runs there goes on; a drain under way is cancelled."""
+    """Keep new work off a node, or allow it again. Running work goes on; a drain in progress is cancelled."""
     to = NodeStatus.CORDONED if cordoned else NodeStatus.READY
     with transaction.atomic():
         node = locked_node(actor, node_id)
@@ -52,7 +52,7 @@ def cordon(actor: Actor, *, node_id: UUID, cordoned: bool) -> Node:
 
 
 def set_labels(actor: Actor, *, node_id: UUID, labels: Mapping[str, str]) -> Node:
-    """Replace the node's labels. Raises Invalid for names that are no names, and for too many."""
+    """Replace the node's labels. Raises Invalid for malformed names, and for too many."""
     cleaned = {name.strip(): value.strip() for name, value in labels.items() if name.strip()}
     _check_labels(cleaned)
     with transaction.atomic():

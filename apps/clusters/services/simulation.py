@@ -12,7 +12,7 @@ from apps.billing.models import Package
 from apps.clusters.choices import Limiter
 from apps.clusters.models import Accelerator, LogicalCluster, Node, Zone, ZonePackage
 from apps.clusters.services.zones import locked_zone
-from apps.clusters.simulation import CARDS, CPU_MILLI, DISK_MIB, MEMORY_MIB, MODELS, Listed, Model, packages
+from apps.clusters.simulation import CARDS, CPU_MILLI, DISK_MIB, MEMORY_MIB, MODELS, ListedPackage, Model, packages
 from apps.common.actor import Actor
 from apps.common.errors import Conflict
 from apps.common.permissions import Permission
@@ -85,7 +85,7 @@ def offer_packages(actor: Actor, *, zone_id: UUID) -> int:
     return len(packages())
 
 
-def _offer(actor: Actor, zone: Zone, listed: Listed) -> None:
+def _offer(actor: Actor, zone: Zone, listed: ListedPackage) -> None:
     """Made once; a package of an earlier simulated zone is offered again."""
     package = Package.objects.filter(name_en=listed.spec.name_en).first()
     rate = listed.fen_per_hour if zone.billed else Decimal(0)

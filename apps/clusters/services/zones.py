@@ -1,4 +1,4 @@
-"""Zones and logical clusters: made, renamed, and taken away when nothing is left in them."""
+"""Zones and logical clusters: create, rename, and delete them when they are empty."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -49,8 +49,24 @@ def rename_zone(actor: Actor, *, zone_id: UUID, name: str) -> Zone:
     return zone
 
 
+def set_trusted_network(actor: Actor, *, zone_id: UUID, trusted: bool) -> Zone:
+    """Whether gangs may span nodes of the zone over a network that is not encrypted. What runs is left as it is."""
+    actor.require(Permission.PLATFORM_NODES_MANAGE)
+    with transaction.atomic():
+        zone = locked_zone(actor, zone_id)
+        if zone.simulated:
+            raise Conflict(_("Nothing has to join simulated nodes."))
+        if zone.trusted_network == trusted:
+            return zone
+        zone.trusted_network = trusted
+        zone.save(update_fields=["trusted_network"])
+        before, after = {"trusted_network": not trusted}, {"trusted_network": trusted}
+        record(actor, action="zone.network", target=_target(zone), before=before, after=after)
+    return zone
+
+
 def delete_zone(actor: Actor, *, zone_id: UUID) -> Zone:
-    """Take an empty zone away, with its clusters. Raises Conflict while a machine is in it."""
+    """Delete an empty zone with its clusters. Raises Conflict while a machine is in it."""
     actor.require(Permission.PLATFORM_NODES_MANAGE)
     with transaction.atomic():
         zone = locked_zone(actor, zone_id)
@@ -69,7 +85,7 @@ def create_cluster(actor: Actor, *, zone_id: UUID, name: str) -> LogicalCluster:
     with transaction.atomic():
         zone = locked_zone(actor, zone_id)
         cluster: LogicalCluster = _unique(lambda: LogicalCluster.objects.create(zone=zone, name=cleaned))
-        record(actor, action="cluster.created", target=_cluster_target(cluster), after={"name": cleaned})
+        record(actor, action="cluster.created", target=cluster_target(cluster), after={"name": cleaned})
     return cluster
 
 
@@ -77,19 +93,19 @@ def rename_cluster(actor: Actor, *, cluster_id: UUID, name: str) -> LogicalClust
     actor.require(Permission.PLATFORM_NODES_MANAGE)
     cleaned = _clean(name)
     with transaction.atomic():
-        cluster = _locked_cluster(cluster_id)
+        cluster = locked_cluster(cluster_id)
         before, cluster.name = cluster.name, cleaned
         _unique(lambda: cluster.save(update_fields=["name"]))
-        target = _cluster_target(cluster)
+        target = cluster_target(cluster)
         record(actor, action="cluster.renamed", target=target, before={"name": before}, after={"name": cleaned})
     return cluster
 
 
 def delete_cluster(actor: Actor, *, cluster_id: UUID) -> LogicalCluster:
-    """Take an empty cluster away. Raises Conflict while a machine is in it, and for the last one of a zone."""
+    """Delete an empty cluster. Raises Conflict while a machine is in it, and for the last one of a zone."""
     actor.require(Permission.PLATFORM_NODES_MANAGE)
     with transaction.atomic():
-        cluster = _locked_cluster(cluster_id)
+        cluster = locked_cluster(cluster_id)
         left = Node.objects.filter(cluster=cluster).count()
         if left:
             raise Conflict(
@@ -98,11 +114,12 @@ def delete_cluster(actor: Actor, *, cluster_id: UUID) -> LogicalCluster:
         if not LogicalCluster.objects.filter(zone=cluster.zone_id).exclude(pk=cluster.pk).exists():
             raise Conflict(_("A zone keeps at least one cluster."))
         LogicalCluster.objects.filter(pk=cluster.pk).update(removed_at=Now())
-        record(actor, action="cluster.deleted", target=_cluster_target(cluster))
+        record(actor, action="cluster.deleted", target=cluster_target(cluster))
     return cluster
 
 
-def _locked_cluster(cluster_id: UUID) -> LogicalCluster:
+def locked_cluster(cluster_id: UUID) -> LogicalCluster:
+    """The cluster's row, locked, with its zone. Call inside a transaction; raises `NotFound`."""
     found: LogicalCluster | None = (
         LogicalCluster.objects.select_for_update(of=("self",)).select_related("zone").filter(pk=cluster_id).first()
     )
@@ -132,5 +149,5 @@ def _target(zone: Zone) -> Target:
     return Target("zone", str(zone.pk), zone.name)
 
 
-def _cluster_target(cluster: LogicalCluster) -> Target:
+def cluster_target(cluster: LogicalCluster) -> Target:
     return Target("cluster", str(cluster.pk), f"{cluster.zone.name} / {cluster.name}")

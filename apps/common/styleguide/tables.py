@@ -47,7 +47,7 @@ class SampleTable(Table):
         "{% load pl %}{{ record.rate|rate_amount }}", verbose_name="¥/h", attrs=column(fold="¥/h", numeric=True)
     )
     menu = tables.TemplateColumn(
-        '{% include "components/menu.html" with of=record.name items=table.actions %}',
+        "{% load pl %}{% menu record.name table.actions %}",
         verbose_name="",
         orderable=False,
         attrs=column("pl-corner", numeric=True),

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 from django import template
@@ -11,8 +12,9 @@ from django.utils.functional import Promise
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
+from apps.common import markup
 from apps.common.badges import badge
-from apps.common.formatting import UNKNOWN, clock, elapsed, exact_moment, moment
+from apps.common.formatting import UNKNOWN, clock, elapsed, estimated_moment, exact_moment, moment
 from apps.common.money import yuan
 from apps.common.templatetags.pl_field import field_context, filter_context
 from apps.common.templatetags.pl_filters import FILTERS
@@ -22,18 +24,16 @@ for _name, _function in FILTERS.items():
     register.filter(_name, _function)
 register.inclusion_tag("components/field.html", name="field")(field_context)
 register.inclusion_tag("components/filter_field.html", name="filter_field")(filter_context)
+register.simple_tag(markup.state)
+register.simple_tag(markup.tag)
+register.simple_tag(markup.simulated, name="sim")
+register.simple_tag(markup.menu)
 
 Text = str | Promise
 
 
-@register.inclusion_tag("components/state.html")
-def state(status: str, label: Text = "", *, icon: str = "", big: bool = False) -> dict[str, Any]:
-    """Badge of a status (`queued` … `stopped`, `stale`) or of a bare tone (`warn`) with a label of its own."""
-    look = badge(status, label)
-    return {"tone": look.tone, "icon": icon or look.icon, "label": look.label, "big": big}
-
-
 @register.simple_tag
+@lru_cache(1024)
 def icon(name: str, tone: str = "", *, classes: str = "") -> SafeString:
     """An icon that says nothing by itself; with a tone it stands before a sentence in that state's colour."""
     tint = f"pl-ico is-{tone}" if tone else ""
@@ -42,22 +42,13 @@ def icon(name: str, tone: str = "", *, classes: str = "") -> SafeString:
     )
 
 
-@register.inclusion_tag("components/tag.html")
-def tag(text: Text, icon: str = "", *, title: Text = "") -> dict[str, Any]:
-    return {"text": text, "icon": icon, "title": title}
-
-
-@register.inclusion_tag("components/sim.html")
-def sim() -> dict[str, Any]:
-    """The badge that every node, row and header of simulated hardware carries."""
-    return {}
-
-
 @register.simple_tag
-def when(at: datetime | None, *, seconds: bool = False) -> str:
-    """`<time>` with the short local moment and the exact one as its title."""
+def when(at: datetime | None, *, seconds: bool = False, estimated: bool = False) -> str:
+    """`<time>` with the short local moment and the exact one as its title; of an estimate no more than is known."""
     if at is None:
         return UNKNOWN
+    if estimated:
+        return format_html('<time datetime="{}">{}</time>', at.isoformat(), estimated_moment(at))
     exact = exact_moment(at)
     return format_html('<time datetime="{}" title="{}">{}</time>', at.isoformat(), exact, moment(at, seconds=seconds))
 

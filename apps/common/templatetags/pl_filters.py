@@ -6,7 +6,7 @@ from typing import Any
 
 from apps.common import formatting
 from apps.common.formatting import UNKNOWN
-from apps.common.money import FEN_PER_YUAN, yuan, yuan_rate
+from apps.common.money import FEN_PER_YUAN, capital_yuan, yuan, yuan_rate
 
 
 def yuan_of(fen: int | None) -> str:
@@ -45,6 +45,7 @@ def initial(name: str) -> str:
 
 
 FILTERS: dict[str, Callable[..., Any]] = {
+    "capital_yuan": capital_yuan,
     "yuan": yuan_of,
     "amount": amount,
     "rate": rate,

@@ -39,3 +39,13 @@ class Entries(ScopedView, generics.ListAPIView[Entry]):
 
     def get_queryset(self) -> QuerySet[Entry]:
         return reads.entries(self.actor)
+
+
+@extend_schema(tags=["console: audit"])
+class MoneyEntries(Entries):
+    """The entries that concern money: prices, packages, limits, recharges, vouchers, invoices, requests."""
+
+    access = on_platform(P.PLATFORM_AUDIT_MONEY)
+
+    def get_queryset(self) -> QuerySet[Entry]:
+        return reads.money_entries(self.actor)

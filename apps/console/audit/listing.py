@@ -7,12 +7,12 @@ import django_tables2 as tables
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from apps.audit.models import Entry
+from apps.audit.models import Entry, concerns_money
 from apps.common.cells import Cell
 from apps.common.forms import search_box
 from apps.common.tables import FULL, Table, column
 from apps.console.audit.actions import ACTIONS
-from apps.console.audit.selectors import organisation_names
+from apps.console.audit.selectors import name_objects, organisation_names
 from apps.console.audit.words import TARGETS
 from apps.console.kit.filters import BetweenDays, OrganisationFilter, day_filter
 
@@ -62,7 +62,9 @@ class AuditTable(Table):
     def before_render(self, request: Any) -> None:
         """Names of this page's organisations, once."""
         page = getattr(self, "page", None)
-        self.names = organisation_names([row.record for row in page.object_list] if page else [])
+        found = [row.record for row in page.object_list] if page else []
+        self.names = organisation_names(found)
+        name_objects(found)
 
     def render_organisation(self, record: Entry) -> str:
         return (
@@ -93,3 +95,13 @@ class AuditFilter(BetweenDays):
 
     def by_target(self, rows: QuerySet[Entry], name: str, value: str) -> QuerySet[Entry]:
         return rows.filter(Q(target_label__icontains=value) | Q(target_id=value))
+
+
+class MoneyAuditFilter(AuditFilter):
+    """The same for what concerns money, with only its actions to choose from."""
+
+    action = django_filters.ChoiceFilter(
+        choices=sorted((code, words) for code, words in ACTIONS.items() if concerns_money(code)),
+        label=_("Action"),
+        empty_label=_("Any action"),
+    )

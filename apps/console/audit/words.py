@@ -26,10 +26,12 @@ TARGETS: dict[str, str | Promise] = {
     "invoice": _("Invoice"),
     "invoice_title": _("Invoice title"),
     "recharge": _("Request to a second person"),
+    "change": _("Request to a second person"),
     "card": _("Accelerator"),
     "cluster": _("Cluster"),
     "department": _("Department"),
     "image": _("Image"),
+    "image_repository": _("Image repository"),
     "invitation": _("Invitation"),
     "node": _("Node"),
     "zone": _("Zone"),
@@ -40,17 +42,11 @@ TARGETS: dict[str, str | Promise] = {
     "role": _("Role"),
     "user": _("Account"),
     "workload": _("Workload"),
+    "replica_set": _("Set of replicas"),
     "scenario": _("What-if scenario"),
     "trace": _("Trace"),
     "volume": _("Volume"),
     "dataset": _("Dataset"),
-}
-
-CHANNELS: dict[str, str | Promise] = {
-    "web": _("Web"),
-    "api": _("API"),
-    "task": _("Platform"),
-    "command": _("Command line"),
 }
 
 FIELDS: dict[str, str | Promise] = {
@@ -118,16 +114,21 @@ FIELDS: dict[str, str | Promise] = {
     "bank_account": _("Bank account"),
     "format": _("Format"),
     "phone": _("Phone"),
+    "kind": _("Kind"),
+    "paid_on": _("Value date"),
+    "payer": _("Payer"),
+    "method": _("Way of payment"),
     "red_number": _("Red invoice"),
     "tax_number": _("Tax number"),
     "title": _("Title"),
     "title_kind": _("Kind of title"),
     "void_reason": _("Reason of voiding"),
+    "wanted": _("Replicas"),
 }
 
 
 def action_words(action: str) -> str:
-    """The words of an action; its code where a newer part of the platform has none yet."""
+    """The label of an action; its code if there is no label yet."""
     return str(ACTIONS.get(action, action))
 
 

@@ -1,4 +1,4 @@
-"""Versions of a price: the form that sets the next, the list of those gone by, in force and planned, and their API."""
+"""Versions of a price: the form that sets the next, the list of past, present and planned ones, and their API."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -8,7 +8,7 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponseRedirect
 from django.shortcuts import redirect
-from django.utils.translation import gettext
+from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers, status
 
@@ -34,8 +34,8 @@ class Version(Protocol):
 V = TypeVar("V", bound=Version)
 
 
-def dated(versions: Iterable[V]) -> list[V]:
-    """The same, each with `state`: past, now or planned."""
+def with_state(versions: Iterable[V]) -> list[V]:
+    """The versions, each with `state`: past, now or planned."""
     now = db_now()
     found = list(versions)
     for version in found:
@@ -44,13 +44,13 @@ def dated(versions: Iterable[V]) -> list[V]:
     return found
 
 
-def planned_of(versions: Sequence[V]) -> V | None:
-    """The one that is to come, of versions from `dated`."""
+def planned_version(versions: Sequence[V]) -> V | None:
+    """The planned one among versions from `with_state`."""
     return next((version for version in versions if version.state == "planned"), None)  # type: ignore[attr-defined]
 
 
-def priced_so_already(request: HttpRequest, to: str, *args: object) -> HttpResponseRedirect:
-    """Say that the price that was set is the one that holds: no version was written."""
+def redirect_price_unchanged(request: HttpRequest, to: str, *args: object) -> HttpResponseRedirect:
+    """Tell the person that this price was in force already, so that no version was written, and redirect."""
     messages.info(request, gettext("This is the price already. Nothing was changed."))
     return redirect(to, *args)
 
@@ -71,20 +71,22 @@ class PriceIn(serializers.Serializer[Any]):
 
 
 def status_of(priced: services.Priced[Any]) -> int:
-    """200: the price was so already, and no version was written."""
+    """201; 200 if the price was in force already and no version was written."""
     return status.HTTP_201_CREATED if priced.new else status.HTTP_200_OK
 
 
-class PriceForm(forms.Form):
-    rate = YuanRateField(label=_("Price of one replica"))
+def moment_field(label: Any) -> forms.DateTimeField:
+    widget = forms.DateTimeInput(format="%Y-%m-%dT%H:%M", attrs={"type": "datetime-local"})
+    return forms.DateTimeField(label=label, required=False, widget=widget)
+
+
+class BeginningForm(forms.Form):
+    """In force from now on, or from a time that is named: `effective_from` is None for now."""
+
     begins = forms.ChoiceField(
         label=_("In force from"), choices=[(NOW, _("From now on")), (LATER, _("From a later time"))], initial=NOW
     )
-    effective_from = forms.DateTimeField(
-        label=_("Begins at"),
-        required=False,
-        widget=forms.DateTimeInput(format="%Y-%m-%dT%H:%M", attrs={"type": "datetime-local"}),
-    )
+    effective_from = moment_field(_("Begins at"))
 
     def clean(self) -> dict[str, Any]:
         data: dict[str, Any] = super().clean() or {}
@@ -95,8 +97,12 @@ class PriceForm(forms.Form):
         return data
 
 
+class PriceForm(BeginningForm):
+    rate = YuanRateField(label=_("Price of one replica"))
+
+
 class VersionTable(Table):
-    """What the lists of versions of any price have in common."""
+    """Base of the lists of versions of any price."""
 
     number = Cell(
         "v{{ record.number }}", verbose_name=_("Version"), orderable=False, attrs=column("pl-name", fold=_("Version"))
@@ -105,7 +111,7 @@ class VersionTable(Table):
         "{% load pl %}{% when record.effective_from seconds=True %}",
         verbose_name=_("In force from"),
         orderable=False,
-        attrs=column(fold=_("From"), numeric=True),
+        attrs=column(fold=pgettext_lazy("time", "From"), numeric=True),
     )
     effective_to = Cell(
         "{% load pl %}{% when record.effective_to seconds=True %}",

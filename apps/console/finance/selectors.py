@@ -1,12 +1,16 @@
-"""What the pages of money read of all organisations: what is burning, and who runs short."""
+"""Data of all organisations for the pages of Finance: the present burn, who is short of money, what is simulated."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
+from django.db.models import Sum
+
 from apps.billing import selectors as funds
 from apps.billing.choices import AccountKind, ArrearsStatus
-from apps.billing.models import Account, ArrearsState
+from apps.billing.models import Account, ArrearsState, DaySum
+from apps.billing.months import Month
+from apps.clusters.models import ZonePackage
 from apps.common.actor import Actor
 from apps.common.permissions import Permission
 from apps.tenants.models import Organisation
@@ -15,7 +19,7 @@ SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Short:
+class ShortOrganisation:
     """An organisation whose money runs out: its state, what it may still use, what it burns, until when."""
 
     organisation: Organisation
@@ -33,7 +37,7 @@ def burn(actor: Actor) -> tuple[Decimal, int]:
     return sum(burning.values(), Decimal(0)), len(burning)
 
 
-def short_of_money(actor: Actor) -> list[Short]:
+def short_of_money(actor: Actor) -> list[ShortOrganisation]:
     """Organisations whose arrears status is not normal, the worst first."""
     actor.require(Permission.PLATFORM_FINANCE_VIEW)
     states = list(
@@ -46,8 +50,23 @@ def short_of_money(actor: Actor) -> list[Short]:
     return sorted(found, key=lambda short: list(ArrearsStatus).index(short.status), reverse=True)[:SHOWN]
 
 
-def _short(state: ArrearsState, funds_fen: int, rate: Decimal) -> Short:
-    return Short(
+def simulated_packages() -> frozenset[int]:
+    """Packages of simulated zones: what they earn is on hardware that does not exist."""
+    return frozenset(ZonePackage.objects.filter(zone__simulated=True).values_list("package_id", flat=True))
+
+
+def simulated_fen(actor: Actor, month: Month) -> int:
+    """The part of the month's consumption that was charged on simulated hardware, fen."""
+    actor.require(Permission.PLATFORM_FINANCE_VIEW)
+    packages = simulated_packages()
+    if not packages:
+        return 0
+    rows = DaySum.objects.filter(billed=month.period, price_version__package_id__in=packages)
+    return int(rows.aggregate(fen=Sum("amount_fen"))["fen"] or 0)
+
+
+def _short(state: ArrearsState, funds_fen: int, rate: Decimal) -> ShortOrganisation:
+    return ShortOrganisation(
         organisation=state.organisation,
         status=ArrearsStatus(state.status),
         since=state.since,

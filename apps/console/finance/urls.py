@@ -1,6 +1,9 @@
 """Pages and endpoints of Finance."""
 
+from apps.console.finance.adjustments import urls as adjustments
+from apps.console.finance.alipay_payments import urls as alipay_payments
 from apps.console.finance.arrears import urls as arrears
+from apps.console.finance.changes import urls as changes
 from apps.console.finance.consumption import urls as consumption
 from apps.console.finance.discounts import urls as discounts
 from apps.console.finance.exports import urls as exports
@@ -18,7 +21,10 @@ from apps.console.finance.units import urls as units
 from apps.console.finance.vouchers import urls as vouchers
 
 pages = [
+    *adjustments.pages,
+    *alipay_payments.pages,
     *arrears.pages,
+    *changes.pages,
     *consumption.pages,
     *discounts.pages,
     *exports.pages,
@@ -37,7 +43,10 @@ pages = [
 ]
 
 endpoints = [
+    *adjustments.endpoints,
+    *alipay_payments.endpoints,
     *arrears.endpoints,
+    *changes.endpoints,
     *consumption.endpoints,
     *discounts.endpoints,
     *exports.endpoints,

@@ -53,7 +53,7 @@ async def _lines(
 def _page(
     actor: Actor, rows: QuerySet[Any], last: int | None, render: Callable[[list[Any]], list[Row]]
 ) -> tuple[str, int | None]:
-    """The next page as text, and the key that it ends with: keys, because offsets shift while rows are added."""
+    """The next page as text, and its last key. Pages by key, because offsets shift while rows are added."""
     with acting(actor):  # the request's own scope has ended by the time that a stream is read
         ordered = rows.order_by("-pk")
         found = list((ordered if last is None else ordered.filter(pk__lt=last))[:PAGE])

@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from apps.console.kit.organisations import find
+from apps.console.kit.organisations import find_organisation
 from apps.tenants.models import Organisation
 
 PRIORITIES = [(5, _("5, goes first")), (4, "4"), (3, _("3, usual")), (2, "2"), (1, _("1, goes last"))]
@@ -46,7 +46,7 @@ class OrganisationField(forms.CharField):
         text = super().clean(value)
         if not text:
             return None
-        organisation = find(text)
+        organisation = find_organisation(text)
         if organisation is None:
             raise ValidationError(self.error_messages["unknown"], code="unknown")
         return organisation

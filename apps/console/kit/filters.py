@@ -1,4 +1,4 @@
-"""What the filters of the console's lists are made of. The URL holds their state; pages and API share them."""
+"""Building blocks for the filters of the console's lists. The URL holds their state; pages and API share them."""
 
 from datetime import date, timedelta
 from typing import Any
@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.console.kit.days import start_of
 from apps.console.kit.fields import Completing
-from apps.console.kit.organisations import find
+from apps.console.kit.organisations import find_organisation
 from apps.tenants.models import Organisation
 
 
@@ -20,7 +20,7 @@ def date_box(label: Any) -> forms.DateInput:
 
 
 class OrganisationFilter(django_filters.CharFilter):
-    """An organisation by name, short name or id; what names none is looked for inside the names."""
+    """An organisation by name, short name or id; other text is searched within the names."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(label=_("Organisation"), widget=Completing(attrs={"size": 18}), **kwargs)
@@ -28,7 +28,7 @@ class OrganisationFilter(django_filters.CharFilter):
     def filter(self, qs: QuerySet[Any], value: str) -> QuerySet[Any]:
         if not value:
             return qs
-        named = find(value)
+        named = find_organisation(value)
         if named is not None:
             return qs.filter(organisation_id=named.pk)
         alike = Organisation.objects.filter(name__icontains=value).order_by().values("pk")

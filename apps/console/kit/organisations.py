@@ -7,7 +7,7 @@ from django.db.models import Q
 from apps.tenants.models import Organisation
 
 
-def find(text: str) -> Organisation | None:
+def find_organisation(text: str) -> Organisation | None:
     """The organisation that a person named: by name, short name or id; None where there is none."""
     wanted = text.strip()
     named = Organisation.objects.filter(Q(name__iexact=wanted) | Q(slug=wanted)).first()

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_CEILING, Decimal
 from typing import Any
 from uuid import UUID
 
@@ -11,6 +11,7 @@ from django import forms
 from django.db import transaction
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 from rest_framework import serializers
 
 from apps.billing.models import Package
@@ -30,12 +31,12 @@ UNITS: dict[Resource, tuple[int, str | Promise]] = {
     Resource.MEMORY_MIB: (1024, "GiB"),
     Resource.GPU_MILLI: (1000, _("cards")),
     Resource.STORAGE_MIB: (1024, "GiB"),
-    Resource.VOLUMES: (1, _("volumes")),
+    Resource.VOLUMES: (1, pgettext_lazy("unit", "volumes")),
 }
 
 
 def unit(resource: Resource) -> tuple[int, str | Promise]:
-    """By how much the amount of a row is divided, and how that is called; kinds of work name the unit of their own."""
+    """The divisor of a row's amount and the unit's name; kinds of work define their own units."""
     named = next((rules.quota_unit for rules in kinds.every() if rules.quota_line == resource), "")
     return UNITS.get(resource, (1, named))
 
@@ -55,7 +56,7 @@ class LimitsForm(forms.Form):
 
     def __init__(self, data: Any = None, *, lines: Sequence[LevelLine]) -> None:
         self.lines = list(lines)
-        super().__init__(data, initial={field_name(line): shown(line.resource, line.limit) for line in lines})
+        super().__init__(data, initial={field_name(line): shown_amount(line.resource, line.limit) for line in lines})
         for line in lines:
             self.fields[field_name(line)] = forms.DecimalField(
                 label=str(line_words(line.resource, line.model)),
@@ -70,7 +71,7 @@ class LimitsForm(forms.Form):
 
     def rows(self) -> list[LimitField]:
         return [
-            LimitField(line, self[field_name(line)], unit(line.resource)[1], shown(line.resource, line.used))
+            LimitField(line, self[field_name(line)], unit(line.resource)[1], shown_used(line.resource, line.used))
             for line in self.lines
         ]
 
@@ -89,9 +90,15 @@ def field_name(line: LevelLine) -> str:
     return f"{line.resource.value}-{hashlib.sha256(line.model.encode()).hexdigest()[:10]}"
 
 
-def shown(resource: Resource, amount: int | None) -> str:
+def shown_amount(resource: Resource, amount: int | None) -> str:
     """In the unit that people use, without the unit; empty for None."""
     return "" if amount is None else f"{(Decimal(amount) / unit(resource)[0]).normalize():f}"
+
+
+def shown_used(resource: Resource, amount: int) -> str:
+    """As `shown_amount`, with at most three decimals, rounded up: what is in use is never shown as less."""
+    exact = Decimal(amount) / unit(resource)[0]
+    return f"{exact.quantize(Decimal('0.001'), rounding=ROUND_CEILING).normalize():f}"
 
 
 def _stored(resource: Resource, value: Decimal | None) -> int | None:
@@ -99,7 +106,7 @@ def _stored(resource: Resource, value: Decimal | None) -> int | None:
 
 
 def gpu_models() -> list[str]:
-    """Models of accelerators that something on offer asks for: what a limit by model can speak of."""
+    """Accelerator models that packages on offer need, for limits by model."""
     rows = Package.objects.filter(active=True, gpu_count__gt=0).exclude(gpu_model="").order_by()
     return list(rows.values_list("gpu_model", flat=True).distinct())
 
@@ -112,7 +119,7 @@ def set_limits(
     department_id: UUID | None = None,
     user_id: int | None = None,
 ) -> int:
-    """Set the limits of one level; only those that differ are written and logged. How many did."""
+    """Set the limits of one level; writes and logs only those that differ, and returns how many."""
     level: dict[str, Any] = {"department_id": department_id, "user_id": user_id}
     with transaction.atomic():
         rows = Quota.objects.filter(organisation_id=organisation_id, **level)

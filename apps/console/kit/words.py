@@ -1,8 +1,17 @@
-"""Amounts that several rooms name."""
+"""Amounts and channels that several rooms name."""
 
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from apps.common.formatting import cores
+
+CHANNELS: dict[str, str | Promise] = {
+    "web": _("Web"),
+    "api": _("API"),
+    "task": _("Platform"),
+    "command": _("Command line"),
+}
 
 
 def core_words(milli: int) -> str:

@@ -1,4 +1,4 @@
-"""The console's first page: what runs, what it burns, what waits and why, what went wrong, whose money ends."""
+"""Data of the console's first page: running work and its burn, the queue with causes, failures, low balances."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -10,7 +10,7 @@ from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.permissions import Permission
 from apps.console.hardware.nodes.selectors import counts as node_counts
-from apps.console.hardware.nodes.selectors import held_by_node
+from apps.console.hardware.nodes.selectors import holdings_by_node
 from apps.tenants.choices import OrganisationStatus
 from apps.tenants.models import Organisation
 from apps.workloads import selectors as workloads
@@ -80,7 +80,7 @@ def nodes(actor: Actor) -> dict[str, int]:
 
 
 def capacity(actor: Actor) -> Capacity:
-    """What may be given out (capacity less what is kept back) and what is held; simulated machines count nowhere."""
+    """What may be allocated (capacity less reserves) and what is held; simulated machines do not count."""
     actor.require(Permission.PLATFORM_OVERVIEW)
     total = Node.objects.filter(cluster__zone__simulated=False).aggregate(
         cpu=Sum("cpu_milli"),
@@ -90,7 +90,7 @@ def capacity(actor: Actor) -> Capacity:
     )
     real = Accelerator.objects.filter(node__cluster__zone__simulated=False)
     cards = real.aggregate(total=Count("pk"), unwell=Count("pk", filter=Q(healthy=False)))
-    held = held_by_node(simulated=False).values()
+    held = holdings_by_node(simulated=False).values()
     return Capacity(
         cpu_milli=(total["cpu"] or 0) - (total["kept_cpu"] or 0),
         cpu_held=sum(node.cpu_milli for node in held),
@@ -103,7 +103,7 @@ def capacity(actor: Actor) -> Capacity:
 
 
 def queue(actor: Actor) -> list[Waiting]:
-    """Who has waited longest, each with the scheduler's last word on why."""
+    """The longest waiting work, each with the scheduler's last cause."""
     rows = workloads.visible(actor).filter(status=Status.QUEUED).order_by("queued_at")[:SHOWN]
     return [Waiting(workload, explain_wait(actor, workload)) for workload in rows]
 

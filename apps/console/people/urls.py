@@ -1,6 +1,7 @@
 """Pages and endpoints of organisations, people and staff."""
 
 from apps.console.people.accounts import urls as accounts
+from apps.console.people.departments import urls as departments
 from apps.console.people.guarantees import urls as guarantees
 from apps.console.people.members import urls as members
 from apps.console.people.organisations import urls as organisations
@@ -10,6 +11,7 @@ from apps.console.people.terms import urls as terms
 
 pages = [
     *accounts.pages,
+    *departments.pages,
     *members.pages,
     *organisations.pages,
     *requests.pages,
@@ -19,6 +21,7 @@ pages = [
 
 endpoints = [
     *accounts.endpoints,
+    *departments.endpoints,
     *guarantees.endpoints,
     *members.endpoints,
     *organisations.endpoints,

@@ -1,19 +1,22 @@
 """What is free now: of the machines as a whole, and in copies of each package."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
 
-from django.db.models import Count, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 
 from apps.billing import selectors as funds
 from apps.billing.models import Package
 from apps.billing.prices.own import own_terms
 from apps.clusters.choices import CLOSED
 from apps.clusters.models import Accelerator, Node
+from apps.clusters.rights import usable_by
 from apps.common.actor import Actor, system_actor
 from apps.common.clock import db_now
 from apps.common.permissions import Permission
+from apps.common.prepared import prepared
 from apps.common.scoping import acting
 from apps.tenants.quotas import lines_of
 from apps.tenants.selectors import Limit, own_limits
@@ -72,24 +75,33 @@ def free(actor: Actor) -> Free:
         nodes = _taking_work(organisation)
         held = Placement.objects.filter(node__in=nodes, released_at__isnull=True)
         cards = Accelerator.objects.filter(node__in=nodes, healthy=True)
-        idle = cards.exclude(pk__in=held.filter(accelerator__isnull=False).values("accelerator_id"))
-        by_model = idle.order_by().values_list("model").annotate(count=Count("pk")).order_by("-count", "model")
+        idle = ~Q(pk__in=held.filter(accelerator__isnull=False).values("accelerator_id"))
+        by_model = cards.order_by().values_list("model").annotate(all=Count("pk"), idle=Count("pk", filter=idle))
+        counted = list(by_model.order_by("-idle", "model"))
         taken = held.aggregate(cpu=Sum("cpu_milli"), memory=Sum("memory_mib"))
-        models = tuple((model, count) for model, count in by_model)
+        models = tuple((model, count) for model, _all, count in counted if count)
         return Free(
             nodes=len(nodes),
             cpu_milli=sum(n.allocatable_cpu_milli for n in nodes) - (taken["cpu"] or 0),
             cpu_total_milli=sum(n.allocatable_cpu_milli for n in nodes),
             memory_mib=sum(n.allocatable_memory_mib for n in nodes) - (taken["memory"] or 0),
             cards=sum(count for _model, count in models),
-            cards_total=cards.count(),
+            cards_total=sum(count for _model, count, _idle in counted),
             cards_by_model=models,
         )
 
 
 def _taking_work(organisation_id: UUID) -> list[Node]:
-    rows = Node.objects.filter(pk__in=usable_nodes(organisation_id), last_seen_at__gte=db_now() - SILENCE)
-    return list(rows.exclude(status__in=CLOSED).filter(lost_at__isnull=True).exclude(cluster__zone__simulated=True))
+    nodes, since = tuple(usable_nodes(organisation_id)), db_now() - SILENCE
+    return _answering(system_actor(), organisation_id=organisation_id, node_ids=nodes, since=since)
+
+
+@prepared
+def _answering(
+    actor: Actor, /, *, organisation_id: UUID, node_ids: tuple[UUID, ...], since: datetime
+) -> QuerySet[Node]:
+    rows = Node.objects.filter(pk__in=node_ids, cluster__in=usable_by(organisation_id), last_seen_at__gte=since)
+    return rows.exclude(status__in=CLOSED).filter(lost_at__isnull=True).exclude(cluster__zone__simulated=True)
 
 
 def offered(actor: Actor) -> list[Offered]:

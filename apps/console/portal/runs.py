@@ -12,11 +12,12 @@ from django.db.models import Case, Count, IntegerField, Q, QuerySet, Value, When
 from apps.billing.consumption.spending import spent_today
 from apps.common.actor import Actor
 from apps.common.clock import db_now
+from apps.common.prepared import prepared
 from apps.training import selectors as training
 from apps.training.models import Run
 from apps.workloads.choices import LIVE, Status
-from apps.workloads.models import Attempt
-from apps.workloads.selectors import STALE_AFTER
+from apps.workloads.models import Attempt, Workload
+from apps.workloads.selectors import STALE_AFTER, bare
 from apps.workloads.waiting import WaitReport, explain
 
 SHOWN = 12
@@ -42,29 +43,32 @@ class Row:
 
 def rows(actor: Actor, *, everyones: bool) -> list[Row]:
     """Living runs first, then those that ended within a day; the newest of each first."""
-    found = list(_recent(scope(actor, everyones=everyones))[:SHOWN])
+    found = _recent(actor, everyones, since=db_now() - LATELY)
     ids = [run.workload_id for run in found]
-    attempts, spent = _attempts(ids), spent_today(ids)
+    attempts = {attempt.workload_id: attempt for attempt in _attempts(actor, workload_ids=tuple(ids))}
+    spent = spent_today(ids)
     now = db_now()
     return [_row(run, attempts.get(run.workload_id), spent.get(run.workload_id, Decimal(0)), now) for run in found]
 
 
 def scope(actor: Actor, *, everyones: bool) -> QuerySet[Run]:
     """One's own runs; with `everyones` those of the organisation, as far as the actor may see them."""
-    visible = training.runs(actor)
-    return visible if everyones else visible.filter(owner_id=actor.user_id)
+    found = training.in_list(actor)
+    return found if everyones else found.filter(owner_id=actor.user_id)
 
 
-def _recent(runs: QuerySet[Run]) -> QuerySet[Run]:
-    lately = Q(workload__status__in=LIVE) | Q(workload__ended_at__gte=db_now() - LATELY)
+@prepared
+def _recent(actor: Actor, everyones: bool, /, *, since: datetime) -> QuerySet[Run]:
+    lately = Q(workload__status__in=LIVE) | Q(workload__ended_at__gte=since)
     ended = Case(When(workload__status__in=LIVE, then=Value(0)), default=Value(1), output_field=IntegerField())
-    return runs.filter(lately).order_by(ended, "-created_at", "-pk")
+    return scope(actor, everyones=everyones).filter(lately).order_by(ended, "-created_at", "-pk")[:SHOWN]
 
 
-def _attempts(workload_ids: list[UUID]) -> dict[UUID, Attempt]:
+@prepared
+def _attempts(actor: Actor, /, *, workload_ids: tuple[UUID, ...]) -> QuerySet[Attempt]:
     """The last attempt of each workload."""
     last = Attempt.objects.filter(workload_id__in=workload_ids).select_related("node")
-    return {attempt.workload_id: attempt for attempt in last.order_by("workload_id", "-number").distinct("workload_id")}
+    return last.order_by("workload_id", "-number").distinct("workload_id")
 
 
 def _row(run: Run, attempt: Attempt | None, today: Decimal, now: datetime) -> Row:
@@ -89,14 +93,31 @@ def _is_stale(attempt: Attempt, now: datetime) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """How many runs live: one's own by status, and all that the actor may see."""
+    """How much work of every kind lives, by status: one's own, and all that the actor may see."""
 
     mine: Mapping[str, int]
-    everyones: int
+    everyones: Mapping[str, int]
+
+    @property
+    def mine_count(self) -> int:
+        return sum(self.mine.values())
+
+    @property
+    def count(self) -> int:
+        return sum(self.everyones.values())
 
 
 def live(actor: Actor) -> Live:
-    rows = scope(actor, everyones=True).filter(workload__status__in=LIVE).order_by()
-    grouped = list(rows.values_list("workload__status", "owner_id").annotate(count=Count("pk")))
-    mine = {status: count for status, owner, count in grouped if owner == actor.user_id}
-    return Live(mine, sum(count for _status, _owner, count in grouped))
+    mine: dict[str, int] = {}
+    everyones: dict[str, int] = {}
+    for status, owner, count in _living(actor):
+        everyones[status] = everyones.get(status, 0) + count
+        if owner == actor.user_id:
+            mine[status] = mine.get(status, 0) + count
+    return Live(mine, everyones)
+
+
+@prepared
+def _living(actor: Actor, /) -> QuerySet[Workload, tuple[str, int, int]]:
+    rows = bare(actor).filter(status__in=LIVE).order_by()
+    return rows.values_list("status", "owner_id").annotate(count=Count("pk"))

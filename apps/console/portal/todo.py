@@ -1,6 +1,6 @@
 """What needs the person: failures not yet tried again, runs that can never start, money, unread notices."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import Q, QuerySet
@@ -10,17 +10,19 @@ from django.utils.translation import ngettext
 
 from apps.billing.choices import ArrearsStatus
 from apps.billing.selectors import Wallet
+from apps.billing.wallet.shortage import shortage
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.formatting import moment
 from apps.common.permissions import Permission
+from apps.common.prepared import prepared
 from apps.notifications.models import Notice
 from apps.notifications.selectors import unread
 from apps.notifications.words import words
 from apps.workloads import faults, kinds
 from apps.workloads.choices import NOT_STARTED, Status
 from apps.workloads.models import Workload
-from apps.workloads.selectors import visible
+from apps.workloads.selectors import bare
 from apps.workloads.waiting import explain
 
 LATELY = timedelta(days=3)
@@ -31,9 +33,10 @@ NEVER = ("never_fits", "no_such_model", "no_such_mode")
 
 def items(actor: Actor, wallet: Wallet) -> dict[str, Any]:
     """`items` for components/todo.html, `count` of all of them, `summary` by kind in words."""
-    failed, failed_count = _some(failures(actor))
-    stuck, stuck_count = _some(impossible(actor))
-    news, news_count = _some(_other_than_money(unread(actor), wallet))
+    since = db_now() - LATELY
+    failed, failed_count = _some(_first_failures(actor, since=since), failures(actor, since))
+    stuck, stuck_count = _some(_first_impossible(actor), impossible(actor))
+    news, news_count = _some(_first_news(actor, wallet.status), _news(actor, wallet.status))
     money = _money(actor, wallet)
     parts = [
         (failed_count, ngettext("%(count)s failed", "%(count)s failed", failed_count)),
@@ -48,16 +51,30 @@ def items(actor: Actor, wallet: Wallet) -> dict[str, Any]:
     }
 
 
-def _some(rows: "QuerySet[Any]") -> tuple[list[Any], int]:
+def _some(first: list[Any], rows: QuerySet[Any]) -> tuple[list[Any], int]:
     """The first few, and how many there are in all: counted only where these are not all."""
-    first = list(rows[:SHOWN_OF_EACH])
     return first, len(first) if len(first) < SHOWN_OF_EACH else rows.count()
 
 
-def failures(actor: Actor) -> QuerySet[Workload]:
+@prepared
+def _first_failures(actor: Actor, /, *, since: datetime) -> QuerySet[Workload]:
+    return failures(actor, since)[:SHOWN_OF_EACH]
+
+
+@prepared
+def _first_impossible(actor: Actor, /) -> QuerySet[Workload]:
+    return impossible(actor)[:SHOWN_OF_EACH]
+
+
+@prepared
+def _first_news(actor: Actor, status: ArrearsStatus, /) -> QuerySet[Notice]:
+    return _news(actor, status)[:SHOWN_OF_EACH]
+
+
+def failures(actor: Actor, since: datetime) -> QuerySet[Workload]:
     """One's own work of the last days that failed, or lacked money or a right to go on, and was not tried again."""
     ended = Q(status=Status.FAILED) | Q(status=Status.STOPPED, reason__in=faults.FOR_MONEY | NOT_STARTED)
-    recent = _of(actor).filter(ended, ended_at__gte=db_now() - LATELY)
+    recent = _of(actor).filter(ended, ended_at__gte=since)
     open_ones = Q()
     for rules in kinds.every():
         if rules.not_retried is not None:
@@ -74,7 +91,7 @@ def impossible(actor: Actor) -> QuerySet[Workload]:
 def _of(actor: Actor) -> QuerySet[Workload]:
     """One's own, of the kinds whose failures are listed here."""
     listed = [rules.name for rules in kinds.every() if rules.not_retried is not None]
-    return visible(actor).filter(owner_id=actor.user_id, kind__in=listed)
+    return bare(actor).filter(owner_id=actor.user_id, kind__in=listed).order_by("-created_at", "-pk")
 
 
 def _page(workload: Workload) -> str:
@@ -118,9 +135,9 @@ def _notice(notice: Notice) -> dict[str, Any]:
     }
 
 
-def _other_than_money(notices: QuerySet[Notice], wallet: Wallet) -> QuerySet[Notice]:
-    """A notice of the state that the wallet is in, or of work that failed, would repeat the item above it."""
-    others = notices.exclude(kind=f"billing.{wallet.status.value}")
+def _news(actor: Actor, status: ArrearsStatus) -> QuerySet[Notice]:
+    """Unread, but not of the state that the wallet is in, or of work that failed: that would repeat the item above."""
+    others = unread(actor).exclude(kind=f"billing.{status.value}")
     for rules in kinds.every():
         if rules.not_retried is not None:
             others = others.exclude(kind__startswith=f"{rules.notices.subject}.")
@@ -128,23 +145,8 @@ def _other_than_money(notices: QuerySet[Notice], wallet: Wallet) -> QuerySet[Not
 
 
 def _money(actor: Actor, wallet: Wallet) -> list[dict[str, Any]]:
-    said = _arrears(wallet)
+    said = shortage(wallet)
     if said is None:
         return []
     link = {"url": reverse("billing:wallet"), "action": _("Wallet")} if actor.may(Permission.BILLING_VIEW) else {}
     return [{**said, **link}]
-
-
-def _arrears(wallet: Wallet) -> dict[str, Any] | None:
-    if wallet.status is ArrearsStatus.NORMAL:
-        return None
-    if wallet.status is ArrearsStatus.LOW:
-        sub = _("At what runs now it lasts until %(time)s.") % {"time": moment(wallet.runs_until)}
-        return {"icon": "alert-triangle", "tone": "warn", "text": _("The balance is running low"), "sub": sub}
-    if wallet.status is ArrearsStatus.GRACE:
-        sub = _("Running work is stopped at %(time)s unless the wallet is topped up.") % {
-            "time": moment(wallet.grace_until)
-        }
-        return {"icon": "alert-triangle", "tone": "fail", "text": _("The balance is used up"), "sub": sub}
-    sub = _("Nothing starts until the wallet is topped up; all outputs are kept.")
-    return {"icon": "circle-x", "tone": "fail", "text": _("Work was stopped for want of money"), "sub": sub}

@@ -1,11 +1,9 @@
 """The portal's first page: what runs, what it costs, what needs me, what is free."""
 
-from collections import Counter
-from collections.abc import Mapping
 from typing import Any
 
 from django.http import HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
@@ -22,6 +20,7 @@ from apps.common.requests import ActorRequest
 from apps.common.scoping import acting
 from apps.console.portal import capacity, environments, runs, todo
 from apps.tenants import registration
+from apps.tenants.actors import platform_permissions
 from apps.training import selectors as training
 from apps.workloads.choices import Status
 
@@ -31,8 +30,13 @@ VIEW = in_organisation(Permission.TRAINING_VIEW)
 @requires(SELF)
 @require_GET
 def overview(request: ActorRequest) -> HttpResponse:
-    """`?whose=all` shows everybody's runs, to those who may see them. People without an organisation are told so."""
+    """`?whose=all` shows everybody's runs, to those who may see them.
+
+    People without an organisation are told so; staff among them work in the console.
+    """
     if request.actor.organisation_id is None:
+        if Permission.PLATFORM_OVERVIEW in platform_permissions(request.user):  # type: ignore[arg-type]
+            return redirect("console:overview")
         context = {"must_prove": registration.waits_for_email(request.actor)}
         return render(request, "portal/no_organisation.html", context)
     actor = actor_for(request, VIEW)
@@ -47,34 +51,39 @@ def _page(actor: Actor, *, everyones: bool) -> dict[str, Any]:
     live = runs.live(actor)
     return {
         "strip": [
-            _running(Counter(live.mine) + Counter(environments.live(actor))),
+            _running(live),
             _cost(wallet),
             _needs(needs),
             _free(capacity.free(actor)),
         ],
-        "environments": environments.rows(actor),
+        "environments": environments.rows(actor, everyones=everyones and sees_all),
         "rows": runs.rows(actor, everyones=everyones),
         "everyones": everyones and sees_all,
         "sees_all": sees_all,
-        "mine_count": sum(live.mine.values()),
-        "all_count": live.everyones,
+        "mine_count": live.mine_count,
+        "all_count": live.count,
         "needs": needs,
         "wallet": wallet,
         "spent": spending(actor),
         "may_start": actor.may(Permission.TRAINING_SUBMIT),
+        "may_open": actor.may(Permission.ENVIRONMENTS_USE),
         "sees_money": actor.may(Permission.BILLING_VIEW),
         "last_event_id": str(training.last_event_id(actor)),
     }
 
 
-def _running(counts: Mapping[str, int]) -> dict[str, Any]:
-    starting = counts.get(Status.STARTING, 0) + counts.get(Status.PLACED, 0)
-    return {
-        "label": _("Running"),
-        "value": counts.get(Status.RUNNING, 0),
-        "sub": _("%(starting)s starting · %(queued)s queued")
-        % {"starting": starting, "queued": counts.get(Status.QUEUED, 0)},
+def _running(live: runs.Live) -> dict[str, Any]:
+    """All that the actor may see: for who manages the organisation's work, what its burn comes from."""
+    counts = live.everyones
+    names = {
+        "mine": live.mine.get(Status.RUNNING, 0),
+        "starting": counts.get(Status.STARTING, 0) + counts.get(Status.PLACED, 0),
+        "queued": counts.get(Status.QUEUED, 0),
     }
+    sub = _("%(starting)s starting · %(queued)s queued") % names
+    if live.count != live.mine_count:
+        sub = _("%(mine)s of them mine · %(starting)s starting · %(queued)s queued") % names
+    return {"label": _("Running"), "value": counts.get(Status.RUNNING, 0), "sub": sub}
 
 
 def _cost(wallet: Wallet) -> dict[str, Any]:
@@ -112,6 +121,7 @@ def free(request: ActorRequest) -> HttpResponse:
     context = {
         "offered": capacity.offered(actor),
         "may_start": actor.may(Permission.TRAINING_SUBMIT),
+        "may_open": actor.may(Permission.ENVIRONMENTS_USE),
         "blocked": wallet.status in BLOCKING,
     }
     return render(request, "portal/parts/free.html", context)

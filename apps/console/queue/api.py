@@ -59,7 +59,7 @@ class Queue(Focused):
         lines = pieces.lines(focus, board(focus.simulated, at))
         found = {
             "last_pass": SchedulerEpoch.objects.filter(pk=1).first(),
-            "standstill": standstill.shown(focus.simulated),
+            "standstill": standstill.standstill_to_show(focus.simulated),
             "waiting": demand.summed(demand.asked(focus, at)),
             "waits": demand.waits(focus),
             "cards": pieces.totals(lines),

@@ -68,7 +68,7 @@ def _fragmented(totals: pieces.Totals) -> Cell:
         "label": _("Fragments"),
         "value": percent(totals.fragmented_pct),
         "unit": _("%(cards)s cards") % {"cards": cards_figure(totals.fragment_milli)},
-        "sub": _("%(cards)s stranded for want of CPU or memory") % {"cards": cards_figure(totals.starved_milli)}
+        "sub": _("%(cards)s stranded for lack of CPU or memory") % {"cards": cards_figure(totals.starved_milli)}
         if totals.starved_milli
         else _("idle, and no package on offer fits"),
     }

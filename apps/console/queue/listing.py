@@ -3,6 +3,7 @@
 import django_tables2 as tables
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from apps.common.cells import Cell
 from apps.common.tables import FULL, Table, column
@@ -50,14 +51,14 @@ class PreemptionTable(Table):
     caption = _("Who had to give way to whom")
     asked_at = Cell(
         "{% load pl %}{% when record.row.asked_at %}",
-        verbose_name=_("Asked"),
+        verbose_name=pgettext_lazy("to give way", "Asked"),
         empty_values=(),
-        attrs=column(fold=_("Asked")),
+        attrs=column(fold=pgettext_lazy("to give way", "Asked")),
     )
     victim = Cell(template_name="console/cells/queue_victim.html", verbose_name=_("Gave way"), attrs=column(width=FULL))
     gainer = Cell(
         template_name="console/cells/queue_gainer.html",
-        verbose_name=_("To"),
+        verbose_name=pgettext_lazy("pre-emption", "To"),
         empty_values=(),
         attrs=column(width=FULL),
     )
@@ -78,9 +79,9 @@ class PreemptionTable(Table):
     )
     credited = Cell(
         "{% load pl %}{{ record.row.credited_fen|yuan }}",
-        verbose_name=_("Credited"),
+        verbose_name=pgettext_lazy("lost work", "Credited"),
         empty_values=(),
-        attrs=column(fold=_("Credited"), numeric=True),
+        attrs=column(fold=pgettext_lazy("lost work", "Credited"), numeric=True),
     )
 
     class Meta(Table.Meta):

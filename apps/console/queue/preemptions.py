@@ -6,7 +6,7 @@ from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy, ngettext, pgettext
 from django.views.decorators.http import require_GET
 
 from apps.common.access import on_platform, requires
@@ -50,7 +50,7 @@ def estimates(request: StaffRequest) -> HttpResponse:
         "strip": _strip(card),
         "groups": [
             (_("By cause"), _("Cause named then"), [(cause_words(cause), s) for cause, s in card.by_cause.items()]),
-            (_("By size"), _("Asked for"), [(SIZES[size], s) for size, s in card.by_size.items()]),
+            (_("By size"), pgettext("demand", "Asked for"), [(SIZES[size], s) for size, s in card.by_size.items()]),
         ],
         "models": [],
     }
@@ -68,11 +68,11 @@ SIZES = {
 
 def _strip(card: past.Scorecard) -> list[dict[str, Any]]:
     whole = card.whole
-    starts = ngettext("start foretold in 30 days", "starts foretold in 30 days", whole.starts)
+    starts = ngettext("start predicted in 30 days", "starts predicted in 30 days", whole.starts)
     return [
-        {"label": _("Put to the test"), "value": f"{whole.starts:,}", "unit": starts},
-        {"label": _("Before p50"), "value": percent(100 * whole.before), "sub": _("well made: half of all")},
-        {"label": _("Between p50 and p90"), "value": percent(100 * whole.inside), "sub": _("well made: four in ten")},
+        {"label": _("Tested"), "value": f"{whole.starts:,}", "unit": starts},
+        {"label": _("Before p50"), "value": percent(100 * whole.before), "sub": _("ideal: half of all")},
+        {"label": _("Between p50 and p90"), "value": percent(100 * whole.inside), "sub": _("ideal: four in ten")},
         {
             "label": _("After p90"),
             "value": percent(100 * whole.after),

@@ -88,7 +88,7 @@ def _head(request: StaffRequest, look: Look) -> Context:
     return {
         "strip": strip(look.focus, look.at),
         "passed": look.at,
-        "standstill": standstill.shown(look.focus.simulated),
+        "standstill": standstill.standstill_to_show(look.focus.simulated),
     }
 
 

@@ -16,6 +16,7 @@ CAUSES: Mapping[str, str | Promise] = {
     CauseCode.NO_NODES: gettext_lazy("no machine"),
     CauseCode.ZONE: gettext_lazy("no machine in the zone"),
     CauseCode.CLUSTER: gettext_lazy("no machine in the cluster"),
+    CauseCode.RESERVED: gettext_lazy("machines reserved for others"),
     CauseCode.ARCH: gettext_lazy("no machine of that kind"),
     CauseCode.NO_SUCH_MODEL: gettext_lazy("no such card"),
     CauseCode.NO_SUCH_MODE: gettext_lazy("no card split that way"),
@@ -31,7 +32,7 @@ CAUSES: Mapping[str, str | Promise] = {
     CauseCode.FAIR_SHARE: gettext_lazy("others' turn first"),
     CauseCode.BEHIND_RESERVATION: gettext_lazy("behind a reservation"),
     CauseCode.WAITING_FOR_VICTIMS: gettext_lazy("others are giving way"),
-    CauseCode.BAD_REQUEST: gettext_lazy("request makes no sense"),
+    CauseCode.BAD_REQUEST: gettext_lazy("invalid request"),
 }
 
 MODES: Mapping[str, str | Promise] = {

@@ -3,10 +3,12 @@
 from dataclasses import asdict, replace
 from typing import Any, ClassVar
 
-from rest_framework import serializers
+from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.billing.changes.api_fields import ChangeRequestRef
+from apps.billing.models import ChangeRequest
 from apps.common.access import on_platform
 from apps.common.api import ScopedView
 from apps.common.permissions import Permission as P
@@ -36,8 +38,15 @@ class SettingsView(ScopedView):
         """What is left out stays as it is."""
         asked = self.serializer(data=request.data, partial=True)
         asked.is_valid(raise_exception=True)
-        settings.put(self.actor, self._changed(asked.validated_data))
+        waits = self.put_group(self._changed(asked.validated_data))
+        if waits is not None:
+            return Response(ChangeRequestRef(waits).data, status=status.HTTP_202_ACCEPTED)
         return Response(self._shown(settings.get(self.group)))
+
+    def put_group(self, value: Any) -> ChangeRequest | None:
+        """Store the group; a request where a second person decides on it."""
+        settings.put(self.actor, value)
+        return None
 
     def _changed(self, values: dict[str, Any]) -> Group:
         lists = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}

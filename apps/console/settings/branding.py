@@ -1,8 +1,9 @@
-"""Names and pictures: the form, its page and its endpoint."""
+"""Names, pictures and the language by default: the form, its page and its endpoint."""
 
 from typing import Any
 
 from django import forms
+from django.conf import settings as installation
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpResponse
 from django.utils.translation import gettext_lazy as _
@@ -19,6 +20,7 @@ from apps.console.settings.forms import SettingsForm
 from apps.notifications import pictures
 from apps.notifications.branding import LONGEST_NAME, PRODUCT, BrandingSettings
 from apps.tenants import settings
+from apps.tenants.forms.account import language_names
 
 PICTURES = ("portal_logo", "console_logo", "favicon")
 REMOVE = "remove_"
@@ -43,9 +45,21 @@ class BrandingForm(SettingsForm):
     console_name = name(_("Name of the console"), help_text=_("Empty: as the portal's."))
     console_logo = picture(_("Logo of the console"))
     favicon = picture(_("Icon of the browser tab"))
+    language = forms.ChoiceField(
+        label=_("Language"),
+        required=False,
+        help_text=_(
+            "Of pages and mails for people who have chosen none. Everybody can choose another in their account."
+        ),
+    )
     remove_portal_logo = forms.BooleanField(label=_("Take the picture away"), required=False)
     remove_console_logo = forms.BooleanField(label=_("Take the picture away"), required=False)
     remove_favicon = forms.BooleanField(label=_("Take the picture away"), required=False)
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        by_browser = ("", _("As the browser asks: Chinese for Chinese browsers, English for all others"))
+        self.fields["language"].choices = [by_browser, *language_names()]  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         data: dict[str, Any] = super().clean() or {}
@@ -61,7 +75,7 @@ class BrandingForm(SettingsForm):
         if not isinstance(upload, UploadedFile):
             return str(getattr(self.current, field))
         try:
-            return pictures.keep(upload.read(pictures.MAX_BYTES + 1))
+            return pictures.store_picture(upload.read(pictures.MAX_BYTES + 1))
         except DomainError as error:
             self.add_error(field, str(error.message))
             return ""
@@ -80,6 +94,9 @@ class BrandingOut(serializers.Serializer[Any]):
     console_name = serializers.CharField(max_length=40, allow_blank=True)
     console_logo = serializers.CharField(read_only=True)
     favicon = serializers.CharField(read_only=True)
+    language = serializers.ChoiceField(
+        choices=installation.LANGUAGES, allow_blank=True, help_text="Empty: as the browser asks."
+    )
 
 
 @extend_schema(tags=TAGS, request=BrandingOut, responses=BrandingOut)

@@ -10,7 +10,6 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.utils.translation import gettext as _
 
 from apps.common.access import on_platform
 from apps.common.errors import DomainError
@@ -20,7 +19,6 @@ from apps.common.permissions import Permission as P
 from apps.console.kit.requests import StaffRequest
 from apps.console.settings.forms import SettingsForm
 from apps.console.settings.pages import tabs
-from apps.tenants import settings
 
 VIEW = on_platform(P.PLATFORM_SETTINGS_VIEW)
 FORM = "console/settings/form.html"
@@ -30,17 +28,16 @@ def may_manage(request: StaffRequest) -> bool:
     return request.actor.may(P.PLATFORM_SETTINGS_MANAGE)
 
 
-def keep(request: StaffRequest, form: SettingsForm) -> bool:
-    """Keep what a valid form says; False puts the refusal beside its fields."""
+def keep(request: StaffRequest, form: SettingsForm) -> str:
+    """Keep what a valid form says; returns what to tell the person, or nothing and the refusal beside its fields."""
     request.actor.require(P.PLATFORM_SETTINGS_MANAGE)
     if not form.is_valid():
-        return False
+        return ""
     try:
-        settings.put(request.actor, form.value())
+        return form.put(request.actor)
     except DomainError as error:
         show_error(form, error)
-        return False
-    return True
+        return ""
 
 
 def check(form: SettingsForm) -> None:
@@ -68,8 +65,8 @@ def edit(
     if "X-Validate" in request.headers:
         request.actor.require(P.PLATFORM_SETTINGS_MANAGE)
         check(form)
-    elif keep(request, form):
-        return done(request, _("The settings have been saved."), f"console:{page}")
+    elif said := keep(request, form):
+        return done(request, said, f"console:{page}")
     return render(request, template, context(request, page, form=form, **more), status=REFUSED)
 
 
@@ -86,6 +83,6 @@ def edit_several(
     form = shown[which] = forms[which](request.POST, prefix=which)
     if "X-Validate" in request.headers:
         check(form)
-    elif keep(request, form):
-        return done(request, _("The settings have been saved."), f"console:{page}")
+    elif said := keep(request, form):
+        return done(request, said, f"console:{page}")
     return render(request, template, context(request, page, **shown, **more), status=REFUSED)

@@ -15,6 +15,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from apps.common.actor import Actor
 from apps.tenants import settings
 from apps.tenants.settings import Group
 
@@ -77,6 +78,11 @@ class SettingsForm(forms.Form):
             if self.cleaned_data.get(FORGET + name) or self.cleaned_data[name]:
                 changed[name] = "" if self.cleaned_data.get(FORGET + name) else self.cleaned_data[name]
         return replace(self.current, **changed)
+
+    def put(self, actor: Actor) -> str:
+        """Store the values of a valid form; returns what the person is told."""
+        settings.put(actor, self.value())
+        return _("The settings have been saved.")
 
     def _secrets(self) -> list[str]:
         return [name for name, field in self.base_fields.items() if isinstance(field, SecretField)]

@@ -22,10 +22,11 @@ from apps.console.kit.requests import StaffRequest
 from apps.console.settings.api import MANAGE, TAGS, SettingsView, choices_of
 from apps.console.settings.editing import VIEW, check, context, keep, may_manage
 from apps.console.settings.forms import SecretField, SettingsForm
-from apps.notifications.services.test_send import Tried, try_mail, try_sms
+from apps.notifications.branding import BrandingSettings
+from apps.notifications.services.test_send import TrialResult, send_test_mail, send_test_sms, test_number
 from apps.notifications.settings import BodyFormat, MailSecurity, MailSettings, SmsSettings
 from apps.tenants import settings
-from apps.tenants.forms.account import own_names
+from apps.tenants.forms.account import language_names
 from apps.tenants.models import User
 
 LINES = {"rows": 3, "spellcheck": "false", "class": "pl-code"}
@@ -65,7 +66,9 @@ class MailForm(SettingsForm):
         max_length=200,
         help_text=_("For links in mails, as in https://gpu.example.org. Empty: as the environment says."),
     )
-    language = forms.ChoiceField(label=_("Language"), help_text=_("Of mails to people who have chosen none."))
+    language = forms.ChoiceField(
+        label=_("Language"), help_text=_("Of mails to people who have neither chosen a language nor signed in yet.")
+    )
     hourly_limit = forms.IntegerField(
         label=_("Mails an hour"),
         min_value=1,
@@ -75,8 +78,9 @@ class MailForm(SettingsForm):
 
     def __init__(self, *args: object, **options: object) -> None:
         super().__init__(*args, **options)  # type: ignore[arg-type]
-        self.fields["language"].choices = own_names()  # type: ignore[attr-defined]
-        self.initial["language"] = self.initial["language"] or installation.LANGUAGE_CODE
+        self.fields["language"].choices = language_names()  # type: ignore[attr-defined]
+        standing = settings.get(BrandingSettings).language or installation.LANGUAGE_CODE
+        self.initial["language"] = self.initial["language"] or standing
 
     def stored(self, name: str) -> object:
         value = super().stored(name)
@@ -158,18 +162,20 @@ def notifications(request: StaffRequest) -> HttpResponse:
     return _page(request, shown, status=REFUSED)
 
 
-def _try(request: StaffRequest, form: SettingsForm) -> Tried:
+def _try(request: StaffRequest, form: SettingsForm) -> TrialResult:
     """A message to oneself, by the way that the form describes."""
     user = User.objects.get(pk=request.actor.person())
     chosen = form.value()
     if isinstance(chosen, MailSettings):
-        return try_mail(chosen, user)
+        return send_test_mail(chosen, user)
     assert isinstance(chosen, SmsSettings)  # noqa: S101  the other of the two
-    return try_sms(chosen, user)
+    return send_test_sms(chosen, user)
 
 
 def _page(request: StaffRequest, shown: dict[str, SettingsForm], *, status: int = 200, **more: Any) -> HttpResponse:
-    return render(request, TEMPLATE, context(request, PAGE, **shown, **more), status=status)
+    user = User.objects.get(pk=request.actor.person())
+    to = {"mail_to": user.email, "sms_to": test_number(user)}
+    return render(request, TEMPLATE, context(request, PAGE, **shown, **to, **more), status=status)
 
 
 class MailOut(serializers.Serializer[Any]):
@@ -232,7 +238,7 @@ class MailTest(ScopedView):
     def post(self, request: Request) -> Response:
         """A mail to oneself by the stored settings, at once; the answer says what the server said."""
         user = User.objects.get(pk=self.actor.person())
-        return Response(TriedOut(try_mail(settings.get(MailSettings), user)).data)
+        return Response(TriedOut(send_test_mail(settings.get(MailSettings), user)).data)
 
 
 @extend_schema(tags=TAGS, request=None, responses=TriedOut)
@@ -242,4 +248,4 @@ class SmsTest(ScopedView):
     def post(self, request: Request) -> Response:
         """An SMS to oneself by the stored settings."""
         user = User.objects.get(pk=self.actor.person())
-        return Response(TriedOut(try_sms(settings.get(SmsSettings), user)).data)
+        return Response(TriedOut(send_test_sms(settings.get(SmsSettings), user)).data)

@@ -23,9 +23,11 @@ PAGES = (
     SettingsPage("settings_payment", _("Payment")),
     SettingsPage("settings_options", _("Options")),
     SettingsPage("settings_queue", _("Queue")),
+    SettingsPage("settings_run_times", _("Run times")),
     SettingsPage("settings_nodes", _("Nodes")),
+    SettingsPage("settings_sources", _("Software sources")),
     SettingsPage("settings_notifications", _("Notifications")),
-    SettingsPage("settings_branding", _("Branding")),
+    SettingsPage("settings_branding", _("Branding and language")),
 )
 
 

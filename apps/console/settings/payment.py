@@ -6,25 +6,36 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.http import HttpResponse
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
 
-from apps.billing.arrears.settings import MAX_GRACE_MINUTES, MAX_RETENTION_DAYS, ArrearsSettings
+from apps.billing.arrears.settings import MAX_GRACE_MINUTES, MAX_RETENTION_DAYS, WRONG_RETENTION, ArrearsSettings
+from apps.billing.changes.api_fields import ChangeRequestRef
+from apps.billing.changes.proposals import NewLimits
+from apps.billing.changes.services import submit
+from apps.billing.models import ChangeRequest
 from apps.billing.payments.alipay import keys
 from apps.billing.payments.alipay.settings import PROBLEMS, AlipaySettings, is_installed
 from apps.billing.payments.settings import PaymentSettings
 from apps.billing.policy import RELEASE_NOTICES
 from apps.common.access import requires
+from apps.common.actor import Actor
 from apps.common.money import FEN_PER_YUAN
 from apps.common.money_fields import YuanField
+from apps.common.permissions import Permission as P
 from apps.console.kit.requests import StaffRequest
+from apps.console.kit.second_person import nobody_else
 from apps.console.settings.api import TAGS, SettingsView
 from apps.console.settings.editing import VIEW, edit_several
 from apps.console.settings.forms import SecretField, SettingsForm
 from apps.tenants import settings
 
+PERCENT = forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"})
 PLAIN = forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"})
 LONG = forms.Textarea(attrs={"rows": 4, "autocomplete": "off", "spellcheck": "false"})
 
@@ -39,11 +50,30 @@ class PaymentForm(SettingsForm):
 
     alone_fen = YuanField(
         label=_("One person alone may move up to"),
-        help_text=_("A recharge, refund or voucher of more waits until a second person has approved it. 0: each one."),
+        help_text=_(
+            "One recharge, refund, voucher or credit limit, and all that one person grants in a day, waits beyond this"
+            " until a second person has approved it. 0: each one."
+        ),
+    )
+    discount_percent = forms.IntegerField(
+        label=_("One person alone may give a discount of up to"), min_value=0, max_value=100, widget=PERCENT
+    )
+    price_drop_percent = forms.IntegerField(
+        label=_("One person alone may lower a price by up to"),
+        min_value=0,
+        max_value=100,
+        widget=PERCENT,
+        help_text=_("Compared with the highest price of the last 30 days, so that small steps count together."),
     )
 
     def initial_of(self, current: Any) -> dict[str, Any]:
-        return {"alone_fen": typed(current.alone_fen)}
+        return {**super().initial_of(current), "alone_fen": typed(current.alone_fen)}
+
+    def put(self, actor: Actor) -> str:
+        asked = submit(actor, NewLimits(self.value())).request  # type: ignore[arg-type]
+        if asked is None:
+            return super().put(actor)
+        return gettext("Asked for: one person alone may do more only once a second person has approved it.")
 
 
 class KeyField(SecretField):
@@ -109,13 +139,28 @@ def _usable(text: str, read: Any) -> str:
 
 class PaymentOut(serializers.Serializer[Any]):
     alone_fen = serializers.IntegerField(
-        min_value=0, help_text="Fen that one person alone may recharge, refund or grant; more needs a second person."
+        min_value=0,
+        help_text="Fen that one person alone may recharge, refund, grant or lend, at once or in a day.",
+    )
+    discount_percent = serializers.IntegerField(
+        min_value=0, max_value=100, help_text="Per cent that one person alone may take off an organisation's prices."
+    )
+    price_drop_percent = serializers.IntegerField(
+        min_value=0, max_value=100, help_text="Per cent by which one person alone may lower a price within 30 days."
     )
 
 
 @extend_schema(tags=TAGS, request=PaymentOut, responses=PaymentOut)
 class Payment(SettingsView):
     group, serializer = PaymentSettings, PaymentOut
+
+    def put_group(self, value: Any) -> ChangeRequest | None:
+        return submit(self.actor, NewLimits(value)).request
+
+    @extend_schema(responses={200: PaymentOut, 202: ChangeRequestRef})
+    def patch(self, request: Request) -> Response:
+        """What is left out stays as it is. 202 with a request where it would loosen anything: that takes two people."""
+        return super().patch(request)
 
 
 class ArrearsForm(SettingsForm):
@@ -131,6 +176,7 @@ class ArrearsForm(SettingsForm):
         label=_("Data is kept after that for"),
         min_value=RELEASE_NOTICES[0],
         max_value=MAX_RETENTION_DAYS,
+        error_messages={"min_value": WRONG_RETENTION, "max_value": WRONG_RETENTION},
         help_text=_("Its release is announced 7, 3 and 1 days before."),
     )
     deletes = forms.BooleanField(
@@ -154,6 +200,7 @@ def payment(request: StaffRequest) -> HttpResponse:
         FORMS,
         template="console/settings/payment.html",
         installed=is_installed(),
+        alone_in_charge=nobody_else(request.actor, P.PLATFORM_SETTINGS_MANAGE),
         alipay_on=found.is_ready,
         own_public_key=own,
         fingerprint=keys.fingerprint(own) if own else "",

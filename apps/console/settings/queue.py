@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.http import HttpResponse
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 from django.views.decorators.http import require_http_methods
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -21,7 +22,7 @@ class QueueForm(SettingsForm):
     group = QueueSettings
 
     notice_s = forms.IntegerField(
-        label=_("Notice"),
+        label=pgettext_lazy("giving way", "Notice"),
         min_value=0,
         max_value=MAX_SECONDS,
         help_text=_("From the notice until the program is asked to end (SIGTERM)."),

@@ -77,5 +77,5 @@ def sign_in(request: StaffRequest) -> HttpResponse:
         FORMS,
         template="console/settings/sign_in.html",
         callbacks={name: request.build_absolute_uri(reverse(f"{name}_callback")) for name in providers},
-        demanded=second_factor.is_demanded(),
+        demanded=second_factor.is_enforced(),
     )

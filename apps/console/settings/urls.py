@@ -2,7 +2,18 @@
 
 from django.urls import path
 
-from apps.console.settings import branding, nodes, notifications, options, payment, queue, review, sign_in
+from apps.console.settings import (
+    branding,
+    nodes,
+    notifications,
+    options,
+    payment,
+    queue,
+    review,
+    run_times,
+    sign_in,
+    sources,
+)
 
 pages = [
     path("settings/", options.first, name="settings"),
@@ -12,7 +23,9 @@ pages = [
     path("settings/payment/", payment.payment, name="settings_payment"),
     path("settings/options/", options.options, name="settings_options"),
     path("settings/queue/", queue.queue, name="settings_queue"),
+    path("settings/run-times/", run_times.run_times, name="settings_run_times"),
     path("settings/nodes/", nodes.nodes, name="settings_nodes"),
+    path("settings/software-sources/", sources.software_sources, name="settings_sources"),
     path("settings/notifications/", notifications.notifications, name="settings_notifications"),
     path("settings/branding/", branding.branding, name="settings_branding"),
 ]
@@ -26,7 +39,9 @@ endpoints = [
     path("settings/registration/", options.Registration.as_view()),
     path("settings/environments/", options.Environments.as_view()),
     path("settings/queue/", queue.Queue.as_view()),
+    path("settings/run-times/", run_times.RunTimes.as_view()),
     path("settings/nodes/", nodes.Nodes.as_view()),
+    path("settings/software-sources/", sources.SoftwareSources.as_view()),
     path("settings/review/", review.Review.as_view()),
     path("settings/payment/", payment.Payment.as_view()),
 ]

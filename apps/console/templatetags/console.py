@@ -8,13 +8,14 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from apps.audit.models import Entry
+from apps.billing.bill_choices import BillOutcome
 from apps.billing.models import Package
 from apps.common.formatting import UNKNOWN, elapsed, gpu_memory, memory
 from apps.common.money import FEN_PER_YUAN, whole_fen
 from apps.console.audit.selectors import changes
-from apps.console.audit.words import CHANNELS, TARGETS, action_words, field_words, value_words
+from apps.console.audit.words import TARGETS, action_words, field_words, value_words
 from apps.console.finance.consumption.words import formula, plain_seconds, yuan_figure
-from apps.console.kit.words import core_words
+from apps.console.kit.words import CHANNELS, core_words
 from apps.tenants.choices import Resource
 from apps.tenants.quotas import amount_text, line_words
 from apps.tenants.selectors import LevelLine
@@ -107,6 +108,11 @@ def whole(fen: Decimal | int) -> int:
 @register.filter
 def channel_label(channel: str) -> str:
     return str(CHANNELS.get(channel, channel))
+
+
+@register.filter
+def bill_outcome_label(outcome: str) -> str:
+    return str(BillOutcome(outcome).label)
 
 
 @register.filter

@@ -171,7 +171,7 @@ class PersonalImages(ScopedView, generics.ListAPIView[Image]):
     queryset = Image.objects.none()  # for the schema, which is drawn without an actor
 
     def get_queryset(self) -> QuerySet[Image]:
-        return registry.own(self.actor)
+        return registry.own_images(self.actor)
 
 
 class PersonalImage(ScopedView):

@@ -1,7 +1,7 @@
-"""The home folder of an environment, made ready before anything starts. Standard library alone.
+"""Prepare the home folder of an environment before anything starts. Uses only the standard library.
 
-What people install goes into `~/.venv`, a virtual environment of the image's Python that sees the image's packages
-after its own: it survives restarts, and a newer version hides the image's without touching it.
+People's packages are installed into `~/.venv`, a virtual environment of the image's Python that sees the image's
+packages after its own: it survives restarts, and a newer version shadows the image's without changing it.
 """
 
 import os
@@ -13,6 +13,7 @@ from collections.abc import MutableMapping
 from pathlib import Path
 
 INSIDE = Path(__file__).resolve().parent
+MADE_FOR = ".python-version"
 PROFILE = f"""
 [ -r {INSIDE}/profile.sh ] && . {INSIDE}/profile.sh
 """
@@ -26,13 +27,12 @@ BASH_PROFILE = """[ -r ~/.bashrc ] && . ~/.bashrc
 
 
 def prepare(home: Path, environment: MutableMapping[str, str]) -> Path:
-    """Makes the home ready and aims `environment` at it; the home's path."""
+    """Prepare the home, point `environment` to it, and return its path."""
     image_python, image_site = sys.executable, _site_of(Path(sys.prefix))
     overlay = home / ".venv"
     _make_overlay(overlay, image_python, image_site)
-    _copy_pip(overlay, environment.get("PLSTACK_TOOL_JUPYTERLAB"))
-    for name, text in ((".bashrc", BASHRC), (".bash_profile", BASH_PROFILE)):
-        _write_once(home / name, text)
+    _name_pip(overlay, environment.get("PLSTACK_TOOL_JUPYTERLAB"))
+    write_profiles(home)
     environment["PATH"] = f"{overlay}/bin:{environment.get('PATH', os.defpath)}"
     environment["VIRTUAL_ENV"] = str(overlay)
     environment["PYTHONNOUSERSITE"] = "1"
@@ -45,33 +45,57 @@ def _site_of(prefix: Path) -> Path:
 
 
 def _make_overlay(overlay: Path, image_python: str, image_site: Path) -> None:
-    """A new one where there is none, or where the image's Python is another version than it was made for."""
-    made_for = overlay / ".python-version"
+    """Create the overlay if it is missing or was made for another version of the image's Python."""
     version = sysconfig.get_python_version()
-    if made_for.is_file() and made_for.read_text().strip() != version:
-        overlay.rename(overlay.with_name(f".venv-{made_for.read_text().strip()}"))
+    choose_overlay(overlay, version)
     python = overlay / "bin" / "python"
     base = os.path.realpath(image_python)
     if not python.exists() or os.path.realpath(python) != base:
         command = [base, "-I", "-m", "venv", "--without-pip", "--symlinks", str(overlay)]
         subprocess.run(command, check=True)
-        made_for.write_text(version)
+        (overlay / MADE_FOR).write_text(version)
     # Behind its own packages, so that what people install comes first.
     (_site_of(overlay) / "_image.pth").write_text(f"{image_site}\n")
 
 
-def _copy_pip(overlay: Path, tool: str | None) -> None:
-    """The installer of the tools' runtime: images come without one."""
+def choose_overlay(overlay: Path, made_for: str) -> None:
+    """Set the overlay of another Python aside, and take back the one that was made for this one before."""
+    kept = overlay.with_name(f"{overlay.name}-{made_for}")
+    marker = overlay / MADE_FOR
+    if marker.is_file() and (other := marker.read_text().strip()) != made_for:
+        aside = overlay.with_name(f"{overlay.name}-{other}")
+        if aside.exists():  # what was set aside before it stays under a name of its own
+            aside.rename(aside.with_name(f"{aside.name}-{os.stat(aside).st_ino}"))
+        overlay.rename(aside)
+    if kept.is_dir() and not overlay.exists():
+        kept.rename(overlay)
+
+
+def _name_pip(overlay: Path, tool: str | None) -> None:
+    """Copy pip from the tools' runtime; images come without it."""
     target = _site_of(overlay)
     if tool is None or (target / "pip").is_dir():
         return
-    for source in (*_site_of(Path(tool)).glob("pip"), *_site_of(Path(tool)).glob("pip-*.dist-info")):
+    copy_pip(Path(tool), target)
+    write_pip_commands(overlay)
+
+
+def copy_pip(tool: Path, target: Path) -> None:
+    for source in (*_site_of(tool).glob("pip"), *_site_of(tool).glob("pip-*.dist-info")):
         shutil.copytree(source, target / source.name, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True)
+
+
+def write_pip_commands(overlay: Path) -> None:
     for name in ("pip", "pip3"):
         command = overlay / "bin" / name
-        # `--user` means what it means everywhere: into this home. The overlay is that already.
+        # `--user` means into this home, as everywhere; the overlay is in the home already.
         command.write_text(f'#!/bin/sh\nexec "{overlay}/bin/python" "{INSIDE}/pip_main.py" "$@"\n')
         command.chmod(0o755)
+
+
+def write_profiles(home: Path) -> None:
+    for name, text in ((".bashrc", BASHRC), (".bash_profile", BASH_PROFILE)):
+        _write_once(home / name, text)
 
 
 def _write_once(path: Path, text: str) -> None:

@@ -4,4 +4,4 @@ case ":$PATH:" in
   *) PATH="$HOME/.venv/bin:$PATH" ;;
 esac
 export PATH
-export VIRTUAL_ENV="$HOME/.venv" PYTHONNOUSERSITE=1
+if [ -d "$HOME/.venv" ]; then export VIRTUAL_ENV="$HOME/.venv" PYTHONNOUSERSITE=1; fi

@@ -1,4 +1,4 @@
-"""The services of an environment and whoever keeps them running. Standard library alone."""
+"""The services of an environment and their supervisor. Uses only the standard library."""
 
 import json
 import os
@@ -15,6 +15,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+# Beside this file, wherever it is mounted.
+import container  # type: ignore[import-not-found]
 
 INSIDE = Path(__file__).resolve().parent
 JUPYTER, VSCODE, TENSORBOARD = "jupyter", "vscode", "tensorboard"
@@ -34,10 +37,11 @@ class Service:
 
 
 class Keeper:
-    """Starts services, starts them again when they end by themselves, and ends them."""
+    """Starts services, restarts them when they end by themselves, and stops them."""
 
-    def __init__(self, home: Path, ports: Path) -> None:
-        self.home, self.ports = home, ports
+    def __init__(self, home: Path, ports: Path, notebook: "container.Notebook | None" = None) -> None:
+        """`notebook`: what notebooks run on in a container image."""
+        self.home, self.ports, self.notebook = home, ports, notebook
         self.running: dict[str, Service] = {}
         self.lock = threading.Lock()
         self.folder = Path(tempfile.mkdtemp(prefix="plstack-"))
@@ -65,7 +69,7 @@ class Keeper:
                 self._end(name, grace_s)
 
     def look(self) -> None:
-        """Start again what has ended by itself."""
+        """Restart services that have ended by themselves."""
         with self.lock:
             for name, service in list(self.running.items()):
                 ended = service.process.poll() is not None
@@ -77,10 +81,11 @@ class Keeper:
 
     def report(self) -> dict[str, Any]:
         with self.lock:
-            return {
+            services = {
                 name: {"running": service.process.poll() is None, "settings": dict(service.settings)}
                 for name, service in self.running.items()
             }
+        return services if self.notebook is None else {**services, "notebook": self.notebook.report()}
 
     def _launch(self, name: str, settings: Mapping[str, Any]) -> Service:
         launch: dict[str, Callable[[Mapping[str, Any]], Service]] = {
@@ -106,7 +111,7 @@ class Keeper:
     def _jupyter(self, settings: Mapping[str, Any]) -> Service:
         tool = Path(os.environ["PLSTACK_TOOL_JUPYTERLAB"])
         kernels = self.folder / "jupyter"
-        _write_kernel(kernels / "kernels" / "python3")
+        _write_kernel(kernels / "kernels" / "python3", self.notebook)
         environment = os.environ | {
             "JUPYTER_PATH": str(kernels),
             "JUPYTER_RUNTIME_DIR": str(self.folder / "runtime"),
@@ -114,11 +119,11 @@ class Keeper:
         }
         socket_path = self._fresh(JUPYTER)
         command = [
-            *(str(tool / "bin" / "python"), "-m", "jupyterlab", "--no-browser"),
+            *(*container.module(os.environ, tool, "jupyterlab"), "--no-browser"),
             f"--ServerApp.sock={socket_path}",
             "--ServerApp.sock_mode=0666",
             f"--ServerApp.root_dir={self.home}",
-            # Only the platform's gateway reaches the socket, and it has asked already who comes.
+            # Only the platform's gateway reaches the socket, and it has authenticated the caller.
             "--IdentityProvider.token=",
             "--PasswordIdentityProvider.hashed_password=",
             "--ServerApp.allow_remote_access=True",
@@ -128,7 +133,7 @@ class Keeper:
             f"--LabApp.app_settings_dir={INSIDE / 'lab'}",
             "--LabApp.news_url=",
             "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
-            # The announcement extension asks the internet for news; there is none to be had, nor any need.
+            # The announcement extension fetches news from the internet, which is not reachable and not needed.
             "--LabApp.extension_manager=readonly",
         ]
         return Service(_spawn(command, self.home, environment), settings)
@@ -149,7 +154,7 @@ class Keeper:
         return Service(_spawn(command, self.home, dict(os.environ)), settings)
 
     def _tensorboard(self, settings: Mapping[str, Any]) -> Service:
-        """It cannot listen on a Unix socket, so a free port of the loopback is relayed to one."""
+        """It cannot listen on a Unix socket, so one is relayed to a free loopback port."""
         tool = os.environ.get("PLSTACK_TOOL_TENSORBOARD")
         if tool is None:
             raise ValueError("TensorBoard is not part of this environment")
@@ -158,7 +163,7 @@ class Keeper:
             raise ValueError("there is no such folder")
         port = _free_port()
         command = [
-            *(str(Path(tool) / "bin" / "python"), "-m", "tensorboard.main", "--logdir", str(folder)),
+            *(*container.module(os.environ, Path(tool), "tensorboard.main"), "--logdir", str(folder)),
             *("--host", "127.0.0.1", "--port", str(port), "--reload_interval", "15"),
         ]
         process = _spawn(command, self.home, dict(os.environ))
@@ -170,12 +175,14 @@ class Keeper:
         return path
 
 
-def _write_kernel(folder: Path) -> None:
+def _write_kernel(folder: Path, notebook: "container.Notebook | None") -> None:
+    """In place of the tools' own, also where the image has no Python: then it says so."""
     folder.mkdir(parents=True, exist_ok=True)
-    python = f"{os.environ['VIRTUAL_ENV']}/bin/python"
+    python = notebook.python if notebook is not None else f"{os.environ['VIRTUAL_ENV']}/bin/python"
+    name = os.environ.get("PLSTACK_IMAGE_NAME", "Python")
     spec = {
-        "argv": [python, str(INSIDE / "kernel.py"), "-f", "{connection_file}"],
-        "display_name": os.environ.get("PLSTACK_IMAGE_NAME", "Python"),
+        "argv": [python or "/no-python-in-this-image", str(INSIDE / "kernel.py"), "-f", "{connection_file}"],
+        "display_name": name if python else f"{name}: no Python in this image",
         "language": "python",
         "metadata": {"debugger": True},
     }
@@ -183,7 +190,7 @@ def _write_kernel(folder: Path) -> None:
 
 
 def _write_editor_settings(path: Path) -> None:
-    """What VS Code starts with; from then on the file is its user's."""
+    """VS Code's initial settings; after that the file belongs to its user."""
     if path.exists():
         return
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -224,7 +231,7 @@ def _free_port() -> int:
 
 
 class Relay:
-    """Streams between a Unix socket and a port of the loopback, a thread for each connection."""
+    """Relays between a Unix socket and a loopback port, with a thread for each connection."""
 
     def __init__(self, path: Path, port: int) -> None:
         self.port = port
@@ -257,7 +264,7 @@ class Relay:
 
 
 def _stream(one: socket.socket, other: socket.socket) -> None:
-    """Until one side has nothing more to say."""
+    """Copy until one side closes."""
     peers = {one: other, other: one}
     while peers:
         for ready in select.select(list(peers), [], [])[0]:

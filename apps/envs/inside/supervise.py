@@ -1,8 +1,9 @@
-"""The first program of an environment. Runs inside, on the image's Python, with the standard library alone.
+"""The first program of an environment. Runs inside, on the image's Python (in a container image on the machine's), with
+only the standard library.
 
-It makes the home ready (a virtual environment on top of the image's packages, shell profiles), starts JupyterLab from
-the tools' own runtime, and starts or stops VS Code and TensorBoard when asked over the control port. Each service
-listens on `$PLSTACK_PORTS/<port>.sock`, where the platform reaches it.
+It prepares the home (a virtual environment on top of the image's packages, shell profiles), starts JupyterLab from the
+tools' own runtime, and starts or stops VS Code and TensorBoard on request over the control port. Each service listens
+on `$PLSTACK_PORTS/<port>.sock`, where the platform reaches it.
 """
 
 import json
@@ -15,6 +16,7 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 # Beside this file, wherever it is mounted.
+import container  # type: ignore[import-not-found]
 import home  # type: ignore[import-not-found]
 import services  # type: ignore[import-not-found]
 
@@ -75,9 +77,13 @@ def serve_control(keeper: "services.Keeper", ports: Path) -> None:
 
 
 def main() -> int:
-    here = home.prepare(Path(os.environ["HOME"]), os.environ)
+    here, notebook = Path(os.environ["HOME"]), None
+    if container.is_container(os.environ):
+        notebook = container.prepare(here, os.environ)
+    else:
+        home.prepare(here, os.environ)
     ports = Path(os.environ["PLSTACK_PORTS"])
-    keeper = services.Keeper(here, ports)
+    keeper = services.Keeper(here, ports, notebook)
     serve_control(keeper, ports)
     stopping = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -22,7 +22,7 @@ def _advance(operation_id: UUID) -> None:
 
 
 def _killed(operation_id: UUID) -> None:
-    operations.took_too_long(system_actor(), operation_id)
+    operations.fail_overdue(system_actor(), operation_id)
 
 
 OPERATIONS = Chore("operation", 2, DEADLINE_S, _due, _advance, slots=4, killed=_killed)

@@ -1,4 +1,4 @@
-"""The idle detector: looks into every running environment, remembers when it was last used, begins its release."""
+"""The idle detector: measures every running environment, records its last use, and begins its release."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -16,7 +16,7 @@ from apps.common.errors import Conflict, DomainError, Unavailable
 from apps.common.scoping import acting
 from apps.envs import idleness, program, states
 from apps.envs.choices import Busy, Step
-from apps.envs.control import Unreachable, ask
+from apps.envs.control import Unreachable, request_json
 from apps.envs.models import Environment, Watch
 from apps.envs.services.shared import tell_pages
 from apps.notifications.services import notify_user
@@ -32,8 +32,8 @@ ASKED_AT_ONCE = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """What an environment's machine and its JupyterLab said."""
+class Observation:
+    """What an environment's machine and its JupyterLab reported."""
 
     usage: list[Usage]
     inside: dict[str, Any]
@@ -41,7 +41,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """What a thread has to know to ask without reading rows. `since_s`: samples after so many seconds of running."""
+    """What a thread needs to measure without reading rows. `since_s`: samples after this many seconds of running."""
 
     environment: Environment
     workload: Workload
@@ -50,14 +50,14 @@ class _Task:
 
 
 def watch_all(actor: Actor) -> int:
-    """Measure every running environment, warn and release where it is time; how many were measured."""
+    """Measure every running environment, and warn or release if it is time; returns how many were measured."""
     rows = Environment.objects.filter(workload__status=Status.RUNNING, deleted_at__isnull=True)
     environments = list(rows.select_related("workload", "watch"))
-    uses = activity.latest([row.workload_id for row in environments if row.workload_id])
+    uses = activity.latest_use([row.workload_id for row in environments if row.workload_id])
     tasks = [_task(row, row.workload) for row in environments if row.workload is not None]
     for task, look in _look_at_all(actor, tasks):
         watch = measure(task.environment, task.workload, look, uses[task.workload.pk])
-        act(task.environment, watch)
+        warn_or_release(task.environment, watch)
     return len(environments)
 
 
@@ -68,27 +68,27 @@ def _task(environment: Environment, workload: Workload) -> _Task:
     return _Task(environment, workload, attempt, max(0.0, running_s - WINDOW_S))
 
 
-def _look_at_all(actor: Actor, tasks: Sequence[_Task]) -> Iterator[tuple[_Task, Look]]:
-    """Each with what was seen, in the order in which they answer."""
+def _look_at_all(actor: Actor, tasks: Sequence[_Task]) -> Iterator[tuple[_Task, Observation]]:
+    """Tasks with their observations, in the order in which they answer."""
     with ThreadPoolExecutor(ASKED_AT_ONCE, thread_name_prefix="idle") as pool:
         asked = {pool.submit(_look, actor, task): task for task in tasks}
         for answered in as_completed(asked):
             yield asked[answered], answered.result()
 
 
-def _look(actor: Actor, task: _Task) -> Look:
-    """In a thread of its own, where neither the scope nor the connection of the loop is at hand."""
+def _look(actor: Actor, task: _Task) -> Observation:
+    """Runs in a thread of its own, without the scope and the connection of the loop."""
     try:
         with acting(actor):
-            return Look(_usage(task), _inside(task))
+            return Observation(_usage(task), _inside(task))
     finally:
         connections.close_all()  # a driver may have read the address of its node
 
 
-def measure(environment: Environment, workload: Workload, look: Look, use: activity.Use) -> Watch:
-    """Judge what was seen and write it down."""
+def measure(environment: Environment, workload: Workload, look: Observation, use: activity.Use) -> Watch:
+    """Update the verdict by an observation and store it."""
     now, usage, inside = db_now(), look.usage, look.inside
-    seen = idleness.Seen(
+    seen = idleness.Measurement(
         now=now,
         started_at=workload.started_at or now,
         kernels_busy=inside.get("busy"),
@@ -110,11 +110,11 @@ def measure(environment: Environment, workload: Workload, look: Look, use: activ
     return _remember(environment, workload, seen, facts)
 
 
-def _remember(environment: Environment, workload: Workload, seen: idleness.Seen, facts: dict[str, Any]) -> Watch:
+def _remember(environment: Environment, workload: Workload, seen: idleness.Measurement, facts: dict[str, Any]) -> Watch:
     known: Watch | None = Watch.objects.filter(environment=environment).first()
     same = known if known is not None and known.workload_id == workload.pk else None
     before = idleness.Verdict(same.busy_at, Busy(same.cause)) if same is not None and same.cause else None
-    verdict = idleness.judge(seen, before)
+    verdict = idleness.update_verdict(seen, before)
     values = {
         "organisation_id": environment.organisation_id,
         "workload_id": workload.pk,
@@ -123,14 +123,14 @@ def _remember(environment: Environment, workload: Workload, seen: idleness.Seen,
         "cause": verdict.cause,
         "facts": facts,
     }
-    if same is None or not idleness.warn_now(seen.now, verdict.busy_at, environment.idle_minutes):
+    if same is None or not idleness.is_warning_due(seen.now, verdict.busy_at, environment.idle_minutes):
         values["warned_at"] = None  # used again, or a new start: the next warning is a new one
     watch: Watch = Watch.objects.update_or_create(environment=environment, defaults=values)[0]
     return watch
 
 
-def act(environment: Environment, watch: Watch) -> None:
-    """Release what is idle for long enough; warn of it before."""
+def warn_or_release(environment: Environment, watch: Watch) -> None:
+    """Release an environment that has been idle for long enough; warn before that."""
     if idleness.is_due(watch.measured_at, watch.busy_at, environment.idle_minutes):
         try:
             with transaction.atomic():
@@ -138,7 +138,9 @@ def act(environment: Environment, watch: Watch) -> None:
                 tell_pages(environment)
         except Conflict:  # something is being done to it; the next look decides again
             return
-    elif watch.warned_at is None and idleness.warn_now(watch.measured_at, watch.busy_at, environment.idle_minutes):
+    elif watch.warned_at is None and idleness.is_warning_due(
+        watch.measured_at, watch.busy_at, environment.idle_minutes
+    ):
         _warn(environment, watch)
 
 
@@ -156,7 +158,7 @@ def _warn(environment: Environment, watch: Watch) -> None:
 
 
 def _usage(task: _Task) -> list[Usage]:
-    """Samples of the last minute; empty where nothing can be seen."""
+    """Samples of the last minute; empty if nothing can be measured."""
     if task.attempt is None or task.attempt.started_at is None:
         return []
     try:
@@ -166,11 +168,11 @@ def _usage(task: _Task) -> list[Usage]:
 
 
 def _inside(task: _Task) -> dict[str, Any]:
-    """What JupyterLab says of its notebooks and terminals; empty where it cannot be asked."""
+    """What JupyterLab reports of its notebooks and terminals; empty if it cannot be reached."""
     try:
         endpoint = reach.endpoint_of(task.workload, task.attempt, program.JUPYTER)
-        kernels = ask(endpoint, "GET", "/api/kernels")[1]
-        terminals = ask(endpoint, "GET", "/api/terminals")[1]
+        kernels = request_json(endpoint, "GET", "/api/kernels")[1]
+        terminals = request_json(endpoint, "GET", "/api/terminals")[1]
     except (DomainError, DriverError, Unreachable):
         return {}
     if not isinstance(kernels, list) or not isinstance(terminals, list):
@@ -207,7 +209,7 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 
 def snapshot_due(actor: Actor) -> int:
-    """Begin automatic snapshots of what runs and has not been saved for its interval; how many."""
+    """Begin automatic snapshots of running environments whose interval has passed; returns how many."""
     now, begun = db_now(), 0
     rows = Environment.objects.filter(
         workload__status=Status.RUNNING, snapshot_minutes__isnull=False, deleted_at__isnull=True
@@ -217,11 +219,11 @@ def snapshot_due(actor: Actor) -> int:
         started = environment.workload.started_at if environment.workload else None
         since = max(filter(None, (last, started)), default=now)
         if now - since >= timedelta(minutes=environment.snapshot_minutes or 0):
-            begun += _begin(environment)
+            begun += _begin_snapshot(environment)
     return begun
 
 
-def _begin(environment: Environment) -> bool:
+def _begin_snapshot(environment: Environment) -> bool:
     try:
         with transaction.atomic():
             states.begin(environment, Step.SNAPSHOT, by_id=None)

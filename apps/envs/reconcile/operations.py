@@ -1,4 +1,4 @@
-"""Operations carried out: a loop finds those that are due, claims each, and does its next step."""
+"""Carry out operations: a loop finds those that are due, claims each, and does its next step."""
 
 import logging
 from uuid import UUID
@@ -15,13 +15,14 @@ from apps.envs import idleness, states
 from apps.envs.choices import SnapshotKind, Step, StepStatus
 from apps.envs.models import Environment, Operation, Watch
 from apps.envs.reconcile import stopping
-from apps.envs.reconcile.saving import put_back, save
+from apps.envs.reconcile.saving import restore_home, take_snapshot
 from apps.envs.services import running
 from apps.envs.services.shared import log as write_log
 from apps.envs.services.shared import tell_pages
 from apps.notifications.services import notify_user
 from apps.tenants.actors import organisation_actor
 from apps.workloads.choices import LIVE, Reason, Status
+from apps.workloads.ended import spent_data
 
 log = logging.getLogger(__name__)
 
@@ -44,12 +45,12 @@ def due() -> QuerySet[Operation]:
 
 
 def advance_due(actor: Actor) -> int:
-    """Carry every due operation one step further in this process; how many. The platform forks a child for each."""
+    """Advance every due operation a step in this process; returns how many. The platform forks a child for each."""
     return sum(advance(actor, pk) for pk in due().values_list("pk", flat=True)[:AT_ONCE])
 
 
-def took_too_long(actor: Actor, operation_id: UUID) -> None:
-    """The process that carried it out was killed at its deadline: counts as a failed try."""
+def fail_overdue(actor: Actor, operation_id: UUID) -> None:
+    """Count a failed try: the process that carried it out was killed at its deadline."""
     operation = Operation.objects.select_related("environment").filter(pk=operation_id).first()
     if operation is not None and operation.status == StepStatus.WAITING:
         _failed(actor, operation, Conflict(_("Saving or restoring the files took too long.")))
@@ -69,11 +70,11 @@ def advance(actor: Actor, operation_id: UUID) -> bool:
 
 
 def _failed(actor: Actor, operation: Operation, error: Exception) -> None:
-    """Try again a few times, then say so. The files are where they were: a release that fails releases nothing."""
+    """Retry a few times, then report the failure. The files are unchanged: a failed release releases nothing."""
     words = str(error.message) if isinstance(error, DomainError) else "The disk could not be read or written."
     log.warning("operation %s of %s: %s", operation.step, operation.environment.code, error)
     if operation.tries + 1 < MAX_TRIES:
-        states.put_off(operation, RETRY_S * (operation.tries + 1), error=words, tried=True)
+        states.reschedule(operation, RETRY_S * (operation.tries + 1), error=words, tried=True)
         return
     environment = operation.environment
     if operation.step == Step.STOP and not operation.by_id:
@@ -95,20 +96,20 @@ def _failed(actor: Actor, operation: Operation, error: Exception) -> None:
 
 def _snapshot(actor: Actor, operation: Operation) -> None:
     kind = SnapshotKind.MANUAL if operation.by_id else SnapshotKind.AUTOMATIC
-    save(operation, kind)
+    take_snapshot(operation, kind)
     states.finish(operation)
 
 
 def _stop(actor: Actor, operation: Operation) -> None:
-    save(operation, _KINDS[Step.STOP])
+    take_snapshot(operation, _KINDS[Step.STOP])
     with transaction.atomic():
         if states.finish(operation) and stopping.still_wanted(operation):
             running.stop_workload(actor, operation.environment, stopping.reason_of(operation))
 
 
 def _release(actor: Actor, operation: Operation) -> None:
-    """Whoever came back while the files were being saved finds it running."""
-    save(operation, _KINDS[Step.RELEASE])
+    """Release it, unless somebody came back while the files were being saved."""
+    take_snapshot(operation, _KINDS[Step.RELEASE])
     environment = operation.environment
     with transaction.atomic():
         watch = Watch.objects.filter(environment=environment).first()
@@ -125,14 +126,15 @@ def _release(actor: Actor, operation: Operation) -> None:
                 "environment_id": str(environment.pk),
                 "name": environment.name,
                 "minutes": environment.idle_minutes,
+                **(spent_data(actor, environment.workload) if environment.workload else {}),
             },
         )
 
 
 def _restore(actor: Actor, operation: Operation) -> None:
     if _has_stopped(actor, operation):
-        save(operation, _KINDS[Step.RESTORE])
-        put_back(operation)
+        take_snapshot(operation, _KINDS[Step.RESTORE])
+        restore_home(operation)
         write_log(actor, operation.environment, "files_restored")
         _start_or_finish(operation)
 
@@ -143,13 +145,13 @@ def _restart(actor: Actor, operation: Operation) -> None:
 
 
 def _has_stopped(actor: Actor, operation: Operation) -> bool:
-    """Asks what runs to stop and looks again soon; True once nothing runs."""
+    """Ask running work to stop and check again soon; True once nothing runs."""
     workload = operation.environment.workload
     if workload is None or workload.status not in LIVE:
         return True
     if workload.status != Status.STOPPING:
         running.stop_workload(actor, operation.environment, Reason.CHANGED)
-    states.put_off(operation, POLL_S)
+    states.reschedule(operation, POLL_S)
     return False
 
 

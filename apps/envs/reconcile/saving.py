@@ -1,4 +1,4 @@
-"""Taking snapshots and putting them back: the slow part of operations, each step of which may be repeated."""
+"""Take and restore snapshots: the slow part of operations, each step of which may be repeated."""
 
 import os
 import time
@@ -13,10 +13,10 @@ from apps.envs import states
 from apps.envs.choices import SnapshotKind
 from apps.envs.models import Environment, Operation, Snapshot
 from apps.envs.policy import EnvironmentSettings
-from apps.envs.services.snapshots import thin
+from apps.envs.services.snapshots import prune_automatic
 from apps.storage import rebuilding, trees
 from apps.storage import services as storage
-from apps.storage.disk import discard
+from apps.storage.disk import move_to_trash
 from apps.storage.models import Folder
 from apps.tenants import settings
 from apps.workloads.models import Attempt
@@ -24,18 +24,18 @@ from apps.workloads.models import Attempt
 RENEW_EVERY_S = 20.0
 
 
-def save(operation: Operation, kind: SnapshotKind) -> Snapshot:
-    """The operation's own snapshot, taken now unless it has been already. Raises OSError, `DomainError`."""
+def take_snapshot(operation: Operation, kind: SnapshotKind) -> Snapshot:
+    """Take the operation's own snapshot unless it was taken already. Raises OSError, `DomainError`."""
     snapshot = operation.safety or _open(operation, kind)
     if snapshot.ready_at is not None:
         return snapshot
     environment = operation.environment
-    last = _last(environment)
+    last = _latest_snapshot(environment)
     manifest = trees.capture(
         organisation_id=environment.organisation_id,
         root=storage.root_of(environment.home),
         base=last.manifest if last else None,
-        progress=_renewing(operation),
+        progress=_renew_claim(operation),
     )
     with transaction.atomic():
         Snapshot.objects.filter(pk=snapshot.pk).update(
@@ -45,7 +45,7 @@ def save(operation: Operation, kind: SnapshotKind) -> Snapshot:
         running = Attempt.objects.filter(workload=environment.workload_id, ended_at__isnull=True)
         running.update(checkpoint_at=snapshot.created_at)
     snapshot.refresh_from_db()
-    thin(environment, settings.get(EnvironmentSettings).automatic_snapshots)
+    prune_automatic(environment, settings.get(EnvironmentSettings).automatic_snapshots)
     return snapshot
 
 
@@ -64,30 +64,30 @@ def _open(operation: Operation, kind: SnapshotKind) -> Snapshot:
     return snapshot
 
 
-def _last(environment: Environment) -> Snapshot | None:
+def _latest_snapshot(environment: Environment) -> Snapshot | None:
     rows = Snapshot.objects.filter(environment=environment, ready_at__isnull=False, manifest__isnull=False)
     found: Snapshot | None = rows.select_related("manifest").order_by("-created_at").first()
     return found
 
 
-def _renewing(operation: Operation) -> Callable[[int, int], None]:
-    """Keeps the claim while there is progress; gives up as soon as somebody else has it."""
+def _renew_claim(operation: Operation) -> Callable[[int, int], None]:
+    """A callback that renews the claim with progress and aborts as soon as somebody else has it."""
     last = time.monotonic()
 
     def progress(_files: int, _bytes: int) -> None:
         nonlocal last
         if time.monotonic() - last > RENEW_EVERY_S:
             last = time.monotonic()
-            if not states.put_off(operation, states.LEASE.total_seconds()):
+            if not states.reschedule(operation, states.LEASE.total_seconds()):
                 raise Conflict("the operation has another claimant")
 
     return progress
 
 
-def put_back(operation: Operation) -> None:
-    """The home as it is in the operation's source, or empty. The old files go; nothing may run meanwhile.
+def restore_home(operation: Operation) -> None:
+    """Restore the home to the operation's source, or empty it. Old files are removed; nothing may run meanwhile.
 
-    Made beside the home and exchanged at the end: whoever dies on the way, the next try goes on.
+    It is made beside the home and exchanged at the end, so that after a crash the next try continues.
     """
     home = operation.environment.home
     root = storage.root_of(home)
@@ -95,12 +95,12 @@ def put_back(operation: Operation) -> None:
     if root.is_dir() or made.is_dir():
         made.mkdir(exist_ok=True)
         if operation.source is not None and operation.source.manifest is not None:
-            rebuilding.materialise(operation.source.manifest, made, progress=_renewing(operation))
+            rebuilding.materialise(operation.source.manifest, made, progress=_renew_claim(operation))
         _exchange(root, made)
     Folder.objects.filter(pk=home.pk).update(touched_at=Now())
 
 
 def _exchange(root: Path, made: Path) -> None:
     if root.is_dir():
-        discard(root)
+        move_to_trash(root)
     os.rename(made, root)

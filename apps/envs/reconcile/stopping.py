@@ -1,4 +1,4 @@
-"""Environments that a rule stops (no money, a cap, the end of prepaid time): their home is saved, then what runs ends.
+"""Environments that a rule stops (no money, a cap, a time that is over): their home is saved, then what runs ends.
 
 The kernel says which and until when; it stops by itself what has not been saved by then. The home outlives its
 programs with or without a snapshot.
@@ -16,9 +16,9 @@ from apps.workloads.choices import Reason, Status
 from apps.workloads.models import Workload
 
 # Notes of the platform's own stops, by which the operation knows why; people's stops have none.
-BY_RULE = {"expired": Reason.EXPIRED, "arrears": Reason.ARREARS, "cap": Reason.CAP, "prepaid": Reason.PREPAID}
-# Those that may be called off while the files are being saved.
-ASKED_BY_KERNEL = frozenset({Reason.ARREARS, Reason.CAP, Reason.PREPAID})
+# Those that the kernel asks for may be called off while the files are being saved.
+ASKED_BY_KERNEL = frozenset({Reason.ARREARS, Reason.CAP, Reason.PREPAID, Reason.LONGEST, Reason.GPU_IDLE, Reason.TIMED})
+BY_RULE = {"expired": Reason.EXPIRED, **{str(why): why for why in ASKED_BY_KERNEL}}
 
 
 def save_before_stopping(actor: Actor) -> int:

@@ -1,9 +1,8 @@
 """Making environments."""
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
-from uuid import UUID
 
 from django.db import IntegrityError
 from django.utils.translation import gettext_lazy as _
@@ -13,36 +12,37 @@ from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Invalid
 from apps.common.permissions import Permission
+from apps.envs.choices import KIND
 from apps.envs.models import Environment
 from apps.envs.policy import EnvironmentSettings
 from apps.envs.services import running
 from apps.envs.services.mounts import chosen
-from apps.envs.services.shared import check_cluster, choose_cpu_package, clean_name, log
+from apps.envs.services.secrets import chosen as chosen_secrets
+from apps.envs.services.shared import check_cluster, choose_cpu_package, clean_name, log, port_rows
 from apps.registry import selectors as registry
 from apps.registry.models import Image
+from apps.secrets.choosing import ChosenSecret
 from apps.storage import services as storage
 from apps.storage.choosing import Chosen
 from apps.storage.models import Folder, FolderKind
 from apps.tenants import settings
+from apps.workloads.launching.request import Launch
 from apps.workloads.launching.submission import choose_package
 from apps.workloads.offers.package_options import also_named
+from apps.workloads.run_times import RunTimes
 from apps.workloads.tagging import tag_columns
+from apps.workloads.time_limits import refuse_above
 
 ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What to make. `idle_minutes` None: never; `duration_days` None: without an end. `key` makes it idempotent.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request(Launch):
+    """What to make, and what each of its starts asks. `idle_minutes` None: never; `duration_days` None: without an end.
 
-    `cluster_id`: the only logical cluster that its starts may run in. `also_ids`: other packages that would do.
     `cap_fen`: the most that each start may cost.
     """
 
-    name: str
-    image_id: UUID
-    package_id: int
-    key: str
     cpu_package_id: int | None = None
     without_gpu: bool = False
     vscode: bool = False
@@ -50,13 +50,8 @@ class Request:
     snapshot_minutes: int | None = None
     duration_days: int | None = None
     mounts: tuple[Chosen, ...] = ()
-    note: str = ""
     start: bool = True
-    preemptible: bool = True
-    cluster_id: UUID | None = None
-    also_ids: tuple[int, ...] = ()
-    cap_fen: int | None = None
-    tags: tuple[str, ...] = ()
+    secrets: tuple[ChosenSecret, ...] = ()
 
 
 def create(actor: Actor, request: Request) -> Environment:
@@ -69,7 +64,7 @@ def create(actor: Actor, request: Request) -> Environment:
     made = _made(actor, request.key)
     if made is not None:
         return made
-    image = registry.choose(actor, request.image_id)
+    image = registry.choosable_image(actor, request.image_id, containers=True)
     package = choose_package(actor, request.package_id)
     try:
         with storage.new_folders() as folders:
@@ -88,6 +83,7 @@ def _made(actor: Actor, key: str) -> Environment | None:
 
 def _create(actor: Actor, request: Request, image: Image, package: Package, folders: list[Folder]) -> Environment:
     rules = settings.get(EnvironmentSettings)
+    refuse_editor(image, request.vscode)
     cpu_package = _cpu_package(actor, request, package)
     home = storage.create_folder(actor, kind=FolderKind.HOME, size_mib=rules.home_mib or None)
     folders.append(home)
@@ -104,20 +100,33 @@ def _create(actor: Actor, request: Request, image: Image, package: Package, fold
         without_gpu=request.without_gpu,
         home=home,
         mounts=chosen(actor, request.mounts),
+        secrets=chosen_secrets(actor, request.secrets),
+        ports=port_rows(request.ports),
         vscode=request.vscode,
         preemptible=request.preemptible,
-        cluster_id=check_cluster(package, request.cluster_id),
+        cluster_id=check_cluster(actor, package, request.cluster_id),
         also_packages=[each.pk for each in also_named(actor, package, request.also_ids)],
         cap_fen=check_cap(request.cap_fen),
         idle_minutes=rules.check_idle(request.idle_minutes),
         snapshot_minutes=check_interval(request.snapshot_minutes),
         expires_at=_end(request.duration_days, rules),
         submit_key=request.key,
+        **asdict(checked_times(actor, request.times)),
         **tag_columns(request.tags),
     )
     environment.refresh_from_db()
     log(actor, environment, "created", after={"image": image.key, "package": package.name_en})
     return running.start(actor, environment) if request.start else environment
+
+
+def refuse_editor(image: Image, vscode: bool) -> None:
+    """Raises `Invalid` for VS Code in a container image: its Node needs the platform's own system around it."""
+    if vscode and image.reference:
+        raise Invalid.field(
+            "vscode",
+            _("VS Code in the browser does not run in a container image."),
+            hint=_("Leave it out: JupyterLab, terminals and SSH work, and a VS Code of your own connects by SSH."),
+        )
 
 
 def _cpu_package(actor: Actor, request: Request, package: Package) -> Package | None:
@@ -133,6 +142,13 @@ def check_cap(fen: int | None) -> int | None:
     if fen is not None and fen <= 0:
         raise Invalid.field("cap", _("Give an amount above zero, or nothing."))
     return fen
+
+
+def checked_times(actor: Actor, times: RunTimes) -> RunTimes:
+    """What its starts are asked for. Raises `Invalid`."""
+    times.check()
+    refuse_above(actor.organisation(), KIND, times.longest_s)
+    return times
 
 
 def check_interval(minutes: int | None) -> int | None:

@@ -1,4 +1,4 @@
-"""How long an environment may be used: renewed by its owner, told a day and an hour before, stopped at the end."""
+"""The expiry of environments: renewed by the owner, notified a day and an hour before, stopped at the end."""
 
 from datetime import datetime, timedelta
 
@@ -17,13 +17,14 @@ from apps.envs.services.shared import locked, log, refuse_binned, tell_pages
 from apps.notifications.services import notify_user
 from apps.tenants import settings
 from apps.workloads.choices import LIVE, Status
+from apps.workloads.ended import spent_data
 
 TOLD_BEFORE = (timedelta(hours=24), timedelta(hours=1))
 AT_ONCE = 200
 
 
 def renew(actor: Actor, environment: Environment, *, days: int | None) -> datetime | None:
-    """Add `days` to the end (or to now, where it has passed); None: without an end. The new end."""
+    """Add `days` to the end (or to now if it has passed); None: no end. Returns the new end."""
     require_own(actor, environment)
     chosen = check_duration(days, settings.get(EnvironmentSettings))
     with transaction.atomic():
@@ -43,16 +44,16 @@ def _text(moment: datetime | None) -> str | None:
 
 
 def sweep(actor: Actor) -> int:
-    """Tell of what ends soon, stop what has ended; the number of environments stopped."""
+    """Notify of environments that end soon, stop those that have ended; returns how many were stopped."""
     now = db_now()
     ending = Environment.objects.filter(expires_at__lte=now + max(TOLD_BEFORE), deleted_at__isnull=True)
     running = ending.filter(workload__status__in=LIVE - {Status.STOPPING}, expires_at__lte=now)
     for environment in ending.filter(expires_at__gt=now)[:AT_ONCE]:
-        _tell(environment, now)
+        _notify(environment, now)
     return sum(_stop(actor, environment) for environment in running.select_related("workload")[:AT_ONCE])
 
 
-def _tell(environment: Environment, now: datetime) -> None:
+def _notify(environment: Environment, now: datetime) -> None:
     """Once for each step before each end: the notice's key says which."""
     end = environment.expires_at
     passed = [before for before in TOLD_BEFORE if end is not None and end - now <= before]
@@ -69,7 +70,7 @@ def _tell(environment: Environment, now: datetime) -> None:
 
 
 def _stop(actor: Actor, environment: Environment) -> bool:
-    """Save and stop; a running operation goes first, the next sweep looks again."""
+    """Save and stop it; if an operation is running, the next sweep tries again."""
     with transaction.atomic():
         row = locked(environment)
         if row.expires_at is None or row.expires_at > db_now():
@@ -79,11 +80,12 @@ def _stop(actor: Actor, environment: Environment) -> bool:
         except Conflict:
             return False
         log(actor, row, "expired")
+        spent = spent_data(actor, row.workload) if row.workload is not None else {}
         notify_user(
             organisation_id=row.organisation_id,
             user_id=row.owner_id,
             kind="environment.expired",
-            data={"environment_id": str(row.pk), "name": row.name},
+            data={"environment_id": str(row.pk), "name": row.name, **spent},
             dedup=f"environment.expired:{row.pk}:{_text(row.expires_at)}",
         )
         tell_pages(row)

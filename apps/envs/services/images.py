@@ -1,18 +1,22 @@
-"""Saving an environment as an image: what was installed in its home, pinned on top of its image."""
+"""Save an environment as an image: its image plus pins of what was installed in its home.
+
+Of one in a container image, what was changed in the image's own files becomes a layer, while it runs.
+"""
 
 import re
 
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.actor import Actor
-from apps.common.errors import Invalid, NotFound
+from apps.common.errors import Conflict, Invalid, NotFound
 from apps.envs.models import Environment
 from apps.envs.permissions import require_own
 from apps.envs.services.shared import log, refuse_binned
 from apps.registry import services as registry
 from apps.registry.models import Image
-from apps.storage.safe_open import items
+from apps.storage.safe_open import list_folder
 from apps.storage.services import root_of
+from apps.workloads import reach
 
 VENV = ".venv/lib"
 INFO = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._]*)-(?P<version>[A-Za-z0-9][A-Za-z0-9.!+_]*)\.dist-info\Z")
@@ -20,29 +24,53 @@ INFO = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._]*)-(?P<version>[A-Za-z0-9][
 OURS = frozenset({"pip", "setuptools", "wheel"})
 
 
-def added(environment: Environment) -> list[str]:
-    """Exact pins of what was installed on top of the image, read from the files alone: nothing inside is executed."""
+def installed_packages(environment: Environment) -> list[str]:
+    """Exact pins of what was installed on top of the image, read from files only: nothing inside is executed."""
     root = root_of(environment.home)
     try:
-        versions = [item.path for item in items(root, VENV) if item.is_folder and item.name.startswith("python3")]
-        entries = [entry for path in versions for entry in items(root, f"{path}/site-packages") if entry.is_folder]
+        versions = [item.path for item in list_folder(root, VENV) if item.is_folder and item.name.startswith("python3")]
+        entries = [
+            entry for path in versions for entry in list_folder(root, f"{path}/site-packages") if entry.is_folder
+        ]
     except (NotFound, FileNotFoundError):
         return []
     found = [INFO.match(entry.name) for entry in entries]
     pins = {match["name"]: f"{match['name']}=={match['version']}" for match in found if match}
-    return sorted(pin for name, pin in pins.items() if registry.canonical(name) not in OURS)
+    return sorted(pin for name, pin in pins.items() if registry.normalize_package_name(name) not in OURS)
+
+
+def _save_container(actor: Actor, environment: Environment, *, name: str, shared: bool) -> Image:
+    registry.refuse_container_image(actor, name=name)
+    workload = environment.workload
+    if workload is None or not workload.is_live:
+        raise Conflict(
+            _("The image's files are there to be saved only while it runs."),
+            hint=_("Start it, make the changes, then save it before it is stopped."),
+        )
+    reference = reach.save_image(actor, workload)
+    image = registry.create_container_image(
+        actor, name=name, base=environment.image, reference=reference, shared=shared
+    )
+    log(actor, environment, "saved_as_image", after={"image": image.key, "digest": reference.digest})
+    return image
 
 
 def save(actor: Actor, environment: Environment, *, name: str, shared: bool = False) -> Image:
-    """A personal image of what it runs on now. Raises `Invalid` where nothing was installed."""
+    """A personal image of its present packages, or of the container that it runs in as that is now.
+
+    Raises `Invalid` if nothing was installed; of a container `Conflict` while it does not run, and where nothing was
+    changed or it cannot be saved, in words of its own.
+    """
     require_own(actor, environment)
     refuse_binned(environment)
-    pins = added(environment)
+    if environment.image.reference:
+        return _save_container(actor, environment, name=name, shared=shared)
+    pins = installed_packages(environment)
     if not pins:
         raise Invalid(
             _("Nothing was installed on top of the image yet."),
             hint=_("Install with pip inside the environment, then save it as an image."),
         )
-    image = registry.keep(actor, name=name, base=environment.image, added=pins, shared=shared)
+    image = registry.create_personal_image(actor, name=name, base=environment.image, added=pins, shared=shared)
     log(actor, environment, "saved_as_image", after={"image": image.key})
     return image

@@ -12,7 +12,10 @@ from apps.workloads.offers.package_options import also_named
 
 # What a running program was started with; the rest takes effect at once.
 NEEDS_RESTART = frozenset(
-    {"image_id", "package_id", "cpu_package_id", "without_gpu", "mounts", "vscode", "preemptible", "cluster_id"}
+    {
+        *("image_id", "package_id", "cpu_package_id", "without_gpu", "mounts", "secrets", "ports"),
+        *("vscode", "preemptible", "cluster_id"),
+    }
 )
 
 
@@ -27,7 +30,7 @@ def place_columns(actor: Actor, row: Environment, values: dict[str, Any]) -> dic
     if not values.keys() & {"package_id", "cluster_id", "also_ids"}:
         return {}
     package = Package.objects.get(pk=values.get("package_id", row.package_id))
-    columns: dict[str, Any] = {"cluster_id": check_cluster(package, values.get("cluster_id", row.cluster_id))}
+    columns: dict[str, Any] = {"cluster_id": check_cluster(actor, package, values.get("cluster_id", row.cluster_id))}
     if "also_ids" in values:
         columns["also_packages"] = [each.pk for each in also_named(actor, package, values.pop("also_ids"))]
     return columns

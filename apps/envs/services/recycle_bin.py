@@ -14,7 +14,7 @@ from apps.envs.permissions import require_manage
 from apps.envs.policy import EnvironmentSettings
 from apps.envs.services.running import stop_workload
 from apps.envs.services.shared import locked, log, tell_pages
-from apps.envs.services.snapshots import forget
+from apps.envs.services.snapshots import delete_snapshot
 from apps.storage import services as storage
 from apps.tenants import settings
 from apps.workloads.choices import Reason
@@ -23,13 +23,13 @@ PURGED_AT_ONCE = 20
 
 
 def delete(actor: Actor, environment: Environment) -> None:
-    """Into the bin: what runs is stopped, the files and snapshots are kept until `purge_at`."""
+    """Move it to the bin: it is stopped, its files and snapshots are kept until `purge_at`."""
     require_manage(actor, environment)
     with transaction.atomic():
         row = locked(environment)
         if row.deleted_at is not None:
             return
-        states.give_up(row, str(_("It was moved to the recycle bin.")))
+        states.cancel_operations(row, str(_("It was moved to the recycle bin.")))
         stop_workload(actor, row, Reason.RECYCLED)
         now = db_now()
         days = settings.get(EnvironmentSettings).bin_days
@@ -39,7 +39,7 @@ def delete(actor: Actor, environment: Environment) -> None:
 
 
 def restore(actor: Actor, environment: Environment) -> None:
-    """Out of the bin, stopped, with all its files and snapshots."""
+    """Restore it from the bin, stopped, with all its files and snapshots."""
     require_manage(actor, environment)
     with transaction.atomic():
         row = locked(environment)
@@ -51,7 +51,7 @@ def restore(actor: Actor, environment: Environment) -> None:
 
 
 def purge(actor: Actor, environment: Environment) -> None:
-    """For good: files, snapshots and row. Only from the bin, and only once nothing of it runs any more."""
+    """Remove it for good: files, snapshots and row. Only from the bin, and only once nothing of it runs any more."""
     require_manage(actor, environment)
     with transaction.atomic():
         row = locked(environment)
@@ -62,14 +62,14 @@ def purge(actor: Actor, environment: Environment) -> None:
         log(actor, row, "purged", before={"code": row.code, "owner": row.owner_id})
         Operation.objects.filter(environment=row).delete()
         for snapshot in Snapshot.objects.filter(environment=row).select_related("manifest"):
-            forget(snapshot)
+            delete_snapshot(snapshot)
         home = row.home
         row.delete()
         storage.remove_folder(home)
 
 
 def purge_due(actor: Actor) -> int:
-    """Empty the bin of what has lain there long enough; the number of environments removed."""
+    """Purge environments that have been in the bin long enough; returns how many."""
     gone = 0
     for environment in Environment.objects.filter(purge_at__lte=db_now())[:PURGED_AT_ONCE]:
         if environment.workload is None or not environment.workload.is_live:

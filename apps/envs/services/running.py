@@ -1,5 +1,6 @@
 """Starting and stopping: each start is a workload of its own, with its own price version and its own bill."""
 
+from dataclasses import asdict, replace
 from datetime import timedelta
 
 from django.db import transaction
@@ -14,15 +15,17 @@ from apps.envs import program, states
 from apps.envs.choices import KIND, Step
 from apps.envs.models import Environment
 from apps.envs.permissions import require_manage, require_own
+from apps.envs.services import secrets
 from apps.envs.services.mounts import resolve
-from apps.envs.services.shared import locked, log, refuse_binned, refuse_busy, tell_pages
-from apps.storage.disk import refuse_when_full
+from apps.envs.services.shared import launch_of, locked, log, refuse_binned, refuse_busy, tell_pages
+from apps.storage.disk import require_free_space
 from apps.workloads import services as workloads
 from apps.workloads.choices import Reason, Status
 from apps.workloads.launching.submission import choose_package, submission
 from apps.workloads.models import Workload
-from apps.workloads.offers.package_options import would_do
+from apps.workloads.offers.package_options import interchangeable_packages
 from apps.workloads.placing import read_zones
+from apps.workloads.time_limits import carried
 
 KEEP = timedelta(hours=1)
 
@@ -49,27 +52,20 @@ def _refuse(environment: Environment) -> None:
     refuse_binned(environment)
     if environment.expires_at is not None and environment.expires_at <= db_now():
         raise Conflict(_("Its time has run out."), hint=_("Renew it, then start it again."))
-    refuse_when_full()
+    require_free_space()
 
 
 def submit(actor: Actor, environment: Environment) -> Environment:
     """The workload of the next start; call with the row locked, as its owner."""
     wanted = environment.cpu_package if environment.without_gpu and environment.cpu_package else environment.package
     package = choose_package(actor, wanted.pk)
-    spec = program.spec_of(environment, package, resolve(actor, environment.mounts))
-    asked = submission(
-        actor,
-        KIND,
-        spec,
-        package,
-        also_ids=_also(actor, environment, package),
-        name=environment.name,
-        # The number of the start: whoever repeats it gets the workload that is there.
-        key=f"env-{environment.pk.hex}-{environment.starts + 1}",
-        cap_fen=environment.cap_fen,
-        tags=tuple(environment.tags),
-    )
-    workload = workloads.submit(actor, asked)
+    mounts, given = resolve(actor, environment.mounts), secrets.resolve(actor, environment.secrets)
+    spec = program.spec_of(environment, package, mounts, given)
+    # The number of the start: whoever repeats it gets the workload that is there.
+    launch = launch_of(environment, key=f"env-{environment.pk.hex}-{environment.starts + 1}")
+    times = carried(actor.organisation(), KIND, launch.times)
+    launch = replace(launch, also_ids=_also(actor, environment, package), **asdict(times))
+    workload = workloads.submit(actor, submission(actor, KIND, spec, package, launch))
     environment.workload = workload
     environment.starts += 1
     environment.keep_until = None
@@ -78,13 +74,13 @@ def submit(actor: Actor, environment: Environment) -> Environment:
     return environment
 
 
-def _also(actor: Actor, environment: Environment, package: Package) -> list[int]:
+def _also(actor: Actor, environment: Environment, package: Package) -> tuple[int, ...]:
     """What is still on offer of the packages that would do as well; it can always start on its own."""
     if package.pk != environment.package_id or not environment.also_packages:
-        return []
+        return ()
     offered = list(funds.packages(actor).filter(pk__in=environment.also_packages))
     read_zones([package, *offered])
-    return [each.pk for each in would_do(package, offered)]
+    return tuple(each.pk for each in interchangeable_packages(package, offered))
 
 
 def stop(actor: Actor, environment: Environment, *, snapshot: bool = False, why: Reason = Reason.BY_PERSON) -> None:

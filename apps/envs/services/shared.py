@@ -1,7 +1,6 @@
 """What every write to an environment needs: its locked row, its line in the log, the checks of what was typed."""
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -14,13 +13,17 @@ from apps.billing.models import Package
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, Invalid, NotFound
 from apps.common.live import organisation_group, publish_on_commit, workload_group
-from apps.envs.choices import StepStatus
+from apps.envs.choices import KIND, StepStatus
 from apps.envs.models import Environment, Operation
+from apps.envs.program import PORTS
+from apps.workloads.launching.request import Launch, clean_launch_name
 from apps.workloads.launching.submission import choose_package
 from apps.workloads.offers.quoting import resources_of
+from apps.workloads.ports.declaring import as_rows, checked, from_rows
+from apps.workloads.spec import Port
 from apps.workloads.validation import refuse_nonsense
 
-NAME = re.compile(r"[\w][\w .\-]{0,59}\Z")
+LONGEST_NAME = 60
 
 
 def locked(environment: Environment) -> Environment:
@@ -48,21 +51,39 @@ def refuse_busy(environment: Environment) -> None:
 
 
 def clean_name(name: str) -> str:
-    cleaned = " ".join(name.split())
-    if not cleaned:
-        raise Invalid.field("name", _("Give the environment a name."))
-    if not NAME.match(cleaned):
-        raise Invalid.field(
-            "name", _("A name has up to 60 letters, digits, spaces, dots, - and _, and starts with a letter or digit.")
-        )
-    return cleaned
+    return clean_launch_name(name, longest=LONGEST_NAME, missing=_("Give the environment a name."))
 
 
-def check_cluster(package: Package, cluster_id: UUID | None) -> UUID | None:
-    """None for any. Raises `Invalid` where it is gone, or not where the package is for."""
+def launch_of(environment: Environment, *, key: str = "") -> Launch:
+    """What each of its starts asks."""
+    return Launch(
+        name=environment.name,
+        image_id=environment.image_id,
+        package_id=environment.package_id,
+        key=key,
+        note=environment.note,
+        preemptible=environment.preemptible,
+        cluster_id=environment.cluster_id,
+        also_ids=tuple(environment.also_packages),
+        cap_fen=environment.cap_fen,
+        tags=tuple(environment.tags),
+        expected_s=environment.expected_s,
+        longest_s=environment.longest_s,
+        gpu_idle_minutes=environment.gpu_idle_minutes,
+        ports=from_rows(environment.ports),
+    )
+
+
+def check_cluster(actor: Actor, package: Package, cluster_id: UUID | None) -> UUID | None:
+    """None for any. Raises `Invalid` where it is gone, of others, or not where the package is for."""
     if cluster_id is not None:
-        refuse_nonsense(replace(resources_of(package), cluster=str(cluster_id)))
+        refuse_nonsense(replace(resources_of(package), cluster=str(cluster_id)), actor.organisation())
     return cluster_id
+
+
+def port_rows(ports: Sequence[Port]) -> list[dict[str, Any]]:
+    """Ports of its own, beside those of its tools. Raises `Invalid`, also for members that an environment has not."""
+    return as_rows(checked(ports, PORTS, members=1))
 
 
 def choose_cpu_package(actor: Actor, package_id: int) -> Package:
@@ -96,4 +117,5 @@ def tell_pages(environment: Environment) -> None:
     if environment.workload_id is not None:
         groups.append(workload_group(environment.workload_id))
     message = {"type": "workload.event", "id": 0, "workload": str(environment.workload_id), "kind": "environment"}
-    publish_on_commit(groups, {**message, "status": ""})
+    whose = {"about": str(environment.pk), "of": KIND, "owner": environment.owner_id}
+    publish_on_commit(groups, {**message, "status": "", **whose})

@@ -1,4 +1,4 @@
-"""Snapshots of an environment's files: taken, restored, dropped. The work itself is done by `reconcile`."""
+"""Snapshots of an environment's files: take, restore and drop them. `reconcile` does the actual work."""
 
 from uuid import UUID
 
@@ -13,14 +13,14 @@ from apps.envs.models import Environment, Operation, Snapshot
 from apps.envs.permissions import require_own
 from apps.envs.services.shared import locked, log, refuse_binned, tell_pages
 from apps.storage import trees
-from apps.storage.disk import refuse_when_full
+from apps.storage.disk import require_free_space
 
 
 def take(actor: Actor, environment: Environment, *, note: str = "") -> Operation:
     """Save the files as they are now, whether it runs or not. `Conflict` while something else is under way."""
     require_own(actor, environment)
     refuse_binned(environment)
-    refuse_when_full()
+    require_free_space()
     with transaction.atomic():
         operation = states.begin(locked(environment), Step.SNAPSHOT, by_id=actor.user_id, note=note)
         log(actor, environment, "snapshot_asked", after={"note": note[:200]})
@@ -31,13 +31,13 @@ def take(actor: Actor, environment: Environment, *, note: str = "") -> Operation
 def restore(
     actor: Actor, environment: Environment, snapshot: Snapshot | None, *, start_after: bool | None = None
 ) -> Operation:
-    """Put the files back as they were in `snapshot`, or (None) as the image gives them: an empty home.
+    """Restore the files of `snapshot`, or (None) the image's initial state: an empty home.
 
-    What runs is stopped first; the files as they are now are kept as a snapshot of their own.
+    It is stopped first; the present files are kept as a snapshot of their own.
     """
     require_own(actor, environment)
     refuse_binned(environment)
-    refuse_when_full()
+    require_free_space()
     with transaction.atomic():
         row = locked(environment)
         if snapshot is not None and (snapshot.environment_id != row.pk or snapshot.ready_at is None):
@@ -72,20 +72,20 @@ def drop(actor: Actor, snapshot: Snapshot) -> None:
         if used.exists():
             raise Conflict(_("It is being restored now."))
         log(actor, snapshot.environment, "snapshot_dropped", before={"at": snapshot.created_at.isoformat()})
-        forget(snapshot)
+        delete_snapshot(snapshot)
         tell_pages(snapshot.environment)
 
 
-def forget(snapshot: Snapshot) -> None:
-    """The row and its manifest; contents that nothing else refers to are collected later."""
+def delete_snapshot(snapshot: Snapshot) -> None:
+    """Delete the row and its manifest; unreferenced contents are collected later."""
     manifest = snapshot.manifest
     snapshot.delete()
     if manifest is not None:
-        trees.forget(manifest)
+        trees.drop_manifest(manifest)
 
 
-def thin(environment: Environment, keep: int) -> int:
-    """Drop the oldest automatic snapshots beyond `keep` (0: keep all); how many went."""
+def prune_automatic(environment: Environment, keep: int) -> int:
+    """Drop the oldest automatic snapshots beyond `keep` (0: keep all); returns how many."""
     if not keep:
         return 0
     kinds = [SnapshotKind.AUTOMATIC, SnapshotKind.BEFORE_RELEASE, SnapshotKind.AT_STOP]
@@ -94,5 +94,5 @@ def thin(environment: Environment, keep: int) -> int:
     old = list(rows.exclude(pk__in=used.values("source")).select_related("manifest").order_by("-created_at")[keep:])
     for snapshot in old:
         with transaction.atomic():
-            forget(snapshot)
+            delete_snapshot(snapshot)
     return len(old)

@@ -1,4 +1,4 @@
-"""From a package on which an environment waits to one on which it starts, in one step."""
+"""Switch a waiting environment to a package on which it starts now, in one step."""
 
 from typing import Any
 
@@ -20,8 +20,8 @@ from apps.workloads.offers.switching import give_up_place, refuse_unless_it_star
 def start_instead(actor: Actor, environment: Environment, *, package_id: int) -> Environment:
     """Change the package of an environment that waits, and start it there at once; its files are not touched.
 
-    Nothing happens where it is on that package already. Raises `Conflict` (it started, or the package would not start
-    it now), `Invalid`, `QuotaExceeded`, `InsufficientFunds`: then it waits on, in its place.
+    Does nothing if it is on that package already. Raises `Conflict` (it started, or the package would not start it
+    now), `Invalid`, `QuotaExceeded`, `InsufficientFunds`: then it waits on, in its place.
     """
     require_own(actor, environment)
     package = choose_package(actor, package_id)
@@ -51,7 +51,7 @@ def _waiting(environment: Environment) -> Workload:
 
 
 def _columns(row: Environment, package: Package) -> dict[str, Any]:
-    """Without a GPU it goes on without one, unless the new package has one."""
+    """An environment without a GPU stays without one, unless the new package has one."""
     if row.without_gpu and not package.gpu_count:
         return {"cpu_package_id": package.pk}
     return {"package_id": package.pk, "without_gpu": False, "also_packages": []}

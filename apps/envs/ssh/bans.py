@@ -1,4 +1,4 @@
-"""Addresses that failed too often wait before they may try again."""
+"""Temporary bans of addresses that failed too often."""
 
 from collections import deque
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ MAX_ADDRESSES = 10_000
 
 @dataclass(slots=True)
 class Bans:
-    """Of one process. Times are monotonic seconds. A connection that ends without signing in is one failure."""
+    """Bans of one process. Times are monotonic seconds. A connection that ends without signing in is one failure."""
 
     failures: dict[str, deque[float]] = field(default_factory=dict)
     until: dict[str, float] = field(default_factory=dict)

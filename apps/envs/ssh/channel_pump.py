@@ -1,4 +1,4 @@
-"""Bytes between a channel of the client's and a process inside the environment, by one event loop for all of them."""
+"""Pump bytes between a client's channel and a process inside the environment, in one event loop for all."""
 
 import asyncio
 import os
@@ -10,6 +10,7 @@ from typing import Any
 import asyncssh
 
 from apps.workloads.drivers.streams import ExecStream
+from apps.workloads.readiness import cancel, readable, writable
 
 READ_BYTES = 65536
 HANG_UP_S = 2.0
@@ -18,10 +19,10 @@ Reader = Any  # asyncssh.SSHReader[bytes]: it raises what the client tells besid
 Writer = Any  # asyncssh.SSHWriter[bytes]
 
 
-class Carrier:
-    """Carries both ways until the process has ended and its output is told. `typed` is called for each input.
+class ChannelPump:
+    """Pumps both ways until the process has ended and its output is sent. `typed` is called for each input.
 
-    `error` None: error output is dropped. With `tell_end`, the end of the output is told by itself.
+    `error` None: error output is dropped. With `tell_end`, the end of the output is sent separately.
     """
 
     def __init__(
@@ -43,7 +44,7 @@ class Carrier:
         self.ended = asyncio.Event()
 
     async def run(self, hear: Callable[[Exception], None] = lambda _event: None) -> None:
-        """`hear` gets resizes, signals and breaks. Returns when all is told; the caller closes the stream."""
+        """`hear` gets resizes, signals and breaks. Returns when everything is sent; the caller closes the stream."""
         for descriptor in (self.stream.fileno(), self.stream.input_fileno(), self.stream.error_fileno()):
             if descriptor is not None:
                 os.set_blocking(descriptor, False)
@@ -57,7 +58,7 @@ class Carrier:
                 self.ended.set()
                 await asyncio.gather(*outward)
         finally:
-            await _cancel(inward, *outward)
+            await cancel(inward, *outward)
 
     async def _ended_before_hanging_up(self) -> bool:
         """False when the client went away first: the process is told as by a terminal, and given a moment."""
@@ -71,7 +72,7 @@ class Carrier:
             await asyncio.wait((exited,), timeout=HANG_UP_S)
             return False
         finally:
-            await _cancel(exited, closed)
+            await cancel(exited, closed)
 
     async def _outward(self, descriptor: int, writer: Writer | None) -> None:
         """To the end of the output; once the process has ended, what is there now: others may hold it open for ever."""
@@ -98,7 +99,7 @@ class Carrier:
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            await _cancel(*waits)
+            await cancel(*waits)
 
     async def _inward(self, hear: Callable[[Exception], None]) -> None:
         while True:
@@ -125,33 +126,3 @@ class Carrier:
                 await writable(self.stream.input_fileno())
             except OSError:  # nobody reads it any more
                 return
-
-
-async def _cancel(*tasks: asyncio.Future[Any]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
-
-
-async def readable(descriptor: int) -> None:
-    loop = asyncio.get_running_loop()
-    await _ready(descriptor, loop.add_reader, loop.remove_reader)
-
-
-async def writable(descriptor: int) -> None:
-    loop = asyncio.get_running_loop()
-    await _ready(descriptor, loop.add_writer, loop.remove_writer)
-
-
-async def _ready(descriptor: int, add: Callable[..., Any], remove: Callable[[int], Any]) -> None:
-    future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-
-    def ready() -> None:
-        if not future.done():
-            future.set_result(None)
-
-    add(descriptor, ready)
-    try:
-        await future
-    finally:
-        remove(descriptor)

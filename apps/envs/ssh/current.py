@@ -1,4 +1,4 @@
-"""What a guest may see, read again every few seconds while a session lasts: a share that has ended ends here too."""
+"""What a guest may see, re-read every few seconds during a session, so that a revoked share ends here too."""
 
 import asyncio
 import time
@@ -17,7 +17,7 @@ FRESH_S = 10.0
 
 
 class CurrentNamespace:
-    """Of one SFTP or scp session, for the requests that it has under way at once."""
+    """The namespace of one SFTP or scp session, for its concurrent requests."""
 
     def __init__(self, guest: Guest) -> None:
         self._guest = guest
@@ -26,7 +26,7 @@ class CurrentNamespace:
         self._reading = asyncio.Lock()
 
     async def get(self) -> Namespace:
-        """Raises a `DomainError` where nothing may be seen any more."""
+        """Raises a `DomainError` if the guest may not see anything any more."""
         async with self._reading:
             now = time.monotonic()
             if self._known is not None and now - self._read_at <= FRESH_S:
@@ -39,7 +39,7 @@ class CurrentNamespace:
             return self._known
 
     async def allows(self, root_id: UUID, *, write: bool) -> bool:
-        """Whether a file that was opened in this tree may still be used."""
+        """Whether files that were opened in this tree may still be used."""
         roots = [place.root for place in (await self.get()).places if place.root.id == root_id]
         return any(root.writable or not write for root in roots)
 

@@ -2,15 +2,18 @@
 
 from functools import partial
 from typing import Any
+from uuid import UUID
 
 import asyncssh
 
 from apps.common.errors import DomainError
 from apps.envs.ssh import sessions
-from apps.envs.ssh.channel_pump import Carrier
+from apps.envs.ssh.channel_pump import ChannelPump
 from apps.envs.ssh.session_auth import Guest, Kind
 from apps.envs.ssh.workers import in_thread
 from apps.workloads.activity import Recorder
+from apps.workloads.drivers.request import MACHINE_PYTHON
+from apps.workloads.drivers.streams import ExecStream
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 # Standard input and output to and from a port of the loopback, or where nothing listens there of the socket that
@@ -38,7 +41,7 @@ sender.join()
 """
 
 
-def check(guest: Guest, host: str, port: int) -> None:
+def check_target(guest: Guest, host: str, port: int) -> None:
     """Raises `ChannelOpenError` for anything but a port inside the environment."""
     if guest.kind is Kind.VOLUME or host not in LOOPBACK or not 0 < port < 65536:
         raise asyncssh.ChannelOpenError(
@@ -46,18 +49,22 @@ def check(guest: Guest, host: str, port: int) -> None:
         )
 
 
+def _start(guest: Guest, port: int) -> tuple[UUID, ExecStream]:
+    """In a container image, which may have no Python, on that of its machine. Raises DomainError."""
+    return sessions.start(guest, (MACHINE_PYTHON, "-I", "-S", "-c", RELAY, str(port)), False, {})
+
+
 async def forward(guest: Guest, port: int, recorder: Recorder, reader: Any, writer: Any) -> None:
     """One forwarded connection, between the two ends of its channel."""
-    argv = ("python", "-I", "-S", "-c", RELAY, str(port))
     try:
-        workload_id, stream = await in_thread(sessions.start, guest, argv, False, {})
+        workload_id, stream = await in_thread(_start, guest, port)
     except DomainError:
         writer.close()
         return
     recorder.opened(workload_id)
     try:
         typed = partial(recorder.requested, workload_id, typed=True)
-        await Carrier(stream, reader, writer, None, typed, tell_end=True).run()
+        await ChannelPump(stream, reader, writer, None, typed, tell_end=True).run()
     finally:
         recorder.closed(workload_id)
         writer.close()

@@ -1,4 +1,4 @@
-"""The front door's own key: made once, so that clients recognise it for ever."""
+"""The SSH server's host key: created once, so that clients always recognise it."""
 
 import os
 from pathlib import Path
@@ -8,7 +8,7 @@ import asyncssh
 
 
 def host_key(home: Path) -> asyncssh.SSHKey:
-    """The Ed25519 key in `secrets/ssh_host_ed25519` (0600). Of two processes that make it at once, one wins."""
+    """The Ed25519 key in `secrets/ssh_host_ed25519` (0600). If two processes create it at the same time, one wins."""
     path = home / "secrets" / "ssh_host_ed25519"
     if not path.exists():
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -30,7 +30,7 @@ Names = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One tree and where the guest finds it: `at` are the names along its path."""
+    """A tree and its path for the guest: `at` are the names along it."""
 
     at: Names
     root: Root
@@ -38,7 +38,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A path that lies in a place: the names below its root, none for the root itself."""
+    """A path inside a place: the names below its root, none for the root itself."""
 
     place: Place
     names: Names
@@ -59,7 +59,7 @@ class Namespace:
         return tuple(name for name in joined.split("/") if name)
 
     def spot(self, names: Names) -> Spot | None:
-        """The innermost place that these names lead into; None on the way to one. Raises FileNotFoundError."""
+        """The innermost place that contains these names; None for a folder above places. Raises FileNotFoundError."""
         inside = [place for place in self.places if names[: len(place.at)] == place.at]
         if inside:
             place = max(inside, key=lambda found: len(found.at))
@@ -69,7 +69,7 @@ class Namespace:
         raise _error(errno.ENOENT)
 
     def between(self, names: Names) -> list[str]:
-        """Names of the places, or of the folders that lead to them, right below these."""
+        """Names of the places, or folders above them, directly below these."""
         depth = len(names)
         below = {place.at[depth] for place in self.places if len(place.at) > depth and place.at[:depth] == names}
         return sorted(below)
@@ -145,16 +145,16 @@ def status_of(spot: Spot) -> os.stat_result:
 
 
 def is_shown(status: os.stat_result) -> bool:
-    """Pipes, sockets and devices that a program may have made are not files to be fetched."""
+    """Whether the entry is listed; pipes, sockets and devices are not."""
     return stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode) or stat.S_ISLNK(status.st_mode)
 
 
 def namespace_of(guest: Guest, actor: Actor) -> Namespace:
-    """What the guest sees now; what is gone or no longer shared is left out. Raises `NotFound`."""
+    """What the guest sees now, without what is gone or no longer shared. Raises `NotFound`."""
     if guest.kind is Kind.VOLUME:
         return Namespace((), (Place((), roots.resolve(actor, RootKind.VOLUME, guest.id)),))
     environment = Environment.objects.select_related("home").get(pk=guest.id)
-    home = Place(_names(HOME), roots.of_folder(environment.home))
+    home = Place(_names(HOME), roots.root_of_folder(environment.home))
     return Namespace(home.at, (home, *_mounted(actor, environment)))
 
 

@@ -1,4 +1,4 @@
-"""The SSH front door: one address for all environments and volumes; the user name says which one is meant."""
+"""The SSH server: one address for all environments and volumes; the user name selects one."""
 
 import asyncio
 import logging
@@ -35,28 +35,28 @@ MAX_KEYS = 12
 asyncssh.set_log_level(logging.WARNING)  # below that it writes people's commands into the log
 
 
-class House:
+class ServerState:
     """What all connections of this process share."""
 
     def __init__(self) -> None:
         self.bans = Bans()
         self.recorder = Recorder(Source.SSH)
-        self.doors: set[Door] = set()
+        self.doors: set[SSHServer] = set()
         self.loops: list[asyncio.Task[None]] = []
 
     async def record(self) -> None:
-        """Tell of the use of workloads, for whoever decides that one is idle."""
+        """Report the use of workloads to the idle detector."""
         while True:
             await asyncio.sleep(RECORD_S)
             noticed = self.recorder.take(time.monotonic())
             try:
-                await in_thread(activity.write, self.recorder.source, self.recorder.process, noticed)
+                await in_thread(activity.write_activity, self.recorder.source, self.recorder.process, noticed)
             except DatabaseError:
                 self.recorder.give_back(noticed)
                 log.warning("the use of workloads could not be written; it will be")
 
     async def check_all(self) -> None:
-        """Show out whose key, account, membership or right is gone. Not knowing is not a reason."""
+        """Disconnect guests whose key, account, membership or right is gone, but not because a check failed."""
         while True:
             await asyncio.sleep(CHECK_AGAIN_S)
             for door in list(self.doors):
@@ -64,14 +64,14 @@ class House:
                     await door.check()
                 except DatabaseError:
                     log.warning("the database cannot say who may stay")
-                except Exception:  # one connection's trouble must not let all others stay for ever
+                except Exception:  # an error with one connection must not let all others stay for ever
                     log.exception("a connection could not be checked")
 
 
-class Door(asyncssh.SSHServer):
-    """One connection: from the address, through the key, to a guest."""
+class SSHServer(asyncssh.SSHServer):
+    """One connection: from the address, through the key, to an authenticated guest."""
 
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: ServerState) -> None:
         self.house = house
         self.address = ""
         self.user_name = ""
@@ -108,7 +108,7 @@ class Door(asyncssh.SSHServer):
         self.tried = True
         self.guest = None
         try:
-            self.guest = await in_thread(session_auth.admit, username, key.get_fingerprint(), self.address)
+            self.guest = await in_thread(session_auth.authenticate, username, key.get_fingerprint(), self.address)
         except DatabaseError as error:
             self.tried = False  # nobody is banned for it
             log.warning("the front door cannot ask the database: %s", str(error).partition("\n")[0])
@@ -125,15 +125,19 @@ class Door(asyncssh.SSHServer):
         self.house.bans.succeeded(self.address)
         if self.guest is not None:
             with suppress(DatabaseError):
-                await in_thread(session_auth.signed_in, self.guest)
+                await in_thread(session_auth.record_sign_in, self.guest)
 
     async def check(self) -> None:
-        if self.is_in and self.guest is not None and not await in_checking_thread(session_auth.is_welcome, self.guest):
+        if (
+            self.is_in
+            and self.guest is not None
+            and not await in_checking_thread(session_auth.still_allowed, self.guest)
+        ):
             self.connection.disconnect(asyncssh.DISC_BY_APPLICATION, "You may not be here any more")
 
     def connection_requested(self, dest_host: str, dest_port: int, orig_host: str, orig_port: int) -> Any:
         guest = _guest(self)
-        forwarding.check(guest, dest_host, dest_port)
+        forwarding.check_target(guest, dest_host, dest_port)
         if self.forwards >= MAX_FORWARDS:
             raise asyncssh.ChannelOpenError(asyncssh.OPEN_RESOURCE_SHORTAGE, "Too many connections are forwarded")
         return partial(self._forward, guest, dest_port)
@@ -146,15 +150,15 @@ class Door(asyncssh.SSHServer):
             self.forwards -= 1
 
 
-def _guest(door: Door) -> Guest:
+def _guest(door: SSHServer) -> Guest:
     if door.guest is None or not door.is_in:
         raise asyncssh.PermissionDenied("Not signed in")
     return door.guest
 
 
-def _door(channel: Any) -> Door:
+def _door(channel: Any) -> SSHServer:
     door = channel.get_extra_info("door")
-    if not isinstance(door, Door):
+    if not isinstance(door, SSHServer):
         raise asyncssh.PermissionDenied("Not signed in")
     return door
 
@@ -168,10 +172,10 @@ def _files(channel: Any) -> Files:
     return Files(channel, _guest(_door(channel)))
 
 
-async def listen(host: str, port: int, home: Path, house: House) -> asyncssh.SSHAcceptor:
-    """Opens the door and starts its loops, which end with the event loop. Raises OSError where the port is taken."""
+async def listen(host: str, port: int, home: Path, house: ServerState) -> asyncssh.SSHAcceptor:
+    """Start listening and the loops, which end with the event loop. Raises OSError if the port is taken."""
     acceptor = await asyncssh.create_server(
-        lambda: Door(house),
+        lambda: SSHServer(house),
         host,
         port,
         server_host_keys=[host_key(home)],
@@ -193,6 +197,6 @@ async def listen(host: str, port: int, home: Path, house: House) -> asyncssh.SSH
 
 
 async def serve(host: str, port: int, home: Path) -> None:
-    """Until it is cancelled."""
-    async with await listen(host, port, home, House()) as acceptor:
+    """Serve until cancelled."""
+    async with await listen(host, port, home, ServerState()) as acceptor:
         await acceptor.wait_closed()

@@ -1,4 +1,4 @@
-"""Who may come in by SSH, and what they find: rights are read from the database each time they are asked."""
+"""SSH authentication and rights, which are read from the database at each check."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,22 +10,29 @@ from apps.common.errors import DomainError
 from apps.common.permissions import Permission
 from apps.common.scoping import acting
 from apps.envs import selectors
+from apps.envs.choices import KIND as ENVIRONMENT
 from apps.envs.models import Environment
 from apps.storage import volumes
 from apps.storage.models import Volume
 from apps.tenants import ssh_keys
 from apps.tenants.actors import organisation_actor
 from apps.tenants.models import User
+from apps.workloads.models import Workload
+from apps.workloads.terminal.names import program_named
+from apps.workloads.terminal.sessions import visible_workload
 
 
 class Kind(StrEnum):
     ENVIRONMENT = "environment"
     VOLUME = "volume"
+    PROGRAM = "workload"
 
 
 @dataclass(frozen=True, slots=True)
 class Guest:
-    """A person who proved to hold a key, at one environment or volume. `code` is the SSH user name."""
+    """A person who proved to hold a key, at one environment, volume or program of other work, of which `id` is the
+    workload and `rank` the member. `code` is the SSH user name.
+    """
 
     user_id: int
     fingerprint: str
@@ -35,31 +42,46 @@ class Guest:
     id: UUID
     code: str
     name: str
+    rank: int = 0
 
 
-def admit(code: str, fingerprint: str, address: str) -> Guest | None:
-    """Who the key makes of a client that calls for `code`; None where it opens nothing there."""
-    with acting(system_actor()):
-        environment = selectors.by_code(code)
-        volume = Volume.objects.filter(code=code, deleted_at__isnull=True).first() if environment is None else None
-    found = environment or volume
+def authenticate(code: str, fingerprint: str, address: str) -> Guest | None:
+    """The guest that this key authenticates for `code`; None if it gives no access there."""
+    found = _find(code)
     if found is None:
         return None
-    kind = Kind.VOLUME if environment is None else Kind.ENVIRONMENT
+    kind, row, rank = found
     for user in ssh_keys.users_with(fingerprint):
-        guest = Guest(user.pk, fingerprint, address, found.organisation_id, kind, found.pk, code, found.name)
-        if is_welcome(guest):
+        guest = Guest(user.pk, fingerprint, address, row.organisation_id, kind, row.pk, code, row.name, rank)
+        if still_allowed(guest):
             return guest
     return None
 
 
-def is_welcome(guest: Guest) -> bool:
-    """Whether the person, the key and the right are still there; to be asked again and again while they stay."""
+def _find(code: str) -> tuple[Kind, Environment | Volume | Workload, int] | None:
+    """What the user name means, and the rank of a member."""
+    with acting(system_actor()):
+        environment = selectors.by_code(code)
+        volume = Volume.objects.filter(code=code, deleted_at__isnull=True).first() if environment is None else None
+    if environment is not None:
+        return Kind.ENVIRONMENT, environment, 0
+    if volume is not None:
+        return Kind.VOLUME, volume, 0
+    program = program_named(code)
+    if program is None or program[0].kind == ENVIRONMENT:  # which has a name of its own
+        return None
+    return Kind.PROGRAM, *program
+
+
+def still_allowed(guest: Guest) -> bool:
+    """Whether the person, the key and the right still exist; call it repeatedly during a session."""
     try:
         actor = actor_of(guest)
         with acting(actor):
             if guest.kind is Kind.VOLUME:
                 return volumes.visible(actor).filter(pk=guest.id).exists()
+            if guest.kind is Kind.PROGRAM:
+                return bool(visible_workload(actor, guest.id))
             environment = Environment.objects.filter(pk=guest.id, deleted_at__isnull=True).first()
             return environment is not None and _may_enter(actor, environment)
     except (DomainError, User.DoesNotExist):
@@ -67,7 +89,7 @@ def is_welcome(guest: Guest) -> bool:
 
 
 def actor_of(guest: Guest) -> Actor:
-    """The person with the rights of this moment. Raises `Denied`, or DoesNotExist once the key or account is gone."""
+    """The person with their present rights. Raises `Denied`, or DoesNotExist once the key or account is gone."""
     user = User.objects.get(pk=guest.user_id, is_active=True, ssh_keys__fingerprint=guest.fingerprint)
     return organisation_actor(user, guest.organisation_id, channel=Channel.SSH, address=guest.address)
 
@@ -77,8 +99,8 @@ def _may_enter(actor: Actor, environment: Environment) -> bool:
     return environment.owner_id == actor.user_id and actor.may(Permission.ENVIRONMENTS_USE)
 
 
-def signed_in(guest: Guest) -> None:
-    """Into the operation log, and on the key."""
+def record_sign_in(guest: Guest) -> None:
+    """Record the sign-in in the operation log and on the key."""
     ssh_keys.note_use(guest.user_id, guest.fingerprint)
     record(
         actor_of(guest),

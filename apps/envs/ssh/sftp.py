@@ -9,6 +9,7 @@ from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
 import asyncssh
 from asyncssh import SFTPAttrs, SFTPName
 from asyncssh.constants import FILEXFER_TYPE_DIRECTORY, FXF_APPEND, FXF_CREAT, FXF_EXCL, FXF_READ, FXF_TRUNC, FXF_WRITE
+from django.utils.translation import gettext as _
 
 from apps.envs.ssh import writing
 from apps.envs.ssh.current import CurrentNamespace
@@ -21,9 +22,9 @@ from apps.envs.ssh.namespace import (
     require_writable,
     status_of,
 )
-from apps.envs.ssh.session_auth import Guest
+from apps.envs.ssh.session_auth import Guest, Kind
 from apps.envs.ssh.workers import in_thread, on_disk
-from apps.envs.ssh.writing import Account, OpenFile
+from apps.envs.ssh.writing import OpenFile, WriteBudget
 
 CHUNK = 500
 FILE_MODE = 0o644
@@ -37,13 +38,18 @@ class Files(asyncssh.SFTPServer):
 
     def __init__(self, channel: Any, guest: Guest) -> None:
         super().__init__(channel)
+        self._has_files = guest.kind is not Kind.PROGRAM
         self._current = CurrentNamespace(guest)
-        self._accounts: dict[Any, Account] = {}
+        self._accounts: dict[Any, WriteBudget] = {}
         self._said: set[str] = set()
 
     # Paths
 
     async def _namespace(self) -> Namespace:
+        if not self._has_files:
+            text = _("This is a running program: its files are on its page in the portal; rsync reaches those inside.")
+            self._say(text)
+            raise asyncssh.SFTPPermissionDenied(text)
         return await self._current.get()
 
     async def _open_still(self, file_obj: object) -> OpenFile:
@@ -69,12 +75,12 @@ class Files(asyncssh.SFTPServer):
         """In a thread; that nothing more fits in is said in words."""
         try:
             return await in_thread(act)
-        except writing.Full as error:
+        except writing.LimitReached as error:
             self._say(error.text)
             raise asyncssh.SFTPQuotaExceeded(error.text) from error
 
-    def _account(self, spot: Spot) -> Account:
-        return self._accounts.setdefault(spot.place.root.id, Account(spot.place.root))
+    def _account(self, spot: Spot) -> WriteBudget:
+        return self._accounts.setdefault(spot.place.root.id, WriteBudget(spot.place.root))
 
     async def realpath(self, path: bytes) -> bytes:
         names = (await self._namespace()).absolute(_text(path))

@@ -1,4 +1,4 @@
-"""Files open for writing over SFTP, each byte counted against the limit of the volume or home that it goes into."""
+"""Files open for writing over SFTP; each byte counts against the limit of its volume or home."""
 
 import errno
 import os
@@ -15,14 +15,14 @@ from apps.common.scoping import acting
 from apps.envs.ssh.namespace import Spot, opened_parent, require_writable
 from apps.storage.operations import rename_new
 from apps.storage.roots import Root, row_of
-from apps.storage.safe_open import give_like, give_open, make_folder, open_regular
-from apps.storage.usage import Budget, guard
+from apps.storage.safe_open import copy_owner, copy_owner_of_open, make_folder, open_regular
+from apps.storage.usage import Budget, write_budget
 
 PERMISSIONS = 0o777
 
 
-class Full(OSError):
-    """No more fits in; the text says how much would."""
+class LimitReached(OSError):
+    """The limit is reached; the text says how much would fit."""
 
     def __init__(self, text: str) -> None:
         super().__init__(errno.ENOSPC, text)
@@ -30,7 +30,7 @@ class Full(OSError):
 
 
 @dataclass(slots=True)
-class Account:
+class WriteBudget:
     """The budget of one root, shared by all files that a session has open in it. Used from several threads."""
 
     root: Root
@@ -38,22 +38,22 @@ class Account:
     budget: Budget | None = None
 
     def take(self, count: int, entries: int = 0) -> None:
-        """Raises `Full`."""
+        """Raises `LimitReached`."""
         with self.lock, acting(system_actor()):
-            self.budget = self.budget or guard(row_of(self.root))
+            self.budget = self.budget or write_budget(row_of(self.root))
             try:
                 self.budget.take(count, entries)
             except (QuotaExceeded, Unavailable) as error:
-                raise Full(str(error.message)) from error
+                raise LimitReached(str(error.message)) from error
 
     def give(self, count: int, entries: int = 0) -> None:
-        """Freed at once, for whoever else writes there."""
+        """Release it at once, for others who write there."""
         if count > 0 or entries > 0:
-            with acting(system_actor()), guard(row_of(self.root)) as budget:
+            with acting(system_actor()), write_budget(row_of(self.root)) as budget:
                 budget.give(max(0, count), entries)
 
     def settle(self) -> None:
-        """Gives back what was reserved ahead and not written."""
+        """Return what was reserved ahead and not written."""
         with self.lock, acting(system_actor()):
             if self.budget is not None:
                 self.budget.__exit__(None, None, None)
@@ -69,7 +69,7 @@ class OpenFile:
 
     descriptor: int
     root_id: UUID
-    account: Account | None
+    account: WriteBudget | None
     append: bool = False
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -77,7 +77,7 @@ class OpenFile:
         return os.pread(self.descriptor, size, offset)
 
     def write(self, offset: int, data: bytes) -> int:
-        """Raises `Full`; then nothing of `data` is written."""
+        """Raises `LimitReached`; then nothing of `data` is written."""
         if self.account is None:
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         with self.lock:  # of two writes that make the file longer, each counts its own part
@@ -93,7 +93,7 @@ class OpenFile:
         return len(data)
 
     def resize(self, size: int) -> None:
-        """Raises `Full`. A longer file has a hole, which is counted as if it were written."""
+        """Raises `LimitReached`. A longer file has a hole, which is counted as if it were written."""
         if self.account is None:
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         with self.lock:
@@ -107,7 +107,7 @@ class OpenFile:
         os.close(self.descriptor)
 
 
-def open_file(spot: Spot, flags: int, mode: int, account: Account) -> OpenFile:
+def open_file(spot: Spot, flags: int, mode: int, account: WriteBudget) -> OpenFile:
     """A regular file. `flags`: those of os.open. Raises OSError."""
     writes = flags & os.O_ACCMODE != os.O_RDONLY
     if writes or flags & (os.O_CREAT | os.O_TRUNC):
@@ -117,7 +117,7 @@ def open_file(spot: Spot, flags: int, mode: int, account: Account) -> OpenFile:
     with opened_parent(spot) as (parent, name):
         descriptor, made = _open(parent, name, flags, mode & PERMISSIONS, account)
         if made:
-            give_open(descriptor, parent)
+            copy_owner_of_open(descriptor, parent)
     file = OpenFile(descriptor, spot.place.root.id, account if writes else None, append)
     try:
         if empty and writes and not made:
@@ -128,8 +128,8 @@ def open_file(spot: Spot, flags: int, mode: int, account: Account) -> OpenFile:
     return file
 
 
-def _open(parent: int, name: str, flags: int, mode: int, account: Account) -> tuple[int, bool]:
-    """The descriptor, and whether the file was made: only then is it counted and given to the tenant's user id."""
+def _open(parent: int, name: str, flags: int, mode: int, account: WriteBudget) -> tuple[int, bool]:
+    """The descriptor, and whether the file was created: only then is it counted and given to the tenant's user id."""
     if flags & os.O_CREAT and not _exists(parent, name):
         account.take(0, 1)
         try:
@@ -160,7 +160,7 @@ def _exists(parent: int, name: str) -> bool:
     return True
 
 
-def remove(spot: Spot, account: Account) -> None:
+def remove(spot: Spot, account: WriteBudget) -> None:
     """One file or link. Raises OSError; IsADirectoryError for a folder."""
     require_writable(spot)
     with opened_parent(spot) as (parent, name):
@@ -170,16 +170,16 @@ def remove(spot: Spot, account: Account) -> None:
     account.give(min(status.st_size, status.st_blocks * 512) if counted else 0, 1)
 
 
-def create_folder(spot: Spot, account: Account) -> None:
-    """Raises OSError, `Full`."""
+def create_folder(spot: Spot, account: WriteBudget) -> None:
+    """Raises OSError, `LimitReached`."""
     require_writable(spot)
     with _counted(account), opened_parent(spot) as (parent, name):
         make_folder(parent, name)
 
 
 @contextmanager
-def _counted(account: Account) -> Iterator[None]:
-    """One more entry, unless it is not made."""
+def _counted(account: WriteBudget) -> Iterator[None]:
+    """Count one more entry, unless it is not created."""
     account.take(0, 1)
     try:
         yield
@@ -188,7 +188,7 @@ def _counted(account: Account) -> Iterator[None]:
         raise
 
 
-def remove_folder(spot: Spot, account: Account) -> None:
+def remove_folder(spot: Spot, account: WriteBudget) -> None:
     """An empty one. Raises OSError."""
     require_writable(spot)
     with opened_parent(spot) as (parent, name):
@@ -196,7 +196,7 @@ def remove_folder(spot: Spot, account: Account) -> None:
     account.give(0, 1)
 
 
-def rename(old: Spot, new: Spot, account: Account, *, replace: bool) -> None:
+def rename(old: Spot, new: Spot, account: WriteBudget, *, replace: bool) -> None:
     """Within one place: between two, EXDEV makes clients copy, which counts what arrives."""
     require_writable(old)
     require_writable(new)
@@ -221,12 +221,12 @@ def _size(parent: int, name: str) -> int:
     return min(status.st_size, status.st_blocks * 512) if counted else 0
 
 
-def link(spot: Spot, text: str, account: Account) -> None:
+def link(spot: Spot, text: str, account: WriteBudget) -> None:
     """A symbolic link; nothing of the platform ever follows it."""
     require_writable(spot)
     with _counted(account), opened_parent(spot) as (parent, name):
         os.symlink(text, name, dir_fd=parent)
-        give_like(parent, name)
+        copy_owner(parent, name)
 
 
 def set_mode(descriptor: int, mode: int) -> None:

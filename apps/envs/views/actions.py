@@ -13,14 +13,15 @@ from django.views.decorators.http import require_GET, require_POST
 from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
 from apps.common.errors import DomainError, Invalid, NotFound
+from apps.common.formatting import moment
 from apps.common.pages import say_refusal
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.envs import program, selectors
-from apps.envs.forms import RenewForm
+from apps.envs.forms import RenewForm, ShutdownForm
 from apps.envs.models import Environment, Snapshot
 from apps.envs.policy import EnvironmentSettings
-from apps.envs.services import changing, expiry, images, recycle_bin, running, snapshots, switching, tools
+from apps.envs.services import changing, expiry, images, recycle_bin, running, shutdown, snapshots, switching, tools
 from apps.envs.views import questions
 from apps.tenants import settings
 from apps.workloads.offers.switching import package_number
@@ -114,6 +115,20 @@ def _renew(actor: Actor, environment: Environment, request: ActorRequest) -> str
     return _("Renewed.") if end else _("It has no end now.")
 
 
+def _shutdown(actor: Actor, environment: Environment, request: ActorRequest) -> str:
+    form = ShutdownForm(request.POST)
+    if not form.is_valid():
+        name, texts = next(iter(form.errors.items()))
+        raise Invalid.field(name, str(texts[0]))
+    at = shutdown.set_shutdown(actor, environment, form.shutdown())
+    return _("It is saved and stopped at %(time)s.") % {"time": moment(at)}
+
+
+def _cancel_shutdown(actor: Actor, environment: Environment, request: ActorRequest) -> str:
+    shutdown.set_shutdown(actor, environment, None)
+    return _("It is not stopped at a set time any more.")
+
+
 def _detach(actor: Actor, environment: Environment, request: ActorRequest) -> str:
     chosen = request.POST.get("cpu_package", "")
     package = int(chosen) if chosen.isdigit() else None
@@ -169,6 +184,8 @@ _ACTIONS: dict[str, Callable[[Actor, Environment, ActorRequest], str]] = {
     "rollback": _rollback,
     "drop-snapshot": _drop,
     "renew": _renew,
+    "shutdown": _shutdown,
+    "cancel-shutdown": _cancel_shutdown,
     "detach": _detach,
     "attach": _attach,
     "delete": _delete,

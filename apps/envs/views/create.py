@@ -26,11 +26,13 @@ from apps.envs.forms import NEVER, NewForm, SettingsForm, initial_of
 from apps.envs.policy import EnvironmentSettings
 from apps.envs.services import create as creating
 from apps.registry import selectors as registry
-from apps.registry.picker import image_choices
-from apps.storage.choosing import rows as choosing_rows
+from apps.registry.picker import architectures_of, image_choices
+from apps.secrets.choosing import fold as secrets_fold
+from apps.storage.choosing import mount_choices as choosing_rows
 from apps.tenants import settings
 from apps.workloads.launching.form import new_key, problems_of
-from apps.workloads.launching.quote import checked, quote_context
+from apps.workloads.launching.quote import check_field, quote_context
+from apps.workloads.launching.submission import packages_on_offer
 from apps.workloads.offers.option_picker import also_context
 from apps.workloads.offers.picker import PackageChoice, package_choices
 
@@ -46,7 +48,7 @@ def new(request: ActorRequest) -> HttpResponse:
         return render(request, "envs/new.html", _page(actor, _form(actor, initial=_initial(actor, request))))
     form = _form(actor, request.POST)
     if asked := request.headers.get("X-Validate"):
-        return checked(request, form, asked)
+        return check_field(request, form, asked)
     if form.is_valid():
         try:
             return redirect("envs:detail", creating.create(actor, form.as_request()).pk)
@@ -98,8 +100,9 @@ def _free_name(actor: Actor) -> str:
 
 
 def _page(actor: Actor, form: NewForm) -> dict[str, Any]:
-    packages = list(funds.packages(actor))
-    choices = package_choices(actor, packages)
+    packages = list(packages_on_offer(actor))
+    archs = _archs(actor, form)
+    choices = package_choices(actor, packages, archs=archs)
     return {
         "form": form,
         "packages": choices,
@@ -108,16 +111,17 @@ def _page(actor: Actor, form: NewForm) -> dict[str, Any]:
         "last": selectors.latest(actor),
         "errors": problems_of(form, ANCHORS),
         **choosing(actor, form),
-        **_quote(actor, form, packages, choices),
+        **_quote(actor, form, packages, archs, choices),
     }
 
 
 def choosing(actor: Actor, form: SettingsForm) -> dict[str, Any]:
     """Images and what can be mounted, with what is chosen."""
     return {
-        "images": image_choices(list(registry.images(actor))),
+        "images": image_choices(list(registry.images(actor, containers=True))),
         "image": str(form["image"].value() or ""),
         "mountable": choosing_rows(actor, form.chosen()),
+        "secrets": secrets_fold(actor, form.chosen_secrets()),
     }
 
 
@@ -131,14 +135,25 @@ def quote(request: ActorRequest) -> HttpResponse:
     """The quote card for the form as it stands, complete or not."""
     form = _form(request.actor, request.POST)
     with one_moment():
-        packages = list(funds.packages(request.actor))
-        context = _quote(request.actor, form, packages) | also_context(request.actor, form, packages)
+        packages = list(packages_on_offer(request.actor))
+        context = _quote(request.actor, form, packages, _archs(request.actor, form)) | also_context(
+            request.actor, form, packages
+        )
         return render(request, "envs/parts/quote.html", context)
 
 
 def _quote(
-    actor: Actor, form: NewForm, packages: Sequence[Package], choices: Sequence[PackageChoice] | None = None
+    actor: Actor,
+    form: NewForm,
+    packages: Sequence[Package],
+    archs: tuple[str, ...],
+    choices: Sequence[PackageChoice] | None = None,
 ) -> dict[str, Any]:
     """Of the package that the first start takes: the one without a GPU where that is asked for."""
     without = form["without_gpu"].value() and form["cpu_package"].value() not in (None, "", NEVER)
-    return quote_context(actor, form, KIND, packages, choices, package="cpu_package" if without else "package")
+    field = "cpu_package" if without else "package"
+    return quote_context(actor, form, KIND, packages, choices, package=field, archs=archs)
+
+
+def _archs(actor: Actor, form: NewForm) -> tuple[str, ...]:
+    return architectures_of(registry.images(actor), form["image"].value())

@@ -17,6 +17,7 @@ from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import DomainError, NotFound
+from apps.common.feeds import growing
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.envs import selectors, showing, ssh_words
@@ -90,7 +91,7 @@ def page_context(request: ActorRequest, environment: Environment) -> dict[str, A
         "workload": workload,
         "attempt": attempt,
         "own": own,
-        "opens": showing.opens(environment, shown),
+        "opens": showing.open_buttons(environment, shown),
         "items": showing.menu(actor, environment, shown)[1:],
         "live": shown.state in LIVE_STATES,
         "startable": shown.state in (State.STOPPED, State.RELEASED, State.FAILED),
@@ -224,6 +225,7 @@ _LOADERS: dict[str, Callable[[ActorRequest, Environment, Attempt | None], dict[s
 }
 
 
+@growing(every_s=5)
 @requires(VIEW)
 @require_GET
 def metrics(request: ActorRequest, environment_id: UUID, name: str) -> JsonResponse:

@@ -2,13 +2,15 @@
 
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_GET, require_POST
 
+from apps.common import bulk
 from apps.common.access import in_organisation, requires
 from apps.common.pages import paged
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.envs import selectors
+from apps.envs.bulk_acts import ENVIRONMENTS
 from apps.envs.tables import EnvironmentFilter, EnvironmentTable
 
 
@@ -17,7 +19,7 @@ from apps.envs.tables import EnvironmentFilter, EnvironmentTable
 def environment_list(request: ActorRequest) -> HttpResponse:
     actor = request.actor
     filtered = EnvironmentFilter(request.GET, queryset=selectors.in_list(actor), request=request)
-    table = EnvironmentTable(filtered.qs, request=request)
+    table = EnvironmentTable(filtered.qs, request=request, bulk=bulk.offered(request, ENVIRONMENTS))
     paged(request, table)
     counts = selectors.totals(actor)
     context = {
@@ -29,3 +31,9 @@ def environment_list(request: ActorRequest) -> HttpResponse:
         "last_event_id": selectors.last_event_id(actor),
     }
     return render(request, "envs/list.html", context)
+
+
+@requires(in_organisation(Permission.ENVIRONMENTS_USE))
+@require_POST
+def bulk_act(request: ActorRequest) -> HttpResponse:
+    return bulk.answer(request, ENVIRONMENTS)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings as django_settings
 from django.http import QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -13,12 +14,13 @@ from apps.common.errors import DomainError, NotFound
 from apps.common.formatting import moment
 from apps.common.money import yuan_rate
 from apps.envs.choices import KIND
-from apps.envs.forms import RenewForm
+from apps.envs.forms import RenewForm, ShutdownForm
 from apps.envs.models import Environment, Snapshot
 from apps.envs.policy import EnvironmentSettings
 from apps.envs.services import images, snapshots
 from apps.envs.views.create import cpu_package_choices
 from apps.tenants import settings
+from apps.workloads.choices import Status
 from apps.workloads.offers.quoting import offer
 
 Question = dict[str, Any]
@@ -134,6 +136,23 @@ def renew(actor: Actor, environment: Environment, query: QueryDict) -> Question:
     }
 
 
+def shutdown(actor: Actor, environment: Environment, query: QueryDict) -> Question:
+    at = environment.shutdown_time
+    initial = {
+        "when": at.isoformat("minutes") if at else "",
+        "daily": at is not None,
+        "zone": environment.shutdown_zone or django_settings.TIME_ZONE,
+    }
+    return {
+        "template": "envs/dialogs/shutdown.html",
+        "env": environment,
+        "form": ShutdownForm(initial=initial),
+        "title": _("When is %(name)s to stop?") % _names(environment),
+        "action": _action(environment, "shutdown"),
+        "cancel_action": _action(environment, "cancel-shutdown"),
+    }
+
+
 def detach(actor: Actor, environment: Environment, query: QueryDict) -> Question:
     return _gpu(actor, environment, "detach", _("Go on without the GPU?"))
 
@@ -168,7 +187,8 @@ def image(actor: Actor, environment: Environment, query: QueryDict) -> Question:
     return {
         "template": "envs/dialogs/image.html",
         "env": environment,
-        "added": images.added(environment),
+        "added": images.installed_packages(environment) if not environment.image.reference else [],
+        "running": environment.workload is not None and environment.workload.status == Status.RUNNING,
         "title": _("Save %(name)s as an image?") % _names(environment),
         "action": _action(environment, "image"),
     }
@@ -183,6 +203,7 @@ QUESTIONS: dict[str, Callable[[Actor, Environment, QueryDict], Question]] = {
     "rollback": rollback,
     "drop-snapshot": drop_snapshot,
     "renew": renew,
+    "shutdown": shutdown,
     "detach": detach,
     "attach": attach,
     "image": image,

@@ -29,7 +29,7 @@ from apps.tenants import settings
 from apps.workloads import selectors as workloads
 from apps.workloads.fit.hints import hints
 from apps.workloads.launching.form import problems_of
-from apps.workloads.launching.quote import checked
+from apps.workloads.launching.quote import check_field
 from apps.workloads.models import Attempt
 from apps.workloads.offers.option_picker import also_context
 from apps.workloads.offers.picker import package_choices
@@ -78,7 +78,7 @@ def change(request: ActorRequest, environment_id: UUID) -> HttpResponse:
     environment = selectors.get(actor, environment_id)
     form = settings_form(actor, environment, request.POST)
     if asked := request.headers.get("X-Validate"):
-        return checked(request, form, asked)
+        return check_field(request, form, asked)
     if form.is_valid():
         try:
             restarts = changing.change(actor, environment, form.as_change(), restart="restart" in request.POST)

@@ -17,20 +17,27 @@ from apps.notifications.words import words
 
 
 class NoticeSerializer(serializers.ModelSerializer[Notice]):
-    """`title` and `text` are in the language of the request; `data` is what they were made from."""
+    """`title` and `text` are in the language of the request; `data` is what they were made from.
+
+    `excerpt`: the last lines of the log where it tells of a failure, else empty.
+    """
 
     title = serializers.SerializerMethodField()
     text = serializers.SerializerMethodField()
+    excerpt = serializers.SerializerMethodField()
 
     class Meta:
         model = Notice
-        fields = ("id", "kind", "data", "title", "text", "created_at", "read_at")
+        fields = ("id", "kind", "data", "title", "text", "excerpt", "created_at", "read_at")
 
     def get_title(self, notice: Notice) -> str:
         return words(notice).title
 
     def get_text(self, notice: Notice) -> str:
         return words(notice).text
+
+    def get_excerpt(self, notice: Notice) -> str:
+        return words(notice).excerpt
 
 
 class ReadSerializer(serializers.Serializer[Any]):

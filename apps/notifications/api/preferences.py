@@ -12,7 +12,7 @@ from apps.common.api import ScopedView
 from apps.notifications import selectors
 from apps.notifications.choices import Channel, Topic
 from apps.notifications.services import phones
-from apps.notifications.services.preferences import choose
+from apps.notifications.services.preferences import set_preferences
 
 
 class PreferenceSerializer(serializers.Serializer[Any]):
@@ -54,12 +54,12 @@ class PreferencesView(ScopedView):
         wanted = selectors.choices_of(self.actor.person())
         for each in asked.validated_data:
             wanted[Topic(each["topic"]), Channel(each["channel"])] = each["on"]
-        choose(self.actor, [choice for choice, on in wanted.items() if on])
+        set_preferences(self.actor, [choice for choice, on in wanted.items() if on])
         return Response(self._now())
 
     def _now(self) -> Any:
         person = self.actor.person()
-        wanted, fixed = selectors.choices_of(person), selectors.unchangeable(person)
+        wanted, fixed = selectors.choices_of(person), selectors.fixed_choices(person)
         rows = [
             {
                 "topic": topic,
@@ -67,7 +67,7 @@ class PreferencesView(ScopedView):
                 "on": wanted[topic, channel],
                 "fixed": (topic, channel) in fixed,
             }
-            for topic in selectors.offered(person)
+            for topic in selectors.offered_topics(person)
             for channel in Channel
         ]
         return PreferenceSerializer(rows, many=True).data

@@ -15,7 +15,7 @@ from apps.common.pagination import CreatedCursor
 from apps.common.permissions import Permission as P
 from apps.notifications import hook_selectors as reads
 from apps.notifications.choices import DeliveryState, HookFault
-from apps.notifications.kinds import hooked
+from apps.notifications.kinds import webhook_kinds
 from apps.notifications.models import Webhook, WebhookDelivery
 from apps.notifications.services import webhooks as services
 from apps.notifications.services.hooks import EVERY_KIND
@@ -23,7 +23,7 @@ from apps.notifications.services.webhooks import HookSpec
 
 MANAGE = in_organisation(P.WEBHOOKS_MANAGE)
 TAGS = ["webhooks"]
-KINDS = [(EVERY_KIND, "all of them"), *((kind.name, kind.name) for kind in hooked())]
+KINDS = [(EVERY_KIND, "all of them"), *((kind.name, kind.name) for kind in webhook_kinds())]
 
 
 class HookOut(serializers.ModelSerializer[Webhook]):

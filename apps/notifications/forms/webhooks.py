@@ -6,7 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from apps.notifications.kinds import hooked
+from apps.notifications.kinds import webhook_kinds
 from apps.notifications.models import Webhook
 from apps.notifications.services.hooks import EVERY_KIND
 from apps.notifications.services.webhooks import HookSpec
@@ -34,7 +34,7 @@ class HookForm(forms.Form):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.fields["kinds"].choices = [(kind.name, kind.label) for kind in hooked()]  # type: ignore[attr-defined]
+        self.fields["kinds"].choices = [(kind.name, kind.label) for kind in webhook_kinds()]  # type: ignore[attr-defined]
 
     def spec(self) -> HookSpec:
         data = self.cleaned_data

@@ -1,4 +1,4 @@
-"""A way out of the house for one message, and how it went."""
+"""The interface of channels: send one message, and report the outcome."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,7 +9,7 @@ LONGEST_DETAIL = 300
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """`key` is the same however often it is tried. `html` is empty where the way out has none."""
+    """`key` stays the same over all tries. `html` is empty for channels without HTML."""
 
     to: str
     subject: str
@@ -20,7 +20,7 @@ class Message:
 
 
 class Outcome(StrEnum):
-    """`UNKNOWN`: handed over, but the answer is missing; trying again might send it twice."""
+    """`UNKNOWN`: handed over without an answer, so that another try might send it twice."""
 
     SENT = "sent"
     LATER = "later"  # not taken now, the other side may take it later
@@ -30,7 +30,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """`detail`: what the other side said, for the administrator."""
+    """`detail`: the server's answer, for the administrator."""
 
     outcome: Outcome
     detail: str = ""
@@ -47,12 +47,12 @@ class Gateway(Protocol):
         """Connect and sign in; raises `Unreachable`."""
 
     def send(self, message: Message) -> Result:
-        """Hand over one message. Raises nothing that has to do with the other side."""
+        """Hand over one message. Failures of the server are returned, not raised."""
 
     def close(self) -> None: ...
 
 
-def said(error: BaseException) -> str:
-    """An error of the other side in one line."""
+def error_text(error: BaseException) -> str:
+    """A server's error in one line."""
     text = " ".join(str(error).split()) or type(error).__name__
     return text[:LONGEST_DETAIL]

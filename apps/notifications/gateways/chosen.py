@@ -1,4 +1,4 @@
-"""The ways out as the settings have them at this moment."""
+"""The channels as configured in the present settings."""
 
 from django.conf import settings as installation
 from django.core.mail import get_connection
@@ -12,7 +12,7 @@ from apps.tenants import settings
 
 
 def gateway(channel: Channel) -> Gateway | None:
-    """None where this way out is not set up."""
+    """The channel's gateway; None if it is not set up."""
     if channel is Channel.SMS:
         chosen = settings.get(SmsSettings)
         return HttpSmsGateway(chosen) if chosen.on else None

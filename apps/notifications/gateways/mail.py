@@ -1,4 +1,4 @@
-"""Mail: by the server that the settings name, else by the one that the installation's environment names."""
+"""Mail: through the server in the settings, else the one in the installation's environment."""
 
 import os
 import smtplib
@@ -12,7 +12,7 @@ from django.core.mail.backends.base import BaseEmailBackend
 from django.core.mail.backends.filebased import EmailBackend as FileBackend
 from django.core.mail.backends.smtp import EmailBackend as SmtpBackend
 
-from apps.notifications.gateways.base import Message, Outcome, Result, Unreachable, said
+from apps.notifications.gateways.base import Message, Outcome, Result, Unreachable, error_text
 from apps.notifications.settings import MailSecurity, MailSettings
 from apps.tenants import settings
 
@@ -36,15 +36,15 @@ def connection_for(chosen: MailSettings, *, fail_silently: bool = False) -> Base
     )
 
 
-def sender(chosen: MailSettings) -> str:
-    """What stands in From."""
+def sender_address(chosen: MailSettings) -> str:
+    """The From address."""
     if not chosen.from_address:
         return str(installation.DEFAULT_FROM_EMAIL)
     return formataddr((chosen.from_name, chosen.from_address)) if chosen.from_name else chosen.from_address
 
 
 class ChosenBackend(BaseEmailBackend):
-    """Django's mail backend: everything that sends mail (password links too) follows the settings of that moment."""
+    """Django's mail backend: everything that sends mail (password links too) uses the present settings."""
 
     def __init__(self, fail_silently: bool = False, **options: Any) -> None:
         super().__init__(fail_silently=fail_silently, **options)
@@ -60,12 +60,12 @@ class ChosenBackend(BaseEmailBackend):
     def send_messages(self, email_messages: Any) -> int:
         for message in email_messages:
             if message.from_email == installation.DEFAULT_FROM_EMAIL:
-                message.from_email = sender(self.chosen)
+                message.from_email = sender_address(self.chosen)
         return int(self.inner.send_messages(email_messages) or 0)
 
 
 class PrivateFiles(FileBackend):
-    """Mail where there is no server for it: one file a connection, which no other account may read."""
+    """Writes mail to files if there is no server: one file per connection, which no other account may read."""
 
     def open(self) -> bool | None:
         name = self._get_filename()  # type: ignore[attr-defined]
@@ -74,7 +74,7 @@ class PrivateFiles(FileBackend):
 
 
 class MailGateway:
-    """Notices by mail. A message keeps its Message-ID however often it is tried."""
+    """Notices by mail. A message keeps its Message-ID over all tries."""
 
     def __init__(self, chosen: MailSettings, connection: BaseEmailBackend) -> None:
         self.chosen, self.connection = chosen, connection
@@ -83,7 +83,7 @@ class MailGateway:
         try:
             self.connection.open()
         except (smtplib.SMTPException, OSError, ValueError) as error:
-            raise Unreachable(said(error)) from error
+            raise Unreachable(error_text(error)) from error
 
     def send(self, message: Message) -> Result:
         try:
@@ -91,7 +91,7 @@ class MailGateway:
         except smtplib.SMTPException as error:
             return _result(error)
         except (OSError, ValueError) as error:
-            return Result(Outcome.UNKNOWN, said(error))
+            return Result(Outcome.UNKNOWN, error_text(error))
         return Result(Outcome.SENT)
 
     def close(self) -> None:
@@ -101,7 +101,7 @@ class MailGateway:
             return  # the server left first
 
     def _mail(self, message: Message) -> EmailMultiAlternatives:
-        source = sender(self.chosen)
+        source = sender_address(self.chosen)
         domain = source.rpartition("@")[2].rstrip(">") or "localhost"
         headers = {"Auto-Submitted": "auto-generated"}
         headers["Message-ID"] = f"<{message.key}@{domain}>" if message.key else make_msgid(domain=domain)
@@ -122,7 +122,7 @@ def _logo(content: bytes) -> MIMEImage:
 
 
 def _result(error: smtplib.SMTPException) -> Result:
-    """An answer with a number is certain; a connection that broke in the middle of a message is not."""
+    """An SMTP status is a certain outcome; a connection that broke in the middle of a message is not."""
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         codes = [code for code, _text in error.recipients.values()]
         permanent = bool(codes) and min(codes) >= PERMANENT
@@ -131,5 +131,5 @@ def _result(error: smtplib.SMTPException) -> Result:
     elif isinstance(error, smtplib.SMTPNotSupportedError):
         permanent = True
     else:
-        return Result(Outcome.UNKNOWN, said(error))
-    return Result(Outcome.REFUSED if permanent else Outcome.LATER, said(error))
+        return Result(Outcome.UNKNOWN, error_text(error))
+    return Result(Outcome.REFUSED if permanent else Outcome.LATER, error_text(error))

@@ -1,4 +1,4 @@
-"""SMS through any gateway that takes an HTTP request: address, headers and body as the settings describe them."""
+"""SMS through any HTTP gateway; address, headers and body are configured in the settings."""
 
 import hashlib
 import hmac
@@ -8,7 +8,7 @@ import ssl
 from collections.abc import Mapping
 from urllib.parse import SplitResult, urlencode, urlsplit
 
-from apps.notifications.gateways.base import Message, Outcome, Result, said
+from apps.notifications.gateways.base import Message, Outcome, Result, error_text
 from apps.notifications.settings import BodyFormat, SmsSettings, pairs
 
 TIMEOUT_S = 10
@@ -17,7 +17,7 @@ TYPES = {BodyFormat.JSON: "application/json", BodyFormat.FORM: "application/x-ww
 
 
 class HttpSmsGateway:
-    """One POST for each message. 4xx: never; 429 and 5xx: later; no answer: perhaps."""
+    """One POST per message. 4xx: refused for good; 429 and 5xx: retry later; no answer: unknown."""
 
     def __init__(self, chosen: SmsSettings) -> None:
         self.chosen = chosen
@@ -34,7 +34,7 @@ class HttpSmsGateway:
         try:
             connection.connect()
         except (OSError, http.client.HTTPException) as error:
-            return Result(Outcome.LATER, said(error))
+            return Result(Outcome.LATER, error_text(error))
         try:
             connection.request(
                 "POST", _path(self.chosen.url), body=body, headers=headers_of(self.chosen, message, body)
@@ -42,7 +42,7 @@ class HttpSmsGateway:
             answer = connection.getresponse()
             return self._result(answer.status, answer.read(ANSWER_BYTES).decode(errors="replace"))
         except (OSError, http.client.HTTPException, ValueError) as error:
-            return Result(Outcome.UNKNOWN, said(error))
+            return Result(Outcome.UNKNOWN, error_text(error))
         finally:
             connection.close()
 

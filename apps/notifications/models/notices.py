@@ -1,4 +1,4 @@
-"""What people are told: one row per person and matter, shown in the page."""
+"""Notices: one row per person and event, shown in the page."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -8,7 +8,7 @@ from apps.tenants.models import Organisation, User
 
 
 class Notice(TenantModel):
-    """One thing told to one person. Its words come from `kind` and `data` at reading time, in the reader's language."""
+    """A notice to one person. Its text is made from `kind` and `data` when it is read, in the reader's language."""
 
     # Empty: told to a person as staff of the platform, shown in the console.
     organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, null=True, related_name="+")

@@ -1,4 +1,4 @@
-"""What each person wants to have sent, and the phone that they proved to be theirs."""
+"""What each person wants to be sent, and their confirmed phone number."""
 
 from django.db import models
 from django.db.models.functions import Now

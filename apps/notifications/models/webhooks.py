@@ -12,9 +12,9 @@ from apps.tenants.models import Organisation, User
 
 
 class Webhook(TenantModel):
-    """An address and the kinds of events it is told (`*`: all). Secrets are sealed; the old one signs beside the new.
+    """An address and the kinds of events sent to it (`*`: all). Secrets are sealed; an old one signs beside the new.
 
-    `failing_since` is the first of the failures in a row; when they have lasted too long the webhook is switched off.
+    `failing_since` is the first of the consecutive failures; when they last too long the webhook is switched off.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -75,7 +75,7 @@ class WebhookDelivery(TenantModel):
 
 
 class WebhookAttempt(TenantModel):
-    """How one attempt went: what the receiver answered, never what it said."""
+    """The outcome of one attempt: the receiver's status, never its body."""
 
     organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
     delivery = models.ForeignKey(WebhookDelivery, on_delete=models.CASCADE, related_name="attempts")

@@ -1,5 +1,6 @@
-"""What the rest of the house calls: telling people, and what people do with what they are told."""
+"""The services that other apps call: notify people, and manage notices."""
 
+from apps.notifications.services.hooks import PRIVATE
 from apps.notifications.services.notify import (
     notify_organisation,
     notify_people,
@@ -7,10 +8,12 @@ from apps.notifications.services.notify import (
     notify_platform,
     notify_staff,
     notify_user,
+    people_of,
 )
 from apps.notifications.services.reading import mark_read
 
 __all__ = [
+    "PRIVATE",
     "mark_read",
     "notify_organisation",
     "notify_people",
@@ -18,4 +21,5 @@ __all__ = [
     "notify_platform",
     "notify_staff",
     "notify_user",
+    "people_of",
 ]

@@ -1,4 +1,4 @@
-"""From a notice to the outbox: who wants it sent, by which way, to which address."""
+"""From a notice to the outbox: who wants it, by which channel, at which address."""
 
 from collections.abc import Iterable
 from uuid import UUID
@@ -8,14 +8,14 @@ from django.db.models import QuerySet
 from apps.notifications.choices import Channel, Topic
 from apps.notifications.kinds import topic_of
 from apps.notifications.models import Delivery, Notice, Phone
-from apps.notifications.selectors import chosen, must_have
+from apps.notifications.selectors import channel_choices, must_get_mail
 from apps.notifications.settings import SmsSettings
 from apps.tenants import settings
 from apps.tenants.models import User
 
 
-def leave(notices: list[Notice]) -> None:
-    """Queue what has to leave, in the transaction that wrote the notices; each notice once per way out."""
+def queue_deliveries(notices: list[Notice]) -> None:
+    """Queue deliveries in the transaction that wrote the notices, each notice once per channel."""
     if not notices:
         return
     first = notices[0]
@@ -39,10 +39,10 @@ def leave(notices: list[Notice]) -> None:
 
 
 def _addresses(users: Iterable[int], topic: Topic, organisation_id: UUID | None) -> dict[int, dict[Channel, str]]:
-    """For each person the ways that they want for this topic, and the address of each."""
-    people = {user.pk: user for user in _present(users, organisation_id)}
-    wanted = chosen(people, topic)
-    bound = must_have(people, topic, organisation_id)
+    """For each person the channels that they want for this topic, with the address of each."""
+    people = {user.pk: user for user in _reachable(users, organisation_id)}
+    wanted = channel_choices(people, topic)
+    bound = must_get_mail(people, topic, organisation_id)
     phones = _phones(people)
     found: dict[int, dict[Channel, str]] = {}
     for pk, user in people.items():
@@ -55,14 +55,14 @@ def _addresses(users: Iterable[int], topic: Topic, organisation_id: UUID | None)
     return found
 
 
-def _present(users: Iterable[int], organisation_id: UUID | None) -> QuerySet[User]:
-    """Nothing is sent to who cannot sign in, or is no member any more of the organisation that it is about."""
+def _reachable(users: Iterable[int], organisation_id: UUID | None) -> QuerySet[User]:
+    """People to whom anything is sent: they can sign in and are still members of the organisation that it is about."""
     rows = User.objects.filter(pk__in=list(users), is_active=True)
     return rows.filter(memberships__organisation_id=organisation_id) if organisation_id else rows
 
 
 def _phones(people: Iterable[int]) -> dict[int, str]:
-    """Numbers whose owners proved them; none at all where no gateway is set up."""
+    """Confirmed numbers; none if no gateway is set up."""
     if not settings.get(SmsSettings).on:
         return {}
     rows = Phone.objects.filter(user_id__in=list(people), verified_at__isnull=False).exclude(number="")

@@ -12,10 +12,12 @@ from apps.notifications.kinds import is_hooked
 from apps.notifications.models import Webhook, WebhookDelivery
 
 EVERY_KIND = "*"
+PRIVATE = "private"
+"""In the data of a notice: what is for the person alone, and posted to no webhook."""
 KEEP_TRYING = timedelta(days=3)
 
 
-def tell_hooks(organisation_id: UUID, kind: str, data: Mapping[str, Any], dedup: str | None) -> None:
+def queue_webhooks(organisation_id: UUID, kind: str, data: Mapping[str, Any], dedup: str | None) -> None:
     """Queue the event for the organisation's webhooks; the same `dedup` key reaches each of them once."""
     if not is_hooked(kind):
         return
@@ -30,7 +32,7 @@ def tell_hooks(organisation_id: UUID, kind: str, data: Mapping[str, Any], dedup:
                 organisation_id=organisation_id,
                 webhook=hook,
                 kind=kind,
-                data=dict(data),
+                data={name: value for name, value in data.items() if name != PRIVATE},
                 dedup=dedup or "",
                 give_up_at=until,
             )

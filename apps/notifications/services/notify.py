@@ -1,7 +1,7 @@
-"""Telling people. Called inside the transaction of what happened, so that nothing happens untold.
+"""Notify people. Call it inside the transaction of the event, so that no event goes without its notice.
 
-Whatever `notify_*` is called with, three things are written in that transaction: the notice in the page, what has to
-leave by mail or SMS (the outbox), and what the organisation's webhooks are told. Nothing is sent before it commits.
+Every `notify_*` writes three things in that transaction: the notice in the page, deliveries by mail or SMS (the
+outbox), and events for the organisation's webhooks. Nothing is sent before it commits.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,16 +16,17 @@ from apps.common.live import PLATFORM_GROUP, organisation_group, person_group, p
 from apps.common.permissions import Permission
 from apps.common.scoping import acting
 from apps.notifications.models import Notice
-from apps.notifications.services.dispatch import leave
-from apps.notifications.services.hooks import tell_hooks
+from apps.notifications.services.dispatch import queue_deliveries
+from apps.notifications.services.hooks import queue_webhooks
 from apps.tenants.choices import Role
-from apps.tenants.models import Membership, PlatformAssignment, User
-from apps.tenants.roles import ORGANISATION_ROLES, PLATFORM_ROLES
+from apps.tenants.models import Membership, User
+from apps.tenants.roles import ORGANISATION_ROLES
+from apps.tenants.selectors import staff_with
 
 
 @dataclass(frozen=True, slots=True)
 class Matter:
-    """What happened. `organisation_id` None: a matter of the platform. One `dedup` key is told once to each person."""
+    """An event. `organisation_id` None: an event of the platform. One `dedup` key reaches each person once."""
 
     organisation_id: UUID | None
     kind: str
@@ -36,14 +37,14 @@ class Matter:
 def notify_user(
     *, organisation_id: UUID, user_id: int, kind: str, data: Mapping[str, Any], dedup: str | None = None
 ) -> None:
-    """Tell one person; a second notice with the same `dedup` key is not written."""
+    """Notify one person; a second notice with the same `dedup` key is not written."""
     _tell(Matter(organisation_id, kind, data, dedup), [user_id])
 
 
 def notify_people(
     *, organisation_id: UUID, user_ids: Iterable[int], kind: str, data: Mapping[str, Any], dedup: str | None = None
 ) -> None:
-    """Tell several people of one organisation the same; its webhooks hear it once."""
+    """Send the same notice to several people of one organisation; its webhooks get it once."""
     _tell(Matter(organisation_id, kind, data, dedup), list(user_ids))
 
 
@@ -55,29 +56,35 @@ def notify_organisation(
     dedup: str | None = None,
     permission: Permission | None = None,
 ) -> None:
-    """Tell those who look after an organisation's money (its admins and finance people), or who hold `permission`."""
+    """Notify an organisation's admins and finance people, or everybody who holds `permission`."""
+    _tell(Matter(organisation_id, kind, data, dedup), people_of(organisation_id, permission))
+
+
+def people_of(organisation_id: UUID, permission: Permission | None = None) -> list[int]:
+    """Whom `notify_organisation` notifies."""
     with acting(system_actor()):
-        people = list(_members(organisation_id, permission).values_list("user_id", flat=True))
-    _tell(Matter(organisation_id, kind, data, dedup), people)
+        return list(_members(organisation_id, permission).values_list("user_id", flat=True))
 
 
-def notify_platform(*, permission: Permission, kind: str, data: Mapping[str, Any], dedup: str | None = None) -> None:
-    """Tell the platform's staff who hold `permission`; they find it in the console."""
-    roles = [role for role, granted in PLATFORM_ROLES.items() if permission in granted]
-    holders = PlatformAssignment.objects.filter(
-        Q(role__in=roles) | Q(defined__permissions__contains=[permission.value]), user__is_active=True
-    )
-    people = list(holders.order_by().values_list("user_id", flat=True).distinct())
-    _tell(Matter(None, kind, data, dedup), people)
+def notify_platform(
+    *,
+    permission: Permission,
+    kind: str,
+    data: Mapping[str, Any],
+    dedup: str | None = None,
+    but: int | None = None,
+) -> None:
+    """Notify the platform's staff who hold `permission`, in the console; `but` whoever caused it."""
+    _tell(Matter(None, kind, data, dedup), staff_with(permission, but=but))
 
 
 def notify_staff(*, user_id: int, kind: str, data: Mapping[str, Any], dedup: str | None = None) -> None:
-    """Tell one of the platform's staff; they find it in the console."""
+    """Notify one of the platform's staff, in the console."""
     _tell(Matter(None, kind, data, dedup), [user_id])
 
 
 def notify_person(*, user: User, kind: str, data: Mapping[str, Any], dedup: str | None = None) -> None:
-    """Tell somebody about themselves, in the organisation they work in; who has none finds it in the mail."""
+    """Notify somebody about their own account, in the organisation they work in; by mail only if they have none."""
     with acting(system_actor()):
         mine = Membership.objects.filter(user=user).order_by("pk").values_list("organisation_id", flat=True)
         homes = list(mine)
@@ -97,16 +104,16 @@ def _members(organisation_id: UUID, permission: Permission | None) -> QuerySet[M
 def _tell(matter: Matter, people: list[int]) -> None:
     with acting(system_actor()):  # the caller's scope may be another organisation's, or nobody's
         fresh = _written(matter, people)
-        leave(fresh)
+        queue_deliveries(fresh)
         if matter.organisation_id is not None:
-            tell_hooks(matter.organisation_id, matter.kind, matter.data, matter.dedup)
+            queue_webhooks(matter.organisation_id, matter.kind, matter.data, matter.dedup)
     group = organisation_group(matter.organisation_id) if matter.organisation_id else PLATFORM_GROUP
     if fresh:
         publish_on_commit([group, *map(person_group, people)], {"type": "notice", "kind": matter.kind})
 
 
 def _written(matter: Matter, people: list[int]) -> list[Notice]:
-    """The notices that are new: those told before are left out."""
+    """Write the notices; returns the new ones, without those sent before."""
     rows = [
         Notice(
             organisation_id=matter.organisation_id,

@@ -1,4 +1,4 @@
-"""Proving that a phone is one's own: a code goes there by SMS and is typed back."""
+"""Confirm a phone number: a code is sent by SMS and typed in."""
 
 import re
 import secrets
@@ -33,8 +33,8 @@ E164 = re.compile(r"\+[1-9]\d{6,14}\Z", re.ASCII)
 MAINLAND = re.compile(r"1\d{10}\Z", re.ASCII)
 
 
-def normal(number: str) -> str:
-    """In E.164; a number of mainland China may leave out +86. Raises `Invalid`."""
+def normalize_number(number: str) -> str:
+    """The number in E.164; numbers of mainland China may omit +86. Raises `Invalid`."""
     digits = re.sub(r"[\s()\-.]", "", number)
     digits = f"+86{digits}" if MAINLAND.match(digits) else digits
     if not E164.match(digits):
@@ -43,9 +43,9 @@ def normal(number: str) -> str:
 
 
 def send_code(actor: Actor, *, number: str) -> Phone:
-    """Send a new code to `number`; the one proved before stays until the new one is. Raises `Invalid`, `Conflict`."""
-    wanted, code = normal(number), f"{secrets.randbelow(10**6):06d}"
-    phone = _prepared(actor.person(), wanted, code)
+    """Send a code to `number`; the old number stays until this one is confirmed. Raises `Invalid`, `Conflict`."""
+    wanted, code = normalize_number(number), f"{secrets.randbelow(10**6):06d}"
+    phone = _prepare(actor.person(), wanted, code)
     way = gateway(Channel.SMS)
     if way is None:
         raise Unavailable(_("SMS are not set up on this platform."))
@@ -55,8 +55,8 @@ def send_code(actor: Actor, *, number: str) -> Phone:
     return phone
 
 
-def _prepared(user_id: int, wanted: str, code: str) -> Phone:
-    """The row with the code's hash, counted against those who send codes to strangers."""
+def _prepare(user_id: int, wanted: str, code: str) -> Phone:
+    """Save the code's hash, and count it to limit codes sent to strangers."""
     if gateway(Channel.SMS) is None:
         raise Unavailable(_("SMS are not set up on this platform."))
     with transaction.atomic():
@@ -78,20 +78,20 @@ def _prepared(user_id: int, wanted: str, code: str) -> Phone:
 
 
 def confirm(actor: Actor, *, code: str) -> Phone:
-    """The code that was typed back makes the number one's own. Raises `Invalid` beside the code."""
+    """Confirm the number by the code. Raises `Invalid` with the code's field."""
     person = actor.person()
     with transaction.atomic():
         phone = Phone.objects.select_for_update().filter(user_id=person).first()
         right = phone is not None and _is_right(phone, code)
         if phone is not None and right:
-            _take(actor, phone)
+            _accept(actor, phone)
     if phone is None or not right:
-        raise Invalid.field("code", _("This is not the code, or it is no longer good. Ask for a new one."))
+        raise Invalid.field("code", _("This code is wrong or has expired. Request a new one."))
     return phone
 
 
 def _is_right(phone: Phone, code: str) -> bool:
-    """Counts the try, whatever comes of it."""
+    """Check the code; every try counts."""
     if not phone.code_hash or not phone.code_sent_at or phone.tries >= TRIES:
         return False
     phone.tries += 1
@@ -101,7 +101,7 @@ def _is_right(phone: Phone, code: str) -> bool:
     return fresh and constant_time_compare(phone.code_hash, _hash(phone.user_id, phone.wanted, typed))
 
 
-def _take(actor: Actor, phone: Phone) -> None:
+def _accept(actor: Actor, phone: Phone) -> None:
     before = phone.number
     phone.number, phone.wanted, phone.code_hash = phone.wanted, "", ""
     phone.verified_at = db_now()
@@ -111,7 +111,7 @@ def _take(actor: Actor, phone: Phone) -> None:
 
 
 def remove(actor: Actor) -> None:
-    """Nothing is sent by SMS any more."""
+    """Remove the number: no more SMS are sent."""
     with transaction.atomic():
         phone = Phone.objects.select_for_update().filter(user_id=actor.person()).first()
         if phone is None or not phone.number:
@@ -125,7 +125,7 @@ def remove(actor: Actor) -> None:
 def _text(user: User, code: str) -> str:
     with translation.override(language_of(user)):
         name = settings.get(BrandingSettings).portal.name
-        return _("[%(name)s] Your code is %(code)s. It is good for 10 minutes.") % {"name": name, "code": code}
+        return _("[%(name)s] Your code is %(code)s. It is valid for 10 minutes.") % {"name": name, "code": code}
 
 
 def _hash(user_id: int, number: str, code: str) -> str:

@@ -8,24 +8,24 @@ from apps.audit.services import Target, record
 from apps.common.actor import Actor
 from apps.notifications.choices import Channel, Topic
 from apps.notifications.models import Preference
-from apps.notifications.selectors import DEFAULTS, choices_of, offered, unchangeable
+from apps.notifications.selectors import DEFAULTS, choices_of, fixed_choices, offered_topics
 
 Choice = tuple[Topic, Channel]
 
 
-def choose(actor: Actor, wanted: Iterable[Choice]) -> None:
-    """From now on exactly `wanted` is sent, of what this person can choose; what cannot be switched off stays on."""
+def set_preferences(actor: Actor, wanted: Iterable[Choice]) -> None:
+    """Send exactly `wanted` from now on, of what this person can choose; what cannot be switched off stays on."""
     person, on = actor.person(), set(wanted)
     with transaction.atomic():
         before = choices_of(person)
-        fixed = unchangeable(person)
+        fixed = fixed_choices(person)
         after = {
             (topic, channel): (topic, channel) in on
-            for topic in offered(person)
+            for topic in offered_topics(person)
             for channel in Channel
             if (topic, channel) not in fixed
         }
-        Preference.objects.filter(user_id=person, topic__in=offered(person)).delete()
+        Preference.objects.filter(user_id=person, topic__in=offered_topics(person)).delete()
         Preference.objects.bulk_create(
             Preference(user_id=person, topic=topic, channel=channel, on=chosen)
             for (topic, channel), chosen in after.items()

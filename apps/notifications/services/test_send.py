@@ -1,4 +1,4 @@
-"""Trying out a mail server or an SMS gateway before one relies on it: at once, to oneself, with the answer in words."""
+"""Test a mail server or an SMS gateway: send a message to oneself at once and show the server's answer."""
 
 from dataclasses import dataclass
 from uuid import uuid4
@@ -19,39 +19,44 @@ from apps.tenants.models import User
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
-    """`detail` is what the other side said, as it said it."""
+class TrialResult:
+    """`detail` is the server's answer, verbatim."""
 
     worked: bool
     text: str
     detail: str = ""
 
 
-def try_mail(chosen: MailSettings, user: User) -> Tried:
+def send_test_mail(chosen: MailSettings, user: User) -> TrialResult:
     """One mail to the person's own address."""
     if not user.email:
-        return Tried(False, _("You have no e-mail address yet; give one in your profile."))
-    return _try(MailGateway(chosen, connection_for(chosen)), user, user.email)
+        return TrialResult(False, _("You have no e-mail address yet; give one in your profile."))
+    return _send_test(MailGateway(chosen, connection_for(chosen)), user, user.email)
 
 
-def try_sms(chosen: SmsSettings, user: User) -> Tried:
-    """One SMS to the person's own number: the proved one, else the one in the profile."""
-    proved = Phone.objects.filter(user=user, verified_at__isnull=False).first()
-    number = proved.number if proved else user.phone
+def send_test_sms(chosen: SmsSettings, user: User) -> TrialResult:
+    """One SMS to the person's own number."""
+    number = test_number(user)
     if not number:
-        return Tried(False, _("You have no phone number yet; give one in your profile."))
-    return _try(HttpSmsGateway(chosen), user, number)
+        return TrialResult(False, _("You have no phone number yet; give one in your profile."))
+    return _send_test(HttpSmsGateway(chosen), user, number)
 
 
-def _try(way: Gateway, user: User, to: str) -> Tried:
+def test_number(user: User) -> str:
+    """Where a test SMS of this person goes: the confirmed number, else the one in the profile; empty: neither."""
+    proved = Phone.objects.filter(user=user, verified_at__isnull=False).first()
+    return proved.number if proved else user.phone
+
+
+def _send_test(way: Gateway, user: User, to: str) -> TrialResult:
     try:
         way.open()
         result = way.send(_message(user, to))
     except Unreachable as error:
-        return Tried(False, _("The server could not be used."), str(error))
+        return TrialResult(False, _("The server could not be used."), str(error))
     finally:
         way.close()
-    return _told(result, to)
+    return _trial_result(result, to)
 
 
 def _message(user: User, to: str) -> Message:
@@ -61,11 +66,11 @@ def _message(user: User, to: str) -> Message:
         return Message(to=to, subject=f"[{name}] {said.title}", text=text, key=str(uuid4()))
 
 
-def _told(result: Result, to: str) -> Tried:
+def _trial_result(result: Result, to: str) -> TrialResult:
     texts = {
         Outcome.SENT: _("It was taken for %(address)s. Look whether it arrives."),
         Outcome.LATER: _("It was not taken now; the other side may take it later."),
         Outcome.REFUSED: _("It was refused."),
         Outcome.UNKNOWN: _("It was handed over, but the answer is missing."),
     }
-    return Tried(result.outcome is Outcome.SENT, texts[result.outcome] % {"address": to}, result.detail)
+    return TrialResult(result.outcome is Outcome.SENT, texts[result.outcome] % {"address": to}, result.detail)

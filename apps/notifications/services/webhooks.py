@@ -1,4 +1,4 @@
-"""An organisation's webhooks: making, changing and testing them. Every change leaves an audit row."""
+"""Create, change and test an organisation's webhooks. Every change leaves an audit row."""
 
 from dataclasses import asdict, dataclass
 from datetime import timedelta
@@ -17,7 +17,7 @@ from apps.common.outgoing import resolve_public
 from apps.common.permissions import Permission
 from apps.common.text import clean_name
 from apps.notifications.choices import DeliveryState
-from apps.notifications.kinds import hooked
+from apps.notifications.kinds import webhook_kinds
 from apps.notifications.models import Webhook, WebhookDelivery
 from apps.notifications.services.hooks import EVERY_KIND, KEEP_TRYING
 from apps.notifications.webhooks.secrets import OVERLAP, sealed
@@ -30,7 +30,7 @@ P = Permission
 
 @dataclass(frozen=True, slots=True)
 class HookSpec:
-    """What a person fills in. `kinds`: names from `kinds.hooked`, or `*` for all, also those to come."""
+    """What a person fills in. `kinds`: names from `kinds.webhook_kinds`, or `*` for all, also those to come."""
 
     name: str
     url: str
@@ -67,7 +67,7 @@ def create(actor: Actor, spec: HookSpec) -> tuple[Webhook, str]:
 
 
 def change(actor: Actor, webhook_id: UUID, spec: HookSpec) -> Webhook:
-    """Another name, address or choice of events; what is on its way goes to the new address."""
+    """Change name, address or events; pending deliveries go to the new address."""
     actor.require(P.WEBHOOKS_MANAGE)
     clean = _clean(spec)
     with transaction.atomic():
@@ -81,7 +81,7 @@ def change(actor: Actor, webhook_id: UUID, spec: HookSpec) -> Webhook:
 
 
 def switch(actor: Actor, webhook_id: UUID, *, on: bool) -> Webhook:
-    """On or off. What waits is kept while it is off and sent once it is on, as far as it is not too old."""
+    """Switch it on or off. Pending events are kept while it is off and sent once it is on, unless they are too old."""
     actor.require(P.WEBHOOKS_MANAGE)
     with transaction.atomic():
         hook = _locked(webhook_id)
@@ -94,7 +94,7 @@ def switch(actor: Actor, webhook_id: UUID, *, on: bool) -> Webhook:
 
 
 def rotate(actor: Actor, webhook_id: UUID) -> tuple[Webhook, str]:
-    """A new secret, shown once; the old one signs beside it for a day, so that receivers can change over."""
+    """A new secret, shown once; the old one also signs for a day, so that receivers can switch."""
     actor.require(P.WEBHOOKS_MANAGE)
     secret = new_secret()
     with transaction.atomic():
@@ -107,7 +107,7 @@ def rotate(actor: Actor, webhook_id: UUID) -> tuple[Webhook, str]:
 
 
 def delete(actor: Actor, webhook_id: UUID) -> None:
-    """With everything that was on its way and the log of it."""
+    """Delete it with its pending deliveries and its log."""
     actor.require(P.WEBHOOKS_MANAGE)
     with transaction.atomic():
         hook = _locked(webhook_id)
@@ -135,7 +135,7 @@ def send_test(actor: Actor, webhook_id: UUID) -> WebhookDelivery:
 
 
 def redeliver(actor: Actor, delivery_id: UUID) -> WebhookDelivery:
-    """Send an event again under its own id; one that is still on its way is only hurried."""
+    """Send an event again under its own id; a pending one is only sent sooner."""
     actor.require(P.WEBHOOKS_MANAGE)
     with transaction.atomic():
         delivery = WebhookDelivery.objects.select_for_update().filter(pk=delivery_id).first()
@@ -170,7 +170,7 @@ def _locked(webhook_id: UUID) -> Webhook:
 
 def _clean(spec: HookSpec) -> HookSpec:
     name = clean_name(spec.name)
-    known = {kind.name for kind in hooked()} | {EVERY_KIND}
+    known = {kind.name for kind in webhook_kinds()} | {EVERY_KIND}
     errors: dict[str, Text] = {}
     if not 1 <= len(name) <= 60:
         errors["name"] = _("A name has 1 to 60 characters.")

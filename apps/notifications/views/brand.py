@@ -11,7 +11,7 @@ from apps.notifications import pictures
 @require_safe
 def picture(request: HttpRequest, name: str) -> HttpResponse:
     """Named by the hash of its content: what is under a name never changes."""
-    content, media_type = pictures.read(name)
+    content, media_type = pictures.read_picture(name)
     response = HttpResponse(content, content_type=media_type)
     response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
     response.headers["Content-Security-Policy"] = "default-src 'none'; style-src 'unsafe-inline'; sandbox"

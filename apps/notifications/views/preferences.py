@@ -17,9 +17,9 @@ from apps.common.requests import ActorRequest
 from apps.notifications import selectors
 from apps.notifications.choices import Channel, Topic
 from apps.notifications.forms.personal import CodeForm, NumberForm
-from apps.notifications.kinds import every
+from apps.notifications.kinds import all_kinds
 from apps.notifications.services import phones
-from apps.notifications.services.preferences import Choice, choose
+from apps.notifications.services.preferences import Choice, set_preferences
 from apps.notifications.settings import SmsSettings
 from apps.tenants import settings
 from apps.tenants.views.shared import page, user_of
@@ -34,7 +34,7 @@ def preferences(request: ActorRequest) -> HttpResponse:
     """Ticked boxes are `on=<topic>.<channel>`; what is not ticked is switched off."""
     if request.method != "POST":
         return _shown(request)
-    choose(request.actor, _ticked(request.POST.getlist("on")))
+    set_preferences(request.actor, _ticked(request.POST.getlist("on")))
     messages.success(request, _("Your choice has been saved."))
     return redirect(HERE)
 
@@ -105,16 +105,16 @@ def _shown(
 
 
 def _rows(user_id: int, *, has_phone: bool) -> list[dict[str, Any]]:
-    wanted, fixed = selectors.choices_of(user_id), selectors.unchangeable(user_id)
+    wanted, fixed = selectors.choices_of(user_id), selectors.fixed_choices(user_id)
     return [
         {
             "topic": topic,
             "label": topic.label,
-            "examples": [kind.label for kind in every() if kind.topic is topic and kind.name != "test"],
+            "examples": [kind.label for kind in all_kinds() if kind.topic is topic and kind.name != "test"],
             "email": wanted[topic, Channel.EMAIL],
             "email_fixed": (topic, Channel.EMAIL) in fixed,
             "sms": wanted[topic, Channel.SMS],
             "sms_possible": has_phone,
         }
-        for topic in selectors.offered(user_id)
+        for topic in selectors.offered_topics(user_id)
     ]

@@ -1,6 +1,6 @@
-"""One HTTP POST to an address that a tenant chose: to the address that was checked, no redirect, no body read.
+"""One HTTP POST to an address that a tenant chose: only to the checked IP address, no redirects, body not read.
 
-Written on sockets because the usual clients either resolve the name again or limit only the time between two bytes.
+Uses sockets directly, because the usual clients either resolve the name again or limit only the time between two bytes.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from time import monotonic
 from urllib.parse import quote, urlsplit
 
 from apps.common.errors import Invalid
-from apps.common.outgoing import Pinned, resolve_public
+from apps.common.outgoing import PinnedTarget, resolve_public
 from apps.notifications.choices import HookFault
 
 TOTAL_S = 10.0
@@ -40,7 +40,7 @@ class Answer:
 
 
 async def post_all(posts: list[Post], *, allow: list[str], total_s: float = TOTAL_S) -> list[Answer]:
-    """All of them at once, each within `total_s` seconds from its name to its status line."""
+    """Post all concurrently, each within `total_s` seconds from name resolution to status line."""
     return list(await asyncio.gather(*(_timed(each, allow, total_s) for each in posts)))
 
 
@@ -76,7 +76,7 @@ async def _post(post: Post, allow: list[str]) -> int:
         writer.transport.abort()  # the answer's body is nobody's business
 
 
-def _head(post: Post, target: Pinned) -> bytes:
+def _head(post: Post, target: PinnedTarget) -> bytes:
     parts = urlsplit(post.url)
     path = quote((parts.path or "/") + (f"?{parts.query}" if parts.query else ""), safe=SAFE)
     host = f"[{target.host}]" if ":" in target.host else target.host

@@ -1,9 +1,9 @@
-"""The secrets of a webhook: sealed in its row, the old one good beside the new for a day."""
+"""The secrets of a webhook: sealed in its row; the old one stays valid for a day beside the new one."""
 
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from apps.common.sealing import place, seal, unseal
+from apps.common.sealing import purpose_for, seal, unseal
 from apps.notifications.models import Webhook
 
 OVERLAP = timedelta(hours=24)
@@ -22,4 +22,6 @@ def keys_of(hook: Webhook, now: datetime) -> list[str]:
 
 
 def _purpose(webhook_id: UUID) -> str:
-    return place("notifications_webhook", webhook_id, "secret")  # both columns: a secret moves from one to the other
+    return purpose_for(
+        "notifications_webhook", webhook_id, "secret"
+    )  # both columns: a secret moves from one to the other

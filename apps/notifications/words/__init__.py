@@ -1,4 +1,4 @@
-"""A notice in words: what happened, what it means, where to go. Derived when read, in the reader's language."""
+"""The text of a notice: what happened, what it means, where to go. Made when read, in the reader's language."""
 
 from collections.abc import Mapping
 
@@ -9,6 +9,7 @@ from apps.notifications.models import Notice
 from apps.notifications.words import (
     billing,
     bills,
+    changes,
     documents,
     packages,
     people,
@@ -20,11 +21,12 @@ from apps.notifications.words import (
 )
 from apps.notifications.words.base import Data, Speaker, Words
 
-__all__ = ["Speaker", "Words", "silence", "speak", "words", "words_of"]
+__all__ = ["Speaker", "Words", "register_words", "unregister_words", "words", "words_of"]
 
 _KINDS: dict[str, Speaker] = {
     **billing.KINDS,
     **bills.KINDS,
+    **changes.KINDS,
     **documents.KINDS,
     **storage.KINDS,
     **people.KINDS,
@@ -36,13 +38,13 @@ _KINDS: dict[str, Speaker] = {
 }
 
 
-def speak(speakers: Mapping[str, Speaker]) -> None:
-    """Words for the notices that a kind of work brings, by their names."""
+def register_words(speakers: Mapping[str, Speaker]) -> None:
+    """Register the texts of a kind's notices, by their names."""
     _KINDS.update(speakers)
 
 
-def silence(subject: str) -> None:
-    """Forget the words for `<subject>.…`."""
+def unregister_words(subject: str) -> None:
+    """Unregister the texts for `<subject>.…`."""
     for name in [name for name in _KINDS if name.startswith(f"{subject}.")]:
         del _KINDS[name]
 
@@ -52,7 +54,7 @@ def words(notice: Notice) -> Words:
 
 
 def words_of(kind: str, data: Data) -> Words:
-    """Words for the kind; one that this version does not know is named as it is."""
+    """The text for a kind; an unknown kind is shown by its name."""
     known = _KINDS.get(kind)
     return known(data) if known else _unknown(kind)
 

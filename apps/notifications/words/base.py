@@ -1,4 +1,4 @@
-"""What a notice's words are made of."""
+"""The parts of a notice's text."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,10 @@ Data = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """`page` is the name of the URL that the notice leads to and `args` what stands in it; empty: it leads nowhere."""
+    """`page` is the name of the URL that the notice leads to and `args` what stands in it; empty: it leads nowhere.
+
+    `excerpt`: what a program wrote, shown as it is.
+    """
 
     title: str
     text: str
@@ -25,6 +28,7 @@ class Words:
     page: str = ""
     action: str = ""
     args: tuple[str, ...] = ()
+    excerpt: str = ""
 
     @property
     def url(self) -> str:

@@ -28,12 +28,12 @@ def _missing(data: Data) -> Words:
 def _books(data: Data) -> Words:
     title = _("The books do not add up")
     text = _("The nightly check found sums that are not what they are made of. Report this; the log names them.")
-    return Words(title, text, Tone.FAIL, "alert-triangle", page="console:finance", action=_("Look"))
+    return Words(title, text, Tone.FAIL, "alert-triangle", page="console:finance", action=_("View"))
 
 
 def _about(day: str, title: str, text: str, tone: Tone) -> Words:
     page, args = ("console:reconciliation_day", (day,)) if day else ("console:reconciliation", ())
-    return Words(title, text, tone, "cash", page=page, args=args, action=_("Look"))
+    return Words(title, text, tone, "cash", page=page, args=args, action=_("View"))
 
 
 KINDS: Mapping[str, Speaker] = {

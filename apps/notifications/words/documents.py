@@ -63,7 +63,7 @@ def _names(data: Data) -> dict[str, str]:
 
 
 def _invoice(data: Data, title: str, text: str, tone: Tone, icon: str) -> Words:
-    return Words(title, text, tone, icon, action=_("Look"), **link(data, "billing:invoice", "invoice"))
+    return Words(title, text, tone, icon, action=_("View"), **link(data, "billing:invoice", "invoice"))
 
 
 KINDS: Mapping[str, Speaker] = {

@@ -68,7 +68,7 @@ def _what(data: Data) -> str:
 
 def _about(data: Data, title: str, text: str, tone: Tone) -> Words:
     icon = "circle-check" if tone is Tone.RUN else "calendar-event"
-    return Words(title, text, tone, icon, action=_("Order"), **link(data, "billing:prepaid_order", "order"))
+    return Words(title, text, tone, icon, action=_("See the order"), **link(data, "billing:prepaid_order", "order"))
 
 
 KINDS: Mapping[str, Speaker] = {

@@ -12,6 +12,7 @@ from apps.notifications.words.base import Data, Speaker, Words, name_in
 # Both take money out of a wallet.
 BACK = ("reversal", "refund")
 VOUCHER = "voucher"
+CREDIT, DEBIT = "credit", "debit"
 
 
 def _asked(data: Data) -> Words:
@@ -19,7 +20,11 @@ def _asked(data: Data) -> Words:
     if data.get("kind") == VOUCHER:
         title = _("%(person)s asks to grant %(organisation)s a voucher of %(amount)s") % names
         return _about(data, title, _("A second person has to approve it."), Tone.WAIT, "wallet", _("Decide"))
-    if data.get("kind") in BACK:
+    if data.get("kind") in (CREDIT, DEBIT):
+        title = _("%(person)s asks for a debit note of %(amount)s for %(organisation)s") % names
+        if data.get("kind") == CREDIT:
+            title = _("%(person)s asks for a credit note of %(amount)s for %(organisation)s") % names
+    elif data.get("kind") in BACK:
         title = _("%(person)s asks to take %(amount)s back from %(organisation)s") % names
     else:
         title = _("%(person)s asks to credit %(amount)s to %(organisation)s") % names
@@ -31,11 +36,15 @@ def _approved(data: Data) -> Words:
     names = {**_names(data), "by": name_in(data, "by")}
     if data.get("kind") == VOUCHER:
         title = _("%(organisation)s has a voucher of %(amount)s") % names
+    elif data.get("kind") == CREDIT:
+        title = _("%(organisation)s has a credit note of %(amount)s") % names
+    elif data.get("kind") == DEBIT:
+        title = _("%(organisation)s has a debit note of %(amount)s") % names
     elif data.get("kind") in BACK:
         title = _("%(amount)s were taken back from %(organisation)s") % names
     else:
         title = _("%(amount)s were credited to %(organisation)s") % names
-    return _about(data, title, _("Approved by %(by)s.") % names, Tone.RUN, "circle-check", _("Look"))
+    return _about(data, title, _("Approved by %(by)s.") % names, Tone.RUN, "circle-check", _("View"))
 
 
 def _denied(data: Data) -> Words:
@@ -45,7 +54,9 @@ def _denied(data: Data) -> Words:
         title = _("Your voucher for %(organisation)s was denied") % names
     if data.get("kind") in BACK:
         title = _("Your reversal for %(organisation)s was denied") % names
-    return _about(data, title, _("%(by)s: %(reason)s") % names, Tone.FAIL, "circle-x", _("Look"))
+    if data.get("kind") in (CREDIT, DEBIT):
+        title = _("Your adjustment for %(organisation)s was denied") % names
+    return _about(data, title, _("%(by)s: %(reason)s") % names, Tone.FAIL, "circle-x", _("View"))
 
 
 def _names(data: Data) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """Words about a person's own account. Data: `by`, `provider`."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from django.utils.translation import gettext as _
 
@@ -18,6 +19,12 @@ def _password_reset(data: Data) -> Words:
     return _said(_("Your password was reset"), text % {"by": name_in(data, "by")})
 
 
+def _account_changed(data: Data) -> Words:
+    text = _("%(by)s has changed your name or your e-mail address. If this is wrong, correct it or say so.")
+    words = _said(_("Your account was changed"), text % {"by": name_in(data, "by")})
+    return replace(words, page="account:profile", action=_("Profile"))
+
+
 def _account_linked(data: Data) -> Words:
     text = _("You can sign in with %(provider)s now. If this was not you, disconnect it and change your password.")
     return _said(_("An account was connected to yours"), text % {"provider": name_in(data, "provider")})
@@ -30,5 +37,6 @@ def _said(title: str, text: str) -> Words:
 KINDS: Mapping[str, Speaker] = {
     "security.second_factor_reset": _second_factor_reset,
     "security.password_reset": _password_reset,
+    "security.account_changed": _account_changed,
     "security.account_linked": _account_linked,
 }

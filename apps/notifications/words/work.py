@@ -18,6 +18,14 @@ from apps.notifications.words.base import Data, Speaker, Words, link, moment_in,
 GUARANTEE = "guarantee"
 
 
+def spent(data: Data) -> str:
+    """How long it ran and what it cost; empty where the notice has neither."""
+    words = {"time": duration(number_in(data, "seconds")), "cost": yuan(int(number_in(data, "cost_fen")))}
+    if not number_in(data, "seconds"):
+        return _("It did not get to run, and costs nothing.") if data.get("cost_fen") == 0 else ""
+    return (_("It ran for %(time)s and cost %(cost)s.") if "cost_fen" in data else _("It ran for %(time)s.")) % words
+
+
 def _asked(data: Data) -> Words:
     title = _("%(name)s has to give way") % {"name": name_in(data, "name")}
     times = {"leave": moment_in(data, "leave_at"), "kill": moment_in(data, "kill_at"), "whom": _whom(data)}
@@ -84,11 +92,47 @@ def _cap_reached(data: Data) -> Words:
     return Words(title, text, Tone.WARN, "alert-triangle")
 
 
+def _time_nearly_over(data: Data) -> Words:
+    """Data: `at`, `longest_s`."""
+    title = _("%(name)s reaches its longest run time soon") % {"name": name_in(data, "name")}
+    text = _("At %(time)s it has run for %(longest)s. It is saved and then stopped; give it more time to let it go on.")
+    words = {"time": moment_in(data, "at"), "longest": duration(number_in(data, "longest_s"))}
+    return Words(title, text % words, Tone.WARN, "clock")
+
+
+def _gpu_idle_soon(data: Data) -> Words:
+    """Data: `at`, `minutes`."""
+    title = _("%(name)s does not use its GPU") % {"name": name_in(data, "name")}
+    text = _("If that stays so for %(longest)s, it is saved and stopped: at %(time)s.")
+    words = {"time": moment_in(data, "at"), "longest": duration(60 * number_in(data, "minutes"))}
+    return Words(title, text % words, Tone.WARN, "zzz")
+
+
+def _stopped_by_rule(data: Data) -> Words:
+    """Data: `reason`, `seconds`, `cost_fen`. What it wrote was saved, or its page says why not."""
+    title = _("%(name)s was stopped") % {"name": name_in(data, "name")}
+    causes = {
+        "longest": _("It reached its longest run time."),
+        "gpu_idle": _("It did not use its GPU."),
+        "timed": _("The time that was set for its stop has come."),
+    }
+    text = causes.get(str(data.get("reason")), "")
+    return Words(title, sentences(text, spent(data)), Tone.STOP, "player-stop")
+
+
+def _stopped_unpaid(data: Data) -> Words:
+    title = _("%(name)s is stopped: the organisation's balance is used up") % {"name": name_in(data, "name")}
+    text = _("It is saved first and its files are kept. It can start again once the organisation has topped up.")
+    return Words(title, text, Tone.FAIL, "circle-x")
+
+
 def _not_started(data: Data) -> Words:
     title = _("%(name)s was not started") % {"name": name_in(data, "name")}
     text = _("You may not run it any more. Its page says why.")
     if data.get("reason") == "mount_lost":
         text = _("It mounts files that you may not use any more. Its page names them.")
+    if data.get("reason") == "secret_lost":
+        text = _("A secret that it needs is missing. Its page names it.")
     return Words(title, text, Tone.WARN, "circle-x")
 
 
@@ -109,6 +153,10 @@ def of_work(page: str, *, queued_again: str | Promise) -> dict[str, Speaker]:
         "lost": lost,
         "credited": _credited,
         "cap_reached": _cap_reached,
+        "time_nearly_over": _time_nearly_over,
+        "gpu_idle_soon": _gpu_idle_soon,
+        "stopped_by_rule": _stopped_by_rule,
+        "stopped_unpaid": _stopped_unpaid,
     }
     return {what: _leading_to(page, speaker) for what, speaker in speakers.items()}
 

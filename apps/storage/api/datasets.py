@@ -18,7 +18,7 @@ from apps.storage.api.shared import USE, VIEW, SharesView, ShareView, matching
 from apps.storage.api.volumes import BIN, MINE, SEARCH, wants_bin
 from apps.storage.choices import RootKind
 from apps.storage.models import Dataset, DatasetVersion, ManifestEntry
-from apps.storage.roots import of_folder, resolve
+from apps.storage.roots import resolve, root_of_folder
 
 CHANGES = ("added", "changed", "removed")
 
@@ -137,7 +137,7 @@ class VersionList(ScopedView, generics.ListAPIView[DatasetVersion]):
         if "volume" in data:
             source = resolve(self.actor, RootKind.VOLUME, data["volume"])
         else:
-            source = of_folder(drafts.draft_of(self.actor, dataset))
+            source = root_of_folder(drafts.draft_of(self.actor, dataset))
         job = versions.start(self.actor, dataset, source, data["path"], note=data["note"])
         return Response(s.JobSerializer(job).data, status=status.HTTP_202_ACCEPTED)
 

@@ -197,7 +197,7 @@ class FileJobs(FilesView):
     @extend_schema(responses=s.JobSerializer(many=True))
     def get(self, request: Request, kind: str, root_id: UUID) -> Response:
         """Work on this tree that has not ended."""
-        return Response(s.JobSerializer(jobs.of_subject(self.root().id), many=True).data)
+        return Response(s.JobSerializer(jobs.open_jobs_of(self.root().id), many=True).data)
 
 
 class JobDetail(ScopedView):

@@ -58,9 +58,22 @@ class Folder(Limited):
     kind = models.CharField(max_length=8, choices=FolderKind)
     sealed = models.BooleanField(default=False)
     created_at = models.DateTimeField(db_default=Now())
+    # What it held in the end, once nobody writes to it any more: see `digests`.
+    digest = models.JSONField(null=True)
 
     class Meta:
         constraints = [models.CheckConstraint(condition=models.Q(used_bytes__gte=0), name="folder_used_not_negative")]
+        indexes = [
+            models.Index(
+                fields=["created_at"],
+                name="folder_to_digest",
+                condition=models.Q(digest__isnull=True)
+                & (
+                    models.Q(kind=FolderKind.OUTPUT)
+                    | models.Q(kind__in=[FolderKind.CODE, FolderKind.RESUME], sealed=True)
+                ),
+            )
+        ]
 
     @property
     def relative_path(self) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 from django import template
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from apps.common.actor import Actor
 from apps.storage import jobs
@@ -50,7 +51,7 @@ def _menu(actor: Actor, thing: Volume | Dataset, page: str) -> list[dict[str, An
     here = reverse(page, args=[thing.pk])
     return [
         {"label": _("Open"), "icon": "arrow-right", "url": here},
-        {"label": _("Share"), "icon": "users", "url": f"{here}?tab=sharing"},
+        {"label": pgettext("verb", "Share"), "icon": "users", "url": f"{here}?tab=sharing"},
         {"label": _("Settings"), "icon": "settings", "url": f"{here}?tab=settings"},
         {"label": _("Delete…"), "icon": "trash", "hx_get": ask["delete"], "danger": True},
     ]

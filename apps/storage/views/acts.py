@@ -18,7 +18,7 @@ from apps.common.requests import ActorRequest
 from apps.storage import copying, jobs, listing, operations, texts, unpacking, uploads
 from apps.storage.choices import Clash
 from apps.storage.roots import Root, resolve
-from apps.storage.safe_open import parts_of
+from apps.storage.safe_open import split_path
 from apps.storage.views.shared import USE, carried_out
 
 
@@ -53,7 +53,7 @@ def _context(request: ActorRequest, root: Root, name: str) -> dict[str, Any]:
         "root": root,
         "act": name,
         "paths": paths,
-        "name": parts_of(paths[0])[-1] if len(paths) == 1 else "",
+        "name": split_path(paths[0])[-1] if len(paths) == 1 else "",
         "typed": data.get("name", ""),
         "at": at,
         "crumbs": _crumbs(at),
@@ -63,7 +63,7 @@ def _context(request: ActorRequest, root: Root, name: str) -> dict[str, Any]:
 
 
 def _crumbs(path: str) -> list[tuple[str, str]]:
-    names = parts_of(path)
+    names = split_path(path)
     return [(name, "/".join(names[: number + 1])) for number, name in enumerate(names)]
 
 
@@ -74,7 +74,7 @@ def _folder(request: ActorRequest, root: Root) -> HttpResponse:
 
 def _file(request: ActorRequest, root: Root) -> HttpResponse:
     name = operations.clean_entry(request.POST.get("name", ""))
-    texts.write_text(root, "/".join((*parts_of(request.POST.get("at", "")), name)), "", etag=None)
+    texts.write_text(root, "/".join((*split_path(request.POST.get("at", "")), name)), "", etag=None)
     return carried_out()
 
 

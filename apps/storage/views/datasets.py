@@ -11,10 +11,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from apps.common import bulk
 from apps.common.access import requires
 from apps.common.pages import paged
 from apps.common.requests import ActorRequest
 from apps.storage import browser, datasets, jobs, sharing
+from apps.storage.bulk_acts import DATASETS
 from apps.storage.choices import JobStatus, RootKind
 from apps.storage.forms import DatasetForm, RenameForm, ShareForm
 from apps.storage.models import Dataset, DatasetVersion
@@ -37,8 +39,15 @@ def dataset_list(request: ActorRequest) -> HttpResponse:
         lambda actor: datasets.with_newest(datasets.visible(actor)),
         lambda actor: datasets.with_newest(datasets.binned(actor)),
         DatasetTable,
+        DATASETS,
     )
     return render(request, "storage/datasets/list.html", context)
+
+
+@requires(USE)
+@require_POST
+def bulk_act(request: ActorRequest) -> HttpResponse:
+    return bulk.answer(request, DATASETS)
 
 
 @requires(USE)
@@ -52,7 +61,7 @@ def new(request: ActorRequest) -> HttpResponse:
         dataset = datasets.create(request.actor, **form.cleaned_data)
         return redirect("storage:version_new", dataset.pk)
 
-    return things.filled(request, form, NEW, {}, do)
+    return things.submit_or_rerender(request, form, NEW, {}, do)
 
 
 @requires(VIEW)
@@ -72,13 +81,13 @@ def detail(request: ActorRequest, dataset_id: UUID) -> HttpResponse:
         messages.success(request, _("Saved."))
         return redirect(f"{reverse('storage:dataset', args=[dataset.pk])}?tab=settings")
 
-    return things.filled(request, form, PAGE, {**context, "rename": form}, do)
+    return things.submit_or_rerender(request, form, PAGE, {**context, "rename": form}, do)
 
 
 def frame(request: ActorRequest, dataset: Dataset, tab: str) -> dict[str, Any]:
     """What every tab shows, and what this one does."""
     actor = request.actor
-    last = jobs.recent(dataset.pk)
+    last = jobs.latest_job(dataset.pk)
     context: dict[str, Any] = {
         "dataset": dataset,
         "tab": tab,

@@ -17,7 +17,7 @@ from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.storage import browser, notebooks, texts
 from apps.storage.roots import Root, resolve
-from apps.storage.safe_open import parts_of
+from apps.storage.safe_open import split_path
 from apps.storage.views.shared import VIEW
 
 PAGE = "storage/files/show.html"
@@ -29,7 +29,7 @@ _CODE = {"py": "python", "ipynb": "json", "json": "json", "sh": "shell", "bash":
 @require_http_methods(["GET", "POST"])
 def show(request: ActorRequest, kind: str, root_id: UUID) -> HttpResponse:
     """`?path=` names the file; POST writes its text, `?raw=1` shows a notebook as the text that it is."""
-    path = "/".join(parts_of(request.GET.get("path", "")))
+    path = "/".join(split_path(request.GET.get("path", "")))
     if request.method == "POST":
         return _write(request, resolve(request.actor, kind, root_id, write=True), path)
     root = resolve(request.actor, kind, root_id)

@@ -12,6 +12,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
+from apps.common import bulk
 from apps.common.actor import Actor
 from apps.common.errors import DomainError
 from apps.common.forms import show_error
@@ -26,11 +27,14 @@ from apps.storage.tables import StorageFilter
 Rows = Callable[[Actor], QuerySet[Any]]
 
 
-def listing(request: ActorRequest, visible: Rows, binned: Rows, table: type[Table]) -> dict[str, Any]:
+def listing(
+    request: ActorRequest, visible: Rows, binned: Rows, table: type[Table], acts: bulk.BulkList
+) -> dict[str, Any]:
     """The list's context; `?bin=on` chooses what was deleted."""
     in_bin = request.GET.get("bin") in ("on", "true", "1")
     filtered = StorageFilter(request.GET, queryset=(binned if in_bin else visible)(request.actor), request=request)
-    rows = paged(request, table(filtered.qs, request=request))
+    offered = None if in_bin else bulk.offered(request, acts)
+    rows = paged(request, table(filtered.qs, request=request, bulk=offered))
     return {
         "table": rows,
         "filter": filtered,
@@ -39,7 +43,7 @@ def listing(request: ActorRequest, visible: Rows, binned: Rows, table: type[Tabl
     }
 
 
-def filled(
+def submit_or_rerender(
     request: ActorRequest, form: forms.Form, template: str, context: dict[str, Any], do: Callable[[], HttpResponse]
 ) -> HttpResponse:
     """What `do` gives where the form is good; otherwise the page again with the words beside the fields."""
@@ -61,7 +65,7 @@ class Question:
     back: str
 
 
-def answered(request: ActorRequest, thing: Any, question: Question, back: str) -> HttpResponse:
+def carry_out(request: ActorRequest, thing: Any, question: Question, back: str) -> HttpResponse:
     """Carry out; a refusal comes back to the page in words."""
     try:
         question.do(request.actor, thing)
@@ -97,7 +101,7 @@ class Pages:
             share(request.actor, thing, user_id=data["user"], right=Right(data["right"]))
             return redirect(self.tab(thing, "sharing"))
 
-        return filled(request, form, self.template, self.frame(request, thing, "sharing"), do)
+        return submit_or_rerender(request, form, self.template, self.frame(request, thing, "sharing"), do)
 
     def unshare(self, request: ActorRequest, thing_id: UUID, user_id: int) -> HttpResponse:
         """Who gives up their own right no longer sees it."""
@@ -114,6 +118,6 @@ class Pages:
         thing = load(request.actor, thing_id)
         require_manage(request.actor, thing)
         if request.method == "POST":
-            return answered(request, thing, question, reverse(self.listing) + question.back)
+            return carry_out(request, thing, question, reverse(self.listing) + question.back)
         action = reverse(f"{self.detail}_act", args=[thing.pk, name])
         return render(request, "components/confirm_body.html", {**question.words(thing), "action": action})

@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import pgettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods
 
 from apps.common.access import requires
@@ -19,13 +19,17 @@ from apps.storage import browser, datasets, drafts, versions
 from apps.storage.choices import RootKind
 from apps.storage.forms import VersionForm
 from apps.storage.models import Dataset, DatasetVersion
-from apps.storage.roots import of_folder, resolve
+from apps.storage.roots import resolve, root_of_folder
 from apps.storage.views import things
 from apps.storage.views.shared import USE, VIEW
 
 NEW = "storage/datasets/version_new.html"
 PER_PAGE = 100
-CHANGES = {"added": gettext_lazy("Added"), "changed": gettext_lazy("Changed"), "removed": gettext_lazy("Removed")}
+CHANGES = {
+    "added": pgettext_lazy("difference", "Added"),
+    "changed": pgettext_lazy("difference", "Changed"),
+    "removed": pgettext_lazy("difference", "Removed"),
+}
 
 
 @requires(USE)
@@ -34,7 +38,7 @@ def new(request: ActorRequest, dataset_id: UUID) -> HttpResponse:
     """Upload here and make a version of that, or choose a folder of a volume."""
     actor = request.actor
     dataset = datasets.get_writable(actor, dataset_id)
-    draft = of_folder(drafts.draft_of(actor, dataset))
+    draft = root_of_folder(drafts.draft_of(actor, dataset))
     context = {"dataset": dataset, "files": browser.context(actor, draft, request.GET)}
     if request.method != "POST":
         form = VersionForm(actor=actor)
@@ -52,7 +56,7 @@ def new(request: ActorRequest, dataset_id: UUID) -> HttpResponse:
         return redirect(f"{reverse('storage:dataset', args=[dataset.pk])}?tab=versions")
 
     shown = {**context, "source": "volume" if from_volume else ""}
-    return things.filled(request, form, NEW, shown, do)
+    return things.submit_or_rerender(request, form, NEW, shown, do)
 
 
 @requires(VIEW)

@@ -11,10 +11,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from apps.common import bulk
 from apps.common.access import requires
 from apps.common.actor import Actor
 from apps.common.requests import ActorRequest
 from apps.storage import browser, sharing, volumes
+from apps.storage.bulk_acts import VOLUMES
 from apps.storage.choices import RootKind
 from apps.storage.forms import RenameForm, ResizeForm, ShareForm, VolumeForm
 from apps.storage.models import Volume
@@ -35,8 +37,14 @@ NEW = "storage/volumes/new.html"
 @requires(VIEW)
 @require_GET
 def volume_list(request: ActorRequest) -> HttpResponse:
-    context = things.listing(request, volumes.visible, volumes.binned, VolumeTable)
+    context = things.listing(request, volumes.visible, volumes.binned, VolumeTable, VOLUMES)
     return render(request, "storage/volumes/list.html", context)
+
+
+@requires(USE)
+@require_POST
+def bulk_act(request: ActorRequest) -> HttpResponse:
+    return bulk.answer(request, VOLUMES)
 
 
 @requires(USE)
@@ -52,7 +60,7 @@ def new(request: ActorRequest) -> HttpResponse:
         messages.success(request, _("The volume %(name)s is there.") % {"name": volume.name})
         return redirect("storage:volume", volume.pk)
 
-    return things.filled(request, form, NEW, context, do)
+    return things.submit_or_rerender(request, form, NEW, context, do)
 
 
 def _storage_limit(actor: Actor) -> Any:
@@ -111,7 +119,7 @@ def _rename(request: ActorRequest, volume: Volume, context: dict[str, Any]) -> H
         volumes.rename(request.actor, volume, **form.cleaned_data)
         return _saved(request, volume)
 
-    return things.filled(request, form, PAGE, {**context, "rename": form}, do)
+    return things.submit_or_rerender(request, form, PAGE, {**context, "rename": form}, do)
 
 
 def _resize(request: ActorRequest, volume: Volume, context: dict[str, Any]) -> HttpResponse:
@@ -121,7 +129,7 @@ def _resize(request: ActorRequest, volume: Volume, context: dict[str, Any]) -> H
         volumes.resize(request.actor, volume, **form.cleaned_data)
         return _saved(request, volume)
 
-    return things.filled(request, form, PAGE, {**context, "resize": form}, do)
+    return things.submit_or_rerender(request, form, PAGE, {**context, "resize": form}, do)
 
 
 def _saved(request: ActorRequest, volume: Volume) -> HttpResponse:

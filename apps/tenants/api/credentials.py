@@ -64,7 +64,7 @@ class TokenListView(ScopedView, generics.GenericAPIView[ApiToken]):
     @extend_schema(tags=["me"], operation_id="me_tokens_list", responses=TokenSerializer(many=True))
     def get(self, request: Request) -> Response:
         """One's own tokens, newest first, ended ones too."""
-        page = self.paginate_queryset(tokens.mine(self.actor))
+        page = self.paginate_queryset(tokens.own_tokens(self.actor))
         return self.get_paginated_response(TokenSerializer(page, many=True).data)
 
     @extend_schema(tags=["me"], request=NewTokenSerializer, responses={201: MadeTokenSerializer})
@@ -73,7 +73,7 @@ class TokenListView(ScopedView, generics.GenericAPIView[ApiToken]):
         asked = NewTokenSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         values = asked.validated_data
-        draft = tokens.Draft(
+        draft = tokens.TokenDraft(
             name=values["name"],
             organisation_id=values["organisation_id"],
             permissions=frozenset(Permission(name) for name in values["permissions"]),
@@ -112,7 +112,7 @@ class SshKeyListView(ScopedView, generics.GenericAPIView[SshKey]):
     @extend_schema(tags=["me"], operation_id="me_ssh_keys_list", responses=SshKeySerializer(many=True))
     def get(self, request: Request) -> Response:
         """One's own SSH keys, newest first."""
-        page = self.paginate_queryset(ssh_keys.mine(self.actor))
+        page = self.paginate_queryset(ssh_keys.own_keys(self.actor))
         return self.get_paginated_response(SshKeySerializer(page, many=True).data)
 
     @extend_schema(tags=["me"], request=SshKeySerializer, responses={201: SshKeySerializer})

@@ -72,7 +72,7 @@ class MeView(ScopedView):
         user = self._user()
         now = {"name": user.name, "email": user.email, "language": user.language}
         changed = services.update_profile(self.actor, **{**now, **asked.validated_data})
-        emails.tell_former(request._request, changed, now["email"])
+        emails.notify_former_address(request._request, changed, now["email"])
         return Response(self._answer())
 
     def _user(self) -> User:

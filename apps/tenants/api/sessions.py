@@ -35,7 +35,7 @@ class SessionListView(ScopedView):
     def get(self, request: Request) -> Response:
         """Where one is signed in, the session used last first."""
         here = request._request.session.session_key
-        found = [_fact(each, here) for each in sessions.mine(self.actor)]
+        found = [_fact(each, here) for each in sessions.own_sessions(self.actor)]
         return Response(SessionSerializer(found, many=True).data)
 
 

@@ -3,13 +3,14 @@
 from django import forms
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from apps.tenants.models import User
 
 
 class ProfileForm(forms.Form):
     name = forms.CharField(
-        label=_("Name"),
+        label=pgettext_lazy("person", "Name"),
         max_length=80,
         required=False,
         help_text=_("As colleagues see it; without one they see the user name."),
@@ -32,10 +33,10 @@ class ProfileForm(forms.Form):
     def __init__(self, *args: object, **options: object) -> None:
         super().__init__(*args, **options)  # type: ignore[arg-type]
         # Each language by its own name, so that one can find the way back.
-        self.fields["language"].choices = [("", _("As the browser asks")), *own_names()]  # type: ignore[attr-defined]
+        self.fields["language"].choices = [("", _("As the browser asks")), *language_names()]  # type: ignore[attr-defined]
 
 
-def own_names() -> list[tuple[str, str]]:
+def language_names() -> list[tuple[str, str]]:
     """The site's languages, each called what its speakers call it."""
     names = {"zh-hans": "中文", "en": "English"}
     return [(code, names.get(code, str(label))) for code, label in settings.LANGUAGES]

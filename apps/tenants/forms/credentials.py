@@ -12,7 +12,7 @@ from apps.tenants.actors import memberships, platform_permissions
 from apps.tenants.choices import OrganisationStatus
 from apps.tenants.models import User
 from apps.tenants.permission_words import grouped, words_for
-from apps.tenants.tokens import Draft, Lifetime, grantable
+from apps.tenants.tokens import Lifetime, TokenDraft, grantable
 
 CONSOLE = "console"
 LIFETIMES = [
@@ -33,7 +33,7 @@ class TokenForm(forms.Form):
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
         error_messages={"required": _("Give the token a name, so that you know later what it is for.")},
     )
-    place = forms.ChoiceField(label=_("Reaches"))
+    place = forms.ChoiceField(label=_("Access to"))
     lifetime = forms.ChoiceField(label=_("Ends after"), choices=LIFETIMES, initial=Lifetime.QUARTER.value)
     permissions = forms.MultipleChoiceField(
         label=_("May"),
@@ -69,9 +69,9 @@ class TokenForm(forms.Form):
             for group in grouped(self.held)
         ]
 
-    def draft(self) -> Draft:
+    def draft(self) -> TokenDraft:
         values = self.cleaned_data
-        return Draft(
+        return TokenDraft(
             name=values["name"],
             organisation_id=organisation_of(values["place"]),
             permissions=frozenset(Permission(name) for name in values["permissions"]),

@@ -13,8 +13,8 @@ from apps.tenants.models.people import User
 class ApiToken(models.Model):
     """A bearer token of one person for one organisation, or for the console (`organisation` empty).
 
-    Only its SHA-256 is kept; `prefix` tells tokens apart in lists. What it may do is what is in `permissions` and,
-    at that moment, among the person's own rights.
+    Only its SHA-256 is kept; `prefix` tells tokens apart in lists. It may do what is both in `permissions` and, at that
+    moment, among the person's own rights.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

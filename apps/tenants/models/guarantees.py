@@ -1,4 +1,4 @@
-"""What an organisation may count on: cards that are its own as soon as it asks for them."""
+"""Guarantees: cards that an organisation gets as soon as it asks for them."""
 
 from django.db import models
 from django.db.models.functions import Now

@@ -20,8 +20,12 @@ class User(AbstractBaseUser):
     email = models.EmailField(_("e-mail"), blank=True)
     name = models.CharField(_("name"), max_length=80, blank=True)
     language = models.CharField(_("language"), max_length=10, blank=True)
+    # Of the page that the person opened last: mails use it until the person chooses a language.
+    last_language = models.CharField(max_length=10, blank=True, default="")
     phone = models.CharField(_("phone"), max_length=20, blank=True)  # E.164, for SMS
     is_active = models.BooleanField(default=True)
+    # Whether somebody else knows the password: it was generated for them, and they have chosen none yet.
+    password_given = models.BooleanField(default=False, db_default=False)
     date_joined = models.DateTimeField(db_default=Now())
     # The organisation that the person looked at last; the next sign-in continues there.
     current_organisation = models.ForeignKey(Organisation, on_delete=models.SET_NULL, null=True, related_name="+")

@@ -1,4 +1,4 @@
-"""What limits guessing at the sign-in: failures by account and source, and the browsers that an account knows."""
+"""Data of the sign-in limits: failures by account and source, and the browsers that an account knows."""
 
 from django.db import models
 from django.db.models.functions import Now

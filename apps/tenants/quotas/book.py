@@ -57,29 +57,29 @@ def release(
 ) -> None:
     """Give back what `reserve` took with the same arguments; from a holder never more than it has.
 
-    It comes off the books in which it stands now, wherever its owner or the department has moved meanwhile. What was
-    reserved without a holder (everything, before holdings were kept: then not by model either) comes off those of
-    `department_id`.
+    It is deducted from the books in which it is counted now, wherever its owner or the department has moved meanwhile.
+    What was reserved without a holder (everything, before holdings were kept: then not by model either) is deducted
+    from those of `department_id`.
     """
     lock(organisation_id)
     lines = lines_of(amounts)
     held = _holdings(organisation_id, holder)
     if held:
         department_id, user_id = held[0].department_id, held[0].user_id
-        lines = _let_go(held, lines)
+        lines = _take_off_holdings(held, lines)
     elif holder is not None:
         lines = {line: amount for line, amount in lines.items() if not line[1]}
     _subtract(organisation_id, _levels(department_id, user_id), lines)
 
 
 def release_all(*, organisation_id: UUID, holder: Holder) -> None:
-    """Give back everything that a holder has; nothing where it has nothing."""
+    """Give back everything that a holder has."""
     lock(organisation_id)
     held = _holdings(organisation_id, holder)
     if held:
         everything = {(Resource(row.resource), row.model): row.amount for row in held}
         levels = _levels(held[0].department_id, held[0].user_id)
-        _subtract(organisation_id, levels, _let_go(held, everything))
+        _subtract(organisation_id, levels, _take_off_holdings(held, everything))
 
 
 def shortfall(
@@ -92,12 +92,12 @@ def shortfall(
 
 
 def lock(organisation_id: UUID) -> None:
-    """Wait for the organisation's books and tree; they stay ours until the transaction ends."""
+    """Lock the organisation's books and department tree until the transaction ends."""
     list(Organisation.objects.select_for_update(no_key=True).filter(pk=organisation_id).values_list("pk"))
 
 
 def move_person(*, organisation_id: UUID, user_id: int, department_id: UUID | None) -> None:
-    """Everything that a person holds counts in another department from now on, even over its limits."""
+    """Count everything that a person holds in another department from now on, even above its limits."""
     lock(organisation_id)
     mine = Holding.objects.filter(organisation_id=organisation_id, user_id=user_id)
     for former in set(mine.values_list("department_id", flat=True)) - {department_id}:
@@ -107,7 +107,7 @@ def move_person(*, organisation_id: UUID, user_id: int, department_id: UUID | No
 
 
 def move_department(*, organisation_id: UUID, department_id: UUID, parent_id: UUID | None) -> None:
-    """What a department holds counts above `parent_id` from now on. Call under `lock`, before its parent changes."""
+    """Count what a department holds under `parent_id` from now on. Call under `lock`, before its parent changes."""
     rows = Quota.objects.filter(organisation_id=organisation_id, department_id=department_id, used__gt=0)
     lines = {(Resource(row.resource), row.model): row.used for row in rows}
     former = tree.ancestors(department_id)[1:]
@@ -115,7 +115,7 @@ def move_department(*, organisation_id: UUID, department_id: UUID, parent_id: UU
 
 
 def _shift(organisation_id: UUID, lines: Mapping[Line, int], *, former: list[UUID], latter: list[UUID]) -> None:
-    """From one way up to another; what both have in common stays untouched."""
+    """Move amounts from one path of ancestors to another; levels that both share are not touched."""
     common = set(former) & set(latter)
     gained: list[Level] = [(each, None) for each in latter if each not in common]
     _subtract(organisation_id, [(each, None) for each in former if each not in common], lines)
@@ -133,7 +133,7 @@ def _levels(department_id: UUID | None, user_id: int) -> list[Level]:
 
 
 def _ensure(organisation_id: UUID, levels: Iterable[Level], lines: Iterable[Line]) -> None:
-    """A row for each level and line: use is counted without a limit too, so that a later one starts from the truth."""
+    """Create a row for each level and line: use is counted even without a limit, so that a later limit is correct."""
     Quota.objects.bulk_create(
         [
             Quota(
@@ -198,8 +198,8 @@ def _holdings(organisation_id: UUID, holder: Holder | None) -> list[Holding]:
     return list(rows.select_for_update())
 
 
-def _let_go(held: list[Holding], lines: Mapping[Line, int]) -> dict[Line, int]:
-    """Take `lines` off the holdings; how much of each there was to take."""
+def _take_off_holdings(held: list[Holding], lines: Mapping[Line, int]) -> dict[Line, int]:
+    """Deduct `lines` from the holdings; returns how much of each was there to deduct."""
     taken: dict[Line, int] = {}
     for row in held:
         line = (Resource(row.resource), row.model)

@@ -71,7 +71,7 @@ def _may_limit(actor: Actor, organisation_id: UUID, *, whole: bool) -> None:
 
 
 def _must_stand_above(actor: Actor, organisation_id: UUID, user_id: int) -> None:
-    """Administrators limit everybody; others who manage quotas only people of a lower rank, so not themselves."""
+    """Administrators may limit everybody; others who manage quotas only people of lower rank, so not themselves."""
     rank = rank_of(actor, organisation_id)
     member = Membership.objects.get(organisation_id=organisation_id, user_id=user_id)
     if rank < RANKS[Role.ADMIN] and rank <= RANKS[member.role]:

@@ -1,4 +1,4 @@
-"""What staff do to other people's accounts: disable, enable, give a new password."""
+"""What staff do to other people's accounts: disable, enable, correct, give a new password."""
 
 import secrets
 
@@ -8,16 +8,17 @@ from django.utils.translation import gettext_lazy as _
 from apps.audit.services import Target, record
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, NotFound
-from apps.common.live import hurry_rights_on_commit
+from apps.common.live import recheck_rights_on_commit
 from apps.common.permissions import Permission
 from apps.tenants import sign_in_limits as limits
 from apps.tenants.actors import platform_permissions
 from apps.tenants.choices import PlatformRole
 from apps.tenants.models import PlatformAssignment, User
+from apps.tenants.services.account import write_details
 
 
 def set_active(actor: Actor, *, user_id: int, active: bool) -> User:
-    """Disable an account, or enable it again. Its sessions and tokens end at once; what runs goes on, what is queued
+    """Disable an account, or enable it again. Its sessions and tokens end at once; running work goes on, queued work
     does not start.
 
     Raises `Conflict` for one's own account, for staff who may do more than the actor, and for the last super admin.
@@ -27,29 +28,40 @@ def set_active(actor: Actor, *, user_id: int, active: bool) -> User:
         if user.is_active == active:
             return user
         if not active:
-            a_super_admin_must_stay(user)
+            require_remaining_super_admin(user)
         user.is_active = active
         user.save(update_fields=["is_active"])
         _log(actor, user, "enabled" if active else "disabled")
-        hurry_rights_on_commit(user.pk)
+        recheck_rights_on_commit(user.pk)
     return user
 
 
+def correct(actor: Actor, *, user_id: int, name: str, email: str) -> User:
+    """Change the name and e-mail of somebody else's account; a new address is unconfirmed until they follow its link.
+
+    Raises `Conflict` for one's own account and for staff who may do more than the actor, and `Invalid`.
+    """
+    with transaction.atomic():
+        user = changeable(actor, user_id)
+        return write_details(actor, user, name=name, email=email, language=user.language)
+
+
 def reset_password(actor: Actor, *, user_id: int) -> str:
-    """A generated password, returned once; every session of the person ends with the former one."""
+    """A generated password, returned once, which the person must replace; their sessions end with the former one."""
     with transaction.atomic():
         user = changeable(actor, user_id)
         password = secrets.token_urlsafe(12)
         user.set_password(password)
-        limits.start_afresh(user)
-        user.save(update_fields=["password"])
+        user.password_given = True
+        limits.reset_failures(user)
+        user.save(update_fields=["password", "password_given"])
         _log(actor, user, "password_reset")
-        hurry_rights_on_commit(user.pk)
+        recheck_rights_on_commit(user.pk)
     return password
 
 
 def changeable(actor: Actor, user_id: int) -> User:
-    """An ordinary account needs the right to manage tenants, one of the staff the right to manage roles."""
+    """The account, if the actor may change it; a staff account needs the right to manage roles."""
     user = User.objects.select_for_update().filter(pk=user_id).first()
     if user is None:
         raise NotFound
@@ -62,13 +74,13 @@ def changeable(actor: Actor, user_id: int) -> User:
 
 
 def require_no_more_than_oneself(actor: Actor, user: User) -> None:
-    """Raise `Conflict` for staff who may do what the actor may not: changing them would be a way to their rights."""
+    """Raise `Conflict` for staff who may do more than the actor, who could otherwise take over their rights."""
     if not platform_permissions(user) <= actor.permissions:
         raise Conflict(_("This person may do more than you: you cannot change their account or roles."))
 
 
-def a_super_admin_must_stay(user: User) -> None:
-    """Raise `Conflict` where `user` is the last super admin who can sign in. Locks them all, in one order."""
+def require_remaining_super_admin(user: User) -> None:
+    """Raise `Conflict` if `user` is the last super admin who can sign in. Locks all of them in a fixed order."""
     rows = PlatformAssignment.objects.select_for_update(of=("self",)).filter(role=PlatformRole.SUPER)
     active = {row.user_id for row in rows.select_related("user").order_by("pk") if row.user.is_active}
     if active == {user.pk}:

@@ -1,8 +1,9 @@
-"""The tree of departments. It changes only under the lock of the organisation's books, which count along it."""
+"""The tree of departments. It changes only under the lock of the organisation's books, which are summed along it."""
 
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
+from django.db.models import ProtectedError
 from django.utils.translation import gettext_lazy as _
 
 from apps.audit.services import Target, record
@@ -44,9 +45,9 @@ def rename_department(actor: Actor, *, department_id: UUID, name: str, organisat
 def move_department(
     actor: Actor, *, department_id: UUID, parent_id: UUID | None, organisation_id: UUID | None = None
 ) -> None:
-    """Put a department with all below it somewhere else. What it holds counts there, even over a limit.
+    """Move a department with everything below it. What it holds counts at the new place, even above a limit.
 
-    Raises `Invalid` for a place inside itself, and where the name is taken.
+    Raises `Invalid` for a place inside itself and if the name is taken there.
     """
     organisation_id = organisation_for(actor, organisation_id)
     with transaction.atomic():
@@ -70,7 +71,12 @@ def delete_department(actor: Actor, *, department_id: UUID, organisation_id: UUI
         department = _locked(organisation_id, department_id)
         _must_be_empty(department)
         _log(actor, department, "deleted", before={"name": department.name, "parent": _path(department.parent)})
-        department.delete()
+        try:
+            department.delete()
+        except ProtectedError as error:
+            raise Conflict(
+                _("Something is limited to its people, a secret for one."), hint=_("Change or delete that first.")
+            ) from error
 
 
 def _must_be_empty(department: Department) -> None:

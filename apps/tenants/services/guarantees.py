@@ -30,7 +30,7 @@ class Promise:
 
 
 def set_guarantees(actor: Actor, *, organisation_id: UUID, milli: Mapping[Promise, int]) -> None:
-    """Promise an organisation so many thousandths of a card; 0 takes a promise back. Others stay as they are.
+    """Guarantee an organisation thousandths of cards; 0 withdraws a guarantee. Others are left unchanged.
 
     Nothing that runs is ended by it: what others hold beyond their own guarantee is asked to give way once the
     organisation waits for it. Raises `NotFound`, `Invalid`.
@@ -69,19 +69,19 @@ def _set(actor: Actor, organisation: Organisation, promise: Promise, amount: int
         action="organisation.guarantee",
         organisation_id=organisation.pk,
         target=Target("organisation", str(organisation.pk), organisation.name),
-        before=_words(promise, before),
-        after=_words(promise, amount),
+        before=_audit_values(promise, before),
+        after=_audit_values(promise, amount),
     )
 
 
-def _words(promise: Promise, amount: int) -> dict[str, str | int | bool]:
+def _audit_values(promise: Promise, amount: int) -> dict[str, str | int | bool]:
     return {"model": promise.gpu_model, "simulated": promise.simulated, "gpu_milli": amount}
 
 
 def set_department_weight(
     actor: Actor, *, department_id: UUID, weight: int, organisation_id: UUID | None = None
 ) -> None:
-    """Its share of what its organisation gets, relative to the departments beside it: 1 to 100."""
+    """Set a department's share of what its organisation gets, relative to its siblings: 1 to 100."""
     organisation_id = organisation_for(actor, organisation_id)
     _check_weight(weight)
     with transaction.atomic():

@@ -34,7 +34,7 @@ MAX_DAYS = 90
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What an invitation gives, how often and for how long. With `email` it is for the owner of that address alone."""
+    """What an invitation grants, how often and until when. With `email` it is only for the owner of that address."""
 
     place: Place = field(default_factory=Place)
     email: str = ""
@@ -63,12 +63,12 @@ def invite(actor: Actor, *, offer: Offer, organisation_id: UUID | None = None) -
             created_by_id=actor.person(),
             expires_at=db_now() + timedelta(days=offer.days),
         )
-        _log(actor, invitation, "created", after=_words(invitation))
+        _log(actor, invitation, "created", after=_audit_values(invitation))
     return invitation, token
 
 
 def invite_all(actor: Actor, *, offers: Iterable[Offer]) -> list[tuple[Invitation, str]]:
-    """Several invitations, or none where one of them is refused."""
+    """Several invitations, all or none."""
     with transaction.atomic():
         return [invite(actor, offer=offer) for offer in offers]
 
@@ -76,7 +76,7 @@ def invite_all(actor: Actor, *, offers: Iterable[Offer]) -> list[tuple[Invitatio
 def renew(
     actor: Actor, *, invitation_id: UUID, days: int = 7, organisation_id: UUID | None = None
 ) -> tuple[Invitation, str]:
-    """A fresh token and a fresh term for one that was not used up; its former link stops working."""
+    """A new token and term for an invitation that is not used up; its former link stops working."""
     organisation_id = organisation_for(actor, organisation_id)
     token = secrets.token_urlsafe(32)
     with transaction.atomic():
@@ -87,12 +87,12 @@ def renew(
         invitation.digest, invitation.expires_at = _digest(token), db_now() + timedelta(days=days)
         invitation.created_by_id = actor.person()
         invitation.save(update_fields=["digest", "expires_at", "created_by"])
-        _log(actor, invitation, "renewed", after=_words(invitation))
+        _log(actor, invitation, "renewed", after=_audit_values(invitation))
     return invitation, token
 
 
 def revoke(actor: Actor, *, invitation_id: UUID, organisation_id: UUID | None = None) -> None:
-    """Its link stops working at once; who came by it stays. Revoking twice changes nothing."""
+    """Revoke its link at once; members who joined by it stay. Revoking twice changes nothing."""
     organisation_id = organisation_for(actor, organisation_id)
     with transaction.atomic():
         invitation = _locked(pk=invitation_id, organisation_id=organisation_id)
@@ -103,9 +103,9 @@ def revoke(actor: Actor, *, invitation_id: UUID, organisation_id: UUID | None = 
 
 
 def find(token: str) -> Invitation:
-    """The invitation of a link that works now. Raises `NotFound` for every other, whatever is wrong with it.
+    """The invitation of a link that works now. Raises `NotFound` for every other, whatever the reason.
 
-    For whoever holds the token, so it looks across organisations.
+    The token is the only credential, so it searches across organisations.
     """
     rows = Invitation.objects.with_scopes_disabled().select_related(
         "organisation", "department", "own_role", "created_by"
@@ -117,13 +117,13 @@ def find(token: str) -> Invitation:
 
 
 def accept(actor: Actor, *, token: str) -> Membership:
-    """Make the actor a member. One use each, however many race for the last.
+    """Make the actor a member. Each acceptance consumes one use, also when several race for the last.
 
     Raises `NotFound` for a link that does not work, `Conflict` for a member and for somebody with another address than
     the one that was invited: a link by e-mail proves its address, no other.
     """
     found = find(token)
-    # From here on as a member to be: the organisation's rows are in reach.
+    # From here on the actor is a member to be, so the organisation's rows are in scope.
     actor = replace(actor, organisation_id=found.organisation_id, department_id=None)
     with acting(actor), transaction.atomic():
         quotas.lock(found.organisation_id)
@@ -151,7 +151,7 @@ def _works(invitation: Invitation) -> bool:
 
 
 def _inviter_still_may(invitation: Invitation) -> bool:
-    """Who was removed or lost the right leaves no doors open behind them."""
+    """Invitations of people who were removed or lost the right do not work."""
     inviter = invitation.created_by
     if not inviter.is_active:
         return False
@@ -211,7 +211,7 @@ def _locked(**which: Any) -> Invitation:
     return found
 
 
-def _words(invitation: Invitation) -> dict[str, Any]:
+def _audit_values(invitation: Invitation) -> dict[str, Any]:
     words: dict[str, Any] = {"role": str(invitation.role), "uses": invitation.max_uses}
     if invitation.own_role is not None:
         words["own_role"] = invitation.own_role.name

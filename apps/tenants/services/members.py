@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from apps.audit.services import Target, record
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, Invalid, NotFound
-from apps.common.live import hurry_rights_on_commit
+from apps.common.live import recheck_rights_on_commit
 from apps.tenants import quotas, tree
 from apps.tenants.authority import department_in, organisation_for, own_role_in, require_above, require_grantable
 from apps.tenants.choices import Role
@@ -41,7 +41,7 @@ def add_member(
     priority: int = 3,
     department_id: UUID | None = None,
 ) -> Membership:
-    """Make a person a member; `Conflict` where they are one already."""
+    """Make a person a member; `Conflict` if they are one already."""
     organisation_id = organisation_for(actor, organisation_id)
     require_grantable(actor, organisation_id, role, None)
     place = Place(role=role, priority=priority, department_id=department_id)
@@ -49,8 +49,8 @@ def add_member(
 
 
 def join(actor: Actor, *, organisation_id: UUID, user: User, place: Place) -> Membership:
-    """The row of a new member, once somebody with the right to it has decided; `Conflict` for one who is a member."""
-    _check_turn(place)
+    """Add a member without checking rights, which the caller has done; `Conflict` for somebody who is one already."""
+    _check_priority_and_weight(place)
     try:
         with transaction.atomic():
             quotas.lock(organisation_id)
@@ -63,7 +63,7 @@ def join(actor: Actor, *, organisation_id: UUID, user: User, place: Place) -> Me
                 action="member.added",
                 organisation_id=organisation_id,
                 target=_target(user),
-                after=_words(membership),
+                after=_audit_values(membership),
             )
     except IntegrityError as error:
         raise Conflict(_("This person is a member already.")) from error
@@ -77,33 +77,33 @@ def change_member(actor: Actor, *, user_id: int, place: Place, organisation_id: 
     administrator stays one. Raises `NotFound`, `Invalid`, `Conflict`.
     """
     organisation_id = organisation_for(actor, organisation_id)
-    _check_turn(place)
+    _check_priority_and_weight(place)
     with transaction.atomic():
         member = _locked(organisation_id, user_id)
         require_above(actor, member)
         _check_place(actor, member, place)
-        before = _words(member)
+        before = _audit_values(member)
         if member.department_id != place.department_id:
             quotas.move_person(organisation_id=organisation_id, user_id=user_id, department_id=place.department_id)
         for name, value in _columns(place).items():
             setattr(member, name, value)
         member.save(update_fields=list(_columns(place)))
         member.refresh_from_db()
-        after = _words(member)
+        after = _audit_values(member)
         if after != before:
             _log(actor, member, "changed", before, after)
-            hurry_rights_on_commit(user_id)
+            recheck_rights_on_commit(user_id)
     return member
 
 
 def _check_place(actor: Actor, member: Membership, place: Place) -> None:
-    """A role that a member has already may stay, even one that the actor could not give."""
+    """Check the new place. A member's present role may stay, even if the actor could not grant it."""
     if (place.role, place.own_role_id) != (member.role, member.own_role_id):
         own_role = own_role_in(member.organisation_id, place.own_role_id)
         require_grantable(actor, member.organisation_id, place.role, own_role)
     department_in(member.organisation_id, place.department_id)
     if not _administers(place.role, place.own_role_id):
-        _an_admin_must_stay(member)
+        _require_remaining_admin(member)
 
 
 def remove_member(actor: Actor, *, user_id: int, organisation_id: UUID | None = None) -> User:
@@ -125,13 +125,13 @@ def leave_organisation(actor: Actor, *, organisation_id: UUID) -> None:
 
 
 def _leave(actor: Actor, member: Membership, verb: str) -> None:
-    _an_admin_must_stay(member)
-    _log(actor, member, verb, _words(member), {})
+    _require_remaining_admin(member)
+    _log(actor, member, verb, _audit_values(member), {})
     User.objects.filter(pk=member.user_id, current_organisation_id=member.organisation_id).update(
         current_organisation=None
     )
     member.delete()
-    hurry_rights_on_commit(member.user_id)
+    recheck_rights_on_commit(member.user_id)
 
 
 def _locked(organisation_id: UUID, user_id: int) -> Membership:
@@ -152,7 +152,7 @@ def _administers(role: str, own_role_id: UUID | None) -> bool:
     return role == Role.ADMIN and own_role_id is None
 
 
-def _an_admin_must_stay(member: Membership) -> None:
+def _require_remaining_admin(member: Membership) -> None:
     if not _administers(member.role, member.own_role_id):
         return
     others = Membership.objects.filter(
@@ -164,7 +164,7 @@ def _an_admin_must_stay(member: Membership) -> None:
         )
 
 
-def _check_turn(place: Place) -> None:
+def _check_priority_and_weight(place: Place) -> None:
     if place.priority not in PRIORITIES:
         raise Invalid.field("priority", _("Priority is a number from 1 to 5."))
     if place.weight not in WEIGHTS:
@@ -175,7 +175,7 @@ def _columns(place: Place) -> dict[str, Any]:
     return {**asdict(place), "role": place.role.value}
 
 
-def _words(member: Membership) -> dict[str, Any]:
+def _audit_values(member: Membership) -> dict[str, Any]:
     words: dict[str, Any] = {"role": str(member.role), "priority": member.priority}
     if member.weight != 1:
         words["weight"] = member.weight

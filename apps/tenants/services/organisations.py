@@ -44,7 +44,7 @@ def create_organisation(actor: Actor, *, name: str, slug: str = "") -> Organisat
 def set_organisation_status(actor: Actor, *, organisation_id: UUID, status: OrganisationStatus) -> Organisation:
     """Freeze an organisation or let it work again.
 
-    While it is frozen its people may read and nothing else. What runs goes on; what is queued ends when its turn comes.
+    While it is frozen, its people may only read. Running work goes on; queued work ends when its turn comes.
     """
     actor.require(Permission.PLATFORM_TENANTS_MANAGE)
     with transaction.atomic():
@@ -67,7 +67,7 @@ def set_organisation_status(actor: Actor, *, organisation_id: UUID, status: Orga
 
 
 def set_weight(actor: Actor, *, organisation_id: UUID, weight: int) -> None:
-    """Its share of what is free beyond every guarantee, relative to other organisations': 1 to 100."""
+    """Set its share of what is free beyond all guarantees, relative to other organisations: 1 to 100."""
     actor.require(Permission.PLATFORM_TENANTS_MANAGE)
     if not 1 <= weight <= 100:
         raise Invalid.field("weight", _("A weight is a number from 1 to 100."))

@@ -7,10 +7,11 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
+from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
 from apps.audit.services import Target, record
-from apps.common.actor import Actor
+from apps.common.actor import Actor, Channel
 from apps.common.errors import Invalid
 from apps.common.permissions import Permission
 from apps.common.text import clean_name
@@ -19,7 +20,7 @@ from apps.tenants.models import User
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Who to make an account for. Without a password one is generated and returned once."""
+    """The person to create an account for. Without a password one is generated and returned once."""
 
     username: str
     email: str = ""
@@ -28,14 +29,17 @@ class Person:
 
 
 def create_user(actor: Actor, *, person: Person) -> tuple[User, str | None]:
-    """An account and, where none was given, its generated password (shown once, kept nowhere)."""
+    """An account and, where none was given, its generated password: shown once, kept nowhere, replaced at first use."""
     if not actor.may(Permission.PLATFORM_ROLES_MANAGE):  # who makes the platform's staff makes their accounts
         actor.require(Permission.PLATFORM_TENANTS_MANAGE)
     generated = secrets.token_urlsafe(12) if person.password is None else None
     password = person.password or generated or ""
     user = User(username=person.username.strip(), email=person.email.strip().lower(), name=clean_name(person.name))
+    if actor.channel is Channel.WEB:  # colleagues read the language of who adds them, until they open a page
+        user.last_language = get_language() or ""
     _validate_person(user, password)
     user.set_password(password)
+    user.password_given = generated is not None
     try:
         with transaction.atomic():
             user.save()

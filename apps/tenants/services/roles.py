@@ -27,26 +27,26 @@ def create_role(
     role = OrganisationRole(organisation_id=organisation_id, name=_name(name), permissions=_allowed(actor, permissions))
     with transaction.atomic():
         _save(role)
-        _log(actor, role, "created", {}, _words(role))
+        _log(actor, role, "created", {}, _audit_values(role))
     return role
 
 
 def change_role(
     actor: Actor, *, role_id: UUID, name: str, permissions: Iterable[str], organisation_id: UUID | None = None
 ) -> OrganisationRole:
-    """What the role allows from the next request on, for everybody who has it.
+    """Change a role, from the next request on and for everybody who has it.
 
-    Permissions that it has already may stay, even where the actor does not hold them.
+    Permissions that it already has may stay, even if the actor does not hold them.
     """
     organisation_id = organisation_for(actor, organisation_id, Permission.ORGANISATION_MANAGE)
     with transaction.atomic():
         role = _locked(organisation_id, role_id)
-        _not_ones_own(actor, role)
-        before = _words(role)
+        _require_not_own_role(actor, role)
+        before = _audit_values(role)
         role.name, role.permissions = _name(name), _allowed(actor, permissions, had=role.permissions)
         _save(role)
-        if _words(role) != before:
-            _log(actor, role, "changed", before, _words(role))
+        if _audit_values(role) != before:
+            _log(actor, role, "changed", before, _audit_values(role))
     return role
 
 
@@ -59,11 +59,11 @@ def delete_role(actor: Actor, *, role_id: UUID, organisation_id: UUID | None = N
             raise Conflict(_("Members have this role."), hint=_("Give them another one first."))
         if Invitation.objects.filter(own_role=role, revoked_at__isnull=True).exists():
             raise Conflict(_("An invitation gives this role."), hint=_("Revoke it first."))
-        _log(actor, role, "deleted", _words(role), {})
+        _log(actor, role, "deleted", _audit_values(role), {})
         role.delete()
 
 
-def _not_ones_own(actor: Actor, role: OrganisationRole) -> None:
+def _require_not_own_role(actor: Actor, role: OrganisationRole) -> None:
     if not actor.platform and Membership.objects.filter(own_role=role, user_id=actor.person()).exists():
         raise Conflict(_("This is your own role."), hint=_("Somebody else who manages roles can change it."))
 
@@ -106,7 +106,7 @@ def _save(role: OrganisationRole) -> None:
         raise Invalid.field("name", _("There is a role of this name already.")) from error
 
 
-def _words(role: OrganisationRole) -> dict[str, str]:
+def _audit_values(role: OrganisationRole) -> dict[str, str]:
     return {"name": role.name, "permissions": ", ".join(role.permissions)}
 
 

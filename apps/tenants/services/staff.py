@@ -9,13 +9,13 @@ from django.utils.translation import gettext_lazy as _
 from apps.audit.services import Target, record
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, Invalid, NotFound
-from apps.common.live import hurry_rights_on_commit
+from apps.common.live import recheck_rights_on_commit
 from apps.common.permissions import Permission
 from apps.common.text import clean_name
 from apps.tenants.choices import PlatformRole
 from apps.tenants.models import DefinedPlatformRole, PlatformAssignment, User
 from apps.tenants.roles import PLATFORM_PERMISSIONS, PLATFORM_ROLES, platform_names
-from apps.tenants.services.accounts import a_super_admin_must_stay, require_no_more_than_oneself
+from apps.tenants.services.accounts import require_no_more_than_oneself, require_remaining_super_admin
 
 NAME_MAX = 60
 
@@ -23,7 +23,7 @@ NAME_MAX = 60
 def assign_platform_role(
     actor: Actor, *, user: User, role: PlatformRole | None = None, defined_id: UUID | None = None
 ) -> None:
-    """Give a person a role among the platform's staff, a base one or one defined here; twice changes nothing.
+    """Give a person a staff role, a base one or one defined here; repeating it changes nothing.
 
     Raises `Conflict` for a role that allows more than the actor may do.
     """
@@ -51,29 +51,29 @@ def withdraw_platform_role(actor: Actor, *, assignment_id: int) -> None:
             raise NotFound
         require_no_more_than_oneself(actor, found.user)
         if found.role == PlatformRole.SUPER:
-            a_super_admin_must_stay(found.user)
+            require_remaining_super_admin(found.user)
         role = PlatformRole(found.role) if found.role else None
         _log(actor, found.user, "withdrawn", before={"role": _name_of(role, found.defined)})
         found.delete()
-        hurry_rights_on_commit(found.user_id)
+        recheck_rights_on_commit(found.user_id)
 
 
 def define_platform_role(
     actor: Actor, *, name: str, permissions: Iterable[str], role_id: UUID | None = None
 ) -> DefinedPlatformRole:
-    """Make a role, or change `role_id`: effective from the next request of everybody who has it."""
+    """Create a role, or change the one of `role_id`, effective from the next request of everybody who has it."""
     actor.require(Permission.PLATFORM_ROLES_MANAGE)
     with transaction.atomic():
         role = _defined(role_id) if role_id else DefinedPlatformRole()
-        before = _words(role) if role_id else {}
+        before = _audit_values(role) if role_id else {}
         role.name, role.permissions = _name(name), _allowed(actor, permissions)
         try:
             with transaction.atomic():
                 role.save()
         except IntegrityError as error:
             raise Invalid.field("name", _("There is a role of this name already.")) from error
-        if _words(role) != before:
-            _log_role(actor, role, "changed" if role_id else "created", before, _words(role))
+        if _audit_values(role) != before:
+            _log_role(actor, role, "changed" if role_id else "created", before, _audit_values(role))
     return role
 
 
@@ -84,7 +84,7 @@ def delete_platform_role(actor: Actor, *, role_id: UUID) -> None:
         role = _defined(role_id)
         if role.assignments.exists():
             raise Conflict(_("Members of the staff have this role."), hint=_("Take it from them first."))
-        _log_role(actor, role, "deleted", _words(role), {})
+        _log_role(actor, role, "deleted", _audit_values(role), {})
         role.delete()
 
 
@@ -117,7 +117,7 @@ def _name_of(role: PlatformRole | None, defined: DefinedPlatformRole | None) -> 
     return defined.name if defined else str(role)
 
 
-def _words(role: DefinedPlatformRole) -> dict[str, str]:
+def _audit_values(role: DefinedPlatformRole) -> dict[str, str]:
     return {"name": role.name, "permissions": ", ".join(role.permissions)}
 
 

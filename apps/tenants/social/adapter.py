@@ -1,4 +1,4 @@
-"""How signing in with another account behaves: an account is never taken over, and new people follow registration."""
+"""Sign-in with external accounts: it never takes an account over, and new people follow the rules of registration."""
 
 import logging
 from typing import Any
@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from apps.audit.services import Target, record
 from apps.common.errors import Invalid
 from apps.common.requests import address_of
-from apps.common.text import visible
+from apps.common.text import strip_invisible
 from apps.tenants import registration, settings
 from apps.tenants.actors import personal_actor
 from apps.tenants.models import User
@@ -39,7 +39,7 @@ class SocialAdapter(DefaultSocialAccountAdapter):
         return [app for app in found if provider in (None, app.provider) and client_id in (None, app.client_id)]
 
     def get_app(self, request: Any, provider: str, client_id: str | None = None) -> SocialApp:
-        """One that is switched off is not there."""
+        """A provider that is switched off does not exist."""
         found = self.list_apps(request, provider, client_id)
         if not found:
             raise Http404
@@ -54,12 +54,12 @@ class SocialAdapter(DefaultSocialAccountAdapter):
         return [PROVIDERS[app.provider](request, app=app) for app in self.list_apps(request)]
 
     def can_authenticate_by_email(self, login: SocialLogin, email: str) -> bool:
-        """Equality of two proven addresses: the provider is believed, and our account has confirmed its own."""
+        """Only if both addresses are proven: the provider is trusted, and our account has confirmed its own."""
         proven = EmailAddress.objects.filter(email__iexact=email, verified=True, user__email__iexact=email)
         return bool(login.provider.app.settings.get("trusted")) and proven.exists()
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
-        """Whose address an account here has already, without having proven it, has to sign in to that one first."""
+        """If an account here has the same, unproven address, the person must sign in to that one first."""
         if sociallogin.state.get("process") == AuthProcess.CONNECT or sociallogin.is_existing:
             return
         emails = [each.email for each in sociallogin.email_addresses]
@@ -79,7 +79,7 @@ class SocialAdapter(DefaultSocialAccountAdapter):
 
     def populate_user(self, request: HttpRequest, sociallogin: SocialLogin, data: dict[str, Any]) -> User:
         user: User = super().populate_user(request, sociallogin, data)
-        user.name = " ".join(visible(str(data.get("name") or "")).split())[:80]
+        user.name = " ".join(strip_invisible(str(data.get("name") or "")).split())[:80]
         return user
 
     def save_user(self, request: HttpRequest, sociallogin: SocialLogin, form: Any = None) -> User:
@@ -91,7 +91,7 @@ class SocialAdapter(DefaultSocialAccountAdapter):
         return user
 
     def validate_disconnect(self, account: SocialAccount, accounts: Any) -> None:
-        """The library has made sure that another way in remains."""
+        """Nothing to add: the library ensures that another way to sign in remains."""
 
     def get_connect_redirect_url(self, request: HttpRequest, socialaccount: SocialAccount) -> str:
         return reverse("account:connected")
@@ -99,5 +99,5 @@ class SocialAdapter(DefaultSocialAccountAdapter):
     def on_authentication_error(
         self, request: HttpRequest, provider: Any, error: Any = None, exception: Any = None, extra_context: Any = None
     ) -> None:
-        """The person gets a sentence; what the provider answered is for the operator, without its secrets."""
+        """Show the person a sentence; log the provider's answer, without secrets, for the operator."""
         log.warning("sign-in by %s failed: %s %s", provider.id, error, type(exception).__name__ if exception else "")

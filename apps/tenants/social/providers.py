@@ -1,4 +1,4 @@
-"""WeChat and Microsoft as the library's providers, with what it leaves open: errors with status 200, clouds, trust."""
+"""WeChat and Microsoft as the library's providers, plus what it lacks: errors with status 200, clouds, trust."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +19,7 @@ from apps.tenants.social.settings import SHARED_TENANTS, Cloud, SignInSettings
 
 @dataclass(frozen=True, slots=True)
 class Endpoints:
-    """Where one of Microsoft's clouds signs people in, and where it says who they are."""
+    """The sign-in and profile addresses of one of Microsoft's clouds."""
 
     login: str
     graph: str
@@ -54,7 +54,7 @@ class WeChatProvider(WeixinProvider):
     oauth2_adapter_class = WeChatAdapter
 
     def extract_uid(self, data: dict[str, Any]) -> str:
-        """The same person in every app of one WeChat account, where there is such an id."""
+        """The id of a person across all apps of one WeChat account, if there is one."""
         return str(data.get("unionid") or data["openid"])
 
     def extract_extra_data(self, data: dict[str, Any]) -> dict[str, Any]:
@@ -80,7 +80,7 @@ class MicrosoftProvider(MicrosoftGraphProvider):
         }
 
     def extract_common_fields(self, data: dict[str, Any]) -> dict[str, Any]:
-        """The address only where the tenant can be believed: anyone may give their own tenant's people any address."""
+        """The address only if the tenant can be trusted: anybody may give people of their own tenant any address."""
         fields = {"name": data.get("displayName") or ""}
         if self.app.settings.get("trusted"):
             fields["email"] = data.get("mail") or ""
@@ -91,7 +91,7 @@ PROVIDERS: dict[str, type[OAuth2Provider]] = {"weixin": WeChatProvider, "microso
 
 
 def apps_of(chosen: SignInSettings) -> list[SocialApp]:
-    """The providers that are switched on, as the library wants them; nothing of it is stored in its tables."""
+    """The enabled providers in the library's form; nothing is stored in its tables."""
     found = []
     if chosen.weixin_on:
         found.append(_app("weixin", chosen.weixin_id, chosen.weixin_secret, {}))

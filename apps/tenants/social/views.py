@@ -14,7 +14,7 @@ View = Callable[..., HttpResponse]
 
 
 class LeavingView(OAuth2LoginView):
-    """Leads away by a page instead of a redirect: a form here may only be answered by this site (`form-action`)."""
+    """Leaves the site by a page instead of a redirect, because `form-action` lets forms lead only to this site."""
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         response: HttpResponse = super().dispatch(request, *args, **kwargs)
@@ -35,7 +35,7 @@ def callback_of(provider: str) -> View:
 
 
 def _declared(view: View) -> View:
-    """Anyone may sign in; what the answer is worth is decided by the state and code that it brings."""
+    """Declared open to everybody: the state and code in the answer decide what it is worth."""
 
     @requires(PUBLIC)
     def declared(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:

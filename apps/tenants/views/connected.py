@@ -22,7 +22,7 @@ from apps.tenants.views.shared import page
 @requires(IN_PERSON)
 @require_GET
 def connected(request: ActorRequest) -> HttpResponse:
-    """What is connected, also by a provider that is off now, and what could be."""
+    """Accounts that are connected, also those of a provider that is off now, and providers that could be."""
     mine = SocialAccount.objects.filter(user_id=request.actor.person()).order_by("provider", "pk")
     rows = [_row(each) for each in mine]
     taken = {each.provider for each in mine}
@@ -40,7 +40,7 @@ def _row(account: SocialAccount) -> dict[str, Any]:
 @requires(IN_PERSON)
 @require_POST
 def disconnect_account(request: ActorRequest, account_id: int) -> HttpResponse:
-    """Take one away, as long as another way in remains."""
+    """Disconnect one, as long as another way to sign in remains."""
     account = SocialAccount.objects.filter(user_id=request.actor.person(), pk=account_id).first()
     if account is None:
         raise NotFound

@@ -42,7 +42,7 @@ def _save(request: ActorRequest, form: ProfileForm) -> bool:
     former = user_of(request).email
     try:
         user = services.update_profile(request.actor, **form.cleaned_data)
-        emails.tell_former(request, user, former)
+        emails.notify_former_address(request, user, former)
     except DomainError as error:
         show_error(form, error)
         return False

@@ -11,7 +11,7 @@ from apps.common.access import IN_PERSON, requires
 from apps.common.requests import ActorRequest
 from apps.tenants import sessions
 from apps.tenants.devices import device_of
-from apps.tenants.mfa import state_of
+from apps.tenants.mfa import second_factor_state
 from apps.tenants.views.shared import page, user_of
 
 
@@ -21,10 +21,10 @@ def security(request: ActorRequest) -> HttpResponse:
     here = request.session.session_key
     rows = [
         {"session": each, "device": device_of(each.user_agent), "here": each.session_key == here}
-        for each in sessions.mine(request.actor)
+        for each in sessions.own_sessions(request.actor)
     ]
     rows.sort(key=lambda row: not row["here"])
-    factor = state_of(user_of(request))
+    factor = second_factor_state(user_of(request))
     return render(request, "tenants/security.html", page("security", sessions=rows, factor=factor))
 
 

@@ -30,5 +30,5 @@ def page(current: str, **context: Any) -> dict[str, Any]:
 
 
 def user_of(request: HttpRequest) -> User:
-    """The signed-in person; `requires` has let nobody else through."""
+    """The signed-in person; `requires` lets nobody else through."""
     return cast("User", request.user)

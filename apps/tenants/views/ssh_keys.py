@@ -25,7 +25,7 @@ def key_list(request: ActorRequest) -> HttpResponse:
     form = SshKeyForm(request.POST or None)
     if request.method == "POST" and form.is_valid() and _added(request, form):
         return redirect("account:ssh_keys")
-    rows = [{"id": str(key.pk), "key": key, "kind": ssh_keys.kind_of(key)} for key in ssh_keys.mine(request.actor)]
+    rows = [{"id": str(key.pk), "key": key, "kind": ssh_keys.kind_of(key)} for key in ssh_keys.own_keys(request.actor)]
     status = 422 if request.method == "POST" else 200
     return render(request, "tenants/ssh_keys.html", page("ssh_keys", rows=rows, form=form), status=status)
 

@@ -28,9 +28,9 @@ NEW = "tenants/token_new.html"
 @requires(IN_PERSON)
 @require_GET
 def token_list(request: ActorRequest) -> HttpResponse:
-    """The tokens that work, and the last ones that do no more."""
-    mine = tokens.mine(request.actor)
-    alive = list(tokens.live(mine))
+    """Live tokens, and the last ones that ended."""
+    mine = tokens.own_tokens(request.actor)
+    alive = list(tokens.live_tokens(mine))
     ended = list(mine.exclude(pk__in=[token.pk for token in alive])[:ENDED_SHOWN])
     context = {"live": [_row(token) for token in alive], "ended": [_row(token) for token in ended]}
     return render(request, "tenants/tokens.html", page("tokens", **context, may_make=bool(_places(request))))
@@ -67,7 +67,7 @@ def token_new(request: ActorRequest) -> HttpResponse:
 
 
 def _made(request: ActorRequest, token: ApiToken, secret: str) -> HttpResponse:
-    """The secret is in this one answer only: not in the session, not in a cache, nowhere else."""
+    """The secret is in this one response only: not in the session, not in a cache, nowhere else."""
     example = f'curl -H "Authorization: Bearer {secret}" {request.build_absolute_uri("/api/v1/me/")}'
     context = page("tokens", token=token, secret=secret, example=example)
     response = render(request, "tenants/token_made.html", context)

@@ -17,7 +17,9 @@ from apps.common.pages import say_refusal
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.training import selectors, services
+from apps.training.checkpoints import has_any
 from apps.training.choices import KIND
+from apps.training.continuing import SAME, Start, newest_start, start_options
 from apps.training.models import Run
 from apps.training.switching import start_instead
 from apps.workloads.choices import Status
@@ -32,12 +34,13 @@ SUBMIT = in_organisation(Permission.TRAINING_SUBMIT)
 @requires(SUBMIT)
 @require_GET
 def ask(request: ActorRequest, run_id: UUID, name: str) -> HttpResponse:
-    """The question before `stop` or `rerun`, for the page's dialog."""
+    """The confirmation of `stop`, `rerun` or `continue`, for the page's dialog."""
     run = selectors.get(request.actor, run_id)
     if name == "stop":
         return render(request, "components/confirm_body.html", stop_question(run))
-    if name == "rerun":
-        return render(request, "training/parts/rerun.html", rerun_question(request.actor, run))
+    if name in ("rerun", "continue"):
+        question = rerun_question(request.actor, run, continues=name == "continue")
+        return render(request, "training/parts/rerun.html", question)
     raise Http404
 
 
@@ -57,20 +60,34 @@ def stop_question(run: Run) -> dict[str, Any]:
         "text": _("The program gets 20 seconds to save and end. Its resources are released and charging stops."),
         "lost": _("What the program has not written by then"),
         "kept": _("The log, the metrics and every file in the output folder"),
-        "undo": _("No; it can be run again from the start"),
+        "undo": (
+            _("No; it can be continued from its last checkpoint")
+            if has_any(run)
+            else _("No; it can be run again from the start")
+        ),
         "action": action,
         "button": _("Stop training"),
         "cancel": _("Keep training"),
     }
 
 
-def rerun_question(actor: Actor, run: Run) -> dict[str, Any]:
-    """Today's price and what is short, before the same is run again."""
+def rerun_question(actor: Actor, run: Run, *, continues: bool) -> dict[str, Any]:
+    """Today's price and what is short, before the same is run again, and from where it can begin."""
     try:
         card = quotecard.card(actor, offer(actor, run.workload.package, kind=KIND))
     except DomainError as error:
         card = {"problem": {"title": str(error.message), "text": str(error.hint)}, "blocked": True}
-    return {"run": run, "next_version": selectors.newest_version(run) + 1, "quote": card, "key": new_key()}
+    starts = start_options(run)
+    return {
+        "run": run,
+        "next_version": selectors.newest_version(run) + 1,
+        "quote": card,
+        "key": new_key(),
+        "starts": starts,
+        "start": newest_start(starts) if continues else starts[0].value,
+        "continues": continues,
+        "longest_s": services.request_of(run, key="").longest_s,
+    }
 
 
 @requires(SUBMIT)
@@ -92,10 +109,11 @@ def stop(request: ActorRequest, run_id: UUID) -> HttpResponse:
 @requires(SUBMIT)
 @require_POST
 def rerun(request: ActorRequest, run_id: UUID) -> HttpResponse:
-    """The same again; a refusal (no money, no quota) comes back to the page in words."""
+    """Run it again, from `checkpoint` as `Start` has it; a refusal (no money, no quota) is shown on the page."""
     run = selectors.get(request.actor, run_id)
+    start = Start(request.POST.get("checkpoint", "")[:300] or SAME.value)
     try:
-        again = services.rerun(request.actor, run, key=request.POST.get("key", "")[:64] or new_key())
+        again = services.rerun(request.actor, run, key=request.POST.get("key", "")[:64] or new_key(), start=start)
     except DomainError as error:
         say_refusal(request, error)
         return redirect("training:detail", run.pk)
@@ -106,7 +124,7 @@ def rerun(request: ActorRequest, run_id: UUID) -> HttpResponse:
 @requires(SUBMIT)
 @require_POST
 def instead(request: ActorRequest, run_id: UUID) -> HttpResponse:
-    """Go on with another package, on which it starts now; a refusal leaves it in its place and says why."""
+    """Switch to another package, on which it starts now; a refusal leaves it in its place and says why."""
     run = selectors.get(request.actor, run_id)
     key = request.POST.get("key", "")[:64] or new_key()
     try:

@@ -1,4 +1,4 @@
-"""The most that a run may cost, changed while it lives."""
+"""Change the most that a run may cost while it lives."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""The uploaded files of a run that is being put together: one box of the form, which replaces itself."""
+"""The uploaded files of a new run: a box of the form that replaces itself."""
 
 from typing import Any
 from uuid import UUID
@@ -24,9 +24,9 @@ USUAL = ("train", "main", "run")
 @requires(in_organisation(Permission.TRAINING_SUBMIT))
 @require_POST
 def upload(request: ActorRequest) -> HttpResponse:
-    """Add `files` to the folder named by `code`, or to a new one; `clear=1` begins anew. Answers with the box.
+    """Add `files` to the folder named by `code`, or to a new one; `clear=1` starts over. Responds with the box.
 
-    422 with words where a file is refused; what was there before stays.
+    422 with the reason if a file is refused; earlier files stay.
     """
     actor = request.actor
     folder = None if "clear" in request.POST else uploaded(actor, request.POST.get("code"))
@@ -41,7 +41,7 @@ def upload(request: ActorRequest) -> HttpResponse:
 
 
 def add_files(actor: Actor, request: ActorRequest, folder: Folder | None) -> Folder:
-    """Put the request's files into `folder`, a new one where there is none or where a run uses it already."""
+    """Put the request's files into `folder`, or into a new one if there is none or a run uses it already."""
     files = request.FILES.getlist("files")
     if not files:
         raise Invalid.field("files", _("Choose at least one file."))
@@ -57,7 +57,7 @@ def uploaded(actor: Actor, value: Any) -> Folder | None:
 
 
 def box_context(folder: Folder | None, *, script: str) -> dict[str, Any]:
-    """What the box shows: the files, and a better entry file where the chosen one is not among them."""
+    """The box's context: the files, and a better entry file if the chosen one is not among them."""
     files = storage.file_names(folder) if folder else []
     return {
         "code_folder": folder,

@@ -1,17 +1,17 @@
 """Starting a run: the form, and its quote while one types."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from django.core.exceptions import ValidationError
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from apps.billing import selectors as funds
 from apps.billing.models import Package
 from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
@@ -24,21 +24,35 @@ from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.registry import selectors as registry
 from apps.registry.models import Image
-from apps.registry.picker import image_choices
+from apps.registry.picker import architectures_of, image_choices
+from apps.secrets.choosing import fold as secrets_fold
 from apps.storage import choosing
 from apps.storage import services as storage
-from apps.training import command, selectors, services
+from apps.training import command, forking, selectors, services
 from apps.training.choices import KIND
-from apps.training.forms import RunForm, Source, initial_of, initial_of_example, initial_of_nothing
+from apps.training.continuing import Start, start_options
+from apps.training.forms import (
+    RunForm,
+    Source,
+    initial_of_clone,
+    initial_of_example,
+    initial_of_fork,
+    initial_of_last,
+    initial_of_nothing,
+)
+from apps.training.launchers.base import Team
+from apps.training.launchers.starting import preview
 from apps.training.models import Entry, Run
 from apps.training.views.code import box_context, uploaded
 from apps.workloads import selectors as workloads
 from apps.workloads.fit.hints import hints
 from apps.workloads.launching.form import problems_of
-from apps.workloads.launching.quote import checked, quote_context
+from apps.workloads.launching.quote import check_field, quote_context
+from apps.workloads.launching.submission import packages_on_offer
 from apps.workloads.models import Workload
 from apps.workloads.offers.option_picker import also_context
 from apps.workloads.offers.picker import PackageChoice, package_choices
+from apps.workloads.offers.quoting import resources_of
 from apps.workloads.services import highest_priority
 
 SUBMIT = in_organisation(Permission.TRAINING_SUBMIT)
@@ -49,8 +63,10 @@ EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "digits.py"
 @requires(SUBMIT)
 @require_http_methods(["GET", "POST"])
 def new(request: ActorRequest) -> HttpResponse:
-    """What the form starts with: `?from=<run>` that run, as its next version (on `?package=`); `?example=1` a run that
-    works as it stands; `?blank=1` nothing; otherwise the last run's settings."""
+    """What the form starts with: `?from=<run>` that run, as its next version (on `?package=`, from `?checkpoint=`);
+    `?fork=<run>` what the passport of a colleague's run shows; `?example=1` a run that works as it stands; `?blank=1`
+    nothing; otherwise the last run's settings.
+    """
     actor = request.actor
     if request.method != "POST":
         with one_moment():
@@ -59,13 +75,20 @@ def new(request: ActorRequest) -> HttpResponse:
             return render(request, "training/new.html", _page(actor, form, offered))
     form = RunForm(request.POST)
     if asked := request.headers.get("X-Validate"):
-        return checked(request, form, asked)
+        return check_field(request, form, asked)
     if form.is_valid():
         try:
-            return redirect("training:detail", services.submit(actor, form.as_request()).pk)
+            return redirect("training:detail", services.submit(actor, _request_of(actor, form)).pk)
         except DomainError as error:
             show_error(form, error)
     return render(request, "training/new.html", _page(actor, form, _offered(actor)), status=REFUSED)
+
+
+def _request_of(actor: Actor, form: RunForm) -> services.Request:
+    """With the checkpoint that it goes on from. Raises as `continuing.Start.resume` does."""
+    request, start = form.as_request(), form.cleaned_data["checkpoint"]
+    parent = _run(actor, str(request.parent_id or "")) if start else None
+    return request if parent is None else replace(request, resume=Start(start).resume(parent))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +100,7 @@ class Offered:
 
 
 def _offered(actor: Actor) -> Offered:
-    return Offered(list(registry.images(actor)), list(funds.packages(actor)))
+    return Offered(list(registry.images(actor, containers=True)), list(packages_on_offer(actor)))
 
 
 def _run(actor: Actor, text: str | None) -> Run | None:
@@ -85,6 +108,13 @@ def _run(actor: Actor, text: str | None) -> Run | None:
         return None
     try:
         return selectors.get(actor, UUID(text))
+    except (ValueError, DomainError):
+        return None
+
+
+def _forked(actor: Actor, text: str | None) -> Run | None:
+    try:
+        return forking.forked(actor, UUID(text)) if text else None
     except (ValueError, DomainError):
         return None
 
@@ -98,11 +128,14 @@ def _initial(actor: Actor, request: ActorRequest, offered: Offered) -> dict[str,
 def _beginning(actor: Actor, request: ActorRequest, offered: Offered) -> dict[str, Any]:
     parent = _run(actor, request.GET.get("from"))
     if parent is not None:
-        return initial_of(parent, as_version=True)
+        return initial_of_clone(actor, parent) | _start(request, parent)
+    origin = _forked(actor, request.GET.get("fork"))
+    if origin is not None:
+        return initial_of_fork(actor, origin)
     fresh = {"example", "blank"} & set(request.GET)
     last = None if fresh else selectors.latest(actor)
     if last is not None:
-        return {**initial_of(last, as_version=False), "last": last}
+        return {**initial_of_last(actor, last), "last": last}
     image = next((each.pk for each in offered.images), None)
     package = next((each.pk for each in offered.packages), None)
     if "blank" in request.GET:
@@ -111,11 +144,18 @@ def _beginning(actor: Actor, request: ActorRequest, offered: Offered) -> dict[st
     return initial_of_example(EXAMPLE.read_text(), image=image, package=package)
 
 
+def _start(request: ActorRequest, parent: Run) -> dict[str, str]:
+    """`?checkpoint=` as `Start` has it, chosen on the page of the run."""
+    return {"checkpoint": request.GET["checkpoint"][:300]} if "checkpoint" in request.GET else {}
+
+
 def _page(actor: Actor, form: RunForm, offered: Offered) -> dict[str, Any]:
-    parent = _run(actor, str(form["parent"].value() or ""))
+    parent, origin = _run(actor, str(form["parent"].value() or "")), _forked(actor, str(form["fork"].value() or ""))
+    unchanged = parent or (origin if origin is not None and forking.takes_code(actor, origin) else None)
     before = parent or form.initial.get("last")
     packages = offered.packages
-    choices = package_choices(actor, packages)
+    archs = architectures_of(offered.images, form["image"].value())
+    choices = package_choices(actor, packages, archs=archs)
     form.offer_priorities(highest_priority(actor))
     return {
         "form": form,
@@ -129,12 +169,24 @@ def _page(actor: Actor, form: RunForm, offered: Offered) -> dict[str, Any]:
         "hints": _hints(before.workload, choices) if before else {},
         "package": str(form["package"].value() or ""),
         "source": form["source"].value() or "write",
-        "mountable": choosing.rows(actor, form.chosen()),
-        "parent_files": storage.file_names(parent.code) if parent else [],
+        "mountable": choosing.mount_choices(actor, form.chosen()),
+        "secrets": secrets_fold(actor, form.chosen_secrets(), form.initial.get("secrets_anew", ())),
+        "secrets_anew": form.initial.get("secrets_anew", ()),
+        "starts": start_options(parent) if parent else [],
+        "start": str(form["checkpoint"].value() or ""),
+        "origin": origin,
+        "missing": _missing(actor, origin, offered) if origin else [],
+        "unchanged": unchanged,
+        "unchanged_files": storage.file_names(unchanged.code) if unchanged else [],
         "errors": problems_of(form, ANCHORS),
         **box_context(uploaded(actor, form["code"].value()), script=str(form["script"].value() or "")),
-        **_quote(actor, form, packages, choices),
+        **_quote(actor, form, packages, archs, choices),
     }
+
+
+def _missing(actor: Actor, origin: Run, offered: Offered) -> list[str]:
+    images, packages = [each.pk for each in offered.images], [each.pk for each in offered.packages]
+    return forking.missing(actor, origin, image_ids=images, package_ids=packages)
 
 
 def _hints(before: Workload, choices: list[PackageChoice]) -> dict[int, str]:
@@ -153,24 +205,48 @@ def quote(request: ActorRequest) -> HttpResponse:
     """The quote card and the command for the form as it stands, complete or not."""
     form = RunForm(request.POST)
     with one_moment():
-        packages = list(funds.packages(request.actor))
-        context = _quote(request.actor, form, packages) | also_context(request.actor, form, packages)
+        packages = list(packages_on_offer(request.actor))
+        archs = architectures_of(registry.images(request.actor, containers=True), form["image"].value())
+        context = _quote(request.actor, form, packages, archs) | also_context(request.actor, form, packages)
         return render(request, "training/parts/quote.html", context)
 
 
 def _quote(
-    actor: Actor, form: RunForm, packages: Sequence[Package], choices: Sequence[PackageChoice] | None = None
+    actor: Actor,
+    form: RunForm,
+    packages: Sequence[Package],
+    archs: tuple[str, ...],
+    choices: Sequence[PackageChoice] | None = None,
 ) -> dict[str, Any]:
     """With `command` as text, or what is still missing for one."""
-    return {**quote_context(actor, form, KIND, packages, choices), **_command(form)}
+    return {**quote_context(actor, form, KIND, packages, choices, archs=archs), **_command(form, packages)}
 
 
-def _command(form: RunForm) -> dict[str, str]:
+def _command(form: RunForm, packages: Sequence[Package]) -> dict[str, str]:
     try:
         entry = Entry(str(form["entry"].value() or Entry.PYTHON))
         pairs = command.clean_arguments(form.argument_rows())
-        return {"command": command.preview(command.argv(entry, str(form["script"].value() or ""), pairs))}
+        words = command.argv(entry, str(form["script"].value() or ""), pairs)
+        return {"command": preview(form.chosen_launcher(), _team(form, packages), words)}
     except Invalid as error:
         return {"command": str(error.message)}
     except ValueError:
         return {"command": _("Choose the kind of entry.")}
+
+
+def _team(form: RunForm, packages: Sequence[Package]) -> Team:
+    """As far as it is typed: what is no number of members yet counts as one."""
+    chosen = str(form["package"].value() or "")
+    package = next((each for each in packages if str(each.pk) == chosen), None)
+    members, least = _typed(form, "members") or 1, _typed(form, "least_members") if form.may_be_fewer() else None
+    if package is None:
+        return Team(1)
+    return Team.of(replace(resources_of(package), members=members, least_members=least))
+
+
+def _typed(form: RunForm, name: str) -> int | None:
+    try:
+        number: int | None = form.fields[name].clean(form[name].value())
+    except ValidationError:
+        return None
+    return number

@@ -1,4 +1,4 @@
-"""One run: its page by tabs, and the parts of it that refresh while it lives."""
+"""One run: its page with tabs, and the parts that refresh while it lives."""
 
 from collections.abc import Callable
 from http import HTTPStatus
@@ -19,25 +19,31 @@ from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import NotFound
+from apps.common.feeds import growing
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.storage import services as storage
-from apps.training import command, passport, selectors
+from apps.training import checkpoints, continuing, failures, passport, selectors
 from apps.training.models import Run
+from apps.training.remedies import remedies
 from apps.training.views.files import output_context
-from apps.workloads import faults, startup
 from apps.workloads import selectors as workloads
+from apps.workloads import startup
 from apps.workloads.choices import Status
 from apps.workloads.launching.form import new_key
 from apps.workloads.models import Attempt, Workload
 from apps.workloads.offers.alternatives import Alternatives, would_start_now
+from apps.workloads.permissions import is_terminal_user
+from apps.workloads.programs import asked_rank, ranks_of
 from apps.workloads.series import charts_of, series_of
+from apps.workloads.terminal.places import terminal_place
 from apps.workloads.waiting import queue_card
 
 VIEW = in_organisation(Permission.TRAINING_VIEW)
-TABS = ("overview", "log", "output", "events", "cost", "settings")
+TABS = ("overview", "log", "terminal", "output", "events", "cost", "settings")
+WITH_PASSPORT = ("overview", "settings")
 MAX_CHARGES = 200
-STOP_POLLING = 286  # htmx: take this answer and do not ask again by yourself
+STOP_POLLING = 286  # htmx: swap this response and stop polling
 
 
 @requires(VIEW)
@@ -53,7 +59,7 @@ def of_workload(request: ActorRequest, workload_id: UUID) -> HttpResponse:
 @requires(VIEW)
 @require_GET
 def detail(request: ActorRequest, run_id: UUID) -> HttpResponse:
-    """`?tab=` chooses the tab, `?path=` a folder of the outputs, `?attempt=` whose log."""
+    """`?tab=` chooses the tab, `?path=` a folder of the outputs, `?attempt=` and `?rank=` whose log and charts."""
     run = selectors.get(request.actor, run_id)
     return render(request, "training/detail.html", page_context(request, run))
 
@@ -62,10 +68,13 @@ def detail(request: ActorRequest, run_id: UUID) -> HttpResponse:
 @require_GET
 def part(request: ActorRequest, run_id: UUID, name: str) -> HttpResponse:
     """`now`: what changes of the page while the run lives. The browser takes each element by its id; the charts and the
-    log come along only where the attempt is another than `?shown=`, so that they are never made anew for nothing."""
-    if name != "now":
+    log come along only where the attempt is another than `?shown=`, so that they are never made anew for nothing.
+    `versions`: the panel of versions, of which others may live longer than the run."""
+    if name not in ("now", "versions"):
         return HttpResponse(status=404)
     run = selectors.get(request.actor, run_id)
+    if name == "versions":
+        return render(request, "training/parts/versions.html", {"run": run, **_versions(request.actor, run)})
     context = page_context(request, run)
     context["refresh_live"] = request.GET.get("shown", "") != context["shown"]
     status = HTTPStatus.OK if run.workload.is_live else STOP_POLLING
@@ -75,9 +84,12 @@ def part(request: ActorRequest, run_id: UUID, name: str) -> HttpResponse:
 def page_context(request: ActorRequest, run: Run) -> dict[str, Any]:
     """The frame of the page and what its tab shows."""
     tab = request.GET.get("tab", "overview")
-    tab = tab if tab in TABS else "overview"
+    shows_terminal = is_terminal_user(request.actor, run.workload) and (run.workload.is_live or tab == "terminal")
+    tab = tab if tab in TABS and (tab != "terminal" or shows_terminal) else "overview"
     attempts = workloads.attempts(run.workload)
     attempt = attempts[0] if attempts else None
+    rank = asked_rank(run.workload, request.GET.get("rank", ""), attempt)
+    began = continuing.continuation_of(run)
     context = {
         "run": run,
         "workload": run.workload,
@@ -85,39 +97,50 @@ def page_context(request: ActorRequest, run: Run) -> dict[str, Any]:
         "attempts": attempts,
         "stale": attempt is not None and workloads.is_stale(attempt),
         "tab": tab,
-        "tabs": _tabs(run, tab),
-        "shown": _shown(attempt),
+        "tabs": _tabs(tab, TABS if shows_terminal else tuple(name for name in TABS if name != "terminal")),
+        "shown": _shown(attempt, rank),
+        "rank": rank,
+        "ranks": ranks_of(run.workload, attempt),
+        "resumable": not run.workload.is_live and checkpoints.has_any(run),
+        "began": began,
         "log_attempt": attempt,
-        "log_socket": f"/ws/logs/{run.workload_id}/?attempt=",
+        "log_socket": _log_socket(run, rank),
         "last_event_id": selectors.last_event_id(request.actor, run),
+        "passport": passport.summary_rows(run, began, continuing.continued_by(run)[:5]) if tab in WITH_PASSPORT else [],
     }
     return context | _LOADERS[tab](request, run, attempt)
 
 
-def _shown(attempt: Attempt | None) -> str:
-    """Whose charts and log there are to see: "2" for those of attempt 2, "2-log" before it runs, when there is only
-    the log of its preparation, "" before any is on a machine."""
+def _shown(attempt: Attempt | None, rank: int) -> str:
+    """Whose charts and log there are to see: "2.0" for those of attempt 2 and rank 0, "2.0-log" before it runs, when
+    there is only the log of its preparation, "" before any is on a machine."""
     if attempt is None or attempt.handle is None:
         return ""
-    return str(attempt.number) if attempt.started_at or attempt.ended_at else f"{attempt.number}-log"
+    whose = f"{attempt.number}.{rank}"
+    return whose if attempt.started_at or attempt.ended_at else f"{whose}-log"
 
 
-def _tabs(run: Run, current: str) -> list[dict[str, Any]]:
+def _tabs(current: str, names: tuple[str, ...]) -> list[dict[str, Any]]:
     labels = {
         "overview": pgettext("tab", "Overview"),
         "log": _("Log"),
+        "terminal": _("Terminal"),
         "output": _("Output"),
         "events": _("Events"),
         "cost": _("Cost"),
         "settings": _("Settings"),
     }
-    return [{"label": label, "url": f"?tab={tab}", "current": tab == current} for tab, label in labels.items()]
+    return [
+        {"label": label, "url": f"?tab={tab}", "current": tab == current}
+        for tab, label in labels.items()
+        if tab in names
+    ]
 
 
 def _held(workload: Workload) -> int:
-    """What an hour costs its organisation, in fen."""
+    """What an hour costs the organisation, in fen."""
     own = own_prices(workload.organisation_id, db_now())
-    return own.hour(workload.price_version.rate_fen_per_hour, 1)
+    return own.hour(workload.price_version.rate_fen_per_hour, workload.member_count)
 
 
 def _overview(request: ActorRequest, run: Run, attempt: Attempt | None) -> dict[str, Any]:
@@ -128,19 +151,27 @@ def _overview(request: ActorRequest, run: Run, attempt: Attempt | None) -> dict[
         "instead": _would_start_now(actor, run, workloads.attempts(workload)) if waits else None,
         "key": new_key() if waits else "",
         "held_fen": _held(workload) if waits else 0,
-        "failure": faults.card(workload, attempt),
+        "failure": _failure(actor, run, attempt),
         "steps": startup.startup_steps(workload, attempt),
         "start_seconds": startup.total_seconds(workload, attempt),
         "outputs": selectors.outputs_or_none(run) if workload.ended_at else None,
         "charts": charts_of(run.workload),
-        "passport": passport.rows_of(run),
-        "versions": selectors.versions(actor, run)[:10],
+        **_versions(actor, run),
         **_money(actor, run),
     }
 
 
+def _versions(actor: Actor, run: Run) -> dict[str, Any]:
+    return {"versions": list(selectors.versions(actor, run)[:10])}
+
+
+def _failure(actor: Actor, run: Run, attempt: Attempt | None) -> dict[str, Any] | None:
+    card = failures.card(run, attempt)
+    return card and {**card, "fixes": [*remedies(actor, run), *card["fixes"]]}
+
+
 def _would_start_now(actor: Actor, run: Run, attempts: list[Attempt]) -> Alternatives:
-    """Judged by what its earlier attempts used, or the version before it where it has none."""
+    """Judged by what its earlier attempts used, or, without any, by the previous version."""
     before = attempts or (workloads.attempts(run.parent.workload) if run.parent else [])
     return would_start_now(actor, run.workload, before)
 
@@ -148,8 +179,10 @@ def _would_start_now(actor: Actor, run: Run, attempts: list[Attempt]) -> Alterna
 def _money(actor: Actor, run: Run) -> dict[str, Any]:
     if not actor.may(Permission.BILLING_VIEW_OWN):
         return {"cost": None}
+    cost = funds.workload_cost(actor, workload_id=run.workload_id)
     return {
-        "cost": funds.workload_cost(actor, workload_id=run.workload_id),
+        "cost": cost,
+        "unmetered": run.workload.simulated and cost.rate_fen_per_hour is None,
         "cap": cap_of(run.workload_id),
         "may_cap": run.workload.is_live and actor.may(Permission.TRAINING_SUBMIT),
         **(_live_money(actor, run) if run.workload.is_live else {}),
@@ -169,7 +202,19 @@ def _live_money(actor: Actor, run: Run) -> dict[str, Any]:
 def _log(request: ActorRequest, run: Run, attempt: Attempt | None) -> dict[str, Any]:
     number = request.GET.get("attempt", "")
     chosen = [a for a in workloads.attempts(run.workload) if str(a.number) == number]
-    return {"log_attempt": chosen[0] if chosen else attempt}
+    shown = chosen[0] if chosen else attempt
+    rank = asked_rank(run.workload, request.GET.get("rank", ""), shown)
+    socket = _log_socket(run, rank)
+    return {"log_attempt": shown, "log_socket": socket, "rank": rank, "ranks": ranks_of(run.workload, shown)}
+
+
+def _log_socket(run: Run, rank: int) -> str:
+    return f"/ws/logs/{run.workload_id}/?rank={rank}&attempt="
+
+
+def _terminal(request: ActorRequest, run: Run, attempt: Attempt | None) -> dict[str, Any]:
+    rank = asked_rank(run.workload, request.GET.get("rank", ""), attempt)
+    return {"terminal": terminal_place(request.actor, run.workload, attempt, rank, request.get_host())}
 
 
 def _output(request: ActorRequest, run: Run, attempt: Attempt | None) -> dict[str, Any]:
@@ -190,16 +235,16 @@ def _cost(request: ActorRequest, run: Run, attempt: Attempt | None) -> dict[str,
 
 def _settings(request: ActorRequest, run: Run, attempt: Attempt | None) -> dict[str, Any]:
     return {
-        "command": command.preview(run.workload.frozen_spec.argv),
+        "command": passport.command_text(run),
         "code_files": storage.file_names(run.code),
         "code_text": selectors.code_text(run),
-        "passport": passport.rows_of(run),
     }
 
 
 _LOADERS: dict[str, Callable[[ActorRequest, Run, Attempt | None], dict[str, Any]]] = {
     "overview": _overview,
     "log": _log,
+    "terminal": _terminal,
     "output": _output,
     "events": _events,
     "cost": _cost,
@@ -207,14 +252,15 @@ _LOADERS: dict[str, Callable[[ActorRequest, Run, Attempt | None], dict[str, Any]
 }
 
 
+@growing(every_s=5)
 @requires(VIEW)
 @require_GET
 def metrics(request: ActorRequest, run_id: UUID, name: str) -> JsonResponse:
-    """Points of one chart newer than `?since=` (Unix seconds)."""
+    """Points of one chart newer than `?since=` (Unix seconds), of the member `?rank=`."""
     run = selectors.get(request.actor, run_id)
     try:
         since = float(request.GET.get("since", 0))
     except ValueError:
         since = 0.0
-    chart = series_of(run.workload, name, since)
+    chart = series_of(run.workload, name, since, asked_rank(run.workload, request.GET.get("rank", "")))
     return JsonResponse(chart, safe=False) if chart is not None else JsonResponse({}, status=404)

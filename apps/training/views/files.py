@@ -13,7 +13,8 @@ from apps.common.requests import ActorRequest
 from apps.training import selectors
 from apps.training.models import Run
 from apps.workloads import selectors as workloads
-from apps.workloads.log_files import log_file
+from apps.workloads.logs.files import log_file
+from apps.workloads.programs import asked_rank
 
 VIEW = in_organisation(Permission.TRAINING_VIEW)
 MAX_SHOWN = 1000
@@ -53,13 +54,15 @@ def output(request: ActorRequest, run_id: UUID) -> HttpResponseBase:
 @requires(VIEW)
 @require_GET
 def log(request: ActorRequest, run_id: UUID) -> HttpResponseBase:
-    """The whole log of the newest attempt, or of `?attempt=`."""
+    """The whole log of the newest attempt, or of `?attempt=`; of several members, that of `?rank=`."""
     run = selectors.get(request.actor, run_id)
     number = request.GET.get("attempt", "")
     attempts = workloads.attempts(run.workload)
     chosen = [a for a in attempts if str(a.number) == number] or attempts[:1]
+    rank = asked_rank(run.workload, request.GET.get("rank", ""), chosen[0] if chosen else None)
+    part = f"-rank{rank}" if run.workload.member_count > 1 else ""
     return log_file(
-        chosen[0] if chosen else None,
-        name=f"{run.name}-v{run.version}.log",
+        workloads.program(chosen[0] if chosen else None, rank),
+        name=f"{run.name}-v{run.version}{part}.log",
         visible=lambda actor: selectors.get(actor, run_id),
     )

@@ -1,4 +1,4 @@
-"""Side B: side A with the changes carried out, in their order."""
+"""Build side B: apply the changes to side A, in their order."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -12,14 +12,14 @@ from scheduler.types import ANY_MODEL, Amount, Device, MigProfile, Mode, Node, Q
 
 
 def side_b(material: Material, changes: Iterable[Change]) -> Material:
-    """What a change speaks of and is not there any more (a removed node) changes nothing."""
+    """A change of something that no longer exists (a removed node) has no effect."""
     for change in changes:
         material = _APPLIED[change.kind](material, change)
     return material
 
 
 def _queue(material: Material, change: Change, edit: Callable[[Queue], Queue]) -> Material:
-    """The organisation's queue edited; made where it has none."""
+    """Edit the organisation's queue, created if it has none."""
     found = next((q for q in material.queues if _is_queue_of(q, change.target)), None)
     if found is None:
         made = edit(Queue(QueueLevel.ORGANISATION, change.target, change.target))
@@ -54,7 +54,7 @@ def _priority(material: Material, change: Change) -> Material:
 
 
 def _price(material: Material, change: Change) -> Material:
-    """Every run on the package, at the new price; nobody is assumed to submit more or less for it."""
+    """Every run on the package at the new price; demand is assumed not to change."""
     new = {task: change.rate for task, package in material.packages.items() if package == change.target}
     return replace(material, rates={**material.rates, **{task: rate for task, rate in new.items() if rate is not None}})
 
@@ -96,7 +96,7 @@ def _add(material: Material, change: Change) -> Material:
 
 
 def _copy(node: Node, number: int) -> Node:
-    """Its twin, open and empty."""
+    """A copy of the node, open and empty."""
     name = f"{node.id}+{number}"
     cards = tuple(replace(card, id=f"{name}/{card.index}", healthy=True) for card in node.devices)
     return replace(node, id=name, devices=cards, schedulable=True)

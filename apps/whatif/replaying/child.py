@@ -1,8 +1,8 @@
 """The process that replays: `python -m apps.whatif.replaying.child FOLDER`.
 
 Reads FOLDER/input (pickled sides), keeps FOLDER/progress (0 to 1 over all sides) and ends with FOLDER/output (pickled
-reports). A process of its own, because a replay takes a whole core for minutes: the worker's other loops go on, it
-can be ended at once, and its memory is bounded. It ends by itself when whoever started it is gone.
+reports). A process of its own, because a replay takes a whole core for minutes: the worker's other loops go on, it can
+be killed at once, and its memory is bounded. It ends by itself when its parent is gone.
 """
 
 import os

@@ -8,7 +8,7 @@ from scheduler.replay import Arrival
 
 
 def digest_of(arrivals: Iterable[Arrival]) -> str:
-    """SHA-256 over the arrivals, priorities left out: side B may have others."""
+    """SHA-256 over the arrivals without priorities, which side B may change."""
     found = hashlib.sha256()
     for arrival in arrivals:
         found.update(repr(replace(arrival, task=replace(arrival.task, priority=3))).encode())

@@ -1,4 +1,4 @@
-"""Side A of a scenario: what happened, and things as they are now."""
+"""Gather side A of a scenario: past arrivals, and the present state."""
 
 import gzip
 import io
@@ -46,13 +46,13 @@ def lines_of(trace: Trace | None) -> tuple[traces.Line, ...]:
 
 
 def between(lines: Iterable[traces.Line], start: datetime, end: datetime) -> tuple[traces.Line, ...]:
-    """Tasks that arrive inside the span; of those before it nobody knows whether they were still there."""
+    """Tasks that arrive inside the span; it is unknown whether earlier ones were still there."""
     first, last = start.timestamp(), end.timestamp()
     return tuple(line for line in lines if first <= line.arrival.task.submitted_at < last)
 
 
 def _of_past(bare: Material, scenario: Scenario, simulated: bool) -> Material:
-    found = past.gathered(scenario.start, scenario.end, simulated)
+    found = past.past_between(scenario.start, scenario.end, simulated)
     return replace(
         bare,
         arrivals=found.arrivals,
@@ -67,7 +67,7 @@ def _of_past(bare: Material, scenario: Scenario, simulated: bool) -> Material:
 
 
 def _of_trace(bare: Material, lines: Iterable[traces.Line]) -> Material:
-    """A trace carries names where the platform has keys, so the queues are found by the organisations' names."""
+    """A trace has names instead of the platform's keys, so queues are found by the organisations' names."""
     start = datetime.fromtimestamp(bare.start).astimezone()
     here = between(lines, start, datetime.fromtimestamp(bare.end).astimezone())
     arrivals = tuple(line.arrival for line in here)

@@ -1,4 +1,4 @@
-"""The nodes of side A: those of the platform as they are, the simulated zone's, or plain ones for foreign traces."""
+"""The nodes of side A: the platform's present ones, the simulated zone's, or plain ones for foreign traces."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -19,7 +19,8 @@ def nodes_of(hardware: Hardware, plain: int, now: datetime) -> tuple[tuple[Node,
         made = tuple(_plain(index) for index in range(plain))
         return made, {node.id: node.id for node in made}
     simulated = hardware is Hardware.SIMULATED
-    found = tuple(replace(node, healthy=True) for node in present(now, simulated))
+    # Traces name organisations that do not exist here: what is reserved for somebody is open to all of a scenario.
+    found = tuple(replace(node, healthy=True, reserved=False) for node in present(now, simulated))
     if simulated and not found:
         return _models(), {model.node: model.node for model in simulation.MODELS}
     names = NodeRow.objects.filter(cluster__zone__simulated=simulated).values_list("pk", "name")
@@ -34,7 +35,7 @@ def _plain(index: int) -> Node:
 
 
 def _models() -> tuple[Node, ...]:
-    """The simulated zone as it would be, where nobody has added it."""
+    """The simulated zone as it would be if it has not been added."""
     return tuple(_model(model) for model in simulation.MODELS)
 
 

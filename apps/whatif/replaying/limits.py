@@ -1,4 +1,4 @@
-"""How much one scenario may be, said before it starts."""
+"""Limits on the size of a scenario, checked before it starts."""
 
 from datetime import timedelta
 

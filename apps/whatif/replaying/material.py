@@ -1,4 +1,4 @@
-"""Everything that one side replays, as plain data: what the process that replays is handed."""
+"""Everything that one side replays, as plain data for the replaying process."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

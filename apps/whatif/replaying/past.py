@@ -34,7 +34,7 @@ LEARN_FROM = 2000
 
 @dataclass(frozen=True, slots=True)
 class Stay:
-    """One attempt on its cards, in seconds since the epoch; None where it has not come to that."""
+    """One attempt on its cards, in seconds since the epoch; None for what has not happened."""
 
     placed: float
     started: float | None
@@ -43,7 +43,7 @@ class Stay:
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """The arrivals of a span, what they paid, and who they belong to."""
+    """The arrivals of a span, what they paid, and their owners."""
 
     arrivals: tuple[Arrival, ...]
     past: tuple[tuple[Task, float], ...]
@@ -55,7 +55,7 @@ class Past:
     left_out: int
 
 
-def within(start: datetime, end: datetime, simulated: bool) -> QuerySet[Workload]:
+def workloads_within(start: datetime, end: datetime, simulated: bool) -> QuerySet[Workload]:
     """Everything that waited or ran inside the span, of one world."""
     rows: QuerySet[Workload] = Workload.objects.filter(
         of_world(simulated), Q(ended_at__isnull=True) | Q(ended_at__gt=start), created_at__lt=end
@@ -64,15 +64,15 @@ def within(start: datetime, end: datetime, simulated: bool) -> QuerySet[Workload
 
 
 def count(start: datetime, end: datetime, simulated: bool) -> int:
-    return within(start, end, simulated).count()
+    return workloads_within(start, end, simulated).count()
 
 
-def gathered(start: datetime, end: datetime, simulated: bool) -> Past:
+def past_between(start: datetime, end: datetime, simulated: bool) -> Past:
     """Call in the platform's scope."""
-    here = within(start, end, simulated)
+    here = workloads_within(start, end, simulated)
     rows, stays = list(here.select_related("price_version").order_by("created_at", "pk")), _stays(here)
-    before = _learnt(start, simulated)
-    like = _usual(before, rows, stays)
+    before = _known_durations(start, simulated)
+    like = _history(before, rows, stays)
     arrivals: list[Arrival] = []
     guessed = left_out = 0
     for row in rows:
@@ -116,15 +116,15 @@ def _seconds(when: datetime | None) -> float | None:
     return None if when is None else when.timestamp()
 
 
-def _ran(stay: Stay, until: float = math.inf) -> float:
-    """Seconds that it ran before `until`; infinite where it still does."""
+def _run_seconds(stay: Stay, until: float = math.inf) -> float:
+    """Seconds that it ran before `until`; infinite if it still runs."""
     if stay.started is None:
         return 0.0
     return max(0.0, min(math.inf if stay.ended is None else stay.ended, until) - stay.started)
 
 
 def _startup(stays: list[Stay]) -> float:
-    """Mean seconds from the place to the first sign of running; all of its stay where it never ran."""
+    """Mean seconds from placement to the first sign of running; its whole stay if it never ran."""
     taken = [(stay.started if stay.started is not None else stay.ended or stay.placed) - stay.placed for stay in stays]
     return max(0.0, sum(taken) / len(taken)) if taken else 0.0
 
@@ -134,9 +134,9 @@ def _arrival(row: Workload, stays: list[Stay], start: float) -> Arrival | None:
     if not stays:
         return None
     live = row.ended_at is None
-    run = math.inf if live else sum(_ran(stay) for stay in stays)
+    run = math.inf if live else sum(_run_seconds(stay) for stay in stays)
     here = next((s for s in stays if s.placed <= start and (s.ended is None or s.ended > start)), None)
-    done = sum(_ran(stay, start) for stay in stays)
+    done = sum(_run_seconds(stay, start) for stay in stays)
     left, task = max(0.0, run - done), _task(row)
     if here is not None:
         return Arrival(task, left, 0.0 if here.started is not None else _startup(stays), carried=True)
@@ -149,7 +149,7 @@ def _guess(row: Workload, run_s: float, start: datetime) -> Arrival:
     return Arrival(_task(row), run_s, gives_up_s=waited)
 
 
-def _learnt(start: datetime, simulated: bool) -> tuple[tuple[Task, float], ...]:
+def _known_durations(start: datetime, simulated: bool) -> tuple[tuple[Task, float], ...]:
     """Runs that had ended when the span began, oldest first: what the platform knew then."""
     rows = Workload.objects.filter(of_world(simulated), started_at__isnull=False, ended_at__lte=start)
     newest = list(rows.order_by("-ended_at")[:LEARN_FROM])
@@ -160,12 +160,12 @@ def _learnt(start: datetime, simulated: bool) -> tuple[tuple[Task, float], ...]:
     )
 
 
-def _usual(before: tuple[tuple[Task, float], ...], rows: list[Workload], stays: Mapping[UUID, list[Stay]]) -> History:
+def _history(before: tuple[tuple[Task, float], ...], rows: list[Workload], stays: Mapping[UUID, list[Stay]]) -> History:
     """Durations of all that ended before the span or in it, to guess those that nobody has seen."""
     history = History()
     for task, seconds in before:
-        history.ended(task, seconds)
+        history.record(task, seconds)
     for row in rows:
         if row.ended_at is not None and stays.get(row.pk):
-            history.ended(_task(row), sum(_ran(stay) for stay in stays[row.pk]))
+            history.record(_task(row), sum(_run_seconds(stay) for stay in stays[row.pk]))
     return history

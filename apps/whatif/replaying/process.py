@@ -1,4 +1,4 @@
-"""Sides replayed in a process of their own, watched from here."""
+"""Replay sides in a separate process and watch it."""
 
 import os
 import pickle
@@ -18,22 +18,22 @@ LOOKED_EVERY_S = 0.5
 TAIL = 600
 
 
-class TakenAway(Exception):
-    """The scenario was cancelled, or is someone else's by now."""
+class ClaimLost(Exception):
+    """The scenario was cancelled, or another worker has claimed it."""
 
 
-class TooLong(Exception):
+class TimeLimitExceeded(Exception):
     """The replay passed its time limit."""
 
 
-class Broken(Exception):
-    """The process ended without an answer: out of memory, killed, or a fault. The argument is what it said last."""
+class ProcessFailed(Exception):
+    """The process ended without a result: out of memory, killed, or a crash. The argument is its last output."""
 
 
 def reports_of(sides: Sequence[Material], tell: Callable[[float], bool], limit_s: float) -> list[Report]:
-    """The sides' reports, in their order. `tell` hears the progress about twice a second, and says whether to go on.
+    """The sides' reports, in their order. `tell` gets the progress twice a second and returns whether to go on.
 
-    Raises `TakenAway`, `TooLong` or `Broken`; the process is gone by then.
+    Raises `ClaimLost`, `TimeLimitExceeded` or `ProcessFailed`; the process is gone by then.
     """
     with TemporaryDirectory(prefix="plstack-whatif-") as name:
         folder = Path(name)
@@ -46,7 +46,7 @@ def reports_of(sides: Sequence[Material], tell: Callable[[float], bool], limit_s
                 child.kill()
                 child.wait()
         if not (folder / "output").exists():
-            raise Broken((folder / "said").read_text(errors="replace")[-TAIL:].strip())
+            raise ProcessFailed((folder / "said").read_text(errors="replace")[-TAIL:].strip())
         # Written by our own child, in a folder that nobody else may enter.
         found: list[Report] = pickle.loads((folder / "output").read_bytes())  # noqa: S301
         return found
@@ -77,9 +77,9 @@ def _follow(child: subprocess.Popen[bytes], folder: Path, tell: Callable[[float]
             child.wait(LOOKED_EVERY_S)
         except subprocess.TimeoutExpired:
             if not tell(_progress(folder)):
-                raise TakenAway from None
+                raise ClaimLost from None
             if time.monotonic() > until:
-                raise TooLong from None
+                raise TimeLimitExceeded from None
         else:
             return
 

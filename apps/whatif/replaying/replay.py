@@ -26,7 +26,7 @@ def replay(material: Material, tell: Callable[[float], None]) -> Report:
     )
     history = History()
     for task, seconds in material.past:
-        history.ended(task, seconds)
+        history.record(task, seconds)
     return simulate(
         material.nodes,
         [_with_least_run(arrival, times.min_runtime_s) for arrival in material.arrivals],

@@ -1,4 +1,4 @@
-"""One side's report as figures: what is kept of it in the scenario's row.
+"""Summarise one side's report as the figures stored in the scenario's row.
 
 Waits count every task that waited in the span. One that had not started when it gave up, or when the span ended,
 counts with the wait so far, a lower bound: leaving it out would flatter the side that starts fewer. What was on its

@@ -1,4 +1,4 @@
-"""Every task on both sides, as CSV: the same input, so each line compares a task with itself."""
+"""All tasks on both sides as CSV: both have the same input, so each line compares a task with itself."""
 
 import csv
 import gzip
@@ -23,20 +23,20 @@ MONEY = ("yuan_a", "yuan_b")
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
-def packed(a: Material, b: Material, reports: Sequence[Report]) -> bytes:
+def pack_table(a: Material, b: Material, reports: Sequence[Report]) -> bytes:
     """gzip of UTF-8 CSV; the same bytes for the same input."""
     return gzip.compress(csv_text([HEADER, *_rows(a, b, reports)]).encode(), mtime=0)
 
 
 def csv_text(rows: Iterable[Sequence[object]]) -> str:
-    """As spreadsheets take it. What could begin a formula has a quote before it."""
+    """CSV for spreadsheets; a quote precedes what could begin a formula."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerows([_safe(cell) for cell in row] for row in rows)
     return text.getvalue()
 
 
-def without(content: bytes, columns: Iterable[str]) -> bytes:
+def drop_columns(content: bytes, columns: Iterable[str]) -> bytes:
     """The packed table as CSV, these columns left out."""
     hidden = set(columns)
     rows = csv.reader(io.StringIO(gzip.decompress(content).decode(), newline=""))

@@ -165,7 +165,7 @@ def write(lines: Iterable[Line], organisations: Mapping[str, str], users: Mappin
         yield _cells(line, organisations, users)
 
 
-def written(out: TextIO, lines: Iterable[Line], organisations: Mapping[str, str], users: Mapping[str, str]) -> None:
+def write_csv(out: TextIO, lines: Iterable[Line], organisations: Mapping[str, str], users: Mapping[str, str]) -> None:
     """The trace as CSV."""
     csv.writer(out, lineterminator="\r\n").writerows(write(lines, organisations, users))
 

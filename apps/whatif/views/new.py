@@ -17,19 +17,19 @@ from apps.common.permissions import Permission as P
 from apps.whatif import selectors, services
 from apps.whatif.changes import changes_of
 from apps.whatif.choices import ChangeKind, Hardware, Source
-from apps.whatif.editing import as_typed, read_all
+from apps.whatif.editing import form_values, read_all
 from apps.whatif.forms import ChangeForm, ScenarioForm, TraceForm, show_errors
 from apps.whatif.models import Scenario
 from apps.whatif.replaying.limits import LONGEST, MOST_TASKS
 from apps.whatif.requests import (
     StaffRequest,
-    ground_of,
     ground_of_scenario,
     hardware_for,
     new_row,
     rows_of,
+    scope_of,
 )
-from apps.whatif.scenario_scope import Ground, uuid_of
+from apps.whatif.scenario_scope import ScenarioScope, uuid_of
 from apps.whatif.sizing import size_of, whole_span
 from apps.whatif.views.scenarios import MANAGE
 
@@ -45,13 +45,13 @@ def new(request: StaffRequest) -> HttpResponse:
     if earlier is not None:
         ground = ground_of_scenario(request.actor, earlier)
         rows = [
-            new_row(change.kind, ground, as_typed(change))
+            new_row(change.kind, ground, form_values(change))
             for change in changes_of(earlier.changes)
             if change.kind is not ChangeKind.PRICE or request.actor.may(P.PLATFORM_PRICES_VIEW)
         ]
         initial = {"name": earlier.name, "start": earlier.start, "end": earlier.end}
     else:
-        ground, rows = ground_of(request.actor, request.GET), []
+        ground, rows = scope_of(request.actor, request.GET), []
         start, end = whole_span(ground.source, ground.trace)
         initial = {"name": _("What-if of %(when)s") % {"when": moment(timezone.now())}, "start": start, "end": end}
     form = ScenarioForm(initial={**initial, "plain_nodes": ground.plain_nodes})
@@ -64,13 +64,13 @@ def _earlier(request: StaffRequest) -> Scenario | None:
 
 
 def _posted(request: StaffRequest) -> HttpResponse:
-    ground = ground_of(request.actor, request.POST)
+    ground = scope_of(request.actor, request.POST)
     form, rows = ScenarioForm(request.POST), rows_of(request.POST, ground)
     if form.is_valid() and not any(row.errors for row in rows):
         data = form.cleaned_data
         try:
             changes = read_all([row.typed for row in rows], ground)
-            wanted = services.Wanted(data["name"], ground, data["start"], data["end"], changes)
+            wanted = services.ScenarioSpec(data["name"], ground, data["start"], data["end"], changes)
             scenario = services.create(request.actor, wanted)
         except DomainError as error:
             show_errors(form, rows, error)
@@ -79,7 +79,9 @@ def _posted(request: StaffRequest) -> HttpResponse:
     return render(request, FORM, _context(request, ground, form, rows), status=REFUSED)
 
 
-def _context(request: StaffRequest, ground: Ground, form: ScenarioForm, rows: list[ChangeForm]) -> dict[str, Any]:
+def _context(
+    request: StaffRequest, ground: ScenarioScope, form: ScenarioForm, rows: list[ChangeForm]
+) -> dict[str, Any]:
     money = request.actor.may(P.PLATFORM_PRICES_VIEW) and ground.from_past
     kinds = [kind for kind in ChangeKind if kind is not ChangeKind.PRICE or money]
     return {
@@ -109,7 +111,7 @@ def change(request: StaffRequest) -> HttpResponse:
     kind = request.GET.get("kind", "")
     if kind not in ChangeKind.values:
         return HttpResponse()
-    ground = ground_of(request.actor, request.GET)
+    ground = scope_of(request.actor, request.GET)
     return render(request, "whatif/parts/change.html", {"row": new_row(ChangeKind(kind), ground)})
 
 
@@ -117,7 +119,7 @@ def change(request: StaffRequest) -> HttpResponse:
 @require_POST
 def size(request: StaffRequest) -> HttpResponse:
     """How much the form, as it stands, would replay; or why it could not."""
-    ground, form = ground_of(request.actor, request.POST), ScenarioForm(request.POST)
+    ground, form = scope_of(request.actor, request.POST), ScenarioForm(request.POST)
     form.is_valid()
     start, end = form.cleaned_data.get("start"), form.cleaned_data.get("end")
     context: dict[str, Any] = {"most_days": LONGEST.days, "most_tasks": f"{MOST_TASKS:,}"}

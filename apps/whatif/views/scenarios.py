@@ -53,7 +53,7 @@ def scenario_list(request: StaffRequest) -> HttpResponse:
 
 
 def _starts(actor: Actor) -> list[dict[str, Any]]:
-    """Ways to begin, the one that has something to replay first."""
+    """Ways to begin, those with something to replay first."""
     if not actor.may(P.PLATFORM_NODES_MANAGE):
         return []
     new = reverse("whatif:new")

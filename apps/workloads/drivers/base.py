@@ -8,21 +8,27 @@ the attempt's id, so every call may be repeated, by anyone, at any time. A drive
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from apps.workloads.drivers.errors import CannotSee as CannotSee
 from apps.workloads.drivers.errors import DriverError as DriverError
 from apps.workloads.drivers.errors import LaunchRefused as LaunchRefused
 from apps.workloads.drivers.errors import Unsupported as Unsupported
 from apps.workloads.drivers.images import Image as Image
+from apps.workloads.drivers.images import PullRules as PullRules
 from apps.workloads.drivers.images import Reference as Reference
 from apps.workloads.drivers.images import RuntimeImage as RuntimeImage
 from apps.workloads.drivers.images import RuntimeKind as RuntimeKind
+from apps.workloads.drivers.request import PULL_CREDENTIAL as PULL_CREDENTIAL
+from apps.workloads.drivers.request import SECRET_WITHHELD as SECRET_WITHHELD
 from apps.workloads.drivers.request import DeviceGrant as DeviceGrant
+from apps.workloads.drivers.request import Gang as Gang
 from apps.workloads.drivers.request import LaunchRequest as LaunchRequest
 from apps.workloads.drivers.request import Mount as Mount
+from apps.workloads.drivers.request import Secret as Secret
 from apps.workloads.drivers.said import Said, dump, english
 from apps.workloads.drivers.sockets import Endpoint
+from apps.workloads.drivers.software_sources import SoftwareSources as SoftwareSources
 from apps.workloads.drivers.streams import ExecStream
 
 
@@ -49,6 +55,7 @@ class Phase(StrEnum):
 
     IMAGE = "image"
     MOUNT = "mount"
+    BARRIER = "barrier"  # ready, and waits until the other members of its gang are
     RUNNING = "running"
     EXITED = "exited"
     LOST = "lost"
@@ -116,7 +123,7 @@ class Usage:
 class Exit:
     """How it ended. `code` and `signal` exclude each other; both None when no process of its own ran or was seen.
 
-    `said`: what the driver adds to the reason. `output`: the last lines of the program or the installer instead.
+    `said`: what the driver adds to the reason. `output`: the last lines of the program or the installer.
     """
 
     code: int | None
@@ -127,7 +134,7 @@ class Exit:
 
     @property
     def detail(self) -> str:
-        """Either of them, in English."""
+        """What was said, in English, else the last lines."""
         return self.output if self.said is None else str(self.said)
 
     @property
@@ -154,14 +161,27 @@ class Observation:
     checkpoint_age_s: float | None = None
 
 
+class LogTime(NamedTuple):
+    """Bytes of a log from `offset` on, up to that of the next one, were stored then; in Unix milliseconds."""
+
+    offset: int
+    unix_ms: int
+
+
 @dataclass(frozen=True, slots=True)
 class LogChunk:
-    """Bytes `[offset, next_offset)` of the log. `complete`: the attempt has ended and nothing more will come."""
+    """Bytes `[offset, next_offset)` of the log. `complete`: the attempt has ended and nothing more will come.
+
+    `times`: when they were stored, the first from before or at `offset`; empty where nobody wrote it down. `size`: of
+    the log so far, in bytes; None where its driver does not say.
+    """
 
     data: bytes
     offset: int
     next_offset: int
     complete: bool
+    times: tuple[LogTime, ...] = ()
+    size: int | None = None
 
 
 class IsolationLevel(StrEnum):

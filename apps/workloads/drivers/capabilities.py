@@ -6,7 +6,10 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from apps.clusters.discovery import Machine
-from apps.workloads.drivers.base import Handle, Isolation, Reference, RuntimeImage, Usage
+from apps.workloads.drivers.base import Handle, Isolation, Reference, RuntimeImage, SoftwareSources, Usage
+from apps.workloads.drivers.images import Making
+from apps.workloads.drivers.notices import Notice as Notice
+from apps.workloads.drivers.probing import Probe as Probe
 
 
 @runtime_checkable
@@ -70,6 +73,17 @@ class ReferencesMixin(Protocol):
 
 
 @runtime_checkable
+class SavingMixin(Protocol):
+    def save_image(self, handle: Handle, making: Making | None = None) -> Reference:
+        """What runs, as an image: the one that it runs in, and one layer with what was changed there so far.
+
+        It can be launched on the same node from then on. The same changes make the same digest. `making`: what it says
+        of itself; one that differs in this alone is another image, too. Raises `DriverError`.
+        """
+        ...
+
+
+@runtime_checkable
 class OwnMachineMixin(Protocol):
     def is_own_machine(self, node: str) -> bool:
         """Whether it is the machine that the platform itself runs on: it cannot be lost, nor be taken away."""
@@ -109,6 +123,13 @@ class EgressMixin(Protocol):
 
 
 @runtime_checkable
+class SourcesMixin(Protocol):
+    def probe_sources(self, node: str, sources: SoftwareSources) -> list[Probe]:
+        """Whether work there would reach where its packages come from; may take some seconds for each address."""
+        ...
+
+
+@runtime_checkable
 class GpuModeMixin(Protocol):
     def set_gpu_mode(self, node: str, uuid: str, mode: str) -> None:
         """Bring the card into this mode (`whole`, `shared`, `vgpu`, `mig`); no effect if it is in it.
@@ -126,13 +147,13 @@ class PartitionMixin(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
-    """It has to give way: SIGTERM in `leave_in_s` seconds, SIGKILL `save_s` later. `reason` is a stable code."""
+@runtime_checkable
+class GangMixin(Protocol):
+    """For drivers that run programs which start together. One without it refuses to launch them."""
 
-    reason: str
-    leave_in_s: float
-    save_s: float
+    def release(self, handle: Handle) -> None:
+        """Let a member begin that waits at the barrier. May be repeated; no effect once it has begun or ended."""
+        ...
 
 
 @runtime_checkable

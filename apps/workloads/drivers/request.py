@@ -5,8 +5,13 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from apps.workloads.drivers.disk import DiskLimits
-from apps.workloads.drivers.images import Image, RuntimeImage
+from apps.workloads.drivers.images import Image, PullRules, RuntimeImage
+from apps.workloads.drivers.overlay import Overlay
+from apps.workloads.drivers.software_sources import SoftwareSources
 
+SECRET_WITHHELD = "secret_withheld"  # noqa: S105 - the code of a refused launch
+MACHINE_PYTHON = "machine-python"
+"""As the first word of a command: the machine's own Python with its standard library, which is there in every image."""
 DATA = "data"
 """The volume with the platform's data, which all machines share."""
 
@@ -52,14 +57,58 @@ class Mount:
     limit_mib: int | None = None
 
 
+PULL_CREDENTIAL = "plstack:registry"
+"""Name of the secret with which the image is pulled: a token of its registry, for no variable and no file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A value for the program, under `variable` or in the file `file` of `$PLSTACK_SECRETS`: one of them is empty.
+
+    `name`: what people call it. `value` None: it is gone or may not be used any more; a launch that has happened is
+    adopted, and none begins.
+    """
+
+    name: str
+    variable: str = ""
+    file: str = ""
+    value: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Gang:
+    """The place of a program among those that start together: its rank, and the node of each rank.
+
+    `group`: the same id for all of them. Each waits at a barrier until `GangMixin.release`. `overlay`: what joins the
+    members where they are on several nodes.
+    """
+
+    group: UUID
+    rank: int
+    nodes: tuple[str, ...]
+    overlay: Overlay | None = None
+
+    @property
+    def size(self) -> int:
+        return len(self.nodes)
+
+
 @dataclass(frozen=True, slots=True)
 class LaunchRequest:
-    """Everything a driver needs to run one attempt. Paths in `argv`, `env` and `workdir` are mount targets.
+    """Everything a driver needs to run one attempt, or one member of a gang.
+
+    Paths in `argv`, `env` and `workdir` are mount targets.
 
     `cpu_milli` is in thousandths of a core, `memory_mib` in MiB and enforced; `network` False means no network.
     `ports`: a program that listens on 127.0.0.1 at one of them is reached through `Driver.endpoint`. `tools`: runtimes
-    beside the image's, each at the path that variable `PLSTACK_TOOL_<NAME>` holds. `egress`: the way out through the
-    platform's proxy, which is all the network that a workload without `network` has.
+    beside the image's, each at the path that variable `PLSTACK_TOOL_<NAME>` holds; in a container image the machine's
+    Python runs them (`MACHINE_PYTHON`), with their packages below `lib`. `egress`: the way out through the
+    platform's proxy, which is all the network that a workload without `network` has. `secrets`: in no argument, record
+    or log; what the program prints of them is masked. `copies`: trees that the program finds as its own, each copied to
+    its target right below a mount that may be written to, unless something of that name is there already. `sources`:
+    where pip and npm download from, when the runtime is prepared and when the program has a way out. `pull`: how a
+    container image is fetched; in one, an empty `argv` is its entry point and an empty `workdir` its own. `builds`: it
+    changes its image as that one's root would: users and groups are the image's, /run may be written to.
     """
 
     attempt_id: UUID
@@ -79,3 +128,9 @@ class LaunchRequest:
     tools: tuple[RuntimeImage, ...] = ()
     egress: bool = False
     disk: DiskLimits = field(default_factory=DiskLimits)
+    secrets: tuple[Secret, ...] = field(default=(), repr=False)
+    gang: Gang | None = None
+    copies: tuple[Mount, ...] = ()
+    sources: SoftwareSources = field(default_factory=SoftwareSources)
+    pull: PullRules = field(default_factory=PullRules)
+    builds: bool = False

@@ -6,12 +6,13 @@ from datetime import UTC, datetime
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from apps.clusters.architectures import architecture_words
 from apps.common.formatting import cores, gpu_memory, memory, moment, sentences
 from apps.tenants.choices import Resource
 from apps.tenants.quotas import amount_text, line_words
 from apps.workloads.choices import Reason
 from apps.workloads.explaining.cases import Case, Words
-from apps.workloads.explaining.shortages import shortage, starts
+from apps.workloads.explaining.shortages import shortage, would_start_words
 from scheduler import ANY_MODEL, CauseCode, Mode, QueueLevel
 
 # Causes that no waiting removes: the package is on offer, but nothing here could ever run it.
@@ -20,6 +21,7 @@ HOPELESS = frozenset(
         CauseCode.NO_NODES,
         CauseCode.ZONE,
         CauseCode.CLUSTER,
+        CauseCode.RESERVED,
         CauseCode.ARCH,
         CauseCode.NEVER_FITS,
         CauseCode.NO_SUCH_MODEL,
@@ -60,9 +62,20 @@ def _cluster(case: Case) -> Words:
     return Words(_("Cluster %(name)s has no machine") % {"name": case.names.cluster or "—"}, _choose_another(case))
 
 
+def _reserved(case: Case) -> Words:
+    if case.names.cluster:
+        title = _("Your organisation may not use the cluster %(name)s") % {"name": case.names.cluster}
+        return Words(title, _("Choose another cluster or none, or ask the platform's administrators."))
+    return Words(_("The machines that could run this are reserved for other organisations"), _choose_another(case))
+
+
 def _arch(case: Case) -> Words:
-    title = _("No machine has a processor of type %(arch)s") % {"arch": case.params.get("arch", "—")}
-    return Words(title, _choose_another(case))
+    names = str(case.params.get("arch", "")).split("|")
+    title = _("The image is for %(arch)s, and no machine with that architecture can run this")
+    text = _("Choose another image, or another package.")
+    if not case.asked:
+        text = _("Take it out of the queue and choose another image, or another package.")
+    return Words(title % {"arch": architecture_words(names) or "—"}, text)
 
 
 def _no_such_model(case: Case) -> Words:
@@ -94,7 +107,7 @@ def _never_fits(case: Case) -> Words:
         title = ngettext(
             "%(count)s member could never run at once", "%(count)s members could never run at once", int(members)
         )
-        return Words(title % {"count": members}, _choose_another(case))
+        return Words(title % {"count": members}, sentences(_apart(case), _choose_another(case)))
     asked = {
         "cpu": cores(case.params.get("cpu_milli")),
         "memory": memory(case.params.get("memory_mib")),
@@ -131,7 +144,14 @@ def _gang(case: Case) -> Words:
         "Only %(count)s machine has room for a member", "Only %(count)s machines have room for a member", room
     )
     text = _("All %(members)s members start together or not at all.") % {"members": members}
-    return Words(title % {"count": room}, sentences(text, starts(case)))
+    return Words(title % {"count": room}, sentences(text, _apart(case), would_start_words(case)))
+
+
+def _apart(case: Case) -> str:
+    """What keeps members from spreading over machines; "" for nothing."""
+    if not case.params.get("apart"):
+        return ""
+    return _("No network joins these machines for members of one workload, so all of them must be on one machine.")
 
 
 def _quota(case: Case) -> Words:
@@ -211,6 +231,7 @@ _WORDS: Mapping[str, Callable[[Case], Words]] = {
     CauseCode.NO_NODES: _no_nodes,
     CauseCode.ZONE: _zone,
     CauseCode.CLUSTER: _cluster,
+    CauseCode.RESERVED: _reserved,
     CauseCode.ARCH: _arch,
     CauseCode.NO_SUCH_MODEL: _no_such_model,
     CauseCode.NO_SUCH_MODE: _no_such_mode,

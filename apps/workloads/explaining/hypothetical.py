@@ -14,8 +14,10 @@ from typing import Any, TypeVar, cast
 from uuid import UUID
 
 from django.db.models import F, Q
+from django.db.models.functions import Now
 
 import scheduler
+from apps.clusters.rights import entitled_to
 from apps.common.actor import Actor, system_actor
 from apps.common.clock import db_now
 from apps.common.scoping import acting
@@ -25,7 +27,7 @@ from apps.workloads.explaining.standing import ALONE, Standing, standing_of
 from apps.workloads.isolation import usable_nodes
 from apps.workloads.models import Workload
 from apps.workloads.queueing import policy, promises
-from apps.workloads.queueing.tasks_of import make_task, task_of
+from apps.workloads.queueing.tasks_of import entitled_tasks, make_task, task_of
 from apps.workloads.reconcile import incremental_engine
 from apps.workloads.reconcile.explaining import explanation_of, has_history
 from apps.workloads.reconcile.history import Lesson, estimated
@@ -56,7 +58,7 @@ class Forecast:
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class HypotheticalWorld:
     """One world at one moment: the engine, who may stand before the task that is asked about, and the rules."""
 
     lesson: Lesson
@@ -71,6 +73,7 @@ class Asking:
     """Questions of one person at one moment. `priority` is what they would submit with.
 
     `instead_of`: a queued workload that would be gone. `usable`: nodes whose isolation is enough for the organisation.
+    `entitled`: the reserved clusters that it may use; read once some node is in one.
     """
 
     actor: Actor
@@ -79,8 +82,9 @@ class Asking:
     now: datetime
     usable: frozenset[str]
     min_runtime_s: float
+    entitled: tuple[str, ...] | None = None
     standings: dict[bool, Standing] = field(default_factory=dict)
-    grounds: dict[bool, Ground] = field(default_factory=dict)
+    grounds: dict[bool, HypotheticalWorld] = field(default_factory=dict)
 
     def forecast(self, spec: Spec) -> Forecast:
         """As if it were submitted alone, at the end of the queue."""
@@ -90,11 +94,11 @@ class Asking:
         """How many copies would start now were the queue empty; MOST means "or more"."""
         return self._answered("room", spec, self._room)
 
-    def _answered(self, question: str, spec: Spec, answer: Callable[[scheduler.Task, Ground], A]) -> A:
+    def _answered(self, question: str, spec: Spec, answer: Callable[[scheduler.Task, HypotheticalWorld], A]) -> A:
         """What was answered a moment ago, or a new answer."""
         with acting(system_actor()):
             standing = self._standing(spec.simulated)
-            task = self._task(spec)
+            task = replace(self._task(spec), entitled=self._entitled(standing))
             key = (question, replace(task, submitted_at=0.0), self.instead_of, self.usable)
             if key not in standing.answers:
                 standing.answers[key] = answer(task, self._ground(spec.simulated, standing))
@@ -105,10 +109,11 @@ class Asking:
             self.standings[simulated] = standing_of(self.now, simulated=simulated)
         return self.standings[simulated]
 
-    def _forecast(self, task: scheduler.Task, ground: Ground) -> Forecast:
+    def _forecast(self, task: scheduler.Task, ground: HypotheticalWorld) -> Forecast:
         task = estimated(task, ground.lesson)
-        # With nobody before it there is nothing to plan where it fits; that is told much sooner.
-        if ground.quiet and _spot(ground.engine, task) is not None:
+        # With nobody before it there is nothing to plan where it fits; that is told much sooner. Of a gang, a place for
+        # one member says nothing about the others.
+        if ground.quiet and task.gang is None and _spot(ground.engine, task) is not None:
             return Forecast(starts_now=True, explanation={})
         view = ground.view
         plan = ground.engine.plan(
@@ -121,7 +126,7 @@ class Asking:
         told = explanation_of(wait, task.organisation, known=known) | {"position": None}
         return Forecast(False, told, _time(told["start_p50"]), _time(told["start_p90"]))
 
-    def _room(self, task: scheduler.Task, ground: Ground) -> int:
+    def _room(self, task: scheduler.Task, ground: HypotheticalWorld) -> int:
         engine, claims = ground.engine, list[Claim]()
         try:
             while len(claims) < MOST and (claim := _spot(engine, task)) is not None:
@@ -143,15 +148,22 @@ class Asking:
             min_runtime_s=self.min_runtime_s,
         )
 
-    def _ground(self, simulated: bool, standing: Standing) -> Ground:
+    def _entitled(self, standing: Standing) -> tuple[str, ...]:
+        if not any(node.reserved for node in standing.world.nodes):
+            return ()
+        if self.entitled is None:
+            self.entitled = entitled_to(self.actor.organisation())
+        return self.entitled
+
+    def _ground(self, simulated: bool, standing: Standing) -> HypotheticalWorld:
         if simulated not in self.grounds:
-            self.grounds[simulated] = _ground(self.now, simulated, standing, self.usable, self.instead_of)
+            self.grounds[simulated] = _hypothetical_world(self.now, simulated, standing, self.usable, self.instead_of)
         return self.grounds[simulated]
 
 
 def _spot(engine: scheduler.Engine, task: scheduler.Task) -> Claim | None:
     """Where it would go by free room alone; None also for what cannot be understood."""
-    return None if problem_with(task) else engine.allocator.spot(demand_of(task), task.organisation)
+    return None if problem_with(task) else engine.allocator.best_claim(demand_of(task), task.organisation)
 
 
 def _time(seconds: float | None) -> datetime | None:
@@ -174,18 +186,18 @@ def asking(actor: Actor, *, priority: int | None = None, instead_of: UUID | None
 
 
 def _priority(actor: Actor) -> int:
-    if actor.user_id is None:
-        return USUAL_PRIORITY
+    if actor.priority is not None or actor.user_id is None:
+        return actor.priority or USUAL_PRIORITY
     rows = Membership.objects.filter(organisation_id=actor.organisation(), user_id=actor.user_id)
     return rows.values_list("priority", flat=True).first() or USUAL_PRIORITY
 
 
-def _ground(
+def _hypothetical_world(
     now: datetime, simulated: bool, standing: Standing, usable: frozenset[str], instead_of: UUID | None
-) -> Ground:
+) -> HypotheticalWorld:
     world, rules = standing.world, policy.rules()
     waiting = _before(simulated, instead_of, standing.lesson, rules.min_runtime_s)
-    ids, running = [task.id for task in waiting], tuple(world.running.values())
+    ids, running = [task.id for task in waiting], world.all_running()
     view = scheduler.Snapshot(
         nodes=world.nodes,
         running=running,
@@ -194,11 +206,11 @@ def _ground(
         holds=promises.holds(ids, now),
         promised=promises.promised(ids),
     )
-    return Ground(
+    return HypotheticalWorld(
         lesson=standing.lesson,
         engine=_usable_part(world, usable),
         view=view,
-        rules=policy.pass_rules(rules),
+        rules=replace(policy.pass_rules(rules), explain_only=ASKED),
         quiet=not waiting and not _limited(view) and all(member.held_for is None for member in running),
     )
 
@@ -207,23 +219,24 @@ def _limited(view: scheduler.Snapshot) -> bool:
     return any(queue.limit != scheduler.Amount() for queue in view.queues)
 
 
-def _usable_part(world: incremental_engine.KeptWorld, usable: frozenset[str]) -> scheduler.Engine:
+def _usable_part(world: incremental_engine.LiveWorld, usable: frozenset[str]) -> scheduler.Engine:
     """The engine without the machines whose isolation is not enough for the organisation; mostly there are none."""
     nodes = tuple(node for node in world.nodes if node.id in usable)
     if len(nodes) == len(world.nodes):
         return world.engine
-    return scheduler.Engine(nodes, world.running.values(), world.mix)
+    return scheduler.Engine(nodes, world.all_running(), world.mix)
 
 
 def _before(
     simulated: bool, instead_of: UUID | None, lesson: Lesson, min_runtime_s: float
 ) -> tuple[scheduler.Task, ...]:
     """Who may take room before a newcomer: those for whom room is kept, and those whom no pass has looked at."""
-    rows = Workload.objects.filter(of_world(simulated), status=Status.QUEUED)
+    rows = Workload.objects.filter(of_world(simulated), status=Status.QUEUED, queued_at__lte=Now())
     if instead_of is not None:
         rows = rows.exclude(pk=instead_of)
     kept_for = list(rows.filter(promised_at__isnull=False).order_by("queued_at", "pk"))
     new = rows.filter(Q(explained_at__isnull=True) | Q(explained_at__lt=F("queued_at")), promised_at__isnull=True)
     found = [*kept_for, *new.order_by("queued_at", "pk")[:NEWCOMERS]]
     found.sort(key=lambda workload: (workload.queued_at, workload.pk))
-    return tuple(estimated(task_of(workload, min_runtime_s), lesson) for workload in found)
+    tasks = entitled_tasks(task_of(workload, min_runtime_s) for workload in found)
+    return tuple(estimated(task, lesson) for task in tasks)

@@ -10,7 +10,7 @@ from apps.workloads.explaining.cases import Case, Words
 from scheduler import CauseCode, Mode
 
 
-def short_of(case: Case) -> str:
+def deficit_words(case: Case) -> str:
     """The deficit in what the cause names: "1.5 CPU cores", "2 GiB of memory", "1 H200"; "" for other causes."""
     known = _SHORT.get(case.cause)
     return known(case) if known else ""
@@ -18,11 +18,11 @@ def short_of(case: Case) -> str:
 
 def shortage(case: Case) -> Words:
     """Title with the machine where it is known; in lists the amount alone."""
-    short = short_of(case)
+    short = deficit_words(case)
     title = _("%(node)s is short of %(short)s") % {"node": case.names.node, "short": short}
     if not case.names.node:
         title = _("Short of %(amount)s") % {"amount": short}
-    return Words(title, sentences(_needs(case), _as_close(case), starts(case)))
+    return Words(title, sentences(_needs(case), _as_close(case), would_start_words(case)))
 
 
 def _needs(case: Case) -> str:
@@ -53,7 +53,7 @@ def _as_close(case: Case) -> str:
     return words % {"count": others}
 
 
-def starts(case: Case) -> str:
+def would_start_words(case: Case) -> str:
     if case.asked:
         return _("It would start as soon as something ends and frees enough.")
     if case.reserved:

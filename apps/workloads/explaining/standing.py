@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import Any
 
-from django.db.models import Max
+from django.db.models import Count, Subquery
 
 from apps.workloads.models import Attempt, Event
 from apps.workloads.queueing import mix, policy
@@ -21,7 +21,7 @@ HOLDS, FOLLOWED = timedelta(seconds=5), timedelta(minutes=1)
 class Standing:
     """`marker`: whatever changes when anything starts, ends, waits, or happens to the machines."""
 
-    world: incremental_engine.KeptWorld
+    world: incremental_engine.LiveWorld
     lesson: Lesson
     marker: tuple[Any, ...]
     at: datetime
@@ -66,5 +66,6 @@ def _followed(before: Standing | None, marker: tuple[Any, ...], now: datetime, s
 
 def _marker(now: datetime, simulated: bool) -> tuple[Any, ...]:
     """Every change of a workload appends an event in its own transaction; machines and cards have their digest."""
-    newest = Event.objects.aggregate(newest=Max("pk"))["newest"]
-    return newest, Attempt.objects.filter(ended_at__isnull=True).count(), topology_version.digest(now, simulated)
+    live = Attempt.objects.filter(ended_at__isnull=True).order_by().values("ended_at").annotate(count=Count("pk"))
+    newest = Event.objects.order_by("-pk").values_list("pk", Subquery(live.values("count")))
+    return newest.first(), topology_version.digest(now, simulated)

@@ -37,7 +37,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Smaller:
-    """A package that would have been enough. Fen an hour, and fen less for the run as long as it was.
+    """A package that would have been enough. Fen an hour of all members, and fen less for the run as long as it was.
 
     `weaker`: it isolates less than what the run had.
     """
@@ -72,7 +72,7 @@ def fit_of(actor: Actor, workload: Workload, attempts: Sequence[Attempt]) -> Fit
     peaks = peaks_of(attempts)
     held = held_by(workload, attempts)
     own = prices_of(workload.pk, workload.organisation_id)
-    rate = own.rate(workload.price_version.rate_fen_per_hour)
+    rate = own.rate(workload.price_version.rate_fen_per_hour) * workload.member_count
     verdict = _without_looking(peaks, held)
     if verdict is not None:
         return Fit(verdict, peaks, held, rate)
@@ -136,8 +136,9 @@ def _is_less(package: Package, workload: Workload, held: Held) -> bool:
 
 
 def _instead(package: Package, workload: Workload, peaks: Peaks, own: OwnPrices) -> Smaller:
-    rate = own.rate(package.price.rate_fen_per_hour) if package.price else Decimal(0)
-    less = own.rate(workload.price_version.rate_fen_per_hour) - rate
+    members = workload.member_count
+    rate = own.rate(package.price.rate_fen_per_hour) * members if package.price else Decimal(0)
+    less = own.rate(workload.price_version.rate_fen_per_hour) * members - rate
     return Smaller(
         package=package,
         rate_fen_per_hour=rate,

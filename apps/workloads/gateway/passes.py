@@ -17,12 +17,12 @@ from apps.common.clock import db_now
 from apps.common.errors import Denied, DomainError
 from apps.common.permissions import Permission
 from apps.common.scoping import acting
-from apps.tenants import second_factor
+from apps.tenants import given_passwords, second_factor
 from apps.tenants.actors import organisation_actor
 from apps.tenants.session_actors import signed_in_user
 from apps.workloads.gateway.hosts import Address
 from apps.workloads.models import EntryCode, GatewaySession, Workload
-from apps.workloads.permissions import may_enter
+from apps.workloads.permissions import may_open_port
 from apps.workloads.reach import port_named
 
 CODE_LIFE = timedelta(seconds=60)
@@ -56,14 +56,15 @@ def issue(actor: Actor, workload: Workload, port: str, *, portal_session: str, p
 
     Raises `NotFound` or `Denied` where the actor may not enter.
     """
-    may_enter(actor, workload)
+    name = port_named(workload, port).name
+    may_open_port(actor, workload, name)
     code = secrets.token_urlsafe(32)
     EntryCode.objects.create(
         digest=digest(code),
         organisation_id=workload.organisation_id,
         workload=workload,
         user_id=actor.person(),
-        port=port_named(workload, port).name,
+        port=name,
         portal_session=portal_session,
         portal=portal,
         expires_at=db_now() + CODE_LIFE,
@@ -127,9 +128,10 @@ def _visitor(row: EntryCode | GatewaySession, address: Address) -> Visitor | Non
         if port_named(workload, address.port).name != row.port:
             return None
         actor = organisation_actor(user, UUID(str(row.organisation_id)))
+        given_passwords.admit(user)
         second_factor.admit(actor)
         with acting(actor):
-            may_enter(actor, workload)
+            may_open_port(actor, workload, row.port)
     except (DomainError, Workload.DoesNotExist):
         return None
     return Visitor(actor, user.language, row.portal, workload, row.port)

@@ -17,11 +17,12 @@ from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from apps.common.errors import Invalid
-from apps.common.outgoing import Pinned
-from apps.workloads.gateway.egress import Policy
+from apps.workloads.drivers.sockets import short_address
+from apps.workloads.gateway.egress import Policy, Way
 
 log = logging.getLogger(__name__)
 
+ALLOWING = "Operators allow hosts with PLSTACK_EGRESS_ALLOW, and package indexes in the settings (Software sources)."
 HEAD_BYTES = 64 * 1024
 HEAD_S = 30.0
 CONNECT_S = 15.0
@@ -46,14 +47,23 @@ def _not_an_address() -> Refused:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What the program asked for. `first` is what goes to the target before the rest; empty for a tunnel."""
+    """What the program asked for. `method`, `path` and `fields` are of a plain request; empty for a tunnel."""
 
     url: str
-    first: bytes = b""
+    method: str = ""
+    path: str = ""
+    fields: tuple[str, ...] = ()
 
     @property
     def is_tunnel(self) -> bool:
-        return not self.first
+        return not self.method
+
+    def head(self, *, proxied: bool) -> bytes:
+        """What goes to the target before the rest: a proxy takes the whole address. Empty for a tunnel."""
+        if self.is_tunnel:
+            return b""
+        line = f"{self.method} {self.url if proxied else self.path} HTTP/1.1"
+        return "\r\n".join([line, *self.fields, "Connection: close", "", ""]).encode("latin-1")
 
 
 def parse(head: bytes) -> Request:
@@ -73,8 +83,7 @@ def parse(head: bytes) -> Request:
     path = target.removeprefix(f"{url.scheme}://{url.netloc}") or "/"
     kept = [entry for entry in fields if entry and entry.partition(":")[0].strip().lower() not in DROPPED]
     # One request for each connection: a second one could be meant for another host.
-    lines = [f"{method} {path if path.startswith('/') else '/' + path} HTTP/1.1", f"Host: {url.netloc}", *kept]
-    return Request(target, "\r\n".join([*lines, "Connection: close", "", ""]).encode("latin-1"))
+    return Request(target, method, path if path.startswith("/") else "/" + path, (f"Host: {url.netloc}", *kept))
 
 
 def _checked(target: str) -> SplitResult:
@@ -136,26 +145,59 @@ class Proxy:
 
     async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         request = parse(await _head(reader))
-        there_reader, there_writer = await self._connect(request)
+        way = await self._way(request)
+        there_reader, there_writer = await _connect(request, way)
         try:
             if request.is_tunnel:
                 writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
-            there_writer.write(request.first)
+            there_writer.write(request.head(proxied=way.proxy is not None))
             await _both_ways(_pump(reader, there_writer), _pump(there_reader, writer), tunnel=request.is_tunnel)
         finally:
             there_writer.close()
 
-    async def _connect(self, request: Request) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    async def _way(self, request: Request) -> Way:
         try:
             async with asyncio.timeout(CONNECT_S):
-                pinned: Pinned = await asyncio.to_thread(self.policy.pin, request.url)
-                return await asyncio.open_connection(pinned.address, pinned.port)
+                return await asyncio.to_thread(self.policy.way, request.url)
         except Invalid as error:
-            raise Refused("403 Forbidden", f"{error.message} {error.hint}".strip()) from error
+            # Programs show the reason and nothing else: pip, "Tunnel connection failed: 403 …".
+            where = urlsplit(request.url).netloc.rpartition("@")[2][:260]
+            reason = (
+                f"{where} may not be reached from here (PLStack: settings of software sources, or PLSTACK_EGRESS_ALLOW)"
+            )
+            raise Refused(f"403 {reason}", f"{error.message} {error.hint} ({where}) {ALLOWING}") from error
         except TimeoutError:
-            raise Refused("504 Gateway Timeout", "The host does not answer.") from None
-        except OSError:
-            raise Refused("502 Bad Gateway", "The host cannot be reached.") from None
+            raise Refused("504 Gateway Timeout", "The host's name is not resolved in time.") from None
+
+
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+async def _connect(request: Request, way: Way) -> Streams:
+    host, port = way.proxy or (way.target.address, way.target.port)
+    by = " through the proxy of the platform's settings" if way.proxy else ""
+    try:
+        async with asyncio.timeout(CONNECT_S):
+            streams = await asyncio.open_connection(host, port)
+            if way.proxy and request.is_tunnel:
+                await _ask_for_tunnel(streams, way)
+            return streams
+    except TimeoutError:
+        raise Refused("504 Gateway Timeout", f"The host does not answer{by}.") from None
+    except OSError:
+        raise Refused("502 Bad Gateway", f"The host cannot be reached{by}.") from None
+
+
+async def _ask_for_tunnel(streams: Streams, way: Way) -> None:
+    """Through the operator's proxy, by the name: it resolves on its own, and knows names that are not known here."""
+    reader, writer = streams
+    host = f"[{way.target.host}]" if ":" in way.target.host else way.target.host
+    writer.write(f"CONNECT {host}:{way.target.port} HTTP/1.1\r\nHost: {host}:{way.target.port}\r\n\r\n".encode())
+    line = (await _head(reader)).partition(b"\r\n")[0]
+    if line.split(b" ")[1:2] != [b"200"]:
+        writer.close()
+        said = line.decode("latin-1")[:200]
+        raise Refused("502 Bad Gateway", f"The proxy of the platform's settings refuses the connection: {said}")
 
 
 def listen(path: Path) -> socket.socket:
@@ -164,14 +206,11 @@ def listen(path: Path) -> socket.socket:
     listener = socket.socket(socket.AF_UNIX)
     beside = path.parent.parent / f".{path.name}.{os.getpid()}"  # workloads see the folder itself
     beside.unlink(missing_ok=True)
-    folder = os.open(beside.parent, os.O_PATH | os.O_DIRECTORY)
-    try:
-        listener.bind(f"/proc/self/fd/{folder}/{beside.name}")  # a socket's path may not exceed 107 bytes
-        beside.chmod(0o666)
-        listener.listen(512)
-        beside.replace(path)
-    finally:
-        os.close(folder)
+    with short_address(beside) as address:
+        listener.bind(address)
+    beside.chmod(0o666)
+    listener.listen(512)
+    beside.replace(path)
     listener.setblocking(False)
     return listener
 

@@ -73,7 +73,7 @@ def _ask(key: Key) -> Admission | None:
 
 def _write_rows(recorder: activity.Recorder, noticed: dict[UUID, activity.Seen]) -> None:
     with scopes_disabled():
-        activity.write(recorder.source, recorder.process, noticed)
+        activity.write_activity(recorder.source, recorder.process, noticed)
 
 
 def _tidy() -> None:

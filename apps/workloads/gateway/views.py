@@ -10,8 +10,8 @@ from django.views.decorators.http import require_GET
 from apps.common.access import in_organisation, requires
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
-from apps.workloads import selectors
 from apps.workloads.gateway import hosts, passes
+from apps.workloads.ports.sharing import openable
 
 
 class _SeeOther(HttpResponseRedirectBase):
@@ -23,7 +23,7 @@ class _SeeOther(HttpResponseRedirectBase):
 def open_port(request: ActorRequest, workload_id: UUID, port: str = "") -> HttpResponse:
     """Send the browser to the port's own origin with a code that lets it in once; `?next=` is a path there."""
     actor = request.actor
-    workload = selectors.get(actor, workload_id)
+    workload, _found = openable(actor, workload_id, port)
     address = passes.address_of(workload, port)
     code = passes.issue(
         actor,

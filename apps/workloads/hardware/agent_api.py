@@ -14,16 +14,18 @@ from rest_framework.response import Response
 from apps.clusters import services as clusters
 from apps.clusters.discovery import Machine
 from apps.clusters.models import Node
+from apps.clusters.node_storage import NodeStorage
 from apps.clusters.services.joining import DRIVER, Refusal
 from apps.common.access import PUBLIC
 from apps.common.actor import Channel, system_actor
 from apps.common.api import ScopedView
 from apps.common.errors import Conflict, Invalid
 from apps.common.scoping import acting
+from apps.workloads.drivers.overlay import Ability
 from apps.workloads.drivers.remote import signing
 from apps.workloads.drivers.said import Said, dump
 from apps.workloads.hardware import lost, strays
-from apps.workloads.nodes import data_root, marker
+from apps.workloads.nodes import data_root, marker, marker_seen
 
 LEVELS = ("L0", "L1")
 BEAT_S = 10
@@ -49,13 +51,13 @@ class Join(ScopedView):
         return Response({**found, "interval": BEAT_S})
 
 
-def _joining(request: Request, data: dict[str, Any]) -> clusters.Joining:
+def _joining(request: Request, data: dict[str, Any]) -> clusters.JoinRequest:
     try:
         machine = Machine.from_json(data["machine"])
         level = data["isolation"]
         if level not in LEVELS:
             raise ValueError("isolation")
-        return clusters.Joining(
+        return clusters.JoinRequest(
             token=str(data["token"]),
             name=str(data.get("name", "")),
             machine_id=str(UUID(str(data["machine_id"]))),
@@ -64,6 +66,8 @@ def _joining(request: Request, data: dict[str, Any]) -> clusters.Joining:
             machine=machine,
             isolation=level,
             isolation_reason=_isolation_reason(data),
+            gang_network=_gang_network(data),
+            storage=_storage(data),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise Invalid(_("This is not what an agent sends.")) from error
@@ -74,6 +78,18 @@ def _isolation_reason(data: dict[str, Any]) -> str:
     said = data.get("isolation_said")
     told = said if isinstance(said, list) else [str(data.get("isolation_reason", ""))]
     return dump([Said.from_json(one) for one in told])
+
+
+def _gang_network(data: dict[str, Any]) -> dict[str, Any]:
+    """What the machine can do for gangs over several machines, for the column; one of before tells nothing."""
+    found = Ability.from_json(data.get("gang_network"))
+    return found.as_json() if found != Ability() else {}
+
+
+def _storage(data: dict[str, Any]) -> dict[str, Any]:
+    """How the machine sees the platform's files, for the column; nothing while the platform sees none."""
+    own, found = marker_seen(), NodeStorage.reported(data.get("storage"))
+    return {} if found is None or not own else found.judged(own).as_json()
 
 
 def _address(request: Request, data: dict[str, Any]) -> str:
@@ -102,10 +118,17 @@ class Beat(ScopedView):
                 level = data["isolation"] if data["isolation"] in LEVELS else "L0"
             except (KeyError, TypeError, ValueError) as error:
                 raise Invalid(_("This is not what an agent sends.")) from error
-            clusters.beat(node, machine, isolation=level, isolation_reason=_isolation_reason(data))
-            lost.heard(node, living)
-            stop = lost.given_up(living)
-            count = strays.note(node, living - stop)
+            clusters.record_heartbeat(
+                node,
+                machine,
+                isolation=level,
+                isolation_reason=_isolation_reason(data),
+                gang_network=_gang_network(data),
+                storage=_storage(data),
+            )
+            lost.record_heartbeat(node, living)
+            stop = lost.programs_to_end(living)
+            count = strays.record_strays(node, living - stop)
         return Response({"interval": BEAT_S, "strays": count, "stop": sorted(map(str, stop))})
 
 

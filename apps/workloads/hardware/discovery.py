@@ -12,7 +12,7 @@ from apps.workloads.nodes import drivers
 def discover(actor: Actor) -> list[Node]:
     """Write what each of them has, and how it isolates work; the platform's own only where it takes any."""
     return [
-        clusters.write_found(
+        clusters.upsert_machine(
             actor,
             driver=name,
             key=found.key,

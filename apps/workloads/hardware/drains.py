@@ -19,7 +19,7 @@ from apps.notifications.services import notify_user
 from apps.workloads import nudge, states
 from apps.workloads.choices import Reason
 from apps.workloads.hardware import holding
-from apps.workloads.models import Attempt
+from apps.workloads.models import Attempt, Workload
 
 NOTICE_MAX = timedelta(days=7)
 
@@ -67,7 +67,7 @@ def advance(actor: Actor) -> int:
 def _advance(actor: Actor, node: Node, now: datetime) -> None:
     if node.status != NodeStatus.DRAINING or node.drain_until is None:
         return
-    left = list(holding.on_node(node.pk))
+    left = list(holding.attempts_on_node(node.pk))
     if not left:
         _close(node, NodeStatus.CORDONED)
         record(actor, action="node.drained", target=target(node), after={"status": NodeStatus.CORDONED.value})
@@ -76,12 +76,18 @@ def _advance(actor: Actor, node: Node, now: datetime) -> None:
 
 
 def _ask_to_go(actor: Actor, node: Node, left: list[Attempt]) -> None:
-    if node.drain_action == DrainAction.STOP:
-        for attempt in left:
+    moved = [attempt for attempt in left if _action(node, attempt.workload) == DrainAction.REQUEUE]
+    # The reconcile loop finds them, since their node says that they have to go.
+    Attempt.objects.filter(pk__in=[attempt.pk for attempt in moved]).update(next_check_at=Now())
+    for attempt in left:
+        if attempt not in moved:
             states.stop(actor, attempt.workload, states.Why(Reason.DRAINED, {"node": node.name}))
-    else:  # the reconcile loop finds them, since their node says that they have to go
-        Attempt.objects.filter(pk__in=[attempt.pk for attempt in left]).update(next_check_at=Now())
     nudge.reconcile()
+
+
+def _action(node: Node, workload: Workload) -> str:
+    """Replicas are moved in any case."""
+    return DrainAction.REQUEUE.value if workload.replica_set_id else node.drain_action
 
 
 def _close(node: Node, status: NodeStatus) -> None:
@@ -92,12 +98,12 @@ def _close(node: Node, status: NodeStatus) -> None:
 def _tell(node: Node) -> None:
     """Everyone whose work is on the node, once for each deadline."""
     until = node.drain_until.isoformat() if node.drain_until else ""
-    for attempt in holding.on_node(node.pk):
+    for attempt in holding.attempts_on_node(node.pk):
         workload = attempt.workload
         notify_user(
             organisation_id=workload.organisation_id,
             user_id=workload.owner_id,
             kind="node.draining",
-            data={"name": workload.name, "until": until, "action": node.drain_action},
+            data={"name": workload.name, "until": until, "action": _action(node, workload)},
             dedup=f"drain:{node.pk}:{until}:{workload.pk}",
         )

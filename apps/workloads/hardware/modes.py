@@ -30,12 +30,12 @@ from apps.workloads.words import sentence
 SHAREABLE = frozenset({"nvidia", "amd", "huawei"})
 
 
-def possible(card: Accelerator) -> list[AcceleratorMode]:
+def possible_modes(card: Accelerator) -> list[AcceleratorMode]:
     """The modes that this card can be in, on the machine that it is in."""
-    return [mode for mode in AcceleratorMode if not why_not(card, mode)]
+    return [mode for mode in AcceleratorMode if not mode_obstacle(card, mode)]
 
 
-def why_not(card: Accelerator, mode: AcceleratorMode) -> str:
+def mode_obstacle(card: Accelerator, mode: AcceleratorMode) -> str:
     """What keeps the card from this mode, in words; "" for nothing."""
     if mode == AcceleratorMode.MIG and not geometry.can_mig(card):
         return _("its driver offers no partitions") if geometry.is_discovered(card) else _("not on this model")
@@ -127,7 +127,7 @@ def _refuse_while_held(cards: list[Accelerator]) -> None:
 
 
 def _refuse_impossible(card: Accelerator, mode: AcceleratorMode) -> None:
-    reason = why_not(card, mode)
+    reason = mode_obstacle(card, mode)
     if reason:
         words = {"model": card.model, "mode": mode.label, "reason": reason}
         raise Invalid.field("mode", _("%(model)s cannot be given out as “%(mode)s”: %(reason)s.") % words)

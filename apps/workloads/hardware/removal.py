@@ -38,9 +38,9 @@ def remove_node(actor: Actor, *, node_id: UUID, declare_lost: bool = False) -> N
             raise Conflict(_("This machine runs the platform itself, so it stays."))
         if node.status not in CLOSED and node.lost_at is None:
             raise Conflict(_("The node still takes work."), hint=_way_out(node))
-        left = [attempt.workload for attempt in holding.on_node(node.pk).filter(given_up_at__isnull=True)]
+        left = [attempt.workload for attempt in holding.attempts_on_node(node.pk).filter(given_up_at__isnull=True)]
         if left:
-            words = _("Work is still on this node: %(names)s.") % {"names": holding.names(left)}
+            words = _("Work is still on this node: %(names)s.") % {"names": holding.workload_names(left)}
             raise Conflict(words, hint=_way_out(node))
         Node.objects.filter(pk=node.pk).update(**GONE)
         record(actor, action="node.removed", target=target(node), before={"status": node.status})
@@ -64,7 +64,7 @@ def stop_zone(actor: Actor, *, zone_id: UUID) -> int:
         zone = _simulated(actor, zone_id)
         Node.objects.filter(cluster__zone=zone).update(status=NodeStatus.CORDONED, drain_until=None, drain_action="")
         why = states.Why(Reason.BY_PERSON, {"by": actor.label})
-        stopped = sum(states.stop(actor, workload, why) for workload in holding.of_zone(zone))
+        stopped = sum(states.stop(actor, workload, why) for workload in holding.workloads_of_zone(zone))
         record(actor, action="zone.stopped", target=Target("zone", str(zone.pk), zone.name), after={"count": stopped})
     nudge.reconcile()
     return stopped
@@ -75,12 +75,14 @@ def remove_simulated_zone(actor: Actor, *, zone_id: UUID) -> Zone:
     actor.require(Permission.PLATFORM_NODES_MANAGE)
     with transaction.atomic():
         zone = _simulated(actor, zone_id)
-        left = list(holding.of_zone(zone))
+        left = list(holding.workloads_of_zone(zone))
         if left:
             words = ngettext(
                 "%(count)s workload is on it: %(names)s.", "%(count)s workloads are on it: %(names)s.", len(left)
             )
-            raise Conflict(words % {"count": len(left), "names": holding.names(left)}, hint=_("Stop them first."))
+            raise Conflict(
+                words % {"count": len(left), "names": holding.workload_names(left)}, hint=_("Stop them first.")
+            )
         _withdraw(actor, zone)
         Node.objects.filter(cluster__zone=zone).update(**GONE)
         LogicalCluster.objects.filter(zone=zone).update(removed_at=Now())

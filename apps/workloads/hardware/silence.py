@@ -19,7 +19,7 @@ from apps.clusters.models import Node
 from apps.common.actor import Actor
 from apps.workloads.drivers.capabilities import AnswersMixin
 from apps.workloads.hardware import lost, policy
-from apps.workloads.models import Attempt
+from apps.workloads.models import Attempt, Member
 from apps.workloads.nodes import driver_named, drivers
 
 log = logging.getLogger(__name__)
@@ -31,19 +31,19 @@ PAUSE = timedelta(seconds=30)
 FEWEST_FOR_OWN_FAULT = 3
 
 
-def listen(actor: Actor) -> int:
+def declare_silent_nodes_lost(actor: Actor) -> int:
     """One turn: count silences, and declare lost who was silent for too long; how many were."""
     _count()
     limit = policy.rules().lost_after
     if limit is None:
         return 0
-    silent = list(counted().filter(lost_at__isnull=True, silent_for__gte=limit))
+    silent = list(losable_nodes().filter(lost_at__isnull=True, silent_for__gte=limit))
     if not silent or _is_own_fault(silent):
         return 0
     return sum(_declare(actor, node, limit) for node in silent)
 
 
-def counted() -> QuerySet[Node]:
+def losable_nodes() -> QuerySet[Node]:
     """Machines that can be lost: those that are asked over a network, and simulated ones that were switched off."""
     rows: QuerySet[Node] = Node.objects.filter(Q(driver__in=_asked_drivers()) | Q(switched_off=True))
     return rows
@@ -55,10 +55,13 @@ def _asked_drivers() -> set[str]:
 
 def _count() -> None:
     """In one statement, so that two who count at once count the time once."""
-    work = Attempt.objects.filter(node=OuterRef("pk"), ended_at__isnull=True, seen_at__gte=OuterRef("listened_at"))
-    heard = Q(last_seen_at__gte=F("listened_at")) | Exists(work.order_by().values("pk"))
+    seen = {"ended_at__isnull": True, "seen_at__gte": OuterRef("listened_at")}
+    # The attempt of a gang speaks for the node of rank 0 alone where its other members cannot be seen.
+    work = Attempt.objects.filter(node=OuterRef("pk"), members__isnull=True, **seen)
+    members = Member.objects.filter(node=OuterRef("pk"), **seen)
+    heard = Q(last_seen_at__gte=F("listened_at")) | Exists(work.order_by()) | Exists(members.order_by())
     passed = ExpressionWrapper(Now() - F("listened_at"), output_field=DurationField())
-    counted().update(
+    losable_nodes().update(
         silent_for=Case(
             When(Q(listened_at__isnull=True) | Q(listened_at__lt=Now() - PAUSE) | heard, then=Value(NOTHING)),
             default=F("silent_for") + Greatest(passed, Value(NOTHING)),
@@ -70,7 +73,7 @@ def _count() -> None:
 def _is_own_fault(silent: Sequence[Node]) -> bool:
     """Whether no joined machine at all is heard: then an operator decides, who can see which side is cut off."""
     asked = _asked_drivers()
-    joined = counted().filter(driver__in=asked, lost_at__isnull=True).count()
+    joined = losable_nodes().filter(driver__in=asked, lost_at__isnull=True).count()
     quiet = sum(node.driver in asked for node in silent)
     if joined < FEWEST_FOR_OWN_FAULT or quiet < joined:
         return False

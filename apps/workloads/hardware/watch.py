@@ -1,6 +1,7 @@
 """Telling the platform's staff of machines that have gone silent or whose disk is nearly full, and of the end of it."""
 
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 
@@ -10,7 +11,7 @@ from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.permissions import Permission
 from apps.notifications.services import notify_platform
-from apps.workloads.models import Attempt
+from apps.workloads.hardware import holding
 
 
 def watch(actor: Actor) -> int:
@@ -59,7 +60,9 @@ def _tell_of_disk(node: Node, since: datetime | None) -> None:
 def _mark(node: Node, kind: str, since: datetime | None) -> None:
     """Write what is told of the node and tell it, together; nothing where somebody else was first."""
     with transaction.atomic():
-        if not Node.objects.filter(pk=node.pk, silent_since=node.silent_since).update(silent_since=since):
+        # Back, it is asked anew what it reaches.
+        more: dict[str, Any] = {} if since else {"software_sources": {}}
+        if not Node.objects.filter(pk=node.pk, silent_since=node.silent_since).update(silent_since=since, **more):
             return
         at = since or node.silent_since
         notify_platform(
@@ -69,7 +72,7 @@ def _mark(node: Node, kind: str, since: datetime | None) -> None:
                 "node_id": str(node.pk),
                 "name": node.name,
                 "since": at.isoformat() if at else "",
-                "workloads": Attempt.objects.filter(node=node, ended_at__isnull=True).count(),
+                "workloads": holding.attempts_on_node(node.pk).count(),
             },
             dedup=f"{kind}:{node.pk}:{at.timestamp() if at else 0}",
         )

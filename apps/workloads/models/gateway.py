@@ -39,6 +39,19 @@ class GatewaySession(_Pass):
         indexes = [models.Index(fields=["expires_at"], name="gateway_session_expiry")]
 
 
+class SharedPort(TenantModel):
+    """A port of running work that everybody of its organisation may open, until the row or the work ends."""
+
+    organisation = models.ForeignKey(Organisation, on_delete=models.CASCADE, related_name="+")
+    workload = models.ForeignKey("workloads.Workload", on_delete=models.CASCADE, related_name="+")
+    port = models.CharField(max_length=24)
+    shared_by = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["workload", "port"], name="shared_port_once")]
+
+
 class Activity(TenantModel):
     """One process's view of a workload's use. Its `connections` count only while its heartbeat is fresh."""
 

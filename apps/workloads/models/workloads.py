@@ -1,4 +1,4 @@
-"""Everything that runs is a Workload; each try to run it is an Attempt; what it holds is its Placements."""
+"""Everything that runs is a Workload; what happens to it are its Events."""
 
 import uuid
 from decimal import Decimal
@@ -11,11 +11,10 @@ from django.db.models.functions import Now
 from django.utils.functional import cached_property
 
 from apps.billing.models import Package, PriceVersion
-from apps.clusters.models import Accelerator, Node
 from apps.common.scoping import TenantModel
 from apps.common.tags import LONGEST, LONGEST_KEY, MOST
 from apps.tenants.models import Organisation, User
-from apps.workloads.choices import CREDITED, LIVE, TERMINAL, Desired, Fault, Reason, Status
+from apps.workloads.choices import LIVE, TERMINAL, Desired, Fault, Reason, Status
 from apps.workloads.spec import Spec
 
 
@@ -28,9 +27,16 @@ class Workload(TenantModel):
     organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="workloads")
     owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="workloads")
     department_id = models.UUIDField(null=True)
+    # Of a replica: the set that it is one of, and its number there; no two live ones of a set have the same.
+    replica_set = models.ForeignKey(
+        "workloads.ReplicaSet", on_delete=models.PROTECT, null=True, related_name="replicas"
+    )
+    replica_index = models.PositiveSmallIntegerField(null=True)
     kind = models.CharField(max_length=16)  # of those that `kinds` has
     name = models.CharField(max_length=120)
     spec = models.JSONField()
+    # As the spec has it: programs that start and end together, each at the price of the package.
+    member_count = models.PositiveSmallIntegerField(default=1, db_default=1)
     priority = models.PositiveSmallIntegerField(default=3)
     package = models.ForeignKey(Package, on_delete=models.PROTECT, related_name="+")
     price_version = models.ForeignKey(PriceVersion, on_delete=models.PROTECT, related_name="+")
@@ -57,6 +63,16 @@ class Workload(TenantModel):
     stop_reason = models.CharField(max_length=32, blank=True, default="")
     stop_by = models.DateTimeField(null=True)
 
+    # As its owner says: how long it runs, and how long it may; None for what nobody said. The longest time counts over
+    # all attempts, and `deadline_at` is when the present one has used it up; None while it does not run.
+    expected_s = models.PositiveIntegerField(null=True)
+    longest_s = models.PositiveIntegerField(null=True)
+    deadline_at = models.DateTimeField(null=True)
+    # Of which deadline its owner has been told; another one is told anew.
+    deadline_told_at = models.DateTimeField(null=True)
+    # It is stopped once its cards have not been used for so long; None: never for that.
+    gpu_idle_minutes = models.PositiveIntegerField(null=True)
+
     created_at = models.DateTimeField(db_default=Now())
     status_since = models.DateTimeField(db_default=Now())
     queued_at = models.DateTimeField(db_default=Now())
@@ -67,12 +83,15 @@ class Workload(TenantModel):
         indexes = [
             models.Index(fields=["organisation", "-created_at"], name="workload_newest"),
             models.Index(fields=["owner", "-created_at"], name="workload_owner_newest"),
-            # Across organisations, for the console.
-            models.Index(fields=["-created_at", "-id"], name="workload_newest_of_all"),
+            # Across organisations, for the console. With the names, so that a search reads the index alone.
+            models.Index(fields=["-created_at", "-id"], include=["name"], name="workload_newest_of_all"),
             models.Index(fields=["-ended_at"], name="workload_failed", condition=models.Q(status=Status.FAILED)),
             models.Index(fields=["queued_at"], name="workload_waiting", condition=models.Q(status=Status.QUEUED)),
             models.Index(fields=["status"], name="workload_live", condition=models.Q(status__in=sorted(LIVE))),
             models.Index(fields=["stop_by"], name="workload_to_stop", condition=models.Q(stop_by__isnull=False)),
+            models.Index(
+                fields=["deadline_at"], name="workload_deadline", condition=models.Q(deadline_at__isnull=False)
+            ),
             models.Index(
                 fields=["promised_at"], name="workload_promised", condition=models.Q(promised_at__isnull=False)
             ),
@@ -90,6 +109,20 @@ class Workload(TenantModel):
                 condition=models.Q(stop_reason="", stop_by__isnull=True)
                 | (~models.Q(stop_reason="") & models.Q(stop_by__isnull=False)),
                 name="workload_stop_has_a_time",
+            ),
+            models.UniqueConstraint(
+                fields=["replica_set", "replica_index"],
+                condition=models.Q(status__in=sorted(LIVE)),
+                name="one_live_replica_of_an_index",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(replica_set__isnull=True, replica_index__isnull=True)
+                | models.Q(replica_set__isnull=False, replica_index__isnull=False, member_count=1),
+                name="workload_replica_has_an_index",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(deadline_at__isnull=True) | models.Q(longest_s__isnull=False),
+                name="workload_deadline_has_a_limit",
             ),
             models.CheckConstraint(
                 condition=models.Q(tags__len__lte=MOST, tag_keys__len=models.F("tags__len")), name="workload_tags_few"
@@ -111,122 +144,6 @@ class Workload(TenantModel):
     def simulated(self) -> bool:
         """Whether it runs, ran or waits for hardware that does not exist."""
         return bool(self.spec.get("simulated"))
-
-
-class Attempt(TenantModel):
-    """One try. `fence` rises with each claim: only the newest claimant's result is written."""
-
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
-    workload = models.ForeignKey(Workload, on_delete=models.PROTECT, related_name="attempts")
-    number = models.PositiveSmallIntegerField()
-    node = models.ForeignKey(Node, on_delete=models.PROTECT, related_name="attempts")
-    handle = models.JSONField(null=True)
-    fence = models.PositiveIntegerField(default=0)
-    lease_until = models.DateTimeField(null=True)
-    next_check_at = models.DateTimeField(db_default=Now())
-    # Last proof that the driver could see it; older than a few checks means "stale" on the page.
-    seen_at = models.DateTimeField(null=True)
-    placed_at = models.DateTimeField(db_default=Now())
-    started_at = models.DateTimeField(null=True)
-    ended_at = models.DateTimeField(null=True)
-    ran_for_s = models.FloatField(null=True)
-    phase = models.CharField(max_length=12, blank=True)
-    steps = models.JSONField(default=dict)  # start-up step → seconds
-    progress = models.JSONField(default=dict)  # {"text", "fraction"} of the step under way
-    usage = models.JSONField(default=dict)
-    peak_memory_mib = models.PositiveIntegerField(null=True)
-    peak_cpu_milli = models.PositiveIntegerField(null=True)
-    peak_gpu_memory_mib = models.PositiveIntegerField(null=True)  # on the fullest of its cards
-    peak_gpu_util_pct = models.FloatField(null=True)
-    # When its program last wrote a checkpoint, as the driver saw it.
-    checkpoint_at = models.DateTimeField(null=True)
-    exit_code = models.IntegerField(null=True)
-    exit_signal = models.IntegerField(null=True)
-    exit_reason = models.CharField(max_length=16, blank=True)
-    exit_detail = models.TextField(blank=True)
-    stop_asked_at = models.DateTimeField(null=True)
-    # Its machine was declared lost: nobody looks at it any more, it is fenced and then ended. `gone_at`: when the
-    # machine proved that nothing of it runs there.
-    given_up_at = models.DateTimeField(null=True)
-    gone_at = models.DateTimeField(null=True)
-    # Whose matter its end was, and what is credited where that was the node or the platform: the seconds of work since
-    # its last checkpoint (null: not measured yet), and the whole fen that were given back.
-    fault = models.CharField(max_length=10, choices=Fault, blank=True, default=Fault.NOBODY, db_default="")
-    lost_s = models.FloatField(null=True)
-    credited_fen = models.BigIntegerField(default=0, db_default=0)
-
-    class Meta:
-        ordering = ["workload", "number"]
-        indexes = [
-            models.Index(fields=["next_check_at"], name="attempt_due", condition=models.Q(ended_at__isnull=True)),
-            # What left the queue lately, for how long one waits.
-            models.Index(fields=["placed_at"], name="attempt_placed"),
-            models.Index(
-                fields=["node"],
-                name="attempt_given_up",
-                condition=models.Q(given_up_at__isnull=False, gone_at__isnull=True),
-            ),
-            models.Index(fields=["gone_at"], name="attempt_gone", condition=models.Q(gone_at__isnull=False)),
-            models.Index(
-                fields=["ended_at"],
-                name="attempt_uncredited",
-                condition=models.Q(fault__in=sorted(CREDITED), lost_s__isnull=True, ended_at__isnull=False),
-            ),
-        ]
-        constraints = [
-            models.UniqueConstraint(fields=["workload", "number"], name="attempt_number_once"),
-            models.UniqueConstraint(
-                fields=["workload"], condition=models.Q(ended_at__isnull=True), name="one_live_attempt"
-            ),
-            models.CheckConstraint(
-                condition=models.Q(ended_at__isnull=True) | models.Q(ended_at__gte=models.F("placed_at")),
-                name="attempt_ends_after_placement",
-            ),
-            models.CheckConstraint(
-                condition=models.Q(started_at__isnull=True)
-                | models.Q(ended_at__isnull=True)
-                | models.Q(ended_at__gte=models.F("started_at")),
-                name="attempt_ends_after_start",
-            ),
-        ]
-
-
-class Placement(TenantModel):
-    """A piece of a node held by an attempt: CPU and memory on its first row, one row for each slice of a card."""
-
-    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
-    attempt = models.ForeignKey(Attempt, on_delete=models.PROTECT, related_name="placements")
-    node = models.ForeignKey(Node, on_delete=models.PROTECT, related_name="placements")
-    accelerator = models.ForeignKey(Accelerator, on_delete=models.PROTECT, null=True, related_name="placements")
-    cpu_milli = models.PositiveIntegerField(default=0)
-    memory_mib = models.PositiveIntegerField(default=0)
-    device_memory_mib = models.PositiveIntegerField(default=0)
-    core_milli = models.PositiveIntegerField(default=0)
-    mig_start = models.PositiveSmallIntegerField(null=True)
-    mig_profile = models.CharField(max_length=24, blank=True)
-    exclusive = models.BooleanField(default=False)
-    created_at = models.DateTimeField(db_default=Now())
-    released_at = models.DateTimeField(null=True)
-
-    class Meta:
-        indexes = [
-            models.Index(fields=["node"], name="placement_held", condition=models.Q(released_at__isnull=True)),
-            # What ended since the last look, for recent use.
-            models.Index(fields=["released_at"], name="placement_released"),
-        ]
-        constraints = [
-            models.UniqueConstraint(
-                fields=["accelerator"],
-                condition=models.Q(released_at__isnull=True, exclusive=True),
-                name="whole_card_once",
-            ),
-            models.UniqueConstraint(
-                fields=["accelerator", "mig_start"],
-                condition=models.Q(released_at__isnull=True, mig_start__isnull=False),
-                name="mig_slice_once",
-            ),
-        ]
 
 
 class Event(TenantModel):

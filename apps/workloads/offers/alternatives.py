@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from apps.billing import selectors as funds
-from apps.billing.funds.quotes import Means, blocked_by, means
+from apps.billing.funds.quotes import StartFunds, blocking_arrears, start_funds
 from apps.billing.models import Package
 from apps.billing.prices.own import OwnPrices
 from apps.clusters.models import Accelerator
@@ -86,22 +86,27 @@ def would_start_now(actor: Actor, workload: Workload, attempts: Sequence[Attempt
     peaks = peaks_of(attempts)
     offered = _offered(actor, workload)
     fitting = [package for package in offered if _large_enough(package, peaks)]
-    has = means(actor.organisation())
+    has = start_funds(actor.organisation())
     reachable = _affordable(actor, workload, has, [p for p in fitting if _quota_allows(actor, workload, p)])
-    specs = {package.pk: resources_of(package) for package in reachable}
+    specs = {package.pk: _spec_on(package, workload) for package in reachable}
     with asking(actor, priority=workload.priority, instead_of=workload.pk) as ask:
         starting = [package for package in reachable if ask.forecast(specs[package.pk]).starts_now]
         rows = [_row(workload, package, has.own, ask.room(specs[package.pk])) for package in starting]
     rows.sort(key=lambda row: _unlike(workload.frozen_spec, row))
-    paid = has.own.rate(workload.price_version.rate_fen_per_hour)
+    paid = has.own.rate(workload.price_version.rate_fen_per_hour) * workload.member_count
     return Alternatives(tuple(rows[:SHOWN]), peaks.gpu_memory_mib, len(offered) - len(fitting), paid)
 
 
 def outlook(actor: Actor, workload: Workload, package: Package) -> Forecast:
     """What would become of the work on this package, were it to leave the queue for it now."""
-    spec = resources_of(package)
+    spec = _spec_on(package, workload)
     with asking(actor, priority=workload.priority, instead_of=workload.pk) as ask:
         return ask.forecast(spec)
+
+
+def _spec_on(package: Package, workload: Workload) -> Spec:
+    """What the work would take on this package, with all of its members and the image that it has."""
+    return replace(resources_of(package), members=workload.member_count, archs=workload.frozen_spec.archs)
 
 
 def _offered(actor: Actor, workload: Workload) -> list[Package]:
@@ -130,7 +135,7 @@ def _quota_allows(actor: Actor, workload: Workload, package: Package) -> bool:
     """Of what the package takes, what the work holds already need not be free."""
     kind = Kind(workload.kind)
     amounts = Counter[Key]()
-    amounts.update(quota_amounts(resources_of(package), kind))
+    amounts.update(quota_amounts(_spec_on(package, workload), kind))
     amounts.subtract(quota_amounts(workload.frozen_spec, kind))
     short = quotas.shortfall(
         organisation_id=workload.organisation_id,
@@ -141,14 +146,15 @@ def _quota_allows(actor: Actor, workload: Workload, package: Package) -> bool:
     return short is None
 
 
-def _affordable(actor: Actor, workload: Workload, has: Means, packages: Sequence[Package]) -> list[Package]:
+def _affordable(actor: Actor, workload: Workload, has: StartFunds, packages: Sequence[Package]) -> list[Package]:
     """What is held for the start now becomes available."""
     if not packages:
         return []
-    blocked = blocked_by(actor.organisation())
-    held = has.own.hour(workload.price_version.rate_fen_per_hour, 1)
+    blocked = blocking_arrears(actor.organisation())
+    held = has.own.hour(workload.price_version.rate_fen_per_hour, workload.member_count)
     then = replace(has, available_fen=has.available_fen + held)
-    return [p for p in packages if (price := _listed(p)) == 0 or (not blocked and then.pay_for(p, price))]
+    count = workload.member_count
+    return [p for p in packages if (price := _listed(p) * count) == 0 or (not blocked and then.pay_for(p, price))]
 
 
 def _listed(package: Package) -> Decimal:
@@ -156,13 +162,13 @@ def _listed(package: Package) -> Decimal:
 
 
 def _row(workload: Workload, package: Package, own: OwnPrices, room: int) -> Alternative:
-    listed = _listed(package)
+    listed = _listed(package) * workload.member_count
     rate = own.rate(listed)
     return Alternative(
         package=package,
         list_rate_fen_per_hour=listed,
         rate_fen_per_hour=rate,
-        more_fen_per_hour=rate - own.rate(workload.price_version.rate_fen_per_hour),
+        more_fen_per_hour=rate - own.rate(workload.price_version.rate_fen_per_hour) * workload.member_count,
         room=room,
         weaker=strength(package) > strength(workload.package),
         effects=tuple(_effects(workload.frozen_spec, resources_of(package))),

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
-from apps.billing.caps.selectors import lasts
+from apps.billing.caps.selectors import affordable_time
 from apps.billing.caps.services import least_fen
 from apps.common.formatting import duration, moment
 from apps.common.money import FEN_PER_YUAN, yuan
@@ -36,7 +36,7 @@ def _row(offer: Offer, fen: int) -> dict[str, Any]:
         return {**row, "tone": "fail", "sub": _("at least %(least)s, ten minutes") % {"least": yuan(least_fen(rate))}}
     if offer.quote.prepaid_until is not None:
         return {**row, "sub": _("counts from %(when)s on: until then it is covered") % _when(offer.quote.prepaid_until)}
-    time = duration(lasts(fen, rate).total_seconds())
+    time = duration(affordable_time(fen, rate).total_seconds())
     return {**row, "sub": _("lasts %(time)s; then it is saved and stopped") % {"time": time}}
 
 

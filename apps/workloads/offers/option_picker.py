@@ -11,7 +11,7 @@ from apps.billing.models import Package
 from apps.billing.prices.own import own_terms
 from apps.common.actor import Actor
 from apps.workloads.offers.alternatives import difference_words
-from apps.workloads.offers.package_options import would_do
+from apps.workloads.offers.package_options import interchangeable_packages
 from apps.workloads.placing import read_zones
 
 
@@ -50,14 +50,16 @@ def also_context(actor: Actor, form: forms.Form, packages: Iterable[Package]) ->
     }
 
 
-def ticked(form: forms.Form, chosen: Package, offered: Iterable[Package]) -> tuple[Package, ...]:
+def ticked_packages(form: forms.Form, chosen: Package, offered: Iterable[Package]) -> tuple[Package, ...]:
     """Those that are ticked and would do, one of each model: for a quote, before anything is refused."""
     values = {str(value) for value in form["also"].value() or ()}
     if not values:
         return ()
     packages = [package for package in offered if str(package.pk) in values]
     read_zones([chosen, *packages])
-    return tuple({package.gpu_model: package for package in reversed(would_do(chosen, packages))}.values())[::-1]
+    return tuple(
+        {package.gpu_model: package for package in reversed(interchangeable_packages(chosen, packages))}.values()
+    )[::-1]
 
 
 def _chosen(form: forms.Form, offered: Sequence[Package]) -> Package | None:
@@ -67,7 +69,7 @@ def _chosen(form: forms.Form, offered: Sequence[Package]) -> Package | None:
 
 def _rows(actor: Actor, chosen: Package, offered: Sequence[Package], values: Collection[str]) -> list[AlsoRow]:
     read_zones(offered)
-    found = would_do(chosen, offered)
+    found = interchangeable_packages(chosen, offered)
     if not found:
         return []
     own = own_terms(actor)

@@ -22,7 +22,7 @@ from scheduler import Mode
 MOST = 4
 
 
-def would_do(chosen: Package, offered: Iterable[Package]) -> list[Package]:
+def interchangeable_packages(chosen: Package, offered: Iterable[Package]) -> list[Package]:
     """Of what is on offer, what may be taken as well: as many cards of another model and the same maker, cut the
     same way, at least as much of everything else, in the same place."""
     alike = [package for package in offered if package.price is not None and _alike(chosen, package)]
@@ -55,7 +55,7 @@ def _cut(package: Package) -> tuple[object, ...]:
 def choose_also(chosen: Package, offered: Sequence[Package], ids: Iterable[int]) -> tuple[Package, ...]:
     """The packages with these ids, each of another model. Raises `Invalid` naming `also`."""
     wanted = list(dict.fromkeys(ids))
-    fitting = {package.pk: package for package in would_do(chosen, offered)}
+    fitting = {package.pk: package for package in interchangeable_packages(chosen, offered)}
     if len(wanted) > MOST:
         raise Invalid.field("also", _("At most %(most)s other packages.") % {"most": MOST})
     if not set(wanted) <= set(fitting):
@@ -79,9 +79,9 @@ def also_named(actor: Actor, chosen: Package, ids: Collection[int]) -> tuple[Pac
     return choose_also(chosen, offered, ids)
 
 
-def on_any(actor: Actor, spec: Spec, chosen: Package, also_ids: Collection[int]) -> Spec:
+def spec_on_any(actor: Actor, spec: Spec, chosen: Package, also_ids: Collection[int]) -> Spec:
     """The spec of work on `chosen` that may take these as well, at the prices of now. Raises `Invalid`."""
-    return either(spec, options_of(chosen, also_named(actor, chosen, also_ids)))
+    return with_options(spec, options_of(chosen, also_named(actor, chosen, also_ids)))
 
 
 def options_of(chosen: Package, also: Sequence[Package]) -> tuple[Option, ...]:
@@ -95,7 +95,7 @@ def options_of(chosen: Package, also: Sequence[Package]) -> tuple[Option, ...]:
     )
 
 
-def either(spec: Spec, options: tuple[Option, ...]) -> Spec:
+def with_options(spec: Spec, options: tuple[Option, ...]) -> Spec:
     """The spec on any of the options' cards."""
     if not options or spec.gpu is None:
         return spec

@@ -1,7 +1,7 @@
 """The packages of a form as it shows them: with room, start and price."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from django.utils.translation import gettext as _
@@ -72,10 +72,10 @@ def starts_in(forecast: Forecast) -> str:
     if forecast.start_p50 is None:
         return _("queues")
     seconds = max(60.0, (forecast.start_p50 - db_now()).total_seconds())
-    return _("in about %(time)s") % {"time": roughly(seconds)}
+    return _("in about %(time)s") % {"time": rough_duration(seconds)}
 
 
-def roughly(seconds: float) -> str:
+def rough_duration(seconds: float) -> str:
     """One unit and no more: an estimate is not known to the minute."""
     if seconds < MINUTES:
         count = max(1, round(seconds / 60))
@@ -87,10 +87,13 @@ def roughly(seconds: float) -> str:
     return ngettext("%(count)s day", "%(count)s days", count) % {"count": count}
 
 
-def package_choices(actor: Actor, packages: Sequence[Package]) -> list[PackageChoice]:
-    """All packages against the cluster as it is now, in a fixed number of queries."""
+def package_choices(actor: Actor, packages: Sequence[Package], *, archs: tuple[str, ...] = ()) -> list[PackageChoice]:
+    """All packages against the cluster as it is now, in a fixed number of queries.
+
+    `archs`: the only architectures that would do, as the image says; empty for any.
+    """
     read_zones(packages)
-    specs, own = [resources_of(package) for package in packages], own_terms(actor)
+    specs, own = [replace(resources_of(package), archs=archs) for package in packages], own_terms(actor)
     with asking(actor) as ask:
         return [
             PackageChoice(package, ask.room(spec), ask.forecast(spec), own)

@@ -1,8 +1,10 @@
 """What keeps a package from ever starting here: for those who offer it, whoever may start it and whatever runs now."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from apps.billing.models import Package
+from apps.clusters.rights import reserved_clusters
 from apps.common.actor import system_actor
 from apps.common.clock import db_now
 from apps.common.scoping import acting
@@ -26,14 +28,15 @@ def obstacles(packages: Sequence[Package]) -> dict[int, Words]:
         worlds = {
             simulated: standing_of(now, simulated=simulated).world for simulated in set(map(is_simulated, packages))
         }
+        everywhere = reserved_clusters()
         for package in packages:
-            cause = _cause(package, worlds[is_simulated(package)].engine)
+            cause = _cause(package, worlds[is_simulated(package)].engine, everywhere)
             if cause:
                 found[package.pk] = _told(cause, package)
     return found
 
 
-def _cause(package: Package, engine: Engine) -> Cause | None:
+def _cause(package: Package, engine: Engine, entitled: tuple[str, ...]) -> Cause | None:
     task = make_task(
         resources_of(package),
         id=ASKED,
@@ -43,7 +46,7 @@ def _cause(package: Package, engine: Engine) -> Cause | None:
         priority=USUAL_PRIORITY,
         submitted_at=0.0,
     )
-    return engine.obstacle(task)
+    return engine.obstacle(replace(task, entitled=entitled))
 
 
 def _told(cause: Cause, package: Package) -> Words:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from decimal import Decimal
 
-from apps.billing.funds.quotes import Means, means
+from apps.billing.funds.quotes import StartFunds, start_funds
 from apps.common.actor import Actor
 from apps.workloads import kinds
 from apps.workloads.offers.picker import PackageChoice
@@ -20,7 +20,7 @@ def proposals(actor: Actor, offer: Offer, choices: Sequence[PackageChoice]) -> l
     """
     if offer.starts_now or not choices:
         return []
-    has = means(actor.organisation())
+    has = start_funds(actor.organisation())
     alike = [choice for choice in reversed(choices) if _alike(offer, choice)]
     found = [choice for choice in alike if _would_start(actor, offer, choice, has)]
     if offer.can_start:
@@ -35,7 +35,7 @@ def _alike(offer: Offer, choice: PackageChoice) -> bool:
     return not kinds.named(offer.kind).keeps_gpu or bool(choice.package.gpu_count) or not offer.package.gpu_count
 
 
-def _would_start(actor: Actor, offer: Offer, choice: PackageChoice, has: Means) -> bool:
+def _would_start(actor: Actor, offer: Offer, choice: PackageChoice, has: StartFunds) -> bool:
     listed = choice.list_rate_fen_per_hour
     if listed is None or not choice.forecast.starts_now or offer.quote.blocked:
         return False

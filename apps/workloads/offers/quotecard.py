@@ -5,20 +5,21 @@ from decimal import Decimal
 from typing import Any
 
 from django.urls import reverse
-from django.utils.translation import get_language
+from django.utils.translation import get_language, pgettext
 from django.utils.translation import gettext as _
 
 from apps.billing.formula import per_cent
 from apps.billing.prepaid.seats import pay_ahead
 from apps.common.actor import Actor
 from apps.common.clock import db_now
-from apps.common.formatting import moment
+from apps.common.formatting import estimated_moment, moment
 from apps.common.money import yuan, yuan_rate
 from apps.common.permissions import Permission
 from apps.workloads import kinds
 from apps.workloads.choices import Kind
 from apps.workloads.explaining.causes import HOPELESS
 from apps.workloads.offers.alternatives import difference_words
+from apps.workloads.offers.one_more import fewest_rows, one_more_rows
 from apps.workloads.offers.picker import PackageChoice
 from apps.workloads.offers.proposals import proposals
 from apps.workloads.offers.quoting import Offer
@@ -73,7 +74,8 @@ def _name(name: str, offer: Offer) -> str:
         models = " / ".join(each.package.gpu_model for each in offer.choices)
         return _("one of %(models)s, whichever has room first") % {"models": models}
     count = offer.package.gpu_count
-    return f"{name} · {count} × GPU" if count > 1 else name
+    name = f"{name} · {count} × GPU" if count > 1 else name
+    return f"{offer.members} × {name}" if offer.members > 1 else name
 
 
 def _foot() -> str:
@@ -92,11 +94,23 @@ def _rows(offer: Offer) -> list[dict[str, Any]]:
         },
         _runs_until(offer, short),
         _held(offer),
+        *_member_rows(offer),
         *_price_rows(offer),
         *_discount_rows(offer),
         *_voucher_rows(offer),
         *([_start_row(offer)] if offer.forecast.start_p50 is None else []),
     ]
+
+
+def _member_rows(offer: Offer) -> list[dict[str, Any]]:
+    """What each of several members costs; all prices beside it are of all of them."""
+    if offer.members == 1:
+        return []
+    each = _("%(rate)s each") % {"rate": yuan_rate(offer.quote.rate_fen_per_hour / offer.members)}
+    cards = offer.package.gpu_count
+    value = f"{offer.members} × {cards} GPU = {offer.members * cards} GPU" if cards else str(offer.members)
+    row = {"label": pgettext("of a run", "Members"), "value": value, "sub": each}
+    return [row, *fewest_rows(offer), *one_more_rows(offer)]
 
 
 def _price_rows(offer: Offer) -> list[dict[str, Any]]:
@@ -153,7 +167,7 @@ def _runs_until(offer: Offer, short: bool) -> dict[str, Any]:
         return {**row, "value": _("cannot start"), "tone": "fail"}
     if quote.runs_until is None:
         return row
-    return {**row, "value": moment(quote.runs_until), "sub": _("at %(rate)s in all") % {"rate": together}}
+    return {**row, "value": estimated_moment(quote.runs_until), "sub": _("at %(rate)s in all") % {"rate": together}}
 
 
 def _start_row(offer: Offer) -> dict[str, Any]:
@@ -181,7 +195,7 @@ def _wait(offer: Offer) -> dict[str, str] | None:
 
 def _dock(offer: Offer) -> str:
     until = offer.quote.runs_until
-    return _("runs until %(when)s") % {"when": moment(until)} if until else ""
+    return _("runs until %(when)s") % {"when": estimated_moment(until)} if until else ""
 
 
 def _problem(actor: Actor, offer: Offer) -> dict[str, str] | None:

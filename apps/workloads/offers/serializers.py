@@ -4,7 +4,27 @@ from typing import Any
 
 from rest_framework import serializers
 
+from apps.workloads.spec import MOST_MEMBERS
+
 MAX_ID = 2**31 - 1
+
+
+class MembersField(serializers.IntegerField):
+    """How many programs start and end together, each on the package; at most `MOST_MEMBERS`."""
+
+    def __init__(self, **options: Any) -> None:
+        help_text = "Programs that start and end together, each on the package."
+        super().__init__(min_value=1, max_value=MOST_MEMBERS, default=1, help_text=help_text, **options)
+
+
+class LeastMembersField(serializers.IntegerField):
+    """With how many of the members an elastic start begins, and goes on after a loss; null: with all or not at all."""
+
+    def __init__(self, **options: Any) -> None:
+        help_text = "It starts, and goes on after a loss, with so many where there is no room for all members."
+        super().__init__(
+            min_value=1, max_value=MOST_MEMBERS, required=False, allow_null=True, help_text=help_text, **options
+        )
 
 
 class AlsoField(serializers.ListField):
@@ -24,3 +44,13 @@ class ChoiceSerializer(serializers.Serializer[Any]):
     gpu_model = serializers.CharField(source="package.gpu_model")
     rate_fen_per_hour = serializers.DecimalField(source="quote.rate_fen_per_hour", max_digits=30, decimal_places=10)
     price_version = serializers.IntegerField(source="quote.price_number")
+
+
+class OneMoreSerializer(serializers.Serializer[Any]):
+    """An offer with one member more; `cards` and the rate are of all members."""
+
+    members = serializers.IntegerField()
+    cards = serializers.IntegerField()
+    rate_fen_per_hour = serializers.DecimalField(max_digits=30, decimal_places=10)
+    starts_now = serializers.BooleanField(source="forecast.starts_now")
+    start_p50 = serializers.DateTimeField(source="forecast.start_p50", allow_null=True)

@@ -137,7 +137,7 @@ def size_of(gpu: Mapping[str, Any] | None) -> Size:
     return Size.FEW if count < 8 else Size.MANY
 
 
-def note(stays: Iterable[Stay]) -> None:
+def record_estimates(stays: Iterable[Stay]) -> None:
     """Keep the first estimate of each stay in the queue; a later one of the same stay is not written."""
     StartEstimate.objects.bulk_create(
         [
@@ -155,6 +155,6 @@ def note(stays: Iterable[Stay]) -> None:
     )
 
 
-def turned_out(workloads: Iterable[UUID], at: datetime) -> None:
+def score_estimates(workloads: Iterable[UUID], at: datetime) -> None:
     """These have started: what was estimated of the stay that ended is scored from now on."""
     StartEstimate.objects.filter(workload__in=list(workloads), started_at__isnull=True).update(started_at=at)

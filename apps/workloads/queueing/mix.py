@@ -37,7 +37,7 @@ def learn(before: Learned, now: datetime, *, simulated: bool) -> Learned:
     tasks = [task_of(workload) for workload in rows.filter(created_at__lte=now)[:NEWEST]]
     if not tasks:
         return before
-    seen = memory.seen(tasks, now.timestamp())
+    seen = memory.with_tasks(tasks, now.timestamp())
     return _adopted(Learned(_heaviest(seen), before.used))
 
 

@@ -87,13 +87,13 @@ def _words_of(victim: Workload, times: Mapping[str, Any]) -> dict[str, Any]:
     return data if gainer is None else {**data, "priority": gainer.priority}
 
 
-def known_of(attempt: Attempt) -> Preemption | None:
+def preemption_of(attempt: Attempt) -> Preemption | None:
     """The attempt's row, open or closed: read anew each time, since it may have been called off meanwhile."""
     found: Preemption | None = Preemption.objects.filter(attempt_id=attempt.pk).first()
     return found
 
 
-def run_out(known: Preemption | None, now: datetime) -> Preemption | None:
+def expired_notice(known: Preemption | None, now: datetime) -> Preemption | None:
     """The row where it is open and its notice is over: from then on it is not called off any more."""
     return known if known is not None and known.ended_at is None and known.leave_at <= now else None
 

@@ -33,12 +33,12 @@ class Standstill:
     since: datetime
 
 
-def followed(before: Since, named: Iterable[str], now: datetime) -> dict[str, str]:
+def standing_since(before: Since, named: Iterable[str], now: datetime) -> dict[str, str]:
     """Those that are named now, each since its first time without a break."""
     return {task: before.get(task, now.isoformat()) for task in named}
 
 
-def found(since: Since, now: datetime) -> Standstill | None:
+def standstill_of(since: Since, now: datetime) -> Standstill | None:
     """Of those that were named for long enough."""
     long = {task: at for task, text in since.items() if now - (at := datetime.fromisoformat(text)) >= TOLD_AFTER}
     return Standstill(tuple(map(UUID, sorted(long))), min(long.values())) if long else None
@@ -51,12 +51,12 @@ def standing(simulated: bool) -> dict[str, str]:
     return named
 
 
-def shown(simulated: bool) -> Standstill | None:
+def standstill_to_show(simulated: bool) -> Standstill | None:
     """The standstill of this world, for operators."""
-    return found(standing(simulated), db_now())
+    return standstill_of(standing(simulated), db_now())
 
 
-def set_going(standstill: Standstill, waiting: Collection[str], simulated: bool) -> None:
+def release_standstill(standstill: Standstill, waiting: Collection[str], simulated: bool) -> None:
     """Forget what was promised to those who wait in this world, and tell operators, once for each standstill."""
     promises.forget(map(UUID, waiting))
     log.error("%d tasks wait beside free room since %s", len(standstill.tasks), standstill.since)

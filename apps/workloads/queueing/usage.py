@@ -80,11 +80,11 @@ def _enter_new() -> None:
 def recent_use(now: datetime, *, simulated: bool) -> dict[UUID, float]:
     """GPU-milli-seconds by organisation, faded to `now`, of what was counted so far."""
     return {
-        row.organisation_id: (row.simulated_gpu_milli_s if simulated else row.gpu_milli_s) * faded(now - row.at)
+        row.organisation_id: (row.simulated_gpu_milli_s if simulated else row.gpu_milli_s) * decay_factor(now - row.at)
         for row in RecentUse.objects.all()
     }
 
 
-def faded(by: timedelta) -> float:
+def decay_factor(by: timedelta) -> float:
     """What is left of 1 after this long."""
     return math.exp(-FADING * max(0.0, by.total_seconds()))

@@ -1,7 +1,8 @@
 """The reconcile loop: claim due attempts, ask their driver outside the transaction, write under the fence."""
 
 import logging
-from datetime import timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.models import F, Q
@@ -11,12 +12,17 @@ from apps.common.clock import db_now
 from apps.workloads import crediting, saving, start_rights
 from apps.workloads.choices import Desired, Status
 from apps.workloads.drivers.base import CannotSee, Driver, DriverError, Handle, LaunchRefused
+from apps.workloads.drivers.capabilities import GangMixin
+from apps.workloads.drivers.said import Code, Said
 from apps.workloads.hardware.eviction import is_evicted
-from apps.workloads.models import Attempt
+from apps.workloads.models import Attempt, Member, Preemption, Workload
 from apps.workloads.nodes import driver_named
+from apps.workloads.programs import Program, programs_of
 from apps.workloads.queueing import preempting
-from apps.workloads.reconcile import outcome, preempted_attempts
+from apps.workloads.reconcile import gangs, outcome, preempted_attempts
 from apps.workloads.reconcile.launch import launch_request
+from apps.workloads.reconcile.time_notices import deliver_time_notice
+from apps.workloads.replicas import converge
 from apps.workloads.states import Claim, start, stop
 
 log = logging.getLogger(__name__)
@@ -42,8 +48,9 @@ def _sweep(actor: Actor) -> None:
         preempting.sweep(actor)
         saving.sweep(actor)
         crediting.sweep(actor)
+        converge.sweep(actor)
     except Exception:
-        log.exception("pre-emptions, stops and credits could not be swept")
+        log.exception("pre-emptions, stops, credits and replicas could not be swept")
 
 
 def claim_due(limit: int) -> list[Claim]:
@@ -78,11 +85,11 @@ def _guarded(actor: Actor, claim: Claim) -> None:
 
 def _look(actor: Actor, claim: Claim) -> None:
     attempt = claim.attempt
-    driver = driver_named(attempt.node.driver)
     status = Status(attempt.workload.status)
     now = db_now()
-    known = preempting.known_of(attempt)
-    evicted, notice = is_evicted(attempt, now), preempting.run_out(known, now)
+    known = preempting.preemption_of(attempt)
+    evicted, notice = is_evicted(attempt, now), preempting.expired_notice(known, now)
+    programs = programs_of(attempt)
     if attempt.handle is None:
         if attempt.workload.desired == Desired.STOPPED and not _may_exist(attempt):
             outcome.never_started(actor, claim)
@@ -92,15 +99,41 @@ def _look(actor: Actor, claim: Claim) -> None:
             return
         if attempt.workload.desired == Desired.RUNNING and _unauthorised(actor, claim):
             return
-        if not _launch(actor, claim, driver):
+        if not _launch(actor, claim, programs):
             return
-    handle = Handle.from_dict(attempt.handle or {})
-    preempted_attempts.tell(driver, handle, known, now)
+    grace_s: float | None = None
     if evicted or attempt.workload.desired == Desired.STOPPED or status is Status.STOPPING:
-        driver.stop(handle, saving.grace_s(attempt.workload, attempt.stop_asked_at, GRACE_S))
+        grace_s = saving.grace_s(attempt.workload, attempt.stop_asked_at, GRACE_S)
     elif notice is not None:
-        driver.stop(handle, preempted_attempts.grace_s(notice))
-    outcome.apply(actor, claim, driver.observe(handle))
+        grace_s = preempted_attempts.grace_s(notice)
+    for program in programs:
+        _ask(program, attempt.workload, known, now, grace_s)
+    _observe(actor, claim, programs, now)
+
+
+def _ask(program: Program, workload: Workload, known: Preemption | None, now: datetime, grace_s: float | None) -> None:
+    """Let it find its notice, and stop it where it has to. One that cannot be asked keeps no other from being asked."""
+    driver, handle = _where(program)
+    try:
+        preempted_attempts.deliver_notice(driver, handle, known, now)
+        deliver_time_notice(driver, handle, workload, known, now)
+        if grace_s is not None:
+            driver.stop(handle, grace_s)
+    except CannotSee as error:
+        log.info("%s cannot be asked: %s", program.pk, error)
+
+
+def _where(program: Program) -> tuple[Driver, Handle]:
+    return driver_named(program.node.driver), Handle.from_dict(program.handle or {})
+
+
+def _observe(actor: Actor, claim: Claim, programs: Sequence[Program], now: datetime) -> None:
+    members = [program for program in programs if isinstance(program, Member)]
+    if members:
+        outcome.apply(actor, claim, *gangs.observe(claim, members, now, GRACE_S))
+    else:
+        driver, handle = _where(claim.attempt)
+        outcome.apply(actor, claim, driver.observe(handle))
 
 
 def _may_exist(attempt: Attempt) -> bool:
@@ -119,33 +152,64 @@ def _unauthorised(actor: Actor, claim: Claim) -> bool:
         return False
     if _may_exist(attempt):
         if stop(actor, attempt.workload, why):
-            start_rights.tell(attempt.workload, why)
+            start_rights.notify_of_refusal(attempt.workload, why)
         return False
     outcome.unauthorised(actor, claim, why)
     return True
 
 
-def _launch(actor: Actor, claim: Claim, driver: Driver) -> bool:
-    """Hand the attempt to the driver; "already there" means adopt. False: it was refused for good."""
+def _launch(actor: Actor, claim: Claim, programs: Sequence[Program]) -> bool:
+    """Hand every program to its driver; "already there" means adopt. False: refused for good, or not all are there."""
+    for rank, program in enumerate(programs):
+        try:
+            if program.handle is None:
+                program.handle = _launch_one(claim, programs, rank).as_dict()
+        except LaunchRefused as refusal:
+            # The members that are there already wait at their barrier, and have to go first.
+            if _have_ended(programs[:rank]):
+                outcome.refused(actor, claim, refusal)
+            return False
+        except CannotSee:
+            raise
+        except DriverError as error:
+            log.warning("launch of %s failed, trying again: %s", program.pk, error)
+            return False
+    return _started(actor, claim, programs)
+
+
+def _launch_one(claim: Claim, programs: Sequence[Program], rank: int) -> Handle:
+    program, attempt = programs[rank], claim.attempt
+    driver = driver_named(program.node.driver)
+    members = [each for each in programs if isinstance(each, Member)]
+    if members and not isinstance(driver, GangMixin):
+        raise LaunchRefused("gang_unsupported", Said(Code.NO_GANGS))
+    handle = driver.launch(launch_request(attempt, members, rank))
+    if members:
+        Member.objects.filter(pk=program.pk, attempt__fence=claim.fence).update(handle=handle.as_dict())
+    return handle
+
+
+def _have_ended(programs: Sequence[Program]) -> bool:
+    for program in programs:
+        driver, handle = _where(program)
+        driver.stop(handle, 0.0)
+        if not driver.observe(handle).phase.is_final:
+            return False
+    return True
+
+
+def _started(actor: Actor, claim: Claim, programs: Sequence[Program]) -> bool:
+    """Write that the drivers have it; the attempt's handle is that of rank 0."""
     attempt = claim.attempt
-    try:
-        handle = driver.launch(launch_request(attempt))
-    except LaunchRefused as refusal:
-        outcome.refused(actor, claim, refusal)
-        return False
-    except CannotSee:
-        raise
-    except DriverError as error:
-        log.warning("launch of attempt %s failed, trying again: %s", attempt.pk, error)
-        return False
-    attempt.handle = handle.as_dict()
-    started = start(actor, claim, attempt.handle)
-    if started:
+    attempt.handle = programs[0].handle or {}
+    if start(actor, claim, attempt.handle):
         return True
     # Asked to stop meanwhile: keep the handle, so that the stop reaches the process.
     mine = Attempt.objects.filter(pk=attempt.pk, fence=claim.fence, ended_at__isnull=True)
     if mine.update(handle=attempt.handle):
         return True
     if Attempt.objects.filter(pk=attempt.pk, given_up_at__isnull=False).exists():
-        driver.stop(handle, 0.0)  # its machine was declared lost while this call was under way
+        for program in programs:  # its machine was declared lost while these calls were under way
+            driver, handle = _where(program)
+            driver.stop(handle, 0.0)
     return False

@@ -45,11 +45,14 @@ def _kin(kin: Kin) -> Json:
 
 
 def explanation_of(wait: scheduler.Wait, organisation: str, *, known: bool, kin: Kin | None = None) -> Json:
-    """Cause and its numbers, funnel, position, nearest miss, estimate, holders, alternatives, reserved nodes.
+    """Cause and its numbers, funnel, position, what those ahead need, nearest miss, estimate, holders, alternatives,
+    reserved nodes.
 
-    `organisation` owns the task. The estimate is left out until enough runs have ended to learn from: a guess would
-    be taken for a promise. So would room that is kept on a guess: others use it meanwhile, and nothing says it is kept.
+    `organisation` owns the task. `known`: everything has an estimate. Otherwise the start is left out where it rests on
+    an end that nobody can estimate: a guess would be taken for a promise. So would room that is kept on a guess: others
+    use it meanwhile, and nothing says it is kept.
     """
+    known = known or wait.is_start_known
     hidden = _OTHERS if known else _OTHERS | _ESTIMATES
     return {
         "cause": wait.cause.code.value,
@@ -62,6 +65,7 @@ def explanation_of(wait: scheduler.Wait, organisation: str, *, known: bool, kin:
         "start_p90": wait.start_p90 if known else None,
         "holders": holders_of(wait.holders, organisation),
         "alternatives": [_alternative(other) for other in wait.alternatives],
+        "ahead": asdict(wait.ahead) if wait.ahead else None,
         "reserved": [] if wait.guessed else list(wait.reserved_nodes),
     }
 

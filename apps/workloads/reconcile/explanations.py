@@ -34,7 +34,7 @@ RETURNING workload.id, coalesce(before.explanation->'reserved', '[]')
 """
 
 
-class Sayings:
+class ExplanationCache:
     """What was last written of each task that waits: its cause, and a digest of the whole (None: not known)."""
 
     def __init__(self) -> None:

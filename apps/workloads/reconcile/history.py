@@ -1,22 +1,26 @@
-"""How long runs take, learned from those that ended, for the scheduler's estimates. Each world learns from its own."""
+"""How long runs take, for the scheduler's estimates: learned from those that ended, and from what their owners say of
+those to come. Each world learns from its own."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from django.db.models import Q
+
 import scheduler
-from apps.workloads.choices import Status
+from apps.workloads.choices import Reason, Status
 from apps.workloads.models import Workload
 from apps.workloads.queueing.tasks_of import task_of
 from apps.workloads.simulation_scope import of_world
-from scheduler.estimate import History
+from scheduler.estimate import History, Prediction
 
 # The newest ended runs that are learned from; older ones say little about today's.
 LEARN_FROM = 2000
 # A long history hardly changes with one more run, and reading it again takes a while.
 LONG, LASTS = 200, timedelta(seconds=30)
 
-Estimate = tuple[float, float] | None
+Estimate = Prediction | None
 
 
 @dataclass(slots=True)
@@ -27,13 +31,14 @@ class Lesson:
     newest: UUID | None
     runs: int
     read_at: datetime
-    known: dict[tuple[str, str, int, scheduler.GpuRequest | None], Estimate] = field(default_factory=dict)
+    known: dict[Hashable, Estimate] = field(default_factory=dict)
 
     def estimate(self, task: scheduler.Task) -> Estimate:
-        """(p50, p90) of the whole run in seconds for one that has not begun; None without history."""
-        key = task.organisation, task.user, task.gang.size if task.gang else 1, task.gpu
+        """Of the whole run, for one that has not begun; None with neither history nor a statement."""
+        size = task.gang.size if task.gang else 1, task.gpu
+        key = task.organisation, task.user, size, task.stated_s, task.limit_s
         if key not in self.known:
-            self.known[key] = self.history.estimate(task)
+            self.known[key] = self.history.predict(task)
         return self.known[key]
 
 
@@ -44,7 +49,8 @@ def learned(now: datetime, *, simulated: bool) -> Lesson:
     """Durations of the runs that ended last; read again when another one has ended, long ones every half minute."""
     ended = Workload.objects.filter(
         of_world(simulated),
-        status__in=[Status.SUCCEEDED, Status.FAILED],
+        # By themselves, or at a limit that they would have reached anyway: not when a person happened to stop them.
+        Q(status__in=[Status.SUCCEEDED, Status.FAILED]) | Q(status=Status.STOPPED, reason=Reason.LONGEST),
         started_at__isnull=False,
         ended_at__isnull=False,
     ).order_by("-ended_at")
@@ -64,7 +70,7 @@ def _read(ended: list[Workload], newest: UUID | None, now: datetime) -> Lesson:
     history = History()
     for workload in reversed(ended):
         if workload.started_at is not None and workload.ended_at is not None:
-            history.ended(task_of(workload), (workload.ended_at - workload.started_at).total_seconds())
+            history.record(task_of(workload), (workload.ended_at - workload.started_at).total_seconds())
     return Lesson(history, newest, len(ended), now)
 
 
@@ -75,11 +81,11 @@ def estimated(task: scheduler.Task, lesson: Lesson) -> scheduler.Task:
 
 def estimated_running(task: scheduler.Task, lesson: Lesson, elapsed_s: float) -> scheduler.Task:
     """The same of one that has run for `elapsed_s` already."""
-    return _with(task, lesson.history.estimate(task, elapsed_s))
+    return _with(task, lesson.history.predict(task, elapsed_s))
 
 
 def _with(task: scheduler.Task, found: Estimate) -> scheduler.Task:
-    p50, p90 = found or (None, None)
-    if (task.estimate_p50_s, task.estimate_p90_s) == (p50, p90):
+    p50, p90, unproven = (found.p50_s, found.p90_s, found.unproven) if found else (None, None, False)
+    if (task.estimate_p50_s, task.estimate_p90_s, task.unproven) == (p50, p90, unproven):
         return task
-    return replace(task, estimate_p50_s=p50, estimate_p90_s=p90)
+    return replace(task, estimate_p50_s=p50, estimate_p90_s=p90, unproven=unproven)

@@ -1,40 +1,112 @@
 """From an attempt's rows to the driver's request."""
 
-from django.conf import settings
+from collections.abc import Sequence
 
-from apps.workloads.drivers.base import DeviceGrant, LaunchRequest, Mount, Reference, RuntimeImage, RuntimeKind
+from django.conf import settings
+from django.utils.crypto import salted_hmac
+from django.utils.module_loading import import_string
+
+from apps.secrets import giving
+from apps.workloads import software_sources
+from apps.workloads.drivers.base import (
+    PULL_CREDENTIAL,
+    DeviceGrant,
+    Gang,
+    LaunchRequest,
+    Mount,
+    PullRules,
+    Reference,
+    RuntimeImage,
+    RuntimeKind,
+    Secret,
+)
 from apps.workloads.drivers.disk import DiskLimits
 from apps.workloads.drivers.request import DATA
-from apps.workloads.models import Attempt, Placement
+from apps.workloads.models import Attempt, Member, Placement, Workload
+from apps.workloads.reconcile import gang_networks
 from apps.workloads.spec import AnyImage, DataMount, Image
+from apps.workloads.start_rights import Pull, PullCredential, PullRights, image_request, secret_request
 
+GANG_KEY = "PLSTACK_GANG_KEY"
 RESTART = "PLSTACK_RESTART"
+REPLICA = "PLSTACK_REPLICA"
 """Variable of a program: how many times it was started before. It finds what those left in its output folder."""
 
 
-def launch_request(attempt: Attempt) -> LaunchRequest:
-    """Plain data for `Driver.launch`, which finds the platform's data itself."""
+def launch_request(attempt: Attempt, members: Sequence[Member] = (), rank: int = 0) -> LaunchRequest:
+    """Plain data for `Driver.launch`, which finds the platform's data itself.
+
+    Of a gang, for its member of this rank. `members`: all of them, by rank, with their nodes.
+    """
     workload = attempt.workload
     spec = workload.frozen_spec
+    program: Attempt | Member = members[rank] if members else attempt
+    start = spec.start_of(rank)
     return LaunchRequest(
-        attempt_id=attempt.pk,
+        attempt_id=program.pk,
         workload_id=workload.pk,
         tenant_id=workload.organisation_id,
-        node=attempt.node.name,
+        node=program.node.name,
         image=_image(spec.image),
-        argv=spec.argv,
-        env={**spec.env, RESTART: str(attempt.number - 1)},
+        argv=start.argv,
+        env={**spec.env, **start.env, RESTART: str(attempt.number - 1), **_replica(workload)},
         mounts=tuple(_mount(mount) for mount in spec.mounts),
         workdir=spec.workdir,
         cpu_milli=spec.cpu_milli,
         memory_mib=spec.memory_mib,
-        devices=tuple(_grant(p) for p in _cards(attempt)),
+        devices=tuple(_grant(p) for p in _cards(attempt, rank)),
         network=spec.network,
         ports=tuple(port.number for port in spec.ports),
         tools=tuple(_runtime(tool) for tool in spec.tools),
         egress=spec.egress,
         disk=DiskLimits(settings.RUN_SCRATCH_MIB, settings.RUN_FILES, settings.RUN_LOG_MIB),
+        secrets=(*_secrets(workload), *(_gang_key(attempt) if members else ()), *_pull_credential(workload)),
+        copies=tuple(_mount(copy) for copy in spec.copies),
+        gang=_gang(attempt, members, rank) if members else None,
+        sources=software_sources.chosen(),
+        pull=settings.IMAGE_PULL_RULES if isinstance(spec.image, Reference) else PullRules(),
+        builds=spec.builds,
     )
+
+
+def _gang(attempt: Attempt, members: Sequence[Member], rank: int) -> Gang:
+    nodes = tuple(member.node.name for member in members)
+    return Gang(attempt.pk, rank, nodes, gang_networks.overlay_of(attempt, members))
+
+
+def _replica(workload: Workload) -> dict[str, str]:
+    return {} if workload.replica_index is None else {REPLICA: str(workload.replica_index)}
+
+
+def _secrets(workload: Workload) -> tuple[Secret, ...]:
+    """Opened here and nowhere before. One that its owner may not use any more is withheld, so that nothing starts."""
+    references = workload.frozen_spec.secrets
+    request = secret_request(workload)
+    values = [None] * len(references) if request is None else giving.values(request)
+    pairs = zip(references, values, strict=True)
+    return tuple(Secret(each.name, each.variable, each.file, value) for each, value in pairs)
+
+
+def _pull_credential(workload: Workload) -> tuple[Secret, ...]:
+    """Where the image lies in a registry of ours: a token for it alone, or nothing where it may not be pulled.
+
+    Also for an image that its machine has already: what is cached opens only to whom it belongs.
+    """
+    if not isinstance(workload.frozen_spec.image, Reference):
+        return ()
+    request = image_request(workload)
+    may_pull: PullRights = import_string(settings.IMAGE_RIGHTS)
+    right = Pull.REFUSED if request is None else may_pull(request)
+    if right is Pull.FREE or request is None:
+        return ()
+    credential: PullCredential = import_string(settings.IMAGE_CREDENTIAL)
+    return (Secret(PULL_CREDENTIAL, value=credential(request) if right is Pull.GRANTED else None),)
+
+
+def _gang_key(attempt: Attempt) -> tuple[Secret, ...]:
+    """By which members of this attempt know each other; the same whenever one of them is launched."""
+    value = salted_hmac("workloads.gang", str(attempt.pk), algorithm="sha256").hexdigest()
+    return (Secret(GANG_KEY, GANG_KEY, value=value),)
 
 
 def _image(image: AnyImage) -> RuntimeImage | Reference:
@@ -49,9 +121,9 @@ def _mount(mount: DataMount) -> Mount:
     return Mount(DATA, mount.source, mount.target, mount.read_only, mount.limit_mib)
 
 
-def _cards(attempt: Attempt) -> list[Placement]:
-    pieces = Placement.objects.filter(attempt=attempt, accelerator__isnull=False).select_related("accelerator")
-    return list(pieces.order_by("accelerator__index"))
+def _cards(attempt: Attempt, rank: int) -> list[Placement]:
+    pieces = Placement.objects.filter(attempt=attempt, rank=rank, accelerator__isnull=False)
+    return list(pieces.select_related("accelerator").order_by("accelerator__index"))
 
 
 def _grant(piece: Placement) -> DeviceGrant:

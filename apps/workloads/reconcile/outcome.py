@@ -1,20 +1,24 @@
 """What an observation means for the rows. Times come from the database's clock and the driver's durations only."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
+
+from django.db import transaction
 
 from apps.billing import services as billing
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.workloads import announce, nudge, start_rights, states
 from apps.workloads.choices import Desired, Fault, Reason, Status
-from apps.workloads.drivers.base import Exit, ExitReason, LaunchRefused, Observation, Phase
+from apps.workloads.drivers.base import SECRET_WITHHELD, Exit, ExitReason, LaunchRefused, Observation, Phase
 from apps.workloads.drivers.said import Said
 from apps.workloads.hardware.eviction import ended_by_eviction
 from apps.workloads.models import Attempt, Preemption, Workload
 from apps.workloads.reconcile import preempted_attempts
-from apps.workloads.reconcile.peaks import peak_columns
+from apps.workloads.reconcile.observed import exit_columns, seen_columns
+from apps.workloads.replicas import notices, replacing
 from apps.workloads.states import Claim, Why
 
 # After this many tries that their node lost within so many seconds of running, the workload fails instead of queueing
@@ -22,16 +26,24 @@ from apps.workloads.states import Claim, Why
 MAX_ATTEMPTS, EARLY_S = 3, 600.0
 
 
-def apply(actor: Actor, claim: Claim, seen: Observation) -> None:
+@dataclass(frozen=True, slots=True)
+class OfGang:
+    """What the sum of a gang's members does not say: the peaks of single ones, and whose end is the attempt's."""
+
+    peaks: Mapping[str, Any]
+    rank: int | None
+
+
+def apply(actor: Actor, claim: Claim, seen: Observation, gang: OfGang | None = None) -> None:
     """Bring the rows to what was observed: started, progressed or ended. Safe to repeat."""
     now = db_now()
     started_at = _started_at(claim.attempt, seen, now)
     if started_at is not None and claim.attempt.started_at is None:
         _proved_running(actor, claim, started_at)
     if seen.phase.is_final:
-        _ended(actor, claim, seen, started_at, now)
+        _ended(actor, claim, seen, started_at, now, gang)
         return
-    _progress(claim, seen, now)
+    _progress(claim, seen, now, gang)
     if started_at is not None and seen.ran_for_s is not None:
         billing.extend_meter(session_id=claim.attempt.pk, proven_until=started_at + timedelta(seconds=seen.ran_for_s))
 
@@ -51,10 +63,17 @@ def _proved_running(actor: Actor, claim: Claim, at: datetime) -> None:
     claim.attempt.started_at = at
 
 
-def _ended(actor: Actor, claim: Claim, seen: Observation, started_at: datetime | None, now: datetime) -> None:
+def _ended(
+    actor: Actor,
+    claim: Claim,
+    seen: Observation,
+    started_at: datetime | None,
+    now: datetime,
+    gang: OfGang | None,
+) -> None:
     attempt, end = claim.attempt, seen.exit or Exit(None, None, ExitReason.LOST)
     at = now if started_at is None else started_at + timedelta(seconds=seen.ran_for_s or 0.0)
-    result = {**_seen_columns(attempt, seen, now), "phase": seen.phase.value, **_exit_columns(end)}
+    result = {**_columns(attempt, seen, now, gang), **exit_columns(end)}
     workload, at = attempt.workload, max(at, attempt.placed_at)
     notice = preempted_attempts.gives_way(attempt, workload, end, at, now)
     evicted = ended_by_eviction(attempt, workload, end, now)
@@ -62,13 +81,28 @@ def _ended(actor: Actor, claim: Claim, seen: Observation, started_at: datetime |
     if notice is not None and not preempted_attempts.is_done(end, workload):
         states.requeue(actor, claim, preempted_attempts.why(notice), at, **result)
     elif notice is None and (evicted or _goes_back(end, workload, attempt)):
-        states.requeue(actor, claim, _eviction(attempt) if evicted else why_of(end, workload), at, **result)
+        states.requeue(actor, claim, _eviction(attempt) if evicted else _why(end, workload, gang), at, **result)
+    elif replacing.is_replaced(workload):
+        _replace(actor, claim, _why_replaced(end, workload), at, **result)
     else:
         done = notice is not None
         to = Status.SUCCEEDED if done else status_of(end, workload)
-        states.finish(actor, claim, to, Why(Reason.FINISHED) if done else why_of(end, workload), at, **result)
+        states.finish(actor, claim, to, Why(Reason.FINISHED) if done else _why(end, workload, gang), at, **result)
         nudge.rate()
     nudge.schedule()
+
+
+def _replace(actor: Actor, claim: Claim, why: Why, at: datetime, **result: Any) -> None:
+    """Its owner is told together with it, where it has become one end too many."""
+    failures = replacing.failures_in_a_row(claim.attempt, result.get("ran_for_s"))
+    with transaction.atomic():
+        if states.replace(actor, claim, why, at, replacing.pause(failures), **result):
+            notices.tell_failing(claim.attempt.workload, failures)
+
+
+def _why_replaced(end: Exit, workload: Workload) -> Why:
+    """Why it is started again. A replica that ended well has not served on, which is its own doing."""
+    return replace(why_of(end, workload), fault=fault_of(end) or Fault.USER)
 
 
 def lost_with_node(actor: Actor, claim: Claim) -> bool:
@@ -79,7 +113,7 @@ def lost_with_node(actor: Actor, claim: Claim) -> bool:
     """
     attempt, workload = claim.attempt, claim.attempt.workload
     end = Exit(None, None, ExitReason.LOST)
-    result = {"phase": Phase.LOST.value, "usage": {}, "progress": {}, "fault": Fault.NODE, **_exit_columns(end)}
+    result = {"phase": Phase.LOST.value, "usage": {}, "progress": {}, "fault": Fault.NODE, **exit_columns(end)}
     at = last_proof(attempt)
     if workload.desired == Desired.RUNNING and workload.status != Status.STOPPING:
         why = Why(Reason.LOST, {"node": attempt.node.name}, Fault.NODE)
@@ -131,11 +165,18 @@ def why_of(end: Exit, workload: Workload) -> Why:
     return Why(Reason.FINISHED, {}) if end.succeeded else Why(_ENDS[end.reason][0], data, fault_of(end))
 
 
+def _why(end: Exit, workload: Workload, gang: OfGang | None) -> Why:
+    """The same, and which member of a gang it was."""
+    why = why_of(end, workload)
+    is_ones_own = gang is not None and gang.rank is not None and status_of(end, workload) is Status.FAILED
+    return replace(why, data={**why.data, "rank": gang.rank}) if gang and is_ones_own else why
+
+
 def _spoken(said: Said | None, output: str = "") -> dict[str, Any]:
-    """Read by `words.recorded`; without a code, `detail` is shown as it is."""
+    """Read by `words.recorded`; without a code, `detail` is shown as it is. `output`: beside what was said."""
     if said is None:
         return {"detail": output[-2000:]}
-    return {"detail": str(said)[-2000:], "said": said.as_json()}
+    return {"detail": str(said)[-2000:], "said": said.as_json(), **({"output": output[-2000:]} if output else {})}
 
 
 def fault_of(end: Exit) -> Fault:
@@ -169,7 +210,7 @@ def never_started(actor: Actor, claim: Claim) -> None:
 def unauthorised(actor: Actor, claim: Claim, why: Why) -> None:
     """A right that it needs ended after it was placed: stopped, with nothing launched."""
     if states.finish(actor, claim, Status.STOPPED, why, db_now(), exit_reason=ExitReason.STOPPED.value):
-        start_rights.tell(claim.attempt.workload, why)
+        start_rights.notify_of_refusal(claim.attempt.workload, why)
     nudge.schedule()
 
 
@@ -185,60 +226,30 @@ def _eviction(attempt: Attempt) -> Why:
 
 
 def refused(actor: Actor, claim: Claim, refusal: LaunchRefused) -> None:
-    """The node will never take it: fail with its words."""
+    """The node will never take it: fail with its words, unless it was to stop anyway or had lost a right meanwhile."""
+    workload = claim.attempt.workload
+    if workload.desired == Desired.STOPPED:
+        never_started(actor, claim)
+        return
+    lost = start_rights.refusals([workload]).get(workload.pk) if refusal.code == SECRET_WITHHELD else None
+    if lost is not None:
+        unauthorised(actor, claim, lost)
+        return
     why = Why(Reason.REFUSED, {"code": refusal.code, **_spoken(refusal.said)}, Fault.PLATFORM)
+    if replacing.is_replaced(workload):
+        _replace(actor, claim, why, db_now(), exit_detail=refusal.text)
+        return
     states.finish(actor, claim, Status.FAILED, why, db_now(), exit_detail=refusal.text)
     nudge.schedule()
 
 
-def _progress(claim: Claim, seen: Observation, now: datetime) -> None:
-    columns = _seen_columns(claim.attempt, seen, now)
+def _columns(attempt: Attempt, seen: Observation, now: datetime, gang: OfGang | None) -> dict[str, Any]:
+    return {**seen_columns(attempt, seen, now), **(gang.peaks if gang else {})}
+
+
+def _progress(claim: Claim, seen: Observation, now: datetime, gang: OfGang | None) -> None:
+    columns = _columns(claim.attempt, seen, now, gang)
     changed = columns["progress"] != claim.attempt.progress or seen.phase.value != claim.attempt.phase
-    Attempt.objects.filter(pk=claim.attempt.pk, fence=claim.fence).update(phase=seen.phase.value, **columns)
+    Attempt.objects.filter(pk=claim.attempt.pk, fence=claim.fence).update(**columns)
     if changed or seen.phase is Phase.RUNNING:
         announce.progressed(claim.attempt.workload)
-
-
-def _seen_columns(attempt: Attempt, seen: Observation, now: datetime) -> dict[str, Any]:
-    return {
-        "seen_at": now,
-        "ran_for_s": seen.ran_for_s,
-        "steps": {step.name.value: {"seconds": round(step.seconds, 3), "done": step.done} for step in seen.steps},
-        "progress": _progress_column(seen),
-        "usage": _usage(seen),
-        **peak_columns(attempt, seen),
-        **_checkpoint(seen, now),
-    }
-
-
-def _progress_column(seen: Observation) -> dict[str, Any]:
-    now = seen.progress
-    return {"text": now.text, "fraction": now.fraction, "said": now.said.as_json()} if now else {}
-
-
-def _checkpoint(seen: Observation, now: datetime) -> dict[str, datetime]:
-    """When the program last saved. A duration before now, so never in the future, whatever the node's clock says."""
-    age = seen.checkpoint_age_s
-    return {} if age is None else {"checkpoint_at": now - timedelta(seconds=max(0.0, age))}
-
-
-def _usage(seen: Observation) -> dict[str, Any]:
-    use = seen.usage
-    if use is None:
-        return {}
-    return {
-        "cpu_milli": use.cpu_milli,
-        "memory_mib": use.memory_mib,
-        "gpu_util_pct": use.gpu_util_pct,
-        "gpu_memory_mib": use.gpu_memory_mib,
-        "gpu_temperature_c": use.gpu_temperature_c,
-    }
-
-
-def _exit_columns(end: Exit) -> dict[str, Any]:
-    return {
-        "exit_code": end.code,
-        "exit_signal": end.signal,
-        "exit_reason": end.reason.value,
-        "exit_detail": end.detail[-8000:],
-    }

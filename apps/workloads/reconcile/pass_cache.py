@@ -1,64 +1,65 @@
-"""What the scheduler remembers from one pass to the next, in the process that runs it. Losing it costs time only."""
+"""What one scheduling pass leaves to the next in the same process. Losing it costs time, never correctness."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from apps.workloads.models import SchedulerEpoch
-from apps.workloads.reconcile.explanations import Sayings
-from apps.workloads.reconcile.incremental_engine import KeptWorld
-from apps.workloads.reconcile.queue_cache import Line
+from apps.workloads.reconcile.explanations import ExplanationCache
+from apps.workloads.reconcile.incremental_engine import LiveWorld
+from apps.workloads.reconcile.queue_cache import QueueCache
 
 # Which pass wrote last: its number and when, both written in its own transaction.
 Epoch = tuple[int, datetime] | None
 
 
 @dataclass(slots=True)
-class Memory:
-    line: Line = field(default_factory=Line)
-    worlds: dict[bool, KeptWorld] = field(default_factory=dict)
-    sayings: Sayings = field(default_factory=Sayings)
-    # Tasks whose first estimate was kept already.
+class PassCache:
+    """The queue, an engine for each world, what was last explained, and tasks whose first estimate is recorded."""
+
+    queue: QueueCache = field(default_factory=QueueCache)
+    worlds: dict[bool, LiveWorld] = field(default_factory=dict)
+    explanations: ExplanationCache = field(default_factory=ExplanationCache)
     noted: set[str] = field(default_factory=set)
 
     def forget(self, started: Iterable[str]) -> None:
-        """When these wait again, that is another stay in the queue."""
+        """Forget tasks that have started: when they wait again, that is another stay in the queue."""
         for task in started:
-            self.sayings.forget(task)
+            self.explanations.forget(task)
             self.noted.discard(task)
 
     def tidy(self) -> None:
-        """Drop what is known of tasks that were cancelled, now and then."""
-        if len(self.sayings) > 2 * len(self.line) + 1000:
-            self.sayings.keep_only(self.line.ids())
-            self.noted &= self.line.ids()
+        """Drop tasks that were cancelled, once they are many."""
+        if len(self.explanations) > 2 * len(self.queue) + 1000:
+            self.explanations.keep_only(self.queue.ids())
+            self.noted &= self.queue.ids()
 
 
 @dataclass(slots=True)
 class _Shelf:
     epoch: Epoch = None
-    memory: Memory | None = None
+    memory: PassCache | None = None
 
 
 _shelf = _Shelf()
 
 
-def borrow(epoch: Epoch) -> Memory:
-    """What the pass of this epoch left, if it was one of this process, else a fresh memory. Call under the lock.
+def take_cache(epoch: Epoch) -> PassCache:
+    """The cache left by the pass of this epoch if this process ran it, else an empty one. Call under the lock.
 
-    Until it is put back there is none, so that a pass that does not commit leaves nothing behind.
+    It is gone until `return_cache`, so a pass that does not commit leaves nothing behind.
     """
     memory = _shelf.memory if _shelf.epoch == epoch and epoch is not None else None
     _shelf.memory = None
-    return memory or Memory()
+    return memory or PassCache()
 
 
-def put_back(memory: Memory, epoch: Epoch) -> None:
-    """After the transaction of the pass has committed."""
+def return_cache(memory: PassCache, epoch: Epoch) -> None:
+    """Keep it for the next pass; call after this one has committed."""
     _shelf.epoch, _shelf.memory = epoch, memory
 
 
-def newest() -> Epoch:
-    """The pass that wrote last, of whichever process."""
+def newest_epoch() -> Epoch:
+    """The latest pass that wrote decisions, of any process."""
     row = SchedulerEpoch.objects.filter(pk=1).values_list("number", "at").first()
     return (row[0], row[1]) if row else None

@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 TAKE_BACK = timedelta(minutes=1)
 
 
-def tell(driver: Driver, handle: Handle, known: Preemption | None, now: datetime) -> None:
+def deliver_notice(driver: Driver, handle: Handle, known: Preemption | None, now: datetime) -> None:
     """Let the program find its notice, or take back what was called off. A node that cannot say it is no obstacle."""
     if known is None or not isinstance(driver, NoticeMixin):
         return
@@ -45,7 +45,7 @@ def gives_way(attempt: Attempt, workload: Workload, end: Exit, at: datetime, now
     """The notice, where the end at `at` counts as giving way; None where it was the program's own, or a person's."""
     if workload.desired != Desired.RUNNING or workload.status == Status.STOPPING:
         return None
-    notice = preempting.run_out(preempting.known_of(attempt), now)
+    notice = preempting.expired_notice(preempting.preemption_of(attempt), now)
     if notice is None or (end.reason is not ExitReason.STOPPED and at < notice.leave_at):
         return None
     return notice

@@ -10,18 +10,24 @@ from django.db import connection
 
 from apps.workloads.choices import PLACED, Status
 
+# A replica that is to be replaced waits for its turn to come back: its stay in the queue begins later.
 # By id: all of a row that may change and that the scheduler cares about. Numbers and ids hold no bar.
 Marks = dict[str, str]
 
 _WAITING = """
-    SELECT id::text, concat_ws('|', extract(epoch FROM queued_at), priority, attempt_number, department_id)
-    FROM workloads_workload WHERE status = %s ORDER BY queued_at, id
+    SELECT id::text, concat_ws(
+        '|', extract(epoch FROM queued_at), priority, attempt_number, department_id,
+        COALESCE(expected_s::text, '-'), COALESCE(longest_s::text, '-')
+    )
+    FROM workloads_workload WHERE status = %s AND queued_at <= statement_timestamp()
+    ORDER BY queued_at, id
 """
 _LIVE = """
     SELECT attempt.id::text, concat_ws(
         '|', attempt.workload_id, extract(epoch FROM attempt.placed_at),
         COALESCE(extract(epoch FROM attempt.started_at)::text, '-'),
         COALESCE(extract(epoch FROM attempt.checkpoint_at)::text, '-'),
+        COALESCE(workload.longest_s::text, '-'),
         workload.status = %s,
         CASE WHEN asked.ended_at IS NULL THEN asked.for_workload_id END
     )
@@ -36,12 +42,12 @@ _LIVE = """
 """
 
 
-def waiting() -> Marks:
+def waiting_digests() -> Marks:
     """Of workloads that wait, of both worlds, in order of submission."""
     return _read(_WAITING, [Status.QUEUED.value])
 
 
-def live(simulated: bool) -> Marks:
+def live_digests(simulated: bool) -> Marks:
     """Of attempts that hold a place in one world, in the order of their ids."""
     return _read(_LIVE, [Status.STOPPING.value, [status.value for status in sorted(PLACED)], simulated])
 

@@ -19,6 +19,7 @@ NODE_MEASURES = frozenset(
         "disk_files_free",
         "disk_low_since",
         "facts",
+        "rdma",
         "silent_since",
         "created_at",
         "isolation_reason",
@@ -37,17 +38,18 @@ _HERE = """
 
 def digest(now: datetime, simulated: bool) -> str:
     """The same as long as `snapshot.nodes` would say the same. Sums of hashes: the order of rows is of no matter."""
-    nodes = f"concat_ws('|', {_columns(Node, 'node', NODE_MEASURES)}, zone.id, node.last_seen_at > %s)"
+    own = _columns(Node, "node", NODE_MEASURES)
+    nodes = f"concat_ws('|', {own}, cluster.reserved, zone.id, zone.trusted_network, node.last_seen_at > %s)"
     cards = f"concat_ws('|', {_columns(Accelerator, 'card', CARD_MEASURES)})"
+    of_cards = _sum("cards", cards, "JOIN clusters_accelerator card ON card.node_id = node.id")
     with connection.cursor() as cursor:
-        cursor.execute(_sum(nodes, ""), [now - SILENCE, simulated])
-        of_nodes = cursor.fetchone()
-        cursor.execute(_sum(cards, "JOIN clusters_accelerator card ON card.node_id = node.id"), [simulated])
-        return repr((of_nodes, cursor.fetchone()))
+        cursor.execute(f"{_sum('nodes', nodes, '')} UNION ALL {of_cards}", [now - SILENCE, simulated, simulated])
+        return repr(sorted(cursor.fetchall()))
 
 
-def _sum(row: str, join: str) -> str:
-    return f"SELECT count(*), sum(hashtextextended({row}, 0)::numeric)::text" + _HERE.format(join=join)
+def _sum(what: str, row: str, join: str) -> str:
+    total = f"SELECT '{what}', count(*), sum(hashtextextended({row}, 0)::numeric)::text"
+    return total + _HERE.format(join=join)
 
 
 def _columns(model: type[Model], alias: str, measures: frozenset[str]) -> str:

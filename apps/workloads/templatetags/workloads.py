@@ -6,16 +6,19 @@ from typing import Any
 
 from django import template
 from django.utils.functional import Promise
-from django.utils.translation import get_language
+from django.utils.translation import get_language, pgettext
 
 from apps.billing.choices import Isolation
 from apps.billing.models import Package
+from apps.clusters.models import Node
 from apps.common.money import FEN_PER_YUAN, whole_fen, yuan
 from apps.common.templatetags.pl_filters import exact_yuan
+from apps.workloads.drivers.base import IsolationLevel
 from apps.workloads.explaining.names import NAMELESS
 from apps.workloads.faults import advise
 from apps.workloads.kinds import kind_of
-from apps.workloads.models import Event, Workload
+from apps.workloads.member_words import member_words
+from apps.workloads.models import Attempt, Event, Workload
 from apps.workloads.timeline import event_icon, event_title
 from apps.workloads.waiting import WaitReport, explain
 from apps.workloads.words import isolation_words, recorded
@@ -34,6 +37,7 @@ register.filter("isolation_words", isolation_words)
 register.filter("whole_fen", whole_fen)
 register.filter("event_title", event_title)
 register.filter("event_icon", event_icon)
+register.filter("member_words", member_words)
 
 
 @register.filter
@@ -49,8 +53,28 @@ def kind_label(workload: Workload) -> str:
 
 
 @register.filter
+def machines_of(attempt: Attempt) -> str:
+    """The machines of a gang's members, each once: `node-a, node-b`."""
+    return ", ".join(dict.fromkeys(member.node.name for member in attempt.members.all()))
+
+
+@register.filter
+def cards_of_rank(attempt: Attempt, rank: int) -> str:
+    """The cards of one member: `A100 #0, A100 #1`."""
+    cards = [piece.accelerator for piece in attempt.placements.all() if piece.rank == rank]
+    return ", ".join(f"{card.model} #{card.index}" for card in cards if card is not None)
+
+
+@register.filter
 def package_name(package: Package) -> str:
     return package.name(get_language() or "")
+
+
+@register.filter
+def taken_packages(workload: Workload) -> str:
+    """Its package, and how often where it has several members: `2 × CPU small`."""
+    name = package_name(workload.package)
+    return f"{workload.member_count} × {name}" if workload.member_count > 1 else name
 
 
 @register.filter
@@ -69,9 +93,23 @@ def isolation_label(package: Package) -> str | Promise:
 
 
 @register.filter
+def isolation_short(node: Node) -> str:
+    """Whether workloads on it are kept apart; its reason says how."""
+    return (
+        pgettext("machine", "isolated") if node.isolation == IsolationLevel.L1 else pgettext("machine", "not isolated")
+    )
+
+
+@register.filter
 def wait_title(workload: Workload) -> str:
     """Why it waits, in few words. Without the machine's name: a list must not look one up for each row."""
     return explain(workload.explanation, gpu=workload.frozen_spec.gpu, names=NAMELESS).title
+
+
+@register.filter
+def wait_ahead(workload: Workload) -> str:
+    """How many cards must fall free before its turn; empty where nobody can say."""
+    return explain(workload.explanation, gpu=workload.frozen_spec.gpu, names=NAMELESS).ahead_words
 
 
 @register.filter

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from benchmarks.soak.invariants import books, life, promises, queue
+from benchmarks.soak.invariants import books, gangs, life, promises, queue, replicas
 from benchmarks.soak.look import Look
 
 Invariant = Callable[[Look], Iterable[str]]
@@ -22,6 +22,17 @@ INVARIANTS: tuple[Invariant, ...] = (
     life.stubs_are_accounted_for,
     life.silent_machines_are_let_go,
     life.without_money_nothing_runs_on,
+    gangs.gangs_hold_all_or_nothing,
+    gangs.elastic_gangs_keep_to_their_range,
+    gangs.members_begin_together,
+    gangs.one_bad_end_ends_all,
+    gangs.lost_work_is_queued_again,
+    gangs.gangs_are_metered_from_the_barrier,
+    gangs.holds_cover_all_members,
+    replicas.sets_have_as_many_as_wanted,
+    replicas.replicas_are_replaced_soon,
+    replicas.sets_are_charged_for_their_replicas,
+    replicas.nothing_is_left_of_a_set,
     books.quotas_are_sums,
     books.holds_belong_to_what_lives,
     books.the_books_are_right,

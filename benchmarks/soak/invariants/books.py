@@ -91,9 +91,9 @@ def slices_tile_what_ran(look: Look) -> Iterator[str]:
             yield f"session {session.pk} closed at {session.closed_at}, its attempt ended at {attempt.ended_at}"
         if session.closed_at is None and session.rated_until > session.proven_until:
             yield f"session {session.pk} is rated until {session.rated_until}, proven until {session.proven_until}"
-        stub = look.driver.stubs.get(str(session.pk))
-        if stub is not None and stub.proven_at is not None and not stub.ended:
-            proven = datetime.fromtimestamp(stub.proven_at, UTC) + timedelta(seconds=1)
+        shown = look.driver.shown_until(session.pk)
+        if shown is not None:
+            proven = datetime.fromtimestamp(shown, UTC) + timedelta(seconds=1)
             if session.proven_until > proven:
                 yield f"session {session.pk} proves {session.proven_until}, its machine showed it last at {proven}"
 

@@ -12,7 +12,8 @@ from apps.tenants.models import Holding
 from apps.workloads import states
 from apps.workloads.choices import LIVE, PLACED, TERMINAL, Status
 from apps.workloads.hardware.policy import rules as silence_rules
-from apps.workloads.models import Attempt, Event, Placement, Preemption, Workload
+from apps.workloads.models import Attempt, Event, Member, Placement, Preemption, Workload
+from apps.workloads.programs import with_program_on
 from apps.workloads.queueing.policy import rules
 from benchmarks.soak.look import Look
 from benchmarks.soak.room import WHOLE, Card, Machine
@@ -89,20 +90,14 @@ def _overlap(card: Card) -> str:
 
 
 def stubs_are_accounted_for(look: Look) -> Iterator[str]:
-    """Whatever runs on a machine that answers belongs to an open attempt on that machine."""
-    accounted = {
-        str(pk): node for pk, node in Attempt.objects.filter(ended_at__isnull=True).values_list("pk", "node__name")
-    }
-    ended = set(
-        map(
-            str,
-            Attempt.objects.filter(ended_at__isnull=False, pk__in=list(look.driver.stubs)).values_list("pk", flat=True),
-        )
-    )
+    """Whatever runs on a machine that answers is an open attempt on that machine, or a member of one."""
+    single = Attempt.objects.filter(ended_at__isnull=True, workload__member_count=1)
+    members = Member.objects.filter(attempt__ended_at__isnull=True)
+    accounted = {str(pk): node for rows in (single, members) for pk, node in rows.values_list("pk", "node__name")}
     for ref, stub in look.driver.stubs.items():
         if stub.node in look.driver.silent or stub.ended or stub.stopped or stub.lost:
             continue
-        if ref in ended or accounted.get(ref) != stub.node:
+        if accounted.get(ref) != stub.node:
             yield f"{ref} runs on {stub.node}, and no open attempt accounts for it"
 
 
@@ -132,4 +127,4 @@ def without_money_nothing_runs_on(look: Look) -> Iterator[str]:
 
 def _on_silent(machines: list[Machine], workload: Workload) -> bool:
     quiet = {machine.node.pk for machine in machines if not machine.takes_work}
-    return Attempt.objects.filter(workload=workload, ended_at__isnull=True, node__in=quiet).exists()
+    return Attempt.objects.filter(with_program_on(quiet), workload=workload, ended_at__isnull=True).exists()

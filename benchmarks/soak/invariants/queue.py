@@ -12,10 +12,10 @@ from apps.workloads.explaining.causes import HOPELESS
 from apps.workloads.models import Placement, Preemption, Workload
 from apps.workloads.queueing.policy import rules
 from benchmarks.soak.look import Look, cause_of
-from benchmarks.soak.room import Machine
+from benchmarks.soak.room import Machine, could_ever_hold_all, has_room_for_all
 from scheduler import CauseCode
 
-SHORTAGES = frozenset({CauseCode.CPU, CauseCode.MEMORY, CauseCode.DEVICES, CauseCode.SLICES})
+SHORTAGES = frozenset({CauseCode.CPU, CauseCode.MEMORY, CauseCode.DEVICES, CauseCode.SLICES, CauseCode.GANG})
 # A guarantee is met by notice, save window and the shortest run of what is in its way; then some passes more.
 PATIENCE = timedelta(hours=2)
 
@@ -25,16 +25,48 @@ def nobody_waits_beside_room(look: Look) -> Iterator[str]:
 
     Independent of how turns are dealt: whoever of those that fit goes first, one of them has to start, unless room on
     that machine is promised to a workload that is too large for what is free. Organisations over a limit do not count.
+    A gang fits where all members do, on machines that nobody larger waits for.
     """
     over = set(Quota.objects.filter(limit__isnull=False, used__gt=F("limit")).values_list("organisation_id", flat=True))
     waiting = [workload for workload in look.waiting if workload.organisation_id not in over]
+    gangs = _gangs_that_fit(look)
+    for gang in [gang for gang in gangs if gang.organisation_id not in over]:
+        look.memory.counted["beside_room"] += 1
+        yield f"{look.who(gang)} waits beside room for all members, told {cause_of(gang) or 'nothing'}"
+    able = {gang.pk for gang in gangs}
     for machine in look.machines:
-        fitting = [workload for workload in waiting if machine.has_room_for(workload)]
-        if not fitting or _kept_for_others(machine, look.waiting, {workload.pk for workload in fitting}):
+        fitting = [one for one in waiting if one.member_count == 1 and machine.has_room_for(one)]
+        if not fitting or _kept_for_others(machine, look.waiting, {workload.pk for workload in fitting} | able):
             continue
         look.memory.counted["beside_room"] += len(fitting)
         told = "; ".join(f"{look.who(one)}, told {cause_of(one) or 'nothing'}" for one in fitting[:3])
         yield f"{len(fitting)} wait beside room on {machine.free_words()} that nobody larger waits for: {told}"
+
+
+def _gangs_that_fit(look: Look) -> list[Workload]:
+    """Gangs with room for all members on machines of which none is promised to others that do not fit."""
+    gangs = [one for one in look.waiting if one.member_count > 1 and has_room_for_all(look.machines, one)]
+    while True:
+        able = [gang for gang in gangs if has_room_for_all(_free_for(look, gang, gangs), gang)]
+        if len(able) == len(gangs):
+            return able
+        gangs = able
+
+
+def _free_for(look: Look, gang: Workload, gangs: list[Workload]) -> list[Machine]:
+    """Machines that are not promised to others that do not fit. Of gangs, those named fit."""
+    able = {one.pk for one in gangs}
+    return [
+        machine
+        for machine in look.machines
+        if not any(
+            str(machine.node.pk) in other.promised_nodes
+            and other.pk not in able
+            and (other.member_count > 1 or not machine.has_room_for(other))
+            for other in look.waiting
+            if other.pk != gang.pk
+        )
+    ]
 
 
 def _kept_for_others(machine: Machine, waiting: list[Workload], fitting: set[UUID]) -> list[Workload]:
@@ -51,9 +83,9 @@ def explanation_is_true(look: Look) -> Iterator[str]:
         if not cause:
             yield f"{look.who(workload)} has never been told why it waits"
         elif cause in SHORTAGES:
-            room = [machine for machine in look.machines if machine.has_room_for(workload)]
-            if room:
-                yield f"{look.who(workload)} is told {cause} although it fits on {room[0].free_words()}"
+            if has_room_for_all(look.machines, workload):
+                room = next(machine for machine in look.machines if machine.has_room_for(workload))
+                yield f"{look.who(workload)} is told {cause} although it fits on {room.free_words()}"
         elif cause == CauseCode.WAITING_FOR_VICTIMS and workload.pk not in asked and not _emptied(look, workload):
             yield f"{look.who(workload)} is told that others make room, but nobody was asked to"
         elif cause == CauseCode.BEHIND_RESERVATION and not _somebody_ahead(look, workload):
@@ -88,9 +120,8 @@ def never_means_never(look: Look) -> Iterator[str]:
         if cause_of(workload) not in HOPELESS:
             continue
         look.memory.hopeless[workload.pk] = look.now, look.hardware
-        able = [machine for machine in look.machines if machine.could_ever_hold(workload)]
-        if able:
-            yield f"{look.who(workload)} is told {cause_of(workload)}, but {able[0].node.name} could hold it when empty"
+        if could_ever_hold_all(look.machines, workload):
+            yield f"{look.who(workload)} is told {cause_of(workload)}, but the machines could hold it when empty"
 
 
 def nobody_below_guarantee_starves(look: Look) -> Iterator[str]:
@@ -114,7 +145,8 @@ def _within(workload: Workload, row: Guarantee) -> bool:
     gpu = workload.frozen_spec.gpu
     if gpu is None or gpu.model != row.gpu_model or gpu.mode != "whole":
         return False
-    return _held(row, workload.organisation_id) + workload.frozen_spec.gpu_milli <= row.gpu_milli
+    wanted = workload.frozen_spec.gpu_milli * workload.member_count
+    return _held(row, workload.organisation_id) + wanted <= row.gpu_milli
 
 
 def _held(row: Guarantee, organisation: UUID) -> int:

@@ -25,7 +25,7 @@ USES = {
     "requirements.txt": "server",
     "deploy/locks/dev.txt": "development",
     "deploy/locks/node.txt": "VS Code's runtime",
-    "deploy/locks/pip.txt": "installation",
+    "deploy/locks/installer.txt": "installation",
     "deploy/locks/mutants.txt": "mutation tests",
 }
 FRONT_END = "front end"

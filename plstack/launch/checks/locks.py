@@ -13,7 +13,7 @@ LOCKS = {
     "requirements.txt": ["--extra", "kubernetes", "--extra", "alipay"],
     "deploy/locks/quickstart.txt": [],
 }
-TOOLS = {f"deploy/locks/{name}.txt": f"deploy/locks/{name}.in" for name in ("node", "pip", "mutants")}
+TOOLS = {f"deploy/locks/{name}.txt": f"deploy/locks/{name}.in" for name in ("node", "installer", "mutants")}
 COMPILE = ["-m", "uv", "pip", "compile", "--quiet", "--universal", "--python-version", "3.11", "--generate-hashes",
            "--no-emit-index-url", "--no-emit-find-links", "--no-header"]  # fmt: skip
 ADDRESS = re.compile(r"://|--(?:extra-)?index|--find-links|(?:^|\s)/\w")

@@ -2,8 +2,8 @@
 // (progress bars), drops every other control sequence.
 
 const CONTROL =
-  /\x1b\[([0-9;:?]*)([@-~])|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\-_]|[\r\n\b]|[\x00-\x08\x0b-\x1f\x7f]/g;
-const UNFINISHED = /\x1b(?:\[[0-9;:?]*|\][^\x07\x1b]{0,200})?$/;
+  /\x1b\[([0-9;:?]*)([@-~])|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)|\x1b[@-Z\\-_]|[\r\n\b]|[\x00-\x08\x0b-\x1f\x7f]/g;
+const UNFINISHED = /\x1b(?:\[[0-9;:?]*|\][^\x07\x1b\n]{0,200})?$/;
 const PLAIN = { bold: false, dim: false, italic: false, underline: false, fg: null, bg: null };
 
 const cube = n => (n ? 55 + 40 * n : 0);
@@ -57,6 +57,11 @@ function styled(style, parameters) {
   return next;
 }
 
+const overwritten = new WeakSet();
+
+/** Whether a line of `AnsiLines` has earlier states that a carriage return wrote over. */
+export const isOverwritten = line => overwritten.has(line);
+
 export class AnsiLines {
   #style = { ...PLAIN };
   #line = [];
@@ -84,38 +89,22 @@ export class AnsiLines {
     return { done, open: this.#line };
   }
 
+  /** Ends the open line here, as if it had ended, and returns it: for one that grows beyond all measure. */
+  cut() {
+    const line = this.#line;
+    this.#line = [];
+    this.#restart = false;
+    return line;
+  }
+
   #put(text) {
     if (!text) return;
     if (this.#restart) {
+      const wasWritten = this.#line.length > 0;
       this.#line = [];
       this.#restart = false;
+      if (wasWritten) overwritten.add(this.#line);
     }
     this.#line.push({ text, style: this.#style });
   }
-}
-
-function paint(span, property, colour) {
-  if (colour === null) return;
-  if (typeof colour === "number") span.classList.add(`${property === "color" ? "fg" : "bg"}-${colour}`);
-  else span.style[property] = colour;
-}
-
-/** A line as an element; plain text stays one text node. */
-export function lineElement(pieces) {
-  const line = document.createElement("span");
-  for (const { text, style } of pieces) {
-    const flags = ["bold", "dim", "italic", "underline"].filter(name => style[name]);
-    if (!flags.length && style.fg === null && style.bg === null) {
-      line.append(text);
-      continue;
-    }
-    const span = document.createElement("span");
-    span.classList.add(...flags);
-    paint(span, "color", style.fg);
-    paint(span, "backgroundColor", style.bg);
-    span.append(text);
-    line.append(span);
-  }
-  if (!line.hasChildNodes()) line.append("\u200b");
-  return line;
 }

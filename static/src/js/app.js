@@ -11,14 +11,15 @@ import "./forms.js";
 import "./copy.js";
 import "./print.js";
 import "./tables.js";
+import "./row-keys.js";
 import "./rows.js";
 import "./dropzone.js";
 import "./files.js";
 import "./guard.js";
 import "./clock.js";
 import "./nav.js";
+import "./jump.js";
 import "./live.js";
-import "./log.js";
 import "./lazy.js";
 
 // Menus in tables would be cut by the scrolling box around them: fixed ones are not.

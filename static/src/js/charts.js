@@ -1,11 +1,13 @@
 // Charts from JSON: [data-chart="url"] data-kind="line|area|bar|step" data-unit data-limit data-every (s)
 // data-window (s). The answer is [{name, unit, limit, points: [[t, v], …]}]: t in Unix seconds or ISO 8601, v a number
 // or null (unknown).
-// Later questions carry ?since=<newest t>, and their points are appended.
+// Later questions carry ?since=<newest t>, and their points are appended. Charts with data-every are pushed their new
+// points (live.js); only while they are not, they ask, and no more often than every SLOW_MS.
 import { BarChart, LineChart } from "echarts/charts";
 import { GridComponent, LegendComponent, MarkLineComponent, TooltipComponent } from "echarts/components";
 import * as echarts from "echarts/core";
 import { CanvasRenderer } from "echarts/renderers";
+import { gridOf } from "./chart-grid.js";
 import { stepOf } from "./chart-times.js";
 import { fill, named, words } from "./dom.js";
 
@@ -17,6 +19,7 @@ const millis = t => (typeof t === "number" ? t * 1000 : Date.parse(t));
 const number = v =>
   v == null ? "—" : (+v).toLocaleString("en-US", { maximumFractionDigits: Math.abs(v) < 10 ? 2 : 1 });
 const charts = new Set();
+const SLOW_MS = 15_000;
 
 // The page's other times are in the platform's zone, so the charts' are too, whatever zone the browser is in.
 const shown = ([t, v]) => [t + +(words().zone ?? 0) * 1000, v];
@@ -38,19 +41,28 @@ class Chart {
     this.observer = new ResizeObserver(() => this.chart.resize());
     this.observer.observe(root);
     charts.add(this);
+    root.addEventListener("pl:points", ({ detail }) => this.#take(detail));
     this.#load();
   }
 
   async #load() {
     if (!this.root.isConnected) return this.#end();
     const every = +(this.root.dataset.every || 0) * 1000;
-    if (!document.hidden || !this.series.length) await this.#fetch();
-    if (every && !this.done) setTimeout(() => this.#load(), every);
+    if (!this.series.length || !(document.hidden || "pushed" in this.root.dataset)) await this.#fetch();
+    if (!every || this.done) return;
+    this.root.dispatchEvent(new CustomEvent("pl:chart", { bubbles: true }));
+    setTimeout(() => this.#load(), Math.max(every, SLOW_MS) * (0.85 + Math.random() * 0.3));
+  }
+
+  #take(series) {
+    this.#merge(series);
+    this.#note(this.series.some(s => s.points.length) ? null : this.root.dataset.wordEmpty);
+    this.draw();
   }
 
   async #fetch() {
     const url = new URL(this.root.dataset.chart, location.href);
-    const newest = Math.max(...this.series.flatMap(s => (s.points.length ? [s.points.at(-1)[0]] : [])), -Infinity);
+    const newest = this.#newest();
     if (Number.isFinite(newest)) url.searchParams.set("since", newest / 1000);
     try {
       const answer = await fetch(url, { headers: { Accept: "application/json" } });
@@ -64,7 +76,17 @@ class Chart {
     this.draw();
   }
 
+  #newest() {
+    return Math.max(...this.series.flatMap(s => (s.points.length ? [s.points.at(-1)[0]] : [])), -Infinity);
+  }
+
   #merge(answer) {
+    this.#mergeSeries(answer);
+    const newest = this.#newest();
+    if (Number.isFinite(newest)) this.root.dataset.newest = newest / 1000;
+  }
+
+  #mergeSeries(answer) {
     for (const fresh of answer) {
       const points = fresh.points.map(([t, v]) => [millis(t), v]);
       const known = this.series.find(s => s.name === fresh.name);
@@ -106,7 +128,7 @@ class Chart {
         useUTC: true,
         textStyle: text,
         legend: { show: legend, top: 0, right: 6, icon: "rect", itemWidth: 10, itemHeight: 10, textStyle: text },
-        grid: { left: 6, right: 10, top: legend ? 30 : 12, bottom: 4, containLabel: true },
+        grid: gridOf(legend),
         tooltip: {
           trigger: "axis",
           backgroundColor: css("--pl-surface"),

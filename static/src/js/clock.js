@@ -50,3 +50,8 @@ setInterval(tick, 1000);
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden) tick();
 });
+
+// Times of day are those of the person who types them.
+each("[data-time-zone]", input => {
+  input.value = Intl.DateTimeFormat().resolvedOptions().timeZone || input.value;
+});

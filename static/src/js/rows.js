@@ -1,4 +1,4 @@
-// Key–value rows (arguments, environment variables): add, remove, and paste many lines at once.
+// Key–value rows (arguments, environment variables, secrets: the key may be a select): add, remove, and paste many lines at once.
 import { each } from "./dom.js";
 
 /** One pasted line as [key, value]: KEY=VALUE, "KEY: VALUE", --key value or --flag. */
@@ -14,7 +14,7 @@ each("[data-rows]", root => {
 
   function add(key = "", value = "") {
     const row = pattern.content.firstElementChild.cloneNode(true);
-    const [keyInput, valueInput] = row.querySelectorAll("input");
+    const [keyInput, valueInput] = row.querySelectorAll("input, select");
     keyInput.value = key;
     valueInput.value = value;
     list.append(row);
@@ -28,7 +28,7 @@ each("[data-rows]", root => {
     const row = remove.closest("[data-row]");
     const next = row.nextElementSibling ?? row.previousElementSibling;
     row.remove();
-    (next?.querySelector("input") ?? root.querySelector("[data-rows-add]")).focus();
+    (next?.querySelector("input, select") ?? root.querySelector("[data-rows-add]")).focus();
     changed();
   });
 

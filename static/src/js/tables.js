@@ -40,3 +40,20 @@ on("click", "[data-pick-none]", (event, button) => {
   });
   refresh(list);
 });
+
+// Live lists are drawn again while somebody ticks rows: what was ticked stays ticked.
+let kept = new Set();
+document.addEventListener("htmx:beforeSwap", event => {
+  const boxes = event.detail.target?.querySelectorAll?.("[data-pick]:checked") ?? [];
+  kept = new Set([...boxes].map(box => box.value));
+});
+document.addEventListener("htmx:afterSettle", event => {
+  if (!kept.size) return;
+  const list = event.target.closest?.("[data-list]");
+  if (!list) return;
+  list.querySelectorAll("[data-pick]").forEach(box => {
+    box.checked = kept.has(box.value);
+  });
+  kept = new Set();
+  refresh(list);
+});

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from apps.billing.bill_choices import BillItemKind
 from apps.billing.payments.alipay import numbers
-from apps.billing.payments.alipay.client import Unknown
+from apps.billing.payments.alipay.client import OutcomeUnknown
 from apps.billing.payments.reconciliation import bills
 from apps.billing.payments.reconciliation import download as bill_download
 from apps.billing.payments.reconciliation.bills import BillProblem
@@ -136,7 +136,7 @@ def test_a_bill_is_fetched_only_from_where_one_may(server: Gateway) -> None:
         "ftp://x",
         "file:///etc",
     ):
-        with pytest.raises(Unknown):
+        with pytest.raises(OutcomeUnknown):
             bill_download.fetch(
                 url, gateway=gateway, resolver=lambda host, port: [host if host[0].isdigit() else "10.0.0.1"]
             )
@@ -145,6 +145,6 @@ def test_a_bill_is_fetched_only_from_where_one_may(server: Gateway) -> None:
 def test_a_bill_without_end_is_given_up(server: Gateway, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bill_download, "MOST_BYTES", 1000)
     server.bills["2026-11-21"] = b"x" * 100_000
-    with pytest.raises(Unknown, match="too long"):
+    with pytest.raises(OutcomeUnknown, match="too long"):
         bill_download.fetch(f"{server.url}/bill/2026-11-21", gateway=f"{server.url}/gateway.do")
     server.bills.clear()

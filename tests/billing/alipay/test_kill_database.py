@@ -94,7 +94,7 @@ def test_what_a_dump_lacks_comes_back_from_alipays_bill_once(
             assert balance(lab) == 1000 + 200 + 400
         item = BillItem.objects.get(day=day, kind=BillItemKind.REFUND)
         for _turn in range(2):
-            reconciliation_acts.take_out(clerk, item.pk)
+            reconciliation_acts.book_refund(clerk, item.pk)
         for order in (made.kept, made.opened, made.lost):
             tell(gateway, order)  # a notice that comes once more, late
         assert balance(lab) == 1000 + 200 + 400 - 300

@@ -98,7 +98,7 @@ def test_a_day_is_fetched_compared_and_settled_once_whatever_dies(scenes: Scenes
         day = scenes.made[world].day
         BillDay.objects.filter(pk=day, next_try_at__isnull=False).update(next_try_at=db_now())
         reconciliation_days.reconcile_due(PLATFORM)
-        payment_notices.tell_due()
+        payment_notices.notify_due()
 
     def prepare(world: World) -> Callable[[], Any]:
         scene = scenes.make(world, more=False)
@@ -116,7 +116,7 @@ def test_a_day_is_fetched_compared_and_settled_once_whatever_dies(scenes: Scenes
 
     names = kill_everywhere(prepare, fetch, check, at_once=nothing_is_credited_twice)
     assert {name.split(" in ")[0] for name in names} >= {"before request", "after request", "before commit"}
-    assert "after commit in apps.billing.payments.reconciliation.comparing.take" in names
+    assert "after commit in apps.billing.payments.reconciliation.comparing.import_bill" in names
     assert "after commit in apps.billing.payments.reconciliation.comparing.compare_again" in names
     assert "after request in apps.billing.payments.reconciliation.download._get" in names
 
@@ -135,16 +135,16 @@ def test_what_staff_do_about_a_day_is_done_once_whatever_dies(scenes: Scenes, cl
             item(world, BillItemKind.PAYMENT, scene.untold.out_trade_no),
         )
         again(
-            lambda: reconciliation_acts.ask(clerk, strange),
+            lambda: reconciliation_acts.ask_gateway(clerk, strange),
             lambda: reconciliation_acts.credit(clerk, strange),
-            lambda: reconciliation_acts.take_out(clerk, back),
+            lambda: reconciliation_acts.book_refund(clerk, back),
             lambda: reconciliation_acts.close(clerk, untold, note="It is in the next day's bill."),
             lambda: reconciliation_acts.credit_day(clerk, scene.day),
         )
 
     def prepare(world: World) -> Callable[[], Any]:
         scene = scenes.make(world, more=True)
-        reconciliation.take(clerk, day=scene.day, content=scene.content, source=BillSource.UPLOADED)
+        reconciliation.import_bill(clerk, day=scene.day, content=scene.content, source=BillSource.UPLOADED)
         assert state_of(scene) == BillState.DIFFERS
         return lambda: settle(world)
 
@@ -158,7 +158,7 @@ def test_what_staff_do_about_a_day_is_done_once_whatever_dies(scenes: Scenes, cl
         assert logged("payment", scene.untold.out_trade_no).count("billing.alipay.bill_closed") == 1
 
     names = kill_everywhere(prepare, settle, check, at_once=nothing_is_credited_twice)
-    for act in ("credit", "take_out", "close"):
+    for act in ("credit", "book_refund", "close"):
         assert f"after commit in apps.billing.payments.reconciliation.acts.{act}" in names
     assert clearing_is_even()
 
@@ -174,8 +174,8 @@ def test_asking_for_a_bill_and_a_day_without_one_are_recorded_once(gateway: Gate
 
     def look(world: World) -> None:
         again(
-            lambda: reconciliation.ask_for_it(clerk, days[world]),
-            lambda: reconciliation.no_bill(PLATFORM, days[world], final=True),
+            lambda: reconciliation.request_bill(clerk, days[world]),
+            lambda: reconciliation.record_missing_bill(PLATFORM, days[world], final=True),
         )
 
     def prepare(world: World) -> Callable[[], Any]:
@@ -187,5 +187,5 @@ def test_asking_for_a_bill_and_a_day_without_one_are_recorded_once(gateway: Gate
         assert (found.state, found.next_try_at) == (BillState.EMPTY, None)
 
     names = kill_everywhere(prepare, look, check)
-    for act in ("ask_for_it", "no_bill"):
+    for act in ("request_bill", "record_missing_bill"):
         assert f"after commit in apps.billing.payments.reconciliation.comparing.{act}" in names

@@ -35,7 +35,7 @@ def test_a_refund_of_two_people_is_made_once_whatever_dies(gateway: Gateway, cle
         ask(world)
         again(lambda: recharge_review.approve(second, request_id=request(world).pk))
         TopUpRefund.objects.filter(organisation=world.lab, status=RefundStatus.ASKED).update(next_query_at=db_now())
-        refunds.ask_due(PLATFORM)
+        refunds.carry_out_due(PLATFORM)
 
     def prepare(world: World) -> Callable[[], Any]:
         paid(gateway, world.actor, PAID)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from apps.billing.choices import TopUpStatus
 from apps.billing.models import TopUpOrder, Transfer
 from apps.billing.payments.alipay import notices, orders, polling
-from apps.billing.payments.alipay.client import Trade, Unknown
+from apps.billing.payments.alipay.client import OutcomeUnknown, Trade
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Denied, Invalid, NotFound, Unavailable
@@ -38,7 +38,7 @@ def begun(actor: Actor, gateway: Gateway, fen: int = 1234) -> TopUpOrder:
 
 def tell(gateway: Gateway, order: TopUpOrder, **changes: str) -> bool:
     body = form(gateway.notice(order.out_trade_no, **changes))
-    return orders.told(notices.read(body, gateway.settings()))
+    return orders.handle_notice(notices.read(body, gateway.settings()))
 
 
 def test_a_notice_credits_once_and_the_browser_never(gateway: Gateway, lab: Organisation, treasurer: Actor) -> None:
@@ -57,9 +57,9 @@ def test_a_lost_notice_is_made_up_for_by_asking(gateway: Gateway, lab: Organisat
     order = begun(treasurer, gateway)
     gateway.pay(order.out_trade_no)
     TopUpOrder.objects.update(next_query_at=db_now())
-    assert polling.ask_due() == 1
+    assert polling.query_due_orders() == 1
     assert balance(lab) == 1234
-    assert polling.ask_due() == 0
+    assert polling.query_due_orders() == 0
 
 
 def test_finished_a_year_later_changes_nothing(gateway: Gateway, lab: Organisation, treasurer: Actor) -> None:
@@ -110,7 +110,7 @@ def test_an_answer_that_proves_nothing_changes_nothing(
 ) -> None:
     order = begun(treasurer, gateway)
     gateway.faults = [fault]
-    with pytest.raises(Unknown):
+    with pytest.raises(OutcomeUnknown):
         orders.refresh(order)
     order.refresh_from_db()
     assert (order.status, balance(lab)) == (TopUpStatus.OPEN, 0)
@@ -124,7 +124,7 @@ def test_another_amount_is_never_credited(gateway: Gateway, lab: Organisation, t
     assert balance(lab) == 0
     TopUpOrder.objects.update(next_query_at=db_now())
     gateway.faults = ["amount"]
-    polling.ask_due()
+    polling.query_due_orders()
     assert balance(lab) == 0
 
 
@@ -137,7 +137,7 @@ def test_an_expired_page_that_was_never_opened_is_closed(gateway: Gateway, treas
     with acting(treasurer):
         order = orders.start(treasurer, amount_fen=500)
     TopUpOrder.objects.update(expires_at=db_now() - timedelta(minutes=2), next_query_at=db_now())
-    polling.ask_due()
+    polling.query_due_orders()
     order.refresh_from_db()
     assert order.status == TopUpStatus.CLOSED
 
@@ -215,7 +215,7 @@ def _ask(gateway: Gateway, order: TopUpOrder, actor: Actor) -> None:
 
 def _lost(gateway: Gateway, order: TopUpOrder, actor: Actor) -> None:
     gateway.faults = ["lost"]
-    with pytest.raises(Unknown):
+    with pytest.raises(OutcomeUnknown):
         orders.refresh(order)
 
 

@@ -59,9 +59,17 @@ def test_from_the_amount_to_the_wallet(browser: Client, gateway: Gateway, lab: O
     assert balance(lab) == 1234
     page = browser.get(reverse("billing:top_up_order", args=[order.out_trade_no])).content.decode()
     assert "The money is in the wallet" in page
-    assert payment_notices.tell_due() == 1
+    assert payment_notices.notify_due() == 1
     assert Notice.objects.filter(kind="billing.topped_up").exists()
     assert order.out_trade_no in browser.get(reverse("billing:top_up")).content.decode()
+
+
+def test_an_open_payment_stands_in_the_wallet(browser: Client) -> None:
+    assert "Payments by Alipay" not in browser.get(reverse("billing:wallet")).content.decode()
+    order, _url = ordered(browser)
+    shown = browser.get(reverse("billing:wallet")).content.decode()
+    assert "Payments by Alipay" in shown
+    assert order.out_trade_no in shown
 
 
 def test_coming_back_credits_only_what_the_gateway_confirms(

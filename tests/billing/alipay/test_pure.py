@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from apps.billing.payments.alipay import keys, notices, sdk
 from apps.billing.payments.alipay.amounts import fen_of, yuan_of
-from apps.billing.payments.alipay.client import Unknown, answer_of
+from apps.billing.payments.alipay.client import OutcomeUnknown, answer_of
 from apps.billing.payments.alipay.settings import AlipaySettings
 from apps.common.errors import Invalid
 from tests.billing.alipay.gateway import ALIPAY, APP, OURS, STRANGER, Deal, Gateway, form
@@ -90,7 +90,7 @@ def test_an_answer_is_believed_byte_for_byte() -> None:
     node = '{"code":"10000", "note":"a \\u0022quoted\\u0022 } brace", "n": {"deep": [1, 2]}}'
     assert answer_of(answer(node, ALIPAY.sign(node.encode())), METHOD, ALIPAY.public)["code"] == "10000"
     spaced = node.replace(", ", ",")
-    with pytest.raises(Unknown):
+    with pytest.raises(OutcomeUnknown):
         answer_of(answer(spaced, ALIPAY.sign(node.encode())), METHOD, ALIPAY.public)
 
 
@@ -109,7 +109,7 @@ def test_an_answer_is_believed_byte_for_byte() -> None:
     ],
 )
 def test_anything_else_is_not_known(body: bytes) -> None:
-    with pytest.raises(Unknown):
+    with pytest.raises(OutcomeUnknown):
         answer_of(body, METHOD, ALIPAY.public)
 
 
@@ -119,7 +119,7 @@ def test_a_node_or_a_name_that_comes_twice_is_not_known() -> None:
         answer(good, ALIPAY.sign(good.encode())).replace(b"{", b'{"alipay_trade_query_response":{},', 1),
         answer(bad, ALIPAY.sign(bad.encode())),
     ):
-        with pytest.raises(Unknown):
+        with pytest.raises(OutcomeUnknown):
             answer_of(text, METHOD, ALIPAY.public)
 
 

@@ -41,7 +41,7 @@ def row_of(order: TopUpOrder, gateway: Gateway, **changes: object) -> Row:
 
 
 def take(actor: Actor, day: date, *rows: Row) -> BillDay:
-    return reconciliation.take(actor, day=day, content=bill(day, *rows), source=BillSource.DOWNLOADED).day
+    return reconciliation.import_bill(actor, day=day, content=bill(day, *rows), source=BillSource.DOWNLOADED).day
 
 
 def outcomes(day: date) -> dict[str, str]:
@@ -149,7 +149,7 @@ def test_a_contradicting_cut_or_foreign_bill_changes_nothing(
         packed(details(day, []).replace("结束", ""), day),
     ):
         with pytest.raises(Invalid):
-            reconciliation.take(clerk, day=day, content=content, source=BillSource.UPLOADED)
+            reconciliation.import_bill(clerk, day=day, content=content, source=BillSource.UPLOADED)
     assert outcomes(day) == {order.out_trade_no: BillOutcome.MATCHED}
     assert reads.bills_of(clerk, day).count() == 1
 
@@ -179,12 +179,12 @@ def test_asking_says_what_alipay_says(gateway: Gateway, treasurer: Actor, clerk:
     yesterday(day)
     take(clerk, day)
     item = BillItem.objects.get()
-    assert reconciliation_acts.ask(clerk, item.pk) == reconciliation_acts.Said("TRADE_SUCCESS", 500)
+    assert reconciliation_acts.ask_gateway(clerk, item.pk) == reconciliation_acts.GatewayAnswer("TRADE_SUCCESS", 500)
     del gateway.deals[order.out_trade_no]
-    assert reconciliation_acts.ask(clerk, item.pk) == reconciliation_acts.Said("", None)
+    assert reconciliation_acts.ask_gateway(clerk, item.pk) == reconciliation_acts.GatewayAnswer("", None)
     gateway.faults = ["unreachable"]
     with pytest.raises(Unavailable):
-        reconciliation_acts.ask(clerk, item.pk)
+        reconciliation_acts.ask_gateway(clerk, item.pk)
 
 
 def test_bills_are_fetched_the_next_morning_and_again_until_they_are_there(

@@ -66,7 +66,7 @@ def test_from_the_list_to_the_day_to_the_payment_to_the_credit(
     take(clerk, day, row_of(kept, gateway, fee=3), row_of(lost, gateway, trade="2026T2"), Row("T-strange", 100))
     overview = text(desk, "reconciliation")
     assert lost.out_trade_no in overview
-    assert "Does not agree" in overview
+    assert "Does not match" in overview
     page = text(desk, "reconciliation_day", day)
     for words in ("¥12.00", "¥5.00", "¥7.00", "¥0.03", "1 line of another system", lost.out_trade_no):
         assert words in page, words
@@ -223,3 +223,25 @@ def test_taking_a_refund_out_of_a_wallet_asks_once_more_who_it_is(
     confirm(client)
     assert "the money has left the wallet" in press(client, "reconciliation_act", item.pk, "take-out")
     assert balance(lab) == 400
+
+
+def test_a_bill_of_any_day_can_be_uploaded_before_there_is_a_day(
+    gateway: Gateway, treasurer: Actor, desk: Client, day: date
+) -> None:
+    kept = paid(gateway, treasurer, 500)
+    yesterday(day)
+    upload = reverse("console:reconciliation_upload_any")
+    assert upload in text(desk, "reconciliation")
+    assert f'value="{day}"' in text(desk, "reconciliation_upload_any")
+
+    def send(of: str) -> tuple[int, str]:
+        file = SimpleUploadedFile("bill.zip", bill(day, row_of(kept, gateway)))
+        page = desk.post(upload, {"day": of, "bill": file}, follow=True)
+        return page.status_code, page.content.decode()
+
+    assert send("2999-01-01")[0] == 422
+    assert send("")[0] == 422
+    assert not BillItem.objects.exists()
+    code, page = send(day.isoformat())
+    assert (code, "The bill was compared." in page) == (200, True)
+    assert BillItem.objects.get().outcome == BillOutcome.MATCHED

@@ -61,7 +61,7 @@ def test_an_answer_that_is_lost_anywhere_gives_back_once(
     assert refunds.carry_out(clerk, refund).status == RefundStatus.ASKED
     gateway.faults = []
     TopUpRefund.objects.update(next_query_at=db_now())
-    refunds.ask_due(clerk)
+    refunds.carry_out_due(clerk)
     refund.refresh_from_db()
     assert (refund.status, balance(lab)) == (RefundStatus.DONE, 600)
     assert gateway.deals[order.out_trade_no].refunds == {refund.out_request_no: 400}

@@ -34,6 +34,7 @@ from tests.searching import examples
 def forget(order: TopUpOrder) -> None:
     """As a database that was restored from a backup made before the order."""
     with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM billing_topupnotice WHERE order_id = %s", [order.pk])
         cursor.execute("DELETE FROM billing_topuporder WHERE id = %s", [order.pk])
 
 
@@ -74,7 +75,7 @@ def test_a_refund_that_was_lost_leaves_the_wallet_again(
     item = BillItem.objects.get(kind=BillItemKind.REFUND)
     assert item.outcome == BillOutcome.THEIRS_ONLY
     for _turn in range(2):
-        assert reconciliation_acts.take_out(clerk, item.pk).outcome == BillOutcome.MATCHED
+        assert reconciliation_acts.book_refund(clerk, item.pk).outcome == BillOutcome.MATCHED
     assert balance(lab) == 700
     order.refresh_from_db()
     assert order.refunded_fen == 300
@@ -92,7 +93,7 @@ def test_a_refund_that_was_lost_is_not_taken_from_what_is_spent(
     take(clerk, day, row_of(first, gateway), row_of(first, gateway, fen=101, request="R-lost"))
     item = BillItem.objects.get(kind=BillItemKind.REFUND)
     with pytest.raises((Conflict, InsufficientFunds)):
-        reconciliation_acts.take_out(clerk, item.pk)
+        reconciliation_acts.book_refund(clerk, item.pk)
     assert balance(lab) == 100
 
 
@@ -106,12 +107,12 @@ def test_refunds_of_two_payments_under_one_number_are_both_booked_once(
         gateway.deals[order.out_trade_no].refunds["1"] = 300
     take(clerk, day, *(row_of(o, gateway) for o in orders_made), row_of(orders_made[0], gateway, fen=300, request="1"))
     first = BillItem.objects.get(kind=BillItemKind.REFUND)
-    reconciliation_acts.take_out(clerk, first.pk)
+    reconciliation_acts.book_refund(clerk, first.pk)
     take(clerk, day, *(row_of(order, gateway, fen=300, request="1") for order in orders_made))
     second = BillItem.objects.get(kind=BillItemKind.REFUND, out_trade_no=orders_made[1].out_trade_no)
     assert (second.outcome, balance(lab)) == (BillOutcome.THEIRS_ONLY, 2000 - 300)
     for _press in range(2):
-        assert reconciliation_acts.take_out(clerk, second.pk).outcome == BillOutcome.MATCHED
+        assert reconciliation_acts.book_refund(clerk, second.pk).outcome == BillOutcome.MATCHED
     assert balance(lab) == 2000 - 600
     assert [order.refunded_fen for order in TopUpOrder.objects.order_by("pk")] == [300, 300]
     assert clearing(AccountKind.REFUND_CLEARING) == 0
@@ -140,9 +141,9 @@ def test_of_refunds_without_a_number_the_one_that_alipay_confirms_is_booked(
     by_hand = [row_of(order, gateway, fen=300, request=" ", at=at) for at in ("13:00:00", "14:00:00")]
     take(clerk, day, row_of(order, gateway), *by_hand)
     first, second = BillItem.objects.filter(kind=BillItemKind.REFUND).order_by("paid_at")
-    assert reconciliation_acts.take_out(clerk, first.pk).outcome == BillOutcome.MATCHED
+    assert reconciliation_acts.book_refund(clerk, first.pk).outcome == BillOutcome.MATCHED
     with pytest.raises(Conflict, match="confirms only one of them") as refusal:
-        reconciliation_acts.take_out(clerk, second.pk)
+        reconciliation_acts.book_refund(clerk, second.pk)
     assert "close this with a note" in str(refusal.value.hint)
     assert balance(lab) == 700
     assert reconciliation_acts.close(clerk, second.pk, note="Paid back by bank.").closed_at is not None

@@ -17,7 +17,7 @@ from apps.envs.choices import KIND as ENVIRONMENT
 from apps.envs.models import Environment
 from apps.envs.program import HOME
 from apps.envs.services.create import Request, create
-from apps.envs.ssh.server import House, listen
+from apps.envs.ssh.server import ServerState, listen
 from apps.storage.services import root_of
 from apps.tenants import ssh_keys
 from apps.tenants.actors import personal_actor
@@ -97,7 +97,7 @@ class Desk:
 
     port: int
     folder: Path
-    house: House
+    house: ServerState
 
     def client(self, user: User | None) -> Client:
         """OpenSSH with a new key: the person's, or nobody's."""
@@ -110,9 +110,9 @@ class Desk:
 
 
 @contextmanager
-def open_door(home: Path) -> Iterator[tuple[int, House]]:
+def open_door(home: Path) -> Iterator[tuple[int, ServerState]]:
     """A door in a thread of its own, on a free port."""
-    loop, house = asyncio.new_event_loop(), House()
+    loop, house = asyncio.new_event_loop(), ServerState()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
     acceptor = asyncio.run_coroutine_threadsafe(listen("127.0.0.1", 0, home, house), loop).result(20)
@@ -124,7 +124,7 @@ def open_door(home: Path) -> Iterator[tuple[int, House]]:
         thread.join(20)
 
 
-async def _close(acceptor: asyncssh.SSHAcceptor, house: House) -> None:
+async def _close(acceptor: asyncssh.SSHAcceptor, house: ServerState) -> None:
     """As when the process ends, but with the loop left clean."""
     acceptor.close()
     for door in list(house.doors):

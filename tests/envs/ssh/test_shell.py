@@ -51,7 +51,7 @@ def test_an_interactive_shell_reads_its_commands(alice: Client, running: Environ
 
 
 def test_a_resize_reaches_the_program(alice: Client, running: Environment) -> None:
-    script = "trap 'stty size; exit' WINCH; echo ready; while true; do sleep 0.1; done"
+    script = "trap 'stty size' WINCH; echo ready; while true; do sleep 0.1; done"
     leader, follower = os.openpty()
     subprocess.run(["stty", "-F", os.ttyname(follower), "rows", "30", "cols", "90"], check=True)
     argv = ["ssh", *alice.options(), "-tt", f"{running.code}@127.0.0.1", script]
@@ -60,7 +60,11 @@ def test_a_resize_reaches_the_program(alice: Client, running: Environment) -> No
     assert b"ready" in client.stdout.readline()
     subprocess.run(["stty", "-F", os.ttyname(follower), "rows", "41", "cols", "123"], check=True)
     client.send_signal(28)
-    assert client.stdout.readline().split() == [b"41", b"123"]
+    sizes = [client.stdout.readline().split()]
+    if sizes == [[b"30", b"90"]]:  # the size of the start, where it comes after the program's own
+        sizes.append(client.stdout.readline().split())
+    assert sizes[-1] == [b"41", b"123"]
+    client.terminate()
     client.wait(20)
     os.close(leader)
     os.close(follower)
@@ -150,7 +154,11 @@ def test_use_is_told_to_whoever_watches_for_idleness(alice: Client, running: Env
     client = subprocess.Popen(argv, stdin=subprocess.PIPE)
     assert running.workload is not None
     identity = running.workload.pk
-    eventually(lambda: activity.latest([identity])[identity].connections.get(Source.SSH, 0), lambda count: count == 1)
+    eventually(
+        lambda: activity.latest_use([identity])[identity].connections.get(Source.SSH, 0), lambda count: count == 1
+    )
     client.kill()
     client.wait(20)
-    eventually(lambda: activity.latest([identity])[identity].connections.get(Source.SSH, 0), lambda count: count == 0)
+    eventually(
+        lambda: activity.latest_use([identity])[identity].connections.get(Source.SSH, 0), lambda count: count == 0
+    )

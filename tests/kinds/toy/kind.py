@@ -5,11 +5,12 @@ from apps.common.permissions import Permission
 from apps.notifications.choices import Topic
 from apps.notifications.kinds import Kind as NoticeKind
 from apps.notifications.words.base import Data, Words, link, name_in
+from apps.notifications.words.sets import kinds_of_sets, of_sets
 from apps.notifications.words.work import of_work
 from apps.tenants.choices import Resource
 from apps.tenants.roles import MEMBERS, READERS, KindPermission
-from apps.workloads.choices import Kind, Status
-from apps.workloads.kinds import KindRules, KindWords, Menu, Notices, Rights
+from apps.workloads.choices import Kind, Reason, Status
+from apps.workloads.kinds import KindRules, KindWords, Menu, Notices, Rights, Routes
 
 KIND = Kind("toy")
 PAGE = "toys:detail"
@@ -36,9 +37,14 @@ TOY = KindRules(
     notices=Notices(
         subject="toy",
         ends={Status.SUCCEEDED: "wound_down"},
-        speakers={**of_work(PAGE, queued_again="It is wound up again."), "wound_down": _wound_down},
-        declared=(NoticeKind("toy.wound_down", Topic.RUNS, "Toy wound down"),),
+        speakers={
+            **of_work(PAGE, queued_again="It is wound up again."),
+            **of_sets(PAGE, dict(Reason.choices)),
+            "wound_down": _wound_down,
+        },
+        declared=(NoticeKind("toy.wound_down", Topic.RUNS, "Toy wound down"), *kinds_of_sets("toy", Topic.RUNS)),
     ),
+    routes=Routes("toys/", "tests.kinds.toy.urls", "tests.kinds.toy.api_urls"),
     page=PAGE,
     menu=Menu("Toys", "flask", "toys:list", position=30),
     permissions=(

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from apps.billing.models import Package
 from apps.common.actor import Actor
-from apps.registry.models import Image
+from apps.registry import selectors as registry
 from apps.workloads import services as workloads
+from apps.workloads.launching.request import Launch
 from apps.workloads.launching.submission import choose_package, submission
 from apps.workloads.models import Workload
 from apps.workloads.offers.quoting import resources_of
@@ -13,13 +13,14 @@ from apps.workloads.spec import Image as SpecImage
 from tests.kinds.toy.kind import KIND
 
 
-def wind_up(actor: Actor, *, name: str, says: str, image: Image, package: Package, key: str) -> Workload:
+def wind_up(actor: Actor, launch: Launch, *, says: str) -> Workload:
     """A toy that is queued. Raises as `workloads.submit`."""
-    package = choose_package(actor, package.pk)
+    image = registry.choosable_image(actor, launch.image_id)
+    package = choose_package(actor, launch.package_id)
     spec = replace(
         resources_of(package),
         image=SpecImage(image.key, tuple(image.requirements)),
         argv=("python", "-c", f"print({says!r})"),
         workdir="/workspace",
     )
-    return workloads.submit(actor, submission(actor, KIND, spec, package, name=name, key=key))
+    return workloads.submit(actor, submission(actor, KIND, spec, package, launch))

@@ -1,14 +1,15 @@
-"""The site with toys in it, as the composition root has the pages of each kind."""
+"""Pages of toys."""
 
-from django.urls import include, path
+from django.urls import path
 
-from plstack import urls
 from tests.kinds.toy import pages
 
-toys = [
+app_name = "toys"
+
+urlpatterns = [
     path("", pages.toy_list, name="list"),
+    path("bands/<uuid:set_id>/", pages.band, name="band"),
+    path("bands/<uuid:set_id>/scale/", pages.scale_band, name="scale-band"),
     path("<uuid:workload_id>/", pages.detail, name="detail"),
     path("<uuid:workload_id>/log/", pages.log, name="log"),
 ]
-handler500 = urls.handler500
-urlpatterns = [path("toys/", include((toys, "toys"))), *urls.urlpatterns]

@@ -37,7 +37,7 @@ class Command(BaseCommand):
         with acting(system_actor()) as actor:
             for n in range((until - since).days + 1):
                 day = since + timedelta(days=n)
-                row = reconciliation.planned(day)
+                row = reconciliation.ensure_day(day)
                 reconciliation_days.fetch_day(actor, row)
                 try:
                     done = reconciliation_acts.credit_day(actor, day)

@@ -1,5 +1,5 @@
-"""Payments by Alipay: what is signed and sent, what is believed of what comes back, and what becomes of it.
+"""Payments by Alipay: signing and sending requests, verifying what comes back, and acting on it.
 
-`keys` and `amounts` are pure; `sdk` alone imports Alipay's SDK; `client` asks the gateway; `notices` reads what the
-gateway tells; `orders`, `refunds` and `reconciling` are the only ones that move money, through the ledger.
+`keys` and `amounts` are pure; `sdk` alone imports Alipay's SDK; `client` asks the gateway; `notices` verifies the
+gateway's notices; `orders`, `refunds` and `reconciling` are the only ones that move money, through the ledger.
 """

@@ -1,4 +1,5 @@
-"""Asking the gateway. Whatever is not a signed answer with a known code is `Unknown`: ask again later, never anew.
+"""Asking the gateway. Anything but a signed answer with a known code raises `OutcomeUnknown`: query again later, never
+repeat the request.
 
 Interface and codes: https://opendocs.alipay.com/open/028r8t (alipay.trade.*), signature of answers:
 https://opendocs.alipay.com/common/02mse7.
@@ -25,7 +26,7 @@ MOST_BYTES = 1 << 20
 OK = "10000"
 NOT_THERE = "ACQ.TRADE_NOT_EXIST"
 NO_BILL = "isp.bill_not_exist"
-# Signed, and still no word about what became of it: the service is away, the payment is under way, an error inside.
+# Signed answers that leave the outcome open: service unavailable, payment in progress, internal error.
 UNDECIDED = frozenset({"20000", "10003", "ACQ.SYSTEM_ERROR"})
 INNER = ("isp.", "aop.")
 PRODUCT = "FAST_INSTANT_TRADE_PAY"
@@ -34,8 +35,8 @@ BILL_TYPE = "trade"
 Post = Callable[[str, Mapping[str, str]], bytes]
 
 
-class Unknown(Exception):
-    """Nothing is known of what happened at the gateway: no answer, a broken one, one that it did not sign."""
+class OutcomeUnknown(Exception):
+    """The outcome at the gateway is unknown: no answer, a malformed one, or one without a valid signature."""
 
 
 class Refused(Exception):
@@ -58,16 +59,16 @@ class Trade:
 
 
 def post(url: str, params: Mapping[str, str]) -> bytes:
-    """The body of a 200; `Unknown` for everything else. Follows no redirect."""
+    """The body of a 200; `OutcomeUnknown` for everything else. Follows no redirect."""
     try:
         with requests.post(url, data=dict(params), timeout=TIMEOUT_S, allow_redirects=False, stream=True) as answer:
             if answer.status_code != 200:
-                raise Unknown(f"status {answer.status_code}")
+                raise OutcomeUnknown(f"status {answer.status_code}")
             body = answer.raw.read(MOST_BYTES + 1, decode_content=True)
     except (requests.RequestException, OSError) as error:
-        raise Unknown(type(error).__name__) from error
+        raise OutcomeUnknown(type(error).__name__) from error
     if len(body) > MOST_BYTES:
-        raise Unknown("too long")
+        raise OutcomeUnknown("too long")
     return bytes(body)
 
 
@@ -94,7 +95,7 @@ class Client:
         return f"{self.settings.gateway}?{urlencode(params)}"
 
     def query(self, out_trade_no: str) -> Trade | None:
-        """What became of a payment; None where its page was never opened."""
+        """The state of a payment; None if its page was never opened."""
         try:
             node = self._ask("alipay.trade.query", {"out_trade_no": out_trade_no})
         except Refused as refusal:
@@ -104,28 +105,28 @@ class Client:
         return _trade(node, out_trade_no)
 
     def close(self, out_trade_no: str) -> bool:
-        """Close an unpaid payment; False where the gateway knows none. `Refused` where it was paid meanwhile."""
+        """Close an unpaid payment; False if the gateway does not know it. Raises `Refused` if it was paid meanwhile."""
         try:
             node = self._ask("alipay.trade.close", {"out_trade_no": out_trade_no})
         except Refused as refusal:
             if refusal.code == NOT_THERE:
                 return False
             raise
-        _same(node, "out_trade_no", out_trade_no)
+        _require_equal(node, "out_trade_no", out_trade_no)
         return True
 
     def refund(self, out_trade_no: str, out_request_no: str, fen: int, reason: str) -> None:
-        """Give back a part. Repeated with the same `out_request_no` it is the same refund. Raises `Refused`."""
+        """Refund a part. The same `out_request_no` again is the same refund. Raises `Refused`."""
         content = {
             "out_trade_no": out_trade_no,
             "out_request_no": out_request_no,
             "refund_amount": yuan_of(fen),
             "refund_reason": reason,
         }
-        _same(self._ask("alipay.trade.refund", content), "out_trade_no", out_trade_no)
+        _require_equal(self._ask("alipay.trade.refund", content), "out_trade_no", out_trade_no)
 
     def refunded(self, out_trade_no: str, out_request_no: str) -> int | None:
-        """Fen that this refund has given back; None where the gateway knows of none."""
+        """Fen that this refund has returned; None if the gateway does not know it."""
         content = {"out_trade_no": out_trade_no, "out_request_no": out_request_no}
         try:
             node = self._ask("alipay.trade.fastpay.refund.query", content)
@@ -135,8 +136,8 @@ class Client:
             raise
         if node.get("refund_status") != "REFUND_SUCCESS":
             return None
-        _same(node, "out_trade_no", out_trade_no)
-        _same(node, "out_request_no", out_request_no)
+        _require_equal(node, "out_trade_no", out_trade_no)
+        _require_equal(node, "out_request_no", out_request_no)
         return _amount(node, "refund_amount")
 
     def bill_url(self, day: date) -> str | None:
@@ -170,12 +171,12 @@ class Client:
             return node
         code, text = str(node.get("sub_code") or node.get("code")), str(node.get("sub_msg") or node.get("msg"))
         if str(node.get("code")) in UNDECIDED or code in UNDECIDED or (code.startswith(INNER) and code != NO_BILL):
-            raise Unknown(f"{code}: {text}")
+            raise OutcomeUnknown(f"{code}: {text}")
         raise Refused(code, text)
 
 
 def answer_of(body: bytes, method: str, public_key: str) -> dict[str, Any]:
-    """The node of `method` in an answer, once its signature over exactly these bytes holds. Raises `Unknown`."""
+    """The node of `method` in an answer whose signature covers exactly these bytes. Raises `OutcomeUnknown`."""
     name = f'"{method.replace(".", "_")}_response"'
     try:
         text = body.decode()
@@ -183,17 +184,17 @@ def answer_of(body: bytes, method: str, public_key: str) -> dict[str, Any]:
         _node, end = _DECODER.raw_decode(text, start)
         whole = _DECODER.decode(text)
     except ValueError as error:
-        raise Unknown(_said(body)) from error
+        raise OutcomeUnknown(_error_text(body)) from error
     raw, node = text[start:end], whole.get(name.strip('"'))
     if not isinstance(node, dict) or node != _node:
-        raise Unknown("an answer of another shape")
+        raise OutcomeUnknown("an answer of another shape")
     if not keys.verifies(public_key, raw.encode(), str(whole.get("sign") or "")):
-        raise Unknown("the signature does not hold")
+        raise OutcomeUnknown("the signature does not hold")
     return node
 
 
-def _once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object; a name that comes twice has no meaning that could be signed."""
+def _unique_keys(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object without repeated names: what is signed would be ambiguous."""
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
@@ -202,10 +203,10 @@ def _once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_once)
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys)
 
 
-def _said(body: bytes) -> str:
+def _error_text(body: bytes) -> str:
     """The error node, which the gateway does not always sign: for the log, never to be believed."""
     try:
         error = json.loads(body).get("error_response") or {}
@@ -215,18 +216,18 @@ def _said(body: bytes) -> str:
 
 
 def _trade(node: Mapping[str, Any], out_trade_no: str) -> Trade:
-    _same(node, "out_trade_no", out_trade_no)
+    _require_equal(node, "out_trade_no", out_trade_no)
     status, trade_no = str(node.get("trade_status") or ""), str(node.get("trade_no") or "")
     return Trade(out_trade_no, trade_no, status, _amount(node, "total_amount"))
 
 
-def _same(node: Mapping[str, Any], name: str, value: str) -> None:
+def _require_equal(node: Mapping[str, Any], name: str, value: str) -> None:
     if node.get(name) != value:
-        raise Unknown(f"an answer about another {name}")
+        raise OutcomeUnknown(f"an answer about another {name}")
 
 
 def _amount(node: Mapping[str, Any], name: str) -> int:
     try:
         return fen_of(str(node.get(name)))
     except ValueError as error:
-        raise Unknown(f"no amount in {name}") from error
+        raise OutcomeUnknown(f"no amount in {name}") from error

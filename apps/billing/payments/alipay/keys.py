@@ -1,4 +1,4 @@
-"""The keys of an application: the forms that Alipay's tools write, brought to those that are used, checked at once."""
+"""The keys of an application: converted from the forms that Alipay's tools write to those in use, and checked."""
 
 import base64
 import binascii

@@ -1,4 +1,4 @@
-"""What the gateway tells by itself: a form in the body of a POST, believed only as it was signed.
+"""The gateway's own notices: a form in the body of a POST, accepted only with a valid signature.
 
 https://opendocs.alipay.com/common/02mse7: the signature is over the decoded pairs in order of their names, without
 `sign` and `sign_type`. A framework's own parsing would drop repeated names and decode with a charset of its own.
@@ -17,7 +17,7 @@ UNSIGNED = (b"sign", b"sign_type")
 
 
 class Rejected(Exception):
-    """Not a notice of ours that can be believed; `code` says why."""
+    """Not a valid notice for this application; `code` says why."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -26,7 +26,7 @@ class Rejected(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TradeNotice:
-    """A believed notice. `refund_fen` is set where it is about a refund: the total stays that of the payment."""
+    """A verified notice. `refund_fen` is set if it is about a refund; the total remains that of the payment."""
 
     notify_id: str
     out_trade_no: str

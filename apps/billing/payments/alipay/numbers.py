@@ -21,7 +21,7 @@ def order_number(organisation_id: UUID, at: datetime) -> str:
 
 
 def refund_number(out_trade_no: str, key: str = "") -> str:
-    """Another one each time; with a `key` always the one that belongs to it."""
+    """A new one each time; with a `key` always the same."""
     return f"{out_trade_no}R{hashlib.sha256(key.encode()).hexdigest()[:8] if key else secrets.token_hex(4)}"
 
 
@@ -31,7 +31,7 @@ def is_ours(out_trade_no: str) -> bool:
 
 
 def organisation_of(out_trade_no: str) -> UUID | None:
-    """Whose payment it is; None for a number of another make."""
+    """The organisation that a number belongs to; None for a number that is not ours."""
     found = _ORDER.fullmatch(out_trade_no)
     number = int(found[1], 36) if found else 1 << 128
     return UUID(int=number) if number < 1 << 128 else None

@@ -16,11 +16,12 @@ from django.utils.translation import gettext as _
 
 from apps.audit.services import Target, record
 from apps.billing.arrears.services import relieve
-from apps.billing.choices import AccountKind, TopUpStatus, TransferKind
+from apps.billing.choices import AccountKind, NoticeOutcome, TopUpStatus, TransferKind
 from apps.billing.ledger.services import Posting, clearing_and_wallet, post
 from apps.billing.models import TopUpOrder
 from apps.billing.payments.alipay import numbers
-from apps.billing.payments.alipay.client import Client, Refused, Trade, Unknown
+from apps.billing.payments.alipay.client import Client, OutcomeUnknown, Refused, Trade
+from apps.billing.payments.alipay.heard import keep_notice
 from apps.billing.payments.alipay.notices import TradeNotice
 from apps.billing.payments.alipay.settings import AlipaySettings
 from apps.common.actor import Actor, system_actor
@@ -32,7 +33,7 @@ from apps.common.scoping import acting
 from apps.tenants import settings
 from apps.tenants.models import Organisation
 
-# The gateway is first asked this long after the start, unless the notice has come.
+# The gateway is first asked this long after the start, unless its notice has arrived.
 FIRST_ASKED = timedelta(minutes=1)
 OPEN_AT_ONCE = 5
 PAID_WORDS = frozenset({"TRADE_SUCCESS", "TRADE_FINISHED"})
@@ -47,7 +48,7 @@ class Addresses:
 
 
 class Mismatch(Exception):
-    """A signed word about one of our orders that cannot be about it: another amount. Staff have to look."""
+    """A signed answer about one of our orders that names another amount. Staff must look at it."""
 
 
 def client() -> Client:
@@ -112,27 +113,40 @@ def order(actor: Actor, out_trade_no: str) -> TopUpOrder:
     return found
 
 
-def told(notice: TradeNotice) -> bool:
-    """What follows from a believed notice; True where it credited. A refund's notice leaves the payment as it is."""
-    return settle(Trade(notice.out_trade_no, notice.trade_no, notice.status, notice.total_fen))
+def handle_notice(notice: TradeNotice) -> bool:
+    """Act on a verified notice and keep it; True if it credited the payment. One about a refund changes nothing."""
+    try:
+        return settle(Trade(notice.out_trade_no, notice.trade_no, notice.status, notice.total_fen), notice)
+    except Mismatch:
+        with acting(system_actor()):
+            order = TopUpOrder.objects.get(out_trade_no=notice.out_trade_no)
+            keep_notice(order, notice, NoticeOutcome.OTHER_AMOUNT)
+        raise
 
 
 def refresh(order: TopUpOrder) -> TopUpOrder:
-    """Ask the gateway about an order that is not paid and do what follows. Raises `Unknown` where nothing is known."""
+    """Ask the gateway about an unpaid order and act on the answer. Raises `OutcomeUnknown` if there is none."""
+    ask(order)
+    order.refresh_from_db()
+    return order
+
+
+def ask(order: TopUpOrder) -> Trade | None:
+    """The gateway's answer about an order, acted upon; None: unknown there. Raises as `Client.query` and `settle`."""
     trade = client().query(order.out_trade_no)
     if trade is not None:
         settle(trade)
     elif order.expires_at <= db_now():
         _close(order)
-    order.refresh_from_db()
-    return order
+    return trade
 
 
-def settle(trade: Trade) -> bool:
-    """Bring the order to what the gateway knows; True where that credited it. Safe to repeat in any order.
+def settle(trade: Trade, notice: TradeNotice | None = None) -> bool:
+    """Bring the order to the state that the gateway reports; True if that credited it. Safe to repeat in any order.
 
     Runs as the platform: the money comes from an account of its own. Raises `NotFound` for an order that is not ours
-    and `Mismatch` for another amount; nothing is written then.
+    and `Mismatch` for another amount; nothing is written then. `notice` is kept in the transaction that credits: the
+    gateway waits for one commit.
     """
     with acting(system_actor()) as actor, transaction.atomic():
         order = TopUpOrder.objects.select_for_update().filter(out_trade_no=trade.out_trade_no).order_by().first()
@@ -140,14 +154,14 @@ def settle(trade: Trade) -> bool:
             raise NotFound
         if trade.total_fen != order.amount_fen:
             raise Mismatch(trade.out_trade_no)
-        if order.status == TopUpStatus.PAID:
-            return False
-        if trade.status in PAID_WORDS:
+        credits = order.status != TopUpStatus.PAID and trade.status in PAID_WORDS
+        if credits:
             _credit(actor, order, trade)
-            return True
-        if trade.status == "TRADE_CLOSED":
+        elif order.status != TopUpStatus.PAID and trade.status == "TRADE_CLOSED":
             _close_row(actor, order)
-        return False
+        if notice is not None:
+            keep_notice(order, notice, NoticeOutcome.CREDITED if credits else NoticeOutcome.NOTHING)
+        return credits
 
 
 def adopt(actor: Actor, *, trade: Trade, organisation_id: UUID) -> TopUpOrder:
@@ -182,11 +196,11 @@ def cancel(actor: Actor, order: TopUpOrder) -> TopUpOrder:
         return order
     except Refused:
         pass  # paid or closed already: the gateway says which
-    except Unknown as unknown:
+    except OutcomeUnknown as unknown:
         raise no_answer() from unknown
     try:
         return refresh(order)
-    except Unknown as unknown:
+    except OutcomeUnknown as unknown:
         raise no_answer() from unknown
 
 
@@ -229,8 +243,8 @@ def _close_row(actor: Actor, order: TopUpOrder) -> None:
     _log(actor, order, "closed", before={"status": TopUpStatus.OPEN}, after={"status": order.status})
 
 
-def refunded(order: TopUpOrder, fen: int) -> bool:
-    """Take `fen` from what may still be given back of an order, or give it back (below zero); False beyond it."""
+def adjust_refunded(order: TopUpOrder, fen: int) -> bool:
+    """Reserve `fen` of an order for a refund, or release them (below zero); False if more than what is left."""
     rows = TopUpOrder.objects.filter(pk=order.pk, status=TopUpStatus.PAID, refunded_fen__lte=F("amount_fen") - fen)
     return bool(rows.update(refunded_fen=F("refunded_fen") + fen))
 

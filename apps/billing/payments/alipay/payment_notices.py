@@ -1,4 +1,4 @@
-"""Telling people of payments that were credited, after the gateway has its answer.
+"""Notify people of credited payments after the gateway has got its answer.
 
 The credit marks the order in its own transaction; whoever comes first afterwards tells of it and takes the mark away in
 one transaction. A death in between loses nothing, and a notice has a key of its own: each person is told once.
@@ -12,8 +12,8 @@ from apps.notifications.services import notify_organisation
 BATCH = 200
 
 
-def tell_due(*, limit: int = BATCH) -> int:
-    """Tell of payments that nobody was told of, oldest first; how many. What another worker has taken is left to it."""
+def notify_due(*, limit: int = BATCH) -> int:
+    """Notify of payments not notified yet, oldest first; return how many. Skips those that other workers hold."""
     due = TopUpOrder.objects.filter(untold=True).order_by("pk").values_list("pk", flat=True)[:limit]
     return sum(_tell(pk) for pk in list(due))
 

@@ -1,4 +1,4 @@
-"""Asking about payments whose notices have not come."""
+"""Poll the gateway about payments whose notices have not arrived."""
 
 import logging
 from datetime import datetime, timedelta
@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from apps.billing.models import TopUpOrder
-from apps.billing.payments.alipay.client import Refused, Unknown
+from apps.billing.payments.alipay.client import OutcomeUnknown, Refused
 from apps.billing.payments.alipay.orders import Mismatch, refresh
 from apps.billing.payments.alipay.settings import AlipaySettings
 from apps.common.clock import db_now
@@ -21,8 +21,8 @@ ASK_AGAIN = timedelta(minutes=30)
 MOST_QUERIES = 40
 
 
-def ask_due(*, limit: int = 20) -> int:
-    """Ask about open orders whose time has come; the number asked. Nobody's trouble keeps the others waiting."""
+def query_due_orders(*, limit: int = 20) -> int:
+    """Ask about open orders that are due; return how many. An error with one does not delay the others."""
     if not settings.get(AlipaySettings).is_ready:
         return 0
     due = [_next(pk) for pk in _due(limit)]
@@ -38,7 +38,7 @@ def _due(limit: int) -> list[int]:
 
 
 def _next(pk: int) -> TopUpOrder | None:
-    """Claim it: the next time is written before the gateway is asked, so that a death in between repeats nothing."""
+    """Claim it: the next query's time is written before asking the gateway, so that a crash repeats nothing."""
     with transaction.atomic():
         now = db_now()
         rows = TopUpOrder.objects.select_for_update(skip_locked=True)
@@ -62,7 +62,7 @@ def next_query(order: TopUpOrder, now: datetime) -> datetime | None:
 def _ask(order: TopUpOrder) -> None:
     try:
         refresh(order)
-    except (Unknown, Refused) as error:
+    except (OutcomeUnknown, Refused) as error:
         log.info("top-up %s: %s", order.out_trade_no, error)
     except Mismatch:
         log.error("top-up %s: the gateway knows another amount", order.out_trade_no)

@@ -1,7 +1,7 @@
-"""Giving a payment back: out of the wallet first, then asked for at Alipay under a number that never changes.
+"""Refunds: taken out of the wallet first, then requested from Alipay under a number that never changes.
 
-Nothing is known after a lost answer: the refund stays under way and is asked about, never asked for anew under another
-number. Only a signed refusal puts the money back into the wallet.
+After a lost answer the outcome is unknown: the refund stays in progress and is queried, never requested again under
+another number. Only a signed refusal puts the money back into the wallet.
 """
 
 import logging
@@ -17,8 +17,8 @@ from apps.billing.choices import AccountKind, RefundStatus, TopUpStatus, Transfe
 from apps.billing.ledger.services import Posting, lock_wallet, organisation_account, platform_account, post
 from apps.billing.models import TopUpOrder, TopUpRefund, Transfer
 from apps.billing.payments.alipay import numbers
-from apps.billing.payments.alipay.client import Refused, Unknown
-from apps.billing.payments.alipay.orders import client, refunded
+from apps.billing.payments.alipay.client import OutcomeUnknown, Refused
+from apps.billing.payments.alipay.orders import adjust_refunded, client
 from apps.billing.payments.alipay.settings import AlipaySettings
 from apps.common.actor import Actor
 from apps.common.clock import db_now
@@ -46,11 +46,18 @@ def start(actor: Actor, *, out_trade_no: str, amount_fen: int, reason: str, key:
         known = _known(out_trade_no, number, amount_fen)
         if known is not None:
             return known
-        order = _paid(out_trade_no, amount_fen)
-        made = _taken(actor, order, amount_fen, cleaned, number)
+        order = _reserve_refund(out_trade_no, amount_fen)
+        made = _take_from_wallet(actor, order, amount_fen, cleaned, number)
+        made.is_new = True
         _log(actor, made, "asked", {"amount_fen": amount_fen, "reason": cleaned, "order": order.out_trade_no})
         reassess(actor, organisation_id=order.organisation_id, now=db_now())
     return made
+
+
+def is_started(order: TopUpOrder, key: str) -> bool:
+    """Whether the refund of this key was started already."""
+    number = numbers.refund_number(order.out_trade_no, key)
+    return bool(key) and TopUpRefund.objects.filter(order=order, out_request_no=number).exists()
 
 
 def check(amount_fen: int, reason: str) -> str:
@@ -83,7 +90,7 @@ def _known(out_trade_no: str, number: str, amount_fen: int) -> TopUpRefund | Non
     return known
 
 
-def _paid(out_trade_no: str, amount_fen: int) -> TopUpOrder:
+def _reserve_refund(out_trade_no: str, amount_fen: int) -> TopUpOrder:
     """The order, with this much of it marked as given back, under the wallet's lock."""
     order: TopUpOrder | None = TopUpOrder.objects.filter(out_trade_no=out_trade_no).first()
     if order is None:
@@ -91,7 +98,7 @@ def _paid(out_trade_no: str, amount_fen: int) -> TopUpOrder:
     lock_wallet(order.organisation_id)
     if order.status != TopUpStatus.PAID:
         raise Conflict(_("Nothing of it can be given back."))
-    if not refunded(order, amount_fen):
+    if not adjust_refunded(order, amount_fen):
         left = order.amount_fen - order.refunded_fen
         raise Conflict(_("At most %(left)s of it can be given back.") % {"left": yuan(left)})
     return order
@@ -108,14 +115,16 @@ def adopt(actor: Actor, *, order: TopUpOrder, out_request_no: str, amount_fen: i
         known: TopUpRefund | None = TopUpRefund.objects.filter(order=order, out_request_no=out_request_no).first()
         if known is not None:
             return known
-        made = _taken(actor, _paid(order.out_trade_no, amount_fen), amount_fen, reason, out_request_no)
+        made = _take_from_wallet(
+            actor, _reserve_refund(order.out_trade_no, amount_fen), amount_fen, reason, out_request_no
+        )
         _log(actor, made, "adopted", {"amount_fen": amount_fen, "reason": reason, "order": order.out_trade_no})
-        done = _done(actor, made)
+        done = _complete(actor, made)
         reassess(actor, organisation_id=order.organisation_id, now=db_now())
     return done
 
 
-def _taken(actor: Actor, order: TopUpOrder, amount_fen: int, reason: str, number: str) -> TopUpRefund:
+def _take_from_wallet(actor: Actor, order: TopUpOrder, amount_fen: int, reason: str, number: str) -> TopUpRefund:
     """Out of the wallet, and planned under a number of its own."""
     taken = post(
         actor,
@@ -165,20 +174,20 @@ def carry_out(actor: Actor, refund: TopUpRefund) -> TopUpRefund:
         if known is None:
             gateway.refund(order.out_trade_no, refund.out_request_no, refund.amount_fen, refund.reason)
             known = gateway.refunded(order.out_trade_no, refund.out_request_no)
-    except Unknown as unknown:
+    except OutcomeUnknown as unknown:
         log.info("refund %s: %s", refund.out_request_no, unknown)
         return refund
     except Refused as refusal:
-        return _failed(actor, refund, f"{refusal.code}: {refusal.text}")
+        return _fail(actor, refund, f"{refusal.code}: {refusal.text}")
     if known == refund.amount_fen:
-        return _done(actor, refund)
+        return _complete(actor, refund)
     if known is not None:
         log.error("refund %s: the gateway gave back another amount", refund.out_request_no)
     return refund
 
 
-def ask_due(actor: Actor, *, limit: int = 20) -> int:
-    """Carry out refunds whose time has come; the number looked at."""
+def carry_out_due(actor: Actor, *, limit: int = 20) -> int:
+    """Carry out refunds that are due; return how many were looked at."""
     if not settings.get(AlipaySettings).is_ready:
         return 0
     rows = TopUpRefund.objects.filter(next_query_at__lte=db_now()).order_by("next_query_at")
@@ -201,7 +210,7 @@ def _claimed(pk: int) -> TopUpRefund | None:
         return found
 
 
-def _done(actor: Actor, refund: TopUpRefund) -> TopUpRefund:
+def _complete(actor: Actor, refund: TopUpRefund) -> TopUpRefund:
     """Given back: what waited in refund clearing leaves through the account that the payment came in by."""
     with transaction.atomic():
         locked = TopUpRefund.objects.select_for_update().get(pk=refund.pk)
@@ -224,7 +233,7 @@ def _done(actor: Actor, refund: TopUpRefund) -> TopUpRefund:
     return locked
 
 
-def _failed(actor: Actor, refund: TopUpRefund, problem: str) -> TopUpRefund:
+def _fail(actor: Actor, refund: TopUpRefund, problem: str) -> TopUpRefund:
     with transaction.atomic():
         locked = TopUpRefund.objects.select_for_update(of=("self",)).select_related("order").get(pk=refund.pk)
         if locked.status != RefundStatus.ASKED:
@@ -240,7 +249,7 @@ def _failed(actor: Actor, refund: TopUpRefund, problem: str) -> TopUpRefund:
                 ref=locked.order.out_trade_no,
             ),
         )
-        refunded(locked.order, -locked.amount_fen)
+        adjust_refunded(locked.order, -locked.amount_fen)
         locked.status, locked.ended_at, locked.next_query_at = RefundStatus.FAILED, db_now(), None
         locked.problem = problem[:200]
         locked.save(update_fields=["status", "ended_at", "next_query_at", "problem", "returned"])

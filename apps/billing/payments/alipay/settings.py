@@ -60,7 +60,7 @@ class AlipaySettings:
             wrong["app_id"] = _("The application's number, digits only.")
         if self.enabled and not (self.seller_id.startswith("2088") and self.seller_id.isdigit()):
             wrong["seller_id"] = _("The merchant's number: it begins with 2088.")
-        if not _is_private_way(self.gateway):
+        if not _is_private_channel(self.gateway):
             wrong["gateway"] = _("Give the gateway's address by https, as in %(url)s.") % {"url": GATEWAY}
         if not 1 <= self.least_fen <= self.most_fen <= policy.TOP_UP_MAX_FEN:
             wrong["most_fen"] = _("The largest amount is at least the smallest, and no more than one top-up may be.")
@@ -72,8 +72,8 @@ class AlipaySettings:
             raise Invalid(_("These settings cannot be used."), fields=wrong)
 
 
-def _is_private_way(url: str) -> bool:
-    """Whether nobody on the way can read or change what goes there: TLS, or this machine itself (a test's gateway).
+def _is_private_channel(url: str) -> bool:
+    """Whether nobody in between can read or change what is sent there: TLS, or this machine itself (a test's gateway).
 
     People are sent to the same address to pay.
     """

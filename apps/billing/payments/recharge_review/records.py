@@ -1,15 +1,15 @@
-"""What a request holds: as the audit log and the notices keep it, and the voucher that it asks for."""
+"""The contents of a request as the audit log and the notices keep them, and the voucher that it asks for."""
 
 from collections.abc import Mapping
 
 from apps.audit.services import Target, record
-from apps.billing.choices import RechargeKind
+from apps.billing.choices import NOTES, RechargeKind
 from apps.billing.models import RechargeRequest
 from apps.billing.vouchers.terms import VoucherSpec
 from apps.common.actor import Actor
 
 
-def words_of(found: RechargeRequest) -> dict[str, object]:
+def audit_values(found: RechargeRequest) -> dict[str, object]:
     """With the payment's reference or the voucher's terms."""
     known = {"reference": found.reference} if found.terms is None else found.terms
     return {
@@ -45,9 +45,11 @@ def spec_of(found: RechargeRequest) -> VoucherSpec:
 
 
 def _subject(found: RechargeRequest) -> str:
+    if found.kind in NOTES:
+        return "adjustment"
     return "voucher" if found.kind == RechargeKind.VOUCHER else "recharge"
 
 
 def _label(found: RechargeRequest) -> str:
-    """A voucher's reference is the key of a form: nobody knows it by that."""
+    """A name for people: the reference of a voucher is only the key of its form."""
     return found.reference if found.terms is None else found.organisation.name

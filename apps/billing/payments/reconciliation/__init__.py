@@ -1,1 +1,1 @@
-"""Our books beside Alipay's bill of each day."""
+"""Reconcile our books with Alipay's bill of each day."""

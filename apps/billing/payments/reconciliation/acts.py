@@ -1,7 +1,7 @@
-"""What staff do about a payment or refund on which Alipay's bill and our books do not agree.
+"""What staff can do about a payment or refund on which Alipay's bill and our books disagree.
 
-Nothing is credited on the bill's word: the gateway is asked about every payment first, and its signed answer counts.
-Two people in two windows are harmless: what one has settled the other finds settled.
+Nothing is credited because of a bill alone: the gateway is asked about every payment first, and only its signed answer
+counts. Two people in two windows do no harm: what one has settled, the other finds settled.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from apps.billing.choices import RefundStatus, TopUpStatus
 from apps.billing.ledger.services import lock_wallet
 from apps.billing.models import BillItem
 from apps.billing.payments.alipay import numbers, orders, refunds
-from apps.billing.payments.alipay.client import Refused, Trade, Unknown
+from apps.billing.payments.alipay.client import OutcomeUnknown, Refused, Trade
 from apps.billing.payments.reconciliation import comparing as reconciliation
 from apps.billing.payments.reconciliation import items
 from apps.billing.payments.reconciliation.bills import number_by_time
@@ -31,10 +31,10 @@ NOTE_MAX = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """What the gateway says of one payment (`status` as it names it) or refund (`status` empty); amounts in fen.
+class GatewayAnswer:
+    """The gateway's answer about one payment (`status` as it names it) or refund (`status` empty); amounts in fen.
 
-    `fen` None: it knows nothing of it.
+    `fen` None: unknown there.
     """
 
     status: str
@@ -49,17 +49,17 @@ class Credited:
     left: int
 
 
-def ask(actor: Actor, item_id: int) -> Said:
-    """Ask the gateway, and do what follows for an order or refund that we have open. Raises `Unavailable`."""
+def ask_gateway(actor: Actor, item_id: int) -> GatewayAnswer:
+    """Ask the gateway, and act on its answer for an order or refund that is open here. Raises `Unavailable`."""
     actor.require(Permission.PLATFORM_RECHARGE)
     item = _item(item_id)
     if item.kind == BillItemKind.REFUND:
         if item.refund is not None and item.refund.status == RefundStatus.ASKED:
             refunds.carry_out(actor, item.refund)
-        said = Said("", _refunded(item))
+        said = GatewayAnswer("", _refunded(item))
     else:
         trade = _trade(item)
-        said = Said(trade.status if trade else "", trade.total_fen if trade else None)
+        said = GatewayAnswer(trade.status if trade else "", trade.total_fen if trade else None)
         if trade is not None and item.order is not None and item.order.status != TopUpStatus.PAID:
             _settle(trade)
     reconciliation.compare_again(actor)
@@ -67,10 +67,10 @@ def ask(actor: Actor, item_id: int) -> Said:
 
 
 def credit(actor: Actor, item_id: int, *, organisation_id: UUID | None = None) -> BillItem:
-    """Credit a payment that only Alipay has, once it says so itself; under the key that its notice would have had.
+    """Credit a payment that only Alipay has, if its gateway confirms it, under the key that its notice would have had.
 
-    `organisation_id` names whose it is where neither an order nor the number tells. Raises `Conflict` with what stands
-    against it, `Unavailable` without an answer. A payment that is credited already stays as it is.
+    `organisation_id` says whose it is if neither an order nor the number does. Raises `Conflict` with the reason
+    against it, `Unavailable` without an answer. A payment that is already credited is left alone.
     """
     actor.require(Permission.PLATFORM_RECHARGE)
     item = _item(item_id)
@@ -98,10 +98,10 @@ def credit_day(actor: Actor, day: date) -> Credited:
     return Credited(done, reconciliation.open_items(day))
 
 
-def take_out(actor: Actor, item_id: int) -> BillItem:
-    """Book a refund that Alipay alone has: the money has left, so it leaves the wallet as well.
+def book_refund(actor: Actor, item_id: int) -> BillItem:
+    """Book a refund that only Alipay has: the money has left, so it leaves the wallet as well.
 
-    Raises `Conflict` with what stands against it, `InsufficientFunds` where it is spent, `Unavailable`.
+    Raises `Conflict` with the reason against it, `InsufficientFunds` if it is spent, `Unavailable`.
     """
     actor.require(Permission.PLATFORM_RECHARGE)
     item = _item(item_id)
@@ -127,13 +127,13 @@ def take_out(actor: Actor, item_id: int) -> BillItem:
 
 
 def close(actor: Actor, item_id: int, *, note: str) -> BillItem:
-    """Leave it as it is, and say why. It opens again by itself when either side changes."""
+    """Close it unresolved, with a note. It reopens by itself when either side changes."""
     actor.require(Permission.PLATFORM_RECHARGE)
     cleaned = note.strip()
     if not 1 <= len(cleaned) <= NOTE_MAX:
         raise Invalid.field("note", _("Say in up to 300 characters how it was settled."))
     with transaction.atomic():
-        reconciliation.locked(_item(item_id).day)  # before its items, as everybody does
+        reconciliation.locked_day(_item(item_id).day)  # before its items, as everybody does
         item = BillItem.objects.select_for_update().get(pk=item_id)
         if not item.is_open:
             raise Conflict(_("It is settled already."))
@@ -155,7 +155,7 @@ def _item(item_id: int) -> BillItem:
 def _trade(item: BillItem) -> Trade | None:
     try:
         return orders.client().query(item.out_trade_no)
-    except Unknown as unknown:
+    except OutcomeUnknown as unknown:
         raise orders.no_answer() from unknown
     except Refused as refusal:
         raise Conflict(_("Alipay refuses: %(words)s") % {"words": str(refusal)}) from refusal
@@ -177,7 +177,7 @@ def _paid(item: BillItem) -> Trade:
 def _refunded(item: BillItem) -> int | None:
     try:
         return orders.client().refunded(item.out_trade_no, _number_to_ask(item))
-    except (Unknown, Refused) as error:
+    except (OutcomeUnknown, Refused) as error:
         raise orders.no_answer() from error
 
 
@@ -191,7 +191,7 @@ def _has_no_number(item: BillItem) -> bool:
 
 
 def _refuse_a_second_without_a_number(item: BillItem) -> None:
-    """Of such refunds of one payment Alipay confirms only one: its answer must not stand for two."""
+    """Alipay confirms only one such refund of a payment, so its answer must not count for two."""
     if not _has_no_number(item):
         return
     rows = BillItem.objects.filter(kind=BillItemKind.REFUND, out_trade_no=item.out_trade_no, ours_fen__isnull=False)
@@ -206,7 +206,7 @@ def _refuse_a_second_without_a_number(item: BillItem) -> None:
 
 
 def _whose(item: BillItem, named: UUID | None) -> UUID:
-    """The order's organisation, else the one in the number; only where both are silent may staff name one."""
+    """The order's organisation, else the one in the number; staff may name one only if there is neither."""
     known: UUID | None = item.order.organisation_id if item.order else None
     whose = known or item.organisation_id or named
     if whose is None:
@@ -224,7 +224,7 @@ def _settle(trade: Trade) -> bool:
 
 
 def _credited(actor: Actor, item_id: int) -> bool:
-    """False where it is left to staff. No answer from the gateway ends the whole."""
+    """False if it is left to staff. Without an answer from the gateway the whole run ends."""
     try:
         return credit(actor, item_id).outcome == BillOutcome.MATCHED
     except Unavailable:

@@ -1,7 +1,7 @@
 """Alipay's bill of one day (业务明细), read as it comes: a zip of two files in GBK, Chinese columns, `#` lines around.
 
 https://opendocs.alipay.com/open/028woc: the details and a summary are two members of the archive; values end in a tab;
-refunds are below zero; what was counted and summed stands behind the list, and is held against it here.
+refunds are below zero; counts and sums follow the list, and are checked against it here.
 """
 
 import csv
@@ -92,12 +92,12 @@ def read(content: bytes) -> Bill:
     if not any(END in row for row in rows):
         raise BillProblem("cut_off")
     lines = tuple(_lines(rows))
-    _hold_against(lines, text)
+    _check_sums(lines, text)
     return Bill(account[1], date(int(day[1]), int(day[2]), int(day[3])), lines)
 
 
 def _details(content: bytes) -> str:
-    """The list of payments in an archive; a file alone is taken too, for uploads of what has been unpacked."""
+    """The list of payments in an archive; also accepts the bare file, for uploads of unpacked bills."""
     if not content.startswith(b"PK"):
         if len(content) > MOST_UNPACKED:
             raise BillProblem("large")
@@ -113,7 +113,7 @@ def _details(content: bytes) -> str:
 
 
 def _members(archive: zipfile.ZipFile) -> Iterable[str]:
-    """The texts inside. What an archive says about sizes is its own word: only as much is unpacked as may be."""
+    """The texts inside. Sizes that an archive states are not trusted: unpacking stops at the limit."""
     members = [each for each in archive.infolist() if not each.is_dir()]
     if len(members) > MOST_MEMBERS:
         raise BillProblem("large")
@@ -205,12 +205,12 @@ def _read(kind: BillItemKind, row: Mapping[str, str]) -> Line:
 
 
 def number_by_time(at: datetime) -> str:
-    """By which a refund that has no number of its own is told apart from others of its payment."""
+    """Identifies a refund without a number of its own among those of its payment."""
     return f"{at.astimezone(CHINA):%Y%m%d%H%M%S}"
 
 
-def _hold_against(lines: Iterable[Line], text: str) -> None:
-    """Number and sum of what was read are those that the bill itself gives."""
+def _check_sums(lines: Iterable[Line], text: str) -> None:
+    """Check the number and sum of what was read against those that the bill states."""
     found = list(lines)
     for kind, pattern in COUNTED.items():
         said = pattern.search(text)

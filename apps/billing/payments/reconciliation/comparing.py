@@ -1,8 +1,8 @@
-"""Comparing our books with Alipay's bill of a day: taking the bill in, what follows by itself, what staff are told.
+"""Compare our books with Alipay's bill of a day: import the bill, act on it, and notify staff.
 
-Everything may be done again: bills are known by their digest, lines by their numbers, fees by their keys. A payment
-that only Alipay has is credited where its order is known, by asking the gateway as the polling does: a bill alone
-moves nothing but fees. The rest waits for staff (`reconciliation_acts`).
+Every step may be repeated: bills are identified by their digest, lines by their numbers, fees by their keys. A payment
+that only Alipay has is credited where its order is known, by asking the gateway as the polling does: a bill alone moves
+nothing but fees. The rest waits for staff (`acts`).
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from apps.billing.bill_choices import BillItemKind, BillOutcome, BillSource, Bil
 from apps.billing.choices import RefundStatus, TopUpStatus
 from apps.billing.models import AlipayBill, BillDay, BillItem
 from apps.billing.payments.alipay import numbers, orders, refunds
-from apps.billing.payments.alipay.client import Refused, Unknown
+from apps.billing.payments.alipay.client import OutcomeUnknown, Refused
 from apps.billing.payments.alipay.settings import AlipaySettings
 from apps.billing.payments.reconciliation import items
 from apps.billing.payments.reconciliation.bills import Bill, BillProblem, Line, read
@@ -38,21 +38,21 @@ ONCE_MORE = timedelta(minutes=30)
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """What came of a bill. `new`: it was not there before, byte for byte."""
+class ImportedBill:
+    """The result of an import. `new`: no identical bill was stored before."""
 
     day: BillDay
     new: bool
 
 
-def take(actor: Actor, *, day: date, content: bytes, source: BillSource) -> Taken:
-    """Store the bill and compare it. Raises `Invalid` (field `bill`) for what is no bill of this account and day, and
-    `Conflict` where it contradicts one that is stored; then nothing is changed.
+def import_bill(actor: Actor, *, day: date, content: bytes, source: BillSource) -> ImportedBill:
+    """Store the bill and compare it. Raises `Invalid` (field `bill`) for anything but a bill of this account and day,
+    and `Conflict` if it contradicts a stored one; then nothing is changed.
     """
     actor.require(Permission.PLATFORM_RECHARGE)
     bill = _read(content, day)
     with transaction.atomic():
-        row = locked(day)
+        row = locked_day(day)
         before = row.state
         stored, new = _stored(actor, bill, content, source)
         items.write_lines(actor, stored, _ours(bill))
@@ -63,13 +63,13 @@ def take(actor: Actor, *, day: date, content: bytes, source: BillSource) -> Take
     if settle_known(actor, day):
         BillDay.objects.filter(day=day).update(next_try_at=None)
     row.refresh_from_db()
-    return Taken(row, new)
+    return ImportedBill(row, new)
 
 
 def settle_known(actor: Actor, day: date) -> bool:
-    """Ask the gateway about orders and refunds that its bill has and we have not finished; then compare again.
+    """Ask the gateway about orders and refunds in its bill that are open here; then compare again.
 
-    False where it did not answer: then there is something left to ask.
+    False if it did not answer, so that something is left to ask.
     """
     if not settings.get(AlipaySettings).is_ready:
         return True
@@ -78,7 +78,7 @@ def settle_known(actor: Actor, day: date) -> bool:
     answered = True
     try:
         changed = sum(_asked(actor, item) for item in waiting)
-    except Unknown as unknown:  # a gateway that does not answer the one will not answer the hundreds behind it
+    except OutcomeUnknown as unknown:  # a gateway that does not answer the one will not answer the hundreds behind it
         log.info("the bill of %s: %s", day, unknown)
         changed, answered = 1, False
     if changed:
@@ -87,11 +87,11 @@ def settle_known(actor: Actor, day: date) -> bool:
 
 
 def compare_again(actor: Actor) -> None:
-    """Bring what is open to what our books say now."""
+    """Compare open items with the present state of our books."""
     with transaction.atomic():
         listed = BillItem.objects.filter(OPEN).order_by().values("day")
         days = list(BillDay.objects.select_for_update().filter(pk__in=listed).order_by("day"))
-        changed = items.judge_open(actor)
+        changed = items.compare_open_items(actor)
         for row in days:
             if row.day in changed and row.bill_id is not None:
                 _conclude(actor, row)
@@ -116,7 +116,7 @@ def _read(content: bytes, day: date) -> Bill:
     try:
         bill = read(content)
     except BillProblem as problem:
-        raise Invalid.field("bill", words_of(problem)) from problem
+        raise Invalid.field("bill", problem_text(problem)) from problem
     if bill.day != day:
         raise Invalid.field("bill", _("This is the bill of %(day)s.") % {"day": bill.day.isoformat()})
     seller = settings.get(AlipaySettings).seller_id
@@ -125,7 +125,7 @@ def _read(content: bytes, day: date) -> Bill:
     return bill
 
 
-def words_of(problem: BillProblem) -> str:
+def problem_text(problem: BillProblem) -> str:
     words = {
         "archive": _("This archive cannot be read."),
         "large": _("This file is larger than any bill."),
@@ -161,7 +161,7 @@ def _ours(bill: Bill) -> list[Line]:
     return [line for line in bill.lines if numbers.is_ours(line.out_trade_no)]
 
 
-def locked(day: date) -> BillDay:
+def locked_day(day: date) -> BillDay:
     BillDay.objects.bulk_create([BillDay(day=day)], ignore_conflicts=True)
     found: BillDay = BillDay.objects.select_for_update().get(day=day)
     return found
@@ -185,8 +185,8 @@ def open_items(day: date) -> int:
 
 
 def conclude(actor: Actor, day: date) -> None:
-    """Say again whether the day agrees, after something of it was closed."""
-    row = locked(day)
+    """Update whether the day agrees, after one of its items was closed."""
+    row = locked_day(day)
     if row.bill_id is not None:
         _conclude(actor, row)
 
@@ -204,10 +204,10 @@ def _conclude(actor: Actor, row: BillDay) -> None:
         )
 
 
-def no_bill(actor: Actor, day: date, *, final: bool) -> None:
-    """Alipay has none, or none yet. Without payments there never will be one; with payments staff have to know."""
+def record_missing_bill(actor: Actor, day: date, *, final: bool) -> None:
+    """Record that Alipay has no bill (yet): without payments there never will be one, otherwise staff are told."""
     with transaction.atomic():
-        row = locked(day)
+        row = locked_day(day)
         if row.bill_id is not None:
             return
         items.write_ours_only(day)
@@ -226,19 +226,19 @@ def no_bill(actor: Actor, day: date, *, final: bool) -> None:
             )
 
 
-def planned(day: date) -> BillDay:
-    """The row of a day, made where there is none."""
+def ensure_day(day: date) -> BillDay:
+    """The row of a day, created if missing."""
     with transaction.atomic():
-        return locked(day)
+        return locked_day(day)
 
 
-def ask_for_it(actor: Actor, day: date) -> BillDay:
-    """Have the bill fetched again as soon as a worker comes to it. Raises `Conflict` where Alipay is not set up."""
+def request_bill(actor: Actor, day: date) -> BillDay:
+    """Have a worker fetch the bill again soon. Raises `Conflict` if Alipay is not set up."""
     actor.require(Permission.PLATFORM_RECHARGE)
     if not settings.get(AlipaySettings).is_ready:
         raise Conflict(_("Payment by Alipay is not set up."), hint=_("Ask the platform's administrators."))
     with transaction.atomic():
-        row = locked(day)
+        row = locked_day(day)
         row.next_try_at, row.tries, row.problem = db_now(), 0, ""
         row.save(update_fields=["next_try_at", "tries", "problem"])
         _log(actor, row, "bill_asked", {}, {"state": row.state})

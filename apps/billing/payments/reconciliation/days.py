@@ -8,7 +8,7 @@ from django.db.models import Min
 
 from apps.billing.bill_choices import BillSource
 from apps.billing.models import BillDay, TopUpOrder
-from apps.billing.payments.alipay.client import Refused, Unknown
+from apps.billing.payments.alipay.client import OutcomeUnknown, Refused
 from apps.billing.payments.alipay.orders import client
 from apps.billing.payments.alipay.settings import AlipaySettings
 from apps.billing.payments.reconciliation import comparing as reconciliation
@@ -30,7 +30,7 @@ FINAL = 6
 
 
 def reconcile_due(actor: Actor, *, limit: int = 3) -> int:
-    """Fetch and compare the bills whose time has come, oldest first; the number of days looked at."""
+    """Fetch and compare the bills that are due, oldest first; return the number of days looked at."""
     if not settings.get(AlipaySettings).is_ready:
         return 0
     now = db_now()
@@ -62,15 +62,15 @@ def ready_at(day: date) -> datetime:
 
 
 def fetch_day(actor: Actor, row: BillDay) -> None:
-    """Fetch the day's bill and compare it. What goes wrong stays on the row, and it is tried again."""
+    """Fetch the day's bill and compare it. An error is recorded on the row, and the day is tried again."""
     try:
         url = client().bill_url(row.day)
         if url is None:
-            reconciliation.no_bill(actor, row.day, final=row.tries >= FINAL)
+            reconciliation.record_missing_bill(actor, row.day, final=row.tries >= FINAL)
             return
         content = fetch(url, gateway=settings.get(AlipaySettings).gateway)
-        reconciliation.take(actor, day=row.day, content=content, source=BillSource.DOWNLOADED)
-    except (Unknown, Refused) as error:
+        reconciliation.import_bill(actor, day=row.day, content=content, source=BillSource.DOWNLOADED)
+    except (OutcomeUnknown, Refused) as error:
         _failed(row, f"{error}")
     except DomainError as error:
         _failed(row, str(error.message))
@@ -82,7 +82,7 @@ def _failed(row: BillDay, problem: str) -> None:
 
 
 def _claim(day: date) -> BillDay | None:
-    """The next try is written before the gateway is asked: a death in between is tried again then, and no sooner."""
+    """The next try is written before asking the gateway, so that a crash is retried then and no sooner."""
     with transaction.atomic():
         now = db_now()
         rows = BillDay.objects.select_for_update(skip_locked=True)

@@ -1,4 +1,4 @@
-"""Fetching a bill from the address that the gateway has signed: only there, only so much, following nothing."""
+"""Fetching a bill from the address that the gateway has signed: from there only, up to a limit, no redirects."""
 
 import zlib
 from time import monotonic
@@ -6,9 +6,9 @@ from urllib.parse import SplitResult, urlsplit
 
 import urllib3
 
-from apps.billing.payments.alipay.client import Unknown
+from apps.billing.payments.alipay.client import OutcomeUnknown
 from apps.common.errors import Invalid
-from apps.common.outgoing import PORTS, Pinned, Resolver, resolve_public, system_resolver
+from apps.common.outgoing import PORTS, PinnedTarget, Resolver, resolve_public, system_resolver
 
 MOST_BYTES = 20 << 20
 TIMEOUT = urllib3.Timeout(connect=5.0, read=20.0)
@@ -19,21 +19,21 @@ PIECE = 1 << 16
 def fetch(url: str, *, gateway: str, resolver: Resolver = system_resolver) -> bytes:
     """The body of a 200 from a public address or from the gateway's own host; `Unknown` for everything else.
 
-    Without encryption only where the gateway itself has none, as a loopback one.
+    Unencrypted only if the gateway itself is, such as one on loopback.
     """
     parts, own = urlsplit(url), urlsplit(gateway)
     if parts.scheme != "https" and (parts.scheme, parts.netloc) != (own.scheme, own.netloc):
-        raise Unknown("the bill is elsewhere, without encryption")
+        raise OutcomeUnknown("the bill is elsewhere, without encryption")
     try:
         target = resolve_public(url, [_host_and_port(own)], ports=[443], resolver=resolver)
         return _get(parts, target)
     except Invalid as error:
-        raise Unknown("the bill is at an address that may not be asked") from error
+        raise OutcomeUnknown("the bill is at an address that may not be asked") from error
     except (urllib3.exceptions.HTTPError, OSError, zlib.error) as error:
-        raise Unknown(type(error).__name__) from error
+        raise OutcomeUnknown(type(error).__name__) from error
 
 
-def _get(parts: SplitResult, target: Pinned) -> bytes:
+def _get(parts: SplitResult, target: PinnedTarget) -> bytes:
     """From the address that was checked; the name is asked for in Host and in TLS."""
     named = f"[{target.host}]" if ":" in target.host else target.host
     host = named if target.port == PORTS[parts.scheme] else f"{named}:{target.port}"
@@ -44,26 +44,26 @@ def _get(parts: SplitResult, target: Pinned) -> bytes:
         )
         try:
             if answer.status != 200:
-                raise Unknown(f"status {answer.status}")
+                raise OutcomeUnknown(f"status {answer.status}")
             return _body(answer)
         finally:
             answer.release_conn()
 
 
 def _body(answer: urllib3.BaseHTTPResponse) -> bytes:
-    """All of it, within a time for the whole: a server that sends a byte now and then would keep a worker for ever."""
+    """The whole body within one deadline: a server that trickles bytes would otherwise hold a worker for ever."""
     until, pieces, size = monotonic() + WHOLE_S, [], 0
     for piece in answer.stream(PIECE):
         pieces.append(piece)
         size += len(piece)
         if size > MOST_BYTES:
-            raise Unknown("too long")
+            raise OutcomeUnknown("too long")
         if monotonic() > until:
-            raise Unknown("too slow")
+            raise OutcomeUnknown("too slow")
     return b"".join(pieces)
 
 
-def _pool(parts: SplitResult, target: Pinned) -> urllib3.HTTPConnectionPool:
+def _pool(parts: SplitResult, target: PinnedTarget) -> urllib3.HTTPConnectionPool:
     if parts.scheme == "https":
         return urllib3.HTTPSConnectionPool(
             target.address, target.port, server_hostname=target.host, assert_hostname=target.host

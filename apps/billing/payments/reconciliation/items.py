@@ -28,21 +28,23 @@ THEIRS = ["day", "bill", "trade_no", "theirs_fen", "fee_fen", "paid_at"]
 
 
 def write_lines(actor: Actor, bill: AlipayBill, lines: Sequence[Line]) -> None:
-    """Put the bill's lines beside what is known. Raises `Conflict` where it contradicts a bill that came before."""
+    """Write the bill's lines into the items. Raises `Conflict` if it contradicts an earlier bill."""
     for part in _parts(lines):
         known = {_key(item): item for item in BillItem.objects.filter(out_trade_no__in={x.out_trade_no for x in part})}
         items = [_with_line(known.get(line.key), line, bill) for line in part]
-        judge(actor, items)
+        compare_items(actor, items)
         BillItem.objects.bulk_create([item for item in items if item.pk is None], batch_size=AT_ONCE)
         BillItem.objects.bulk_update([x for x in items if x.pk is not None], [*JUDGED, *THEIRS], batch_size=500)
 
 
 def write_ours_only(day: date) -> None:
-    """What we recorded on that day and no bill has told of."""
+    """Write items for what we recorded on that day and no bill contains."""
     begin = datetime.combine(day, time.min, CHINA) - EDGE
     window = (begin, begin + timedelta(days=1))
-    orders = _untold(TopUpOrder.objects.filter(status=TopUpStatus.PAID, paid_at__range=window), BillItemKind.PAYMENT)
-    refunds = _untold(
+    orders = _missing_from_bills(
+        TopUpOrder.objects.filter(status=TopUpStatus.PAID, paid_at__range=window), BillItemKind.PAYMENT
+    )
+    refunds = _missing_from_bills(
         TopUpRefund.objects.filter(status=RefundStatus.DONE, ended_at__range=window).select_related("order"),
         BillItemKind.REFUND,
     )
@@ -50,8 +52,8 @@ def write_ours_only(day: date) -> None:
     BillItem.objects.bulk_create(items, batch_size=AT_ONCE, ignore_conflicts=True)
 
 
-def judge(actor: Actor, items: Iterable[BillItem]) -> set[date]:
-    """Compare anew with our books; the days of those that changed. Saves nothing. A change reopens what was closed."""
+def compare_items(actor: Actor, items: Iterable[BillItem]) -> set[date]:
+    """Compare again with our books; return the days of changed items. Saves nothing. A change reopens closed items."""
     listed = list(items)
     orders = {o.out_trade_no: o for o in TopUpOrder.objects.filter(out_trade_no__in={x.out_trade_no for x in listed})}
     numbered = {item.out_request_no for item in listed if item.out_request_no}
@@ -71,10 +73,10 @@ def judge(actor: Actor, items: Iterable[BillItem]) -> set[date]:
     return changed
 
 
-def judge_open(actor: Actor, *, limit: int = 5000) -> set[date]:
-    """Compare what is open with our books, which may have moved on; the days that changed."""
+def compare_open_items(actor: Actor, *, limit: int = 5000) -> set[date]:
+    """Compare open items with our books, which may have changed; return the days that changed."""
     items = list(BillItem.objects.filter(OPEN).order_by("pk")[:limit])
-    changed = judge(actor, items)
+    changed = compare_items(actor, items)
     if changed:
         BillItem.objects.bulk_update(items, JUDGED, batch_size=500)
     return changed
@@ -89,7 +91,7 @@ def outcome_of(theirs: int | None, ours: int | None) -> BillOutcome:
 
 
 def post_fees(actor: Actor, day: date) -> None:
-    """What Alipay kept of each payment, once: out of the fees into the clearing account, from which it is missing."""
+    """Post the fee that Alipay kept of each payment, once: from fees to the clearing account, where it is missing."""
     for item in BillItem.objects.filter(day=day, fee__isnull=True).exclude(fee_fen=0).order_by("pk"):
         fees, clearing = platform_account(AccountKind.FEES), platform_account(AccountKind.ALIPAY_CLEARING)
         kept = item.fee_fen > 0
@@ -144,7 +146,7 @@ def _of_refund(refund: TopUpRefund, day: date) -> BillItem:
     return item
 
 
-def _untold(rows: QuerySet[Any], kind: BillItemKind) -> QuerySet[Any]:
+def _missing_from_bills(rows: QuerySet[Any], kind: BillItemKind) -> QuerySet[Any]:
     same = {"out_trade_no": OuterRef("out_trade_no")}
     if kind is BillItemKind.REFUND:
         same = {"out_trade_no": OuterRef("order__out_trade_no"), "out_request_no": OuterRef("out_request_no")}
@@ -171,7 +173,7 @@ def log(actor: Actor, item: BillItem, verb: str, *, before: Mapping[str, object]
 
 
 def _organisations(wanted: Iterable[UUID | None]) -> dict[UUID | None, UUID]:
-    """Those that are there: an organisation may have been founded after the backup that was restored."""
+    """The organisations that exist: one may have been founded after the backup that was restored."""
     return {pk: pk for pk in Organisation.objects.filter(pk__in=list(wanted)).values_list("pk", flat=True)}
 
 

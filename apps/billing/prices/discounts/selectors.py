@@ -8,18 +8,19 @@ from django.db.models.functions import Now
 
 from apps.billing.models import Discount
 from apps.common.actor import Actor
-from apps.common.clock import db_now
+from apps.common.clock import db_now, once_a_moment
 from apps.common.permissions import Permission
 
 
+@once_a_moment
 def discount_at(organisation_id: UUID, at: datetime) -> Discount | None:
-    """The version that holds for what an organisation starts or pays in advance at this moment."""
+    """The version in force for what an organisation starts or pays in advance at this moment."""
     found: Discount | None = in_force(at).filter(organisation_id=organisation_id).first()
     return found
 
 
 def in_force(at: datetime | Now) -> QuerySet[Discount]:
-    """The versions that hold at this moment, one of each organisation at most."""
+    """The versions in force at this moment, at most one for each organisation."""
     open_or_later = Q(effective_to__isnull=True) | Q(effective_to__gt=at)
     rows: QuerySet[Discount] = Discount.objects.filter(open_or_later, effective_from__lte=at)
     return rows

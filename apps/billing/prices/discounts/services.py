@@ -33,20 +33,20 @@ def set_discount(
 ) -> Discount:
     """A new version from `effective_from` (now) until `effective_to` (without an end); the former one ends there.
 
-    `off` is the share that is taken off every price, above 0 and up to 1 (free), with four places. It holds for what
-    starts from then on. The same terms again are the version that is there. Raises Invalid with the field that is
-    wrong, Conflict when a later discount is already planned.
+    `off` is the share that is taken off every price, above 0 and up to 1 (free), with four places. It applies to what
+    starts from then on. The same terms again return the existing version. Raises Invalid with the field that is wrong,
+    Conflict when a later discount is already planned.
     """
     actor.require(Permission.PLATFORM_PRICES_MANAGE)
     organisation = find_organisation(organisation_id)
     _check(off, note)
     with transaction.atomic():
-        lock_wallet(organisation_id)  # two versions of one organisation wait for each other here
+        lock_wallet(organisation_id)  # serialises two versions of one organisation
         former = _last(organisation_id)
         if former is not None and _is_same(former, off, effective_from, effective_to, note):
             return former
         start = _checked_span(effective_from, effective_to)
-        before = _words(former)
+        before = _audit_values(former)
         _close(former, start)
         discount: Discount = Discount.objects.create(
             organisation=organisation,
@@ -57,12 +57,12 @@ def set_discount(
             note=note.strip(),
             made_by=actor.label[:200],
         )
-        _log(actor, "billing.discount.set", organisation, before, _words(discount))
+        _log(actor, "billing.discount.set", organisation, before, _audit_values(discount))
         return discount
 
 
 def end_discount(actor: Actor, *, discount_id: int) -> Discount:
-    """End it now; one that has not begun never will. Repeated, or of one that is over: nothing."""
+    """End it now; one that has not begun never will. Does nothing if it is over already."""
     actor.require(Permission.PLATFORM_PRICES_MANAGE)
     with transaction.atomic():
         found: Discount | None = Discount.objects.select_related("organisation").filter(pk=discount_id).first()
@@ -73,10 +73,10 @@ def end_discount(actor: Actor, *, discount_id: int) -> Discount:
         end = max(db_now(), found.effective_from)
         if found.effective_to is not None and found.effective_to <= end:
             return found
-        before = _words(found)
+        before = _audit_values(found)
         found.effective_to = end
         found.save(update_fields=["effective_to"])
-        _log(actor, "billing.discount.end", found.organisation, before, _words(found))
+        _log(actor, "billing.discount.end", found.organisation, before, _audit_values(found))
         return found
 
 
@@ -108,7 +108,7 @@ def _last(organisation_id: UUID) -> Discount | None:
 def _is_same(
     former: Discount, off: Decimal, effective_from: datetime | None, effective_to: datetime | None, note: str
 ) -> bool:
-    """A second press of the button. Without a beginning, the one that is in force now."""
+    """Whether the same form was submitted twice. Without a beginning: compared with the one in force now."""
     begins = former.effective_from <= db_now() if effective_from is None else former.effective_from == effective_from
     return begins and (former.off, former.effective_to, former.note) == (off, effective_to, note.strip())
 
@@ -122,7 +122,7 @@ def _close(former: Discount | None, at: datetime) -> None:
     former.save(update_fields=["effective_to"])
 
 
-def _words(discount: Discount | None) -> dict[str, Any]:
+def _audit_values(discount: Discount | None) -> dict[str, Any]:
     if discount is None:
         return {}
     return {

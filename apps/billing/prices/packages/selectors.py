@@ -1,15 +1,13 @@
 """What is offered at which price."""
 
-from datetime import datetime
-
 from django.db.models import Prefetch, Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from apps.billing.choices import Resource
 from apps.billing.models import Package, PriceVersion
-from apps.billing.requests.selectors import usable
+from apps.billing.requests.selectors import usable_packages
 from apps.common.actor import Actor
-from apps.common.clock import db_now
+from apps.common.clock import db_now_within
 from apps.common.errors import Conflict
 from apps.common.permissions import Permission
 
@@ -21,10 +19,10 @@ def packages(actor: Actor, *, active_only: bool = True) -> QuerySet[Package]:
     `active_only=False` all there are, for price managers only.
     """
     rows = Package.objects.filter(resource=Resource.COMPUTE).prefetch_related(
-        Prefetch("prices", queryset=_in_force(db_now()), to_attr=Package.PRICES_IN_FORCE)
+        Prefetch("prices", queryset=_in_force(), to_attr=Package.PRICES_IN_FORCE)
     )
     if active_only:
-        return usable(actor, rows)
+        return usable_packages(actor, rows)
     actor.require(Permission.PLATFORM_PRICES_VIEW)
     return rows
 
@@ -38,7 +36,7 @@ def price_on_offer(actor: Actor, package: Package) -> PriceVersion:
 
 
 def current_price(package_id: int) -> PriceVersion | None:
-    return _in_force(db_now()).filter(package_id=package_id).select_related("package").first()
+    return _in_force().filter(package_id=package_id).select_related("package").first()
 
 
 def price_history(actor: Actor, *, package_id: int) -> QuerySet[PriceVersion]:
@@ -47,6 +45,7 @@ def price_history(actor: Actor, *, package_id: int) -> QuerySet[PriceVersion]:
     return PriceVersion.objects.filter(package_id=package_id).order_by("-number")
 
 
-def _in_force(at: datetime) -> QuerySet[PriceVersion]:
+def _in_force() -> QuerySet[PriceVersion]:
+    at = db_now_within()
     open_or_later = Q(effective_to__isnull=True) | Q(effective_to__gt=at)
     return PriceVersion.objects.filter(open_or_later, effective_from__lte=at)

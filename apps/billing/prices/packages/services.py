@@ -9,9 +9,9 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext_lazy as _
 
 from apps.billing.choices import ISOLATION_OF_MODE, SLICED_BY_MEMORY, GpuMode, Term
-from apps.billing.ledger.services import violated
+from apps.billing.ledger.services import violated_constraint
 from apps.billing.models import Package
-from apps.billing.prices.units.services import follow, reprice
+from apps.billing.prices.units.services import follow_price_list, reprice
 from apps.billing.prices.versions import locked_package, log_package, set_price
 from apps.common.actor import Actor
 from apps.common.errors import Invalid, Text
@@ -42,14 +42,14 @@ class PackageSpec:
 def create_package(
     actor: Actor, *, spec: PackageSpec, rate_fen_per_hour: Decimal | None = None, follows_list: bool = False
 ) -> Package:
-    """Offer a package, with its first price if given or the list's. Raises Invalid with the field that is wrong."""
+    """Create a package, with its first price if given, or the list's. Raises Invalid with the field that is wrong."""
     actor.require(Permission.PLATFORM_PRICES_MANAGE)
     check_spec(spec)
     with transaction.atomic():
         package = _save(Package(**_columns(spec)))
         log_package(actor, "billing.package.create", package, {}, _columns(spec))
         if follows_list:
-            follow(actor, package_id=package.pk, follows=True)
+            follow_price_list(actor, package_id=package.pk, follows=True)
         elif rate_fen_per_hour is not None:
             set_price(actor, package_id=package.pk, rate_fen_per_hour=rate_fen_per_hour)
         return package
@@ -58,7 +58,7 @@ def create_package(
 def update_package(actor: Actor, *, package_id: int, spec: PackageSpec) -> Package:
     """Change what is offered from now on; what runs keeps the resources and the price that it was started with.
 
-    A package that follows the price list has the new price with it.
+    A package that follows the price list is repriced in the same step.
     """
     actor.require(Permission.PLATFORM_PRICES_MANAGE)
     check_spec(spec)
@@ -140,7 +140,9 @@ def _save(package: Package) -> Package:
         with transaction.atomic():
             package.save()
     except IntegrityError as error:
-        field = {"package_name_en_once": "name_en", "package_name_zh_once": "name_zh"}.get(violated(error) or "")
+        field = {"package_name_en_once": "name_en", "package_name_zh_once": "name_zh"}.get(
+            violated_constraint(error) or ""
+        )
         if field is None:
             raise
         raise Invalid.field(field, _("Another package has this name.")) from error

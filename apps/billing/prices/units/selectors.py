@@ -16,7 +16,7 @@ from apps.common.permissions import Permission
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedUnit:
     """A unit with the version in force and the one that is planned after it; `shown` is the first of them."""
 
     unit: Unit
@@ -25,8 +25,8 @@ class Listed:
     planned: UnitPrice | None
 
 
-def listed(actor: Actor) -> list[Listed]:
-    """Every unit that has a price or is to have one, in the order of the list."""
+def listed_units(actor: Actor) -> list[ListedUnit]:
+    """Every unit with a present or planned price, in the order of the list."""
     actor.require(Permission.PLATFORM_PRICES_VIEW)
     now = db_now()
     rows = UnitPrice.objects.filter(_open_or_later(now)).order_by(
@@ -52,7 +52,7 @@ def unit_price(actor: Actor, price_id: int) -> UnitPrice | None:
 
 
 def list_price(package: Package, at: datetime | None = None) -> ListPrice:
-    """What the list, as it stands at a moment (now), makes of one replica of a package."""
+    """The price of one replica of a package by the list in force at a moment (default: now)."""
     return price_of(resources_of(package), prices_at(at or db_now()))
 
 
@@ -62,8 +62,8 @@ def prices_at(at: datetime) -> dict[Unit, tuple[Decimal, int]]:
     return {unit_of(row): (row.rate_fen_per_hour, row.number) for row in rows}
 
 
-def followers() -> QuerySet[Package]:
-    """Packages whose price the list makes."""
+def packages_following_list() -> QuerySet[Package]:
+    """Packages whose price follows the list."""
     return Package.objects.filter(follows_list=True)
 
 
@@ -79,9 +79,9 @@ def resources_of(package: Package) -> Resources:
     return Resources(**{name: getattr(package, name) for name in Resources.__dataclass_fields__})
 
 
-def _listed(unit: Unit, rows: Sequence[UnitPrice], now: datetime) -> Listed:
+def _listed(unit: Unit, rows: Sequence[UnitPrice], now: datetime) -> ListedUnit:
     current = next((row for row in rows if row.effective_from <= now), None)
-    return Listed(unit, rows[0], current, next((row for row in rows if row.effective_from > now), None))
+    return ListedUnit(unit, rows[0], current, next((row for row in rows if row.effective_from > now), None))
 
 
 def _open_or_later(at: datetime) -> Q:

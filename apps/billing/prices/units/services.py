@@ -12,12 +12,12 @@ from apps.audit.services import Target, record
 from apps.billing.choices import SLICED_BY_MEMORY, GpuMode, Resource, UnitItem
 from apps.billing.models import Package, PriceVersion, UnitPrice
 from apps.billing.prices.pricelist import ListPrice, Unit, price_of
-from apps.billing.prices.units.selectors import followers, prices_at, resources_of, versions_of
+from apps.billing.prices.units.selectors import packages_following_list, prices_at, resources_of, versions_of
 from apps.billing.prices.versions import (
     Priced,
+    already_in_force,
     check_rate,
     checked_start,
-    holds,
     locked_package,
     log_package,
     write_price,
@@ -31,7 +31,7 @@ from apps.common.permissions import Permission
 def set_unit_price(
     actor: Actor, *, unit: Unit, rate_fen_per_hour: Decimal, effective_from: datetime | None = None
 ) -> Priced[UnitPrice]:
-    """A new version from `effective_from` (now), and with it of every package that follows the list and changes by it.
+    """A new version from `effective_from` (now), also for every package that follows the list and is affected.
 
     Where the version in force then has this rate already and no end, that one. Raises Invalid for a unit or a rate that
     cannot be or a time gone by, Conflict where a later price of the unit or of one of the packages is planned already;
@@ -43,7 +43,7 @@ def set_unit_price(
     with transaction.atomic():
         start = checked_start(effective_from)
         former = _last(unit)
-        if former is not None and holds(former, rate_fen_per_hour, start):
+        if former is not None and already_in_force(former, rate_fen_per_hour, start):
             return Priced(former, new=False)
         _close(former, start)
         price = _write(unit, former, rate_fen_per_hour, start)
@@ -73,7 +73,7 @@ def end_unit_price(actor: Actor, *, price_id: int) -> None:
         _reprice(actor, now)
 
 
-def follow(actor: Actor, *, package_id: int, follows: bool) -> PriceVersion | None:
+def follow_price_list(actor: Actor, *, package_id: int, follows: bool) -> PriceVersion | None:
     """Let a package's price follow the list from now on, or keep the price that it has; the new version, if any.
 
     Raises Conflict where the list lacks a price that the package needs, or a later price is planned.
@@ -92,7 +92,7 @@ def follow(actor: Actor, *, package_id: int, follows: bool) -> PriceVersion | No
 
 
 def reprice(actor: Actor, package: Package) -> PriceVersion | None:
-    """The price that the list makes of a locked package that follows it; None where it has that price already."""
+    """Reprice a locked package that follows the list; None if it has that price already."""
     now = db_now()
     return _priced(actor, package, price_of(resources_of(package), prices_at(now)), now)
 
@@ -148,9 +148,9 @@ def _write(unit: Unit, former: UnitPrice | None, rate: Decimal, start: datetime)
 
 
 def _reprice(actor: Actor, at: datetime) -> None:
-    """Every package that follows the list, as the list stands at that moment."""
+    """Reprice every package that follows the list by the prices in force at that moment."""
     prices = prices_at(at)
-    for package in followers().select_for_update(no_key=True).order_by("pk"):
+    for package in packages_following_list().select_for_update(no_key=True).order_by("pk"):
         _priced(actor, package, price_of(resources_of(package), prices), at)
 
 
@@ -161,18 +161,24 @@ def _priced(actor: Actor, package: Package, made: ListPrice, at: datetime) -> Pr
         )
     check_rate(made.rate)
     newest = package.prices.order_by("-number").first()
-    if newest is not None and newest.basis is not None and holds(newest, made.rate, at):
+    if newest is not None and newest.basis is not None and already_in_force(newest, made.rate, at):
         return None
     return write_price(actor, package, made.rate, at, lines=made.lines)
 
 
 def _log(actor: Actor, action: str, price: UnitPrice, former: UnitPrice | None) -> None:
     name = " ".join(filter(None, (price.item, price.gpu_model, price.gpu_mode, price.mig_profile)))
-    before = {} if former is None else _words(former)
-    record(actor, action=action, target=Target("unit_price", str(price.pk), name), before=before, after=_words(price))
+    before = {} if former is None else _audit_values(former)
+    record(
+        actor,
+        action=action,
+        target=Target("unit_price", str(price.pk), name),
+        before=before,
+        after=_audit_values(price),
+    )
 
 
-def _words(price: UnitPrice) -> dict[str, Any]:
+def _audit_values(price: UnitPrice) -> dict[str, Any]:
     end = price.effective_to.isoformat() if price.effective_to else None
     rate, start = str(price.rate_fen_per_hour), price.effective_from.isoformat()
     return {"number": price.number, "rate_fen_per_hour": rate, "effective_from": start, "effective_to": end}

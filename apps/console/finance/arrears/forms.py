@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from apps.billing.arrears.settings import MAX_GRACE_MINUTES, MAX_RETENTION_DAYS
+from apps.billing.arrears.settings import MAX_GRACE_MINUTES, MAX_RETENTION_DAYS, WRONG_RETENTION
 from apps.billing.policy import RELEASE_NOTICES
 from apps.billing.selectors import Standing
 
@@ -21,6 +21,7 @@ class ArrearsTermsForm(forms.Form):
         required=False,
         min_value=RELEASE_NOTICES[0],
         max_value=MAX_RETENTION_DAYS,
+        error_messages={"min_value": WRONG_RETENTION, "max_value": WRONG_RETENTION},
     )
 
 

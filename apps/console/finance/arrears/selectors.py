@@ -14,7 +14,7 @@ from apps.common.permissions import Permission
 
 
 def in_arrears(actor: Actor) -> QuerySet[ArrearsState]:
-    """All that are not in order, with `balance_fen` and `credit_fen`; who is nearest to a release first."""
+    """All organisations in arrears, with `balance_fen` and `credit_fen`, the closest to a release first."""
     actor.require(Permission.PLATFORM_FINANCE_VIEW)
     purse = Account.objects.filter(organisation=OuterRef("pk"), kind=AccountKind.CASH).order_by()
     rows = ArrearsState.objects.exclude(status=ArrearsStatus.NORMAL).select_related("organisation")
@@ -25,7 +25,7 @@ def in_arrears(actor: Actor) -> QuerySet[ArrearsState]:
 
 
 def ends_at(state: ArrearsState) -> datetime | None:
-    """When the present state ends by itself: the grace, or the time until the release. None: it does not."""
+    """When the present state ends by itself: the end of the grace, or the release. None: it does not."""
     found: Standing = standing_of(state)
     return found.grace_until or found.release_at
 

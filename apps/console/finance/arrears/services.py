@@ -1,4 +1,4 @@
-"""What "released" does: the stored data of an organisation goes into the recycle bin, never further by this.
+"""Release of data: move an organisation's stored data to the recycle bin, never further.
 
 There it stays restorable for as long as anything in the bin does; a top-up ends the state, and its people restore what
 they want. Images, finished runs and their outputs are left where they are.
@@ -26,9 +26,9 @@ from apps.tenants import settings
 
 
 def release_data(actor: Actor, *, organisation_id: UUID) -> int:
-    """Move its volumes, datasets and environments into the recycle bin; how many. Repeated: what is left of them.
+    """Move its volumes, datasets and environments to the recycle bin; returns how many. Repeated: the rest.
 
-    `Conflict` unless its time for topping up has passed. What is in use is left for the next time.
+    `Conflict` unless its time for topping up has passed. Objects in use are left for the next call.
     """
     actor.require(Permission.PLATFORM_STORAGE_MANAGE)
     actor.require(Permission.PLATFORM_WORKLOADS_MANAGE)
@@ -36,7 +36,7 @@ def release_data(actor: Actor, *, organisation_id: UUID) -> int:
     if state is None:
         raise NotFound
     _refuse_unless_released(organisation_id)
-    count = sum(_binned(actor, organisation_id, rows, delete) for rows, delete in _everything(organisation_id))
+    count = sum(_move_to_bin(actor, organisation_id, rows, delete) for rows, delete in _stored_data(organisation_id))
     if count:
         record(
             actor,
@@ -51,7 +51,7 @@ def release_data(actor: Actor, *, organisation_id: UUID) -> int:
 
 
 def release_due(actor: Actor) -> int:
-    """Where the settings say that it goes by itself; how many things went."""
+    """Release data of due organisations if the settings say so; returns how many objects were moved."""
     if not settings.get(ArrearsSettings).deletes:
         return 0
     return sum(release_data(actor, organisation_id=each) for each in sorted(funds.released_organisation_ids()))
@@ -62,8 +62,8 @@ def _refuse_unless_released(organisation_id: UUID) -> None:
         raise Conflict(_("Its data is not released: it may still top up, or has."))
 
 
-def _everything(organisation_id: UUID) -> list[tuple[Iterable[Any], Callable[[Actor, Any], None]]]:
-    """Environments first: they are what mounts the others."""
+def _stored_data(organisation_id: UUID) -> list[tuple[Iterable[Any], Callable[[Actor, Any], None]]]:
+    """Environments first, because they mount the others."""
     here = {"organisation_id": organisation_id, "deleted_at__isnull": True}
     return [
         (Environment.objects.filter(**here).select_related("workload", "home"), recycle_bin.delete),
@@ -72,8 +72,8 @@ def _everything(organisation_id: UUID) -> list[tuple[Iterable[Any], Callable[[Ac
     ]
 
 
-def _binned(actor: Actor, organisation_id: UUID, rows: Iterable[Any], delete: Callable[[Actor, Any], None]) -> int:
-    """Asked anew before each: a top-up may come at any moment, and what has not gone by then stays."""
+def _move_to_bin(actor: Actor, organisation_id: UUID, rows: Iterable[Any], delete: Callable[[Actor, Any], None]) -> int:
+    """Check the state before each object: a top-up may come at any moment, and then the rest stays."""
     gone = 0
     for thing in rows:
         if organisation_id not in funds.released_organisation_ids():

@@ -59,7 +59,7 @@ def arrears_list(request: StaffRequest) -> HttpResponse:
 @requires(VIEW)
 @require_http_methods(["GET", "POST"])
 def terms(request: StaffRequest, organisation_id: UUID) -> HttpResponse:
-    """Where one organisation stands, and its own grace and retention."""
+    """One organisation's state, and its own grace and retention."""
     organisation = organisations.get(request.actor, organisation_id)
     standing = funds.standing(request.actor, organisation_id)
     form = terms_form(standing, request.POST or None)
@@ -92,7 +92,7 @@ def _context(actor: Actor, organisation: Organisation, standing: funds.Standing,
 @requires(MANAGE)
 @require_POST
 def release(request: StaffRequest, organisation_id: UUID) -> HttpResponse:
-    """Its stored data into the recycle bin; `Conflict` unless its time has passed."""
+    """Move its stored data to the recycle bin; `Conflict` unless its time has passed."""
     organisation = organisations.get(request.actor, organisation_id)
     try:
         count = releasing.release_data(request.actor, organisation_id=organisation_id)

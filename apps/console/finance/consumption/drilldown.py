@@ -47,7 +47,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """What of the tree is open, and how many lines of each level are wanted."""
+    """Which part of the tree is open, and how many lines of each level to show."""
 
     scope: Scope
     organisation: UUID | None = None
@@ -102,7 +102,7 @@ def lines(actor: Actor, branch: Branch) -> Iterator[Line]:
 
 
 def _rounding(row: dict[str, Any]) -> Line:
-    """The difference between the lines and what was paid: a line of its own, so that the column adds up."""
+    """A line for the difference between the lines and what was paid, so that the column adds up."""
     return Line(
         level=2,
         label=_("Rounding"),

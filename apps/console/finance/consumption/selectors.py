@@ -25,7 +25,7 @@ from apps.tenants.models import Organisation
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which charges a page is about: days of the billing zone (both included) and words to look for."""
+    """Which charges a page covers: days of the billing zone (both included) and search terms."""
 
     since: date
     until: date
@@ -33,7 +33,7 @@ class Scope:
 
     @property
     def after(self) -> date:
-        """The first day that is out of it."""
+        """The first day after it."""
         return self.until + timedelta(days=1)
 
     def charges(
@@ -45,14 +45,14 @@ class Scope:
         return self.matching(funds.charges(actor, filters=filters))
 
     def sums(self, actor: Actor) -> Summed:
-        """Kept sums of the charges: of sessions where words have to be looked for in them."""
+        """Kept sums of the charges: those of sessions if there are search terms."""
         filters = ChargeFilter(since=self.since, until=self.until)
         if self.search:
             return self.matching(session_days(actor, filters=filters))
         return day_sums(actor, filters=filters)
 
     def matching(self, rows: QuerySet[Any, Any]) -> QuerySet[Any, Any]:
-        """Rows whose organisation, workload or owner contains the words. They are looked for once in each session."""
+        """Rows whose organisation, workload or owner contains the search terms, which are searched once per session."""
         return rows.filter(session__in=self.sessions().values("pk")) if self.search else rows
 
     def sessions(self) -> QuerySet[MeterSession]:
@@ -65,7 +65,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Whole fen that moved, their exact sum before rounding, and what they are of.
+    """Whole fen that moved, their exact sum before rounding, and counts.
 
     `voucher_exact` of the exact sum was paid by vouchers, the rest by wallets.
     """
@@ -83,7 +83,7 @@ class Totals:
 
     @property
     def rounding_fen(self) -> Decimal:
-        """What rounding added (or took away) in these days; it is carried, never lost."""
+        """What rounding added or removed in these days; it is carried, never lost."""
         return self.amount_fen - self.exact_fen
 
 
@@ -149,7 +149,7 @@ def days(actor: Actor, scope: Scope) -> dict[date, Decimal]:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """What is metered of a session and not charged yet."""
+    """The part of a session that is metered and not charged yet."""
 
     session: MeterSession
     seconds: Decimal
@@ -183,7 +183,7 @@ class Explanation:
 
 
 def explain(actor: Actor, charge_id: int) -> Explanation:
-    """`NotFound` where there is no such charge."""
+    """Raises `NotFound` if there is no such charge."""
     rows = funds.charges(actor).filter(pk=charge_id)
     charge = rows.select_related("run__transfer", "organisation", "session", "price_version__package").first()
     if charge is None:
@@ -200,7 +200,7 @@ def explain(actor: Actor, charge_id: int) -> Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """Recharges of the scope's days, whatever is searched for."""
+    """Recharges of the scope's days, ignoring search terms."""
 
     amount_fen: int
     count: int

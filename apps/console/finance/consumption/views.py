@@ -14,7 +14,7 @@ from django.utils.translation import get_language, ngettext, pgettext
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
-from apps.billing.formula import kept, per_cent
+from apps.billing.formula import discount_factor, per_cent
 from apps.billing.models import Charge
 from apps.common.access import on_platform, requires
 from apps.common.actor import Actor
@@ -74,7 +74,7 @@ def _point(day: date, charged: dict[date, Decimal]) -> list[float]:
 
 
 def _period_form(scope: Scope) -> PeriodForm:
-    """Shows the days that are meant even where the URL names none; unchanged while they are the usual ones."""
+    """Show the effective days even if the URL has none; unchanged while they are the default."""
     usual = _scope(QueryDict())
     data = {"q": scope.search, "since": scope.since, "until": scope.until}
     return PeriodForm(data, initial={"since": usual.since, "until": usual.until})
@@ -180,7 +180,7 @@ def _strip(actor: Actor, scope: Scope, totals: reads.Totals) -> list[dict[str, A
 @requires(VIEW)
 @require_GET
 def agreement(request: StaffRequest) -> HttpResponse:
-    """The check of the shown charges against the ledger, asked for once the page stands: it reads every charge."""
+    """Check the shown charges against the ledger; loaded after the page, because it reads every charge."""
     found = reads.agreement(request.actor, _scope(request.GET))
     return render(request, "console/consumption/agreement.html", {"found": found})
 
@@ -206,14 +206,14 @@ def _why(explained: Explanation) -> list[dict[str, Any]]:
         _price_row(explained),
         *_discount_rows(charge),
         {
-            "label": _("Begins"),
+            "label": pgettext("evidence", "Begins"),
             "value": _("First proof of running")
             if charge.slice_start == session.opened_at
             else _("Where the last one ended"),
             "sub": f"{timezone.localtime(charge.start):%m-%d %H:%M:%S.%f}",
         },
         {
-            "label": _("Ends"),
+            "label": pgettext("evidence", "Ends"),
             "value": _end_words(explained),
             "sub": f"{timezone.localtime(charge.end):%m-%d %H:%M:%S.%f}",
         },
@@ -231,14 +231,14 @@ def _why(explained: Explanation) -> list[dict[str, Any]]:
             if transfer
             else "",
         },
-        {"label": _("Key"), "value": charge.key},
+        {"label": pgettext("of a posting", "Key"), "value": charge.key},
     ]
 
 
 def _discount_rows(charge: Charge) -> list[dict[str, Any]]:
     if not charge.discount_off:
         return []
-    words = {"off": per_cent(charge.discount_off), "kept": kept(charge)}
+    words = {"off": per_cent(charge.discount_off), "kept": discount_factor(charge)}
     return [
         {
             "label": _("Discount"),

@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from apps.billing.formula import kept
+from apps.billing.formula import discount_factor
 from apps.billing.models import Charge
 from apps.common.formatting import UNKNOWN
 from apps.common.money import FEN_PER_YUAN
@@ -34,5 +34,5 @@ def formula(charge: Charge) -> str:
         factors.append(str(charge.replicas))
     factors.append(yuan_figure(charge.rate))
     if charge.discount_off:
-        factors.append(kept(charge))
+        factors.append(discount_factor(charge))
     return " × ".join(factors) + " ÷ 3600"

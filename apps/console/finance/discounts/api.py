@@ -9,13 +9,18 @@ from rest_framework import generics, serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.billing.changes.api_fields import ChangeRequestRef
+from apps.billing.changes.effects import discount_effect
+from apps.billing.changes.proposals import NewDiscount
+from apps.billing.changes.services import submit
 from apps.billing.models import Discount
 from apps.billing.prices.discounts.api import DiscountOut
 from apps.billing.prices.discounts.selectors import discounts
-from apps.billing.prices.discounts.services import NOTE_MAX, end_discount, set_discount
+from apps.billing.prices.discounts.services import NOTE_MAX, end_discount
 from apps.common.api import ScopedView
 from apps.common.pagination import CreatedCursor
 from apps.console.finance.discounts.listing import DiscountFilter
+from apps.console.finance.effects import EffectOut, effect_data
 from apps.console.finance.price_versions import MANAGE, VIEW
 from apps.console.kit.api import Named
 
@@ -50,13 +55,32 @@ class Discounts(ScopedView, generics.ListAPIView[Discount]):
     def get_queryset(self) -> QuerySet[Discount]:
         return discounts(self.actor)
 
-    @extend_schema(request=DiscountIn, responses={201: ConsoleDiscountOut})
+    @extend_schema(request=DiscountIn, responses={201: ConsoleDiscountOut, 202: ChangeRequestRef})
     def post(self, request: Request) -> Response:
-        """The organisation's next version; the one in force ends where it begins. 409 while a later one is planned."""
-        given = DiscountIn(data=request.data)
-        given.is_valid(raise_exception=True)
-        made = set_discount(self.actor, **given.validated_data)
-        return Response(ConsoleDiscountOut(made).data, status=status.HTTP_201_CREATED)
+        """The organisation's next version; the one in force ends where it begins. 409 while a later one is planned.
+
+        202 with a request where it is more than one person may take off alone.
+        """
+        made = submit(self.actor, _proposal(request))
+        if made.request is not None:
+            return Response(ChangeRequestRef(made.request).data, status=status.HTTP_202_ACCEPTED)
+        return Response(ConsoleDiscountOut(made.result).data, status=status.HTTP_201_CREATED)
+
+
+@extend_schema(tags=TAGS, request=DiscountIn, responses=EffectOut)
+class DiscountPreview(ScopedView):
+    access = MANAGE
+
+    def post(self, request: Request) -> Response:
+        """What the discount would do; nothing is changed."""
+        wanted = _proposal(request)
+        return Response(effect_data(self.actor, wanted, lambda: discount_effect(self.actor, wanted)))
+
+
+def _proposal(request: Request) -> NewDiscount:
+    given = DiscountIn(data=request.data)
+    given.is_valid(raise_exception=True)
+    return NewDiscount(**given.validated_data)
 
 
 @extend_schema(tags=TAGS, request=None, responses=ConsoleDiscountOut)

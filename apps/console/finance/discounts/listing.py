@@ -4,6 +4,7 @@ import django_filters
 import django_tables2 as tables
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from apps.billing.models import Discount
 from apps.common.cells import Cell
@@ -41,7 +42,7 @@ class DiscountTable(Table):
     effective_from = Cell(
         "{% load pl %}{% when record.effective_from seconds=True %}",
         verbose_name=_("In force from"),
-        attrs=column(fold=_("From"), numeric=True),
+        attrs=column(fold=pgettext_lazy("time", "From"), numeric=True),
     )
     effective_to = Cell(
         "{% load pl %}{% when record.effective_to seconds=True %}",
@@ -64,7 +65,7 @@ class DiscountFilter(django_filters.FilterSet):
     organisation = OrganisationFilter()
     state = django_filters.ChoiceFilter(
         method="by_state",
-        choices=[("now", _("In force")), ("planned", _("Planned")), ("past", _("Ended"))],
+        choices=[("now", _("In force")), ("planned", _("Planned")), ("past", pgettext_lazy("price", "Ended"))],
         label=_("State"),
         empty_label=_("Any state"),
     )

@@ -7,6 +7,7 @@ from apps.console.finance.exports import views
 
 pages = [
     path("exports/", views.exports, name="exports"),
+    path("exports/list/", views.export_list, name="export_list"),
     path("exports/<uuid:export_id>/cancel/", views.cancel, name="export_cancel"),
     path("exports/<uuid:export_id>/file/", views.download, name="export_download"),
 ]

@@ -13,7 +13,8 @@ from apps.common.permissions import Permission as P
 from apps.common.requests import ActorRequest
 from apps.console.kit.fields import OrganisationField
 
-VIEW = on_platform(P.PLATFORM_FINANCE_VIEW)
+# Files of lists are made for all of the staff; which rows one may have, each kind of file asks itself.
+VIEW = on_platform(P.PLATFORM_OVERVIEW)
 SECTION = "console"
 
 
@@ -27,6 +28,12 @@ class StaffExportForm(ExportForm):
 @require_http_methods(["GET", "POST"])
 def exports(request: ActorRequest) -> HttpResponse:
     return pages.page(request, StaffExportForm, section=SECTION)
+
+
+@requires(VIEW)
+@require_POST
+def export_list(request: ActorRequest) -> HttpResponse:
+    return pages.request_list(request, section=SECTION)
 
 
 @requires(VIEW)

@@ -16,6 +16,7 @@ from apps.billing.invoices import selectors as reads
 from apps.billing.invoices.api import FILE, InvoiceDetailOut, InvoiceOut
 from apps.billing.invoices.downloads import download
 from apps.billing.invoices.files import MAX_BYTES
+from apps.billing.invoices.requesting import CONTENT_MAX
 from apps.billing.models import Invoice
 from apps.common.access import on_platform
 from apps.common.api import ScopedView
@@ -51,6 +52,10 @@ class IssueIn(serializers.Serializer[Any]):
 
     number = serializers.CharField(max_length=24)
     issued_on = serializers.DateField()
+    tax_percent = serializers.DecimalField(
+        max_digits=5, decimal_places=2, min_value=0, max_value=100, required=False, allow_null=True, default=None
+    )
+    content = serializers.CharField(required=False, allow_null=True, max_length=CONTENT_MAX, default=None)
     files = serializers.ListField(child=serializers.FileField(), min_length=1, max_length=5)
 
 
@@ -111,7 +116,7 @@ class InvoiceIssue(Answering):
         given.is_valid(raise_exception=True)
         data = given.validated_data
         uploads = [(str(file.name), file.read(MAX_BYTES + 1)) for file in data["files"]]
-        issue = invoicing.Issue(data["number"], data["issued_on"], uploads)
+        issue = invoicing.Issue(data["number"], data["issued_on"], uploads, data["tax_percent"], data["content"])
         return self.answer(invoicing.issue(self.actor, invoice_id=invoice_id, given=issue))
 
 

@@ -16,6 +16,7 @@ from apps.console.kit.filters import OrganisationFilter
 
 class InvoiceTable(Table):
     caption = _("Invoices")
+    export = "invoices"
     title = Cell(
         "<a class='pl-name' href='{% url \"console:invoice\" record.pk %}'>{{ record.title }}</a>"
         "<span class='pl-sub'>{{ record.get_kind_display }}"
@@ -31,8 +32,8 @@ class InvoiceTable(Table):
     )
     created_at = Cell(
         "{% load pl %}{% when record.created_at %}",
-        verbose_name=_("Asked for"),
-        attrs=column(fold=_("Asked for"), numeric=True),
+        verbose_name=_("Requested at"),
+        attrs=column(fold=_("Requested at"), numeric=True),
     )
     amount_fen = Cell(
         "{% load pl %}<span class='pl-strong'>{{ record.amount_fen|amount }}</span>",

@@ -16,6 +16,7 @@ from apps.billing.invoice_choices import InvoiceState
 from apps.billing.invoices import issuing as invoicing
 from apps.billing.invoices import selectors as reads
 from apps.billing.invoices.downloads import download
+from apps.billing.invoices.tax import USUAL_CONTENT
 from apps.billing.invoices.views import strip
 from apps.billing.models import Invoice
 from apps.common.access import on_platform, requires
@@ -56,7 +57,7 @@ def detail(request: StaffRequest, invoice_id: UUID) -> HttpResponse:
 
 
 def _page(request: StaffRequest, found: Invoice) -> dict[str, Any]:
-    room = reads.room(request.actor, organisation_id=found.organisation_id)
+    room = reads.invoicing_headroom(request.actor, organisation_id=found.organisation_id)
     may = request.actor.may(P.PLATFORM_INVOICES_MANAGE)
     state = found.state
     return {
@@ -151,7 +152,8 @@ def _ask(request: StaffRequest, form: forms.Form, title: str, text: str, action:
 def issue(request: StaffRequest, invoice_id: UUID) -> HttpResponse:
     found = reads.invoice(request.actor, invoice_id)
     if request.method != "POST":
-        form = IssueForm(initial={"issued_on": billing_day(db_now())})
+        content = found.content or USUAL_CONTENT
+        form = IssueForm(initial={"issued_on": billing_day(db_now()), "content": content})
         return render(request, "console/invoices/issue.html", {"form": form, "invoice": found})
     form = IssueForm(request.POST, request.FILES)
     if form.is_valid():

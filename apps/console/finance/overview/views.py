@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET
 
+from apps.billing.changes.selectors import waiting_changes
 from apps.billing.months import Month
 from apps.billing.statements import revenue as reads
 from apps.billing.statements import selectors as statements
@@ -29,7 +30,7 @@ MONTHS, SHOWN = 6, 8
 @requires(VIEW)
 @require_GET
 def page(request: StaffRequest) -> HttpResponse:
-    """What waits stands at once; the sums over the whole ledger are asked for once the page is there."""
+    """Pending items are rendered at once; sums over the whole ledger are loaded after the page."""
     actor = request.actor
     context = {"todo": _todo(actor), "short": overview.short_of_money(actor), "month": Month.at(db_now())}
     return render(request, "console/finance/page.html", context)
@@ -39,7 +40,7 @@ def page(request: StaffRequest) -> HttpResponse:
 @require_GET
 def figures(request: StaffRequest) -> HttpResponse:
     actor, month = request.actor, Month.at(db_now())
-    former, book = reads.books(actor, last=month, count=2)
+    former, book = reads.monthly_books(actor, last=month, count=2)
     top = list(reads.by_organisation(actor, month=month)[:SHOWN])
     greatest = max((row["fen"] for row in top), default=0)
     for row in top:
@@ -52,7 +53,7 @@ def figures(request: StaffRequest) -> HttpResponse:
 @require_GET
 def months(request: StaffRequest) -> JsonResponse:
     """Bars of six months: [{name, unit, points: [[Unix seconds of the month's start, yuan], …]}]."""
-    books = reads.books(request.actor, last=Month.at(db_now()), count=MONTHS)
+    books = reads.monthly_books(request.actor, last=Month.at(db_now()), count=MONTHS)
     series = [
         (_("Cash in"), [book.received_fen for book in books]),
         (_("Recognised"), [book.recognised_fen for book in books]),
@@ -73,6 +74,7 @@ def months(request: StaffRequest) -> JsonResponse:
 
 def _strip(actor: Actor, book: reads.Book, former: reads.Book) -> list[dict[str, Any]]:
     rate, _payers = overview.burn(actor)
+    simulated = overview.simulated_fen(actor, book.month)
     owed = reads.owed(actor)
     before = _("%(amount)s last month")
     return [
@@ -85,7 +87,9 @@ def _strip(actor: Actor, book: reads.Book, former: reads.Book) -> list[dict[str,
         {
             "label": _("Consumption this month"),
             "value": yuan(book.consumption_fen),
-            "sub": _("%(amount)s last month, %(rate)s now")
+            "sub": _("of which %(amount)s on simulated hardware") % {"amount": yuan(simulated)}
+            if simulated
+            else _("%(amount)s last month, %(rate)s now")
             % {"amount": yuan(former.consumption_fen), "rate": yuan_rate(rate)},
             "url": reverse("console:consumption"),
         },
@@ -111,12 +115,12 @@ def _todo(actor: Actor) -> list[dict[str, Any]]:
     tally = statements.tally(actor, month)
     ready = tally.draft if db_now() >= month.complete_at else 0
     listed = f"{reverse('console:statements')}?period={month.period}&state="
-    waiting = recharges.waiting(actor).count()
+    waiting = recharges.waiting(actor).count() + waiting_changes(actor).count()
     named = {"period": month.period}
     items = [
         (ready, "receipt", _("Drafts of %(period)s to review") % named, f"{listed}draft"),
         (tally.reviewed, "lock", _("Reviewed statements of %(period)s to issue") % named, f"{listed}reviewed"),
-        (waiting, "cash", _("Recharges that wait for a second person"), reverse("console:recharges")),
+        (waiting, "cash", _("Waits for a second person"), reverse("console:change_requests")),
     ]
     return [
         {"icon": icon, "tone": "wait", "text": f"{text}: {count}", "url": url, "action": _("Open")}

@@ -10,14 +10,19 @@ from rest_framework.response import Response
 
 from apps.billing import selectors as funds
 from apps.billing import services
+from apps.billing.changes.api_fields import ChangeRequestRef
+from apps.billing.changes.effects import package_effect
+from apps.billing.changes.price_proposals import PackagePrice
+from apps.billing.changes.services import change_package, follow_list, offer_package, submit
 from apps.billing.choices import GpuMode, Isolation
 from apps.billing.models import Package, PriceVersion
 from apps.billing.services import PackageSpec
 from apps.common.actor import Actor
 from apps.common.api import ScopedView
 from apps.common.errors import NotFound
+from apps.console.finance.effects import EffectOut, answer_price, effect_data, price_in
 from apps.console.finance.packages.listing import PackageFilter
-from apps.console.finance.price_versions import MANAGE, VIEW, PriceIn, PriceOut, status_of
+from apps.console.finance.price_versions import MANAGE, VIEW, PriceIn, PriceOut
 from apps.console.kit.api import ByKey, ByNumber, fields_named
 
 
@@ -75,13 +80,16 @@ class Packages(ScopedView, generics.ListAPIView[Package]):
 
     @extend_schema(request=NewPackageIn, responses={201: PackageOut})
     def post(self, request: Request) -> Response:
-        """Offer a new package, with its first price if one is given."""
+        """Offer a new package, with its first price if one is given.
+
+        A first price far below that of comparable packages waits for a second person (`price` is null until then).
+        """
         given = NewPackageIn(data=request.data)
         given.is_valid(raise_exception=True)
         data = dict(given.validated_data)
         rate = data.pop("rate_fen_per_hour")
         with fields_named(rate="rate_fen_per_hour"):
-            package = services.create_package(self.actor, spec=PackageSpec(**data), rate_fen_per_hour=rate)
+            package, _priced = offer_package(self.actor, spec=PackageSpec(**data), rate_fen_per_hour=rate)
         return Response(shown(self.actor, package.pk), status=status.HTTP_201_CREATED)
 
 
@@ -98,7 +106,7 @@ class PackageDetail(ScopedView):
         """Change what is offered from now on; what runs keeps its resources and its price."""
         given = PackageFields(data=request.data)
         given.is_valid(raise_exception=True)
-        services.update_package(self.actor, package_id=package_id, spec=PackageSpec(**given.validated_data))
+        change_package(self.actor, package_id=package_id, spec=PackageSpec(**given.validated_data))
         return Response(shown(self.actor, package_id))
 
 
@@ -136,14 +144,25 @@ class Prices(ScopedView, generics.ListAPIView[PriceVersion]):
         shown(self.actor, self.kwargs["package_id"])
         return funds.price_history(self.actor, package_id=self.kwargs["package_id"])
 
-    @extend_schema(request=PriceIn, responses={200: PriceOut, 201: PriceOut})
+    @extend_schema(request=PriceIn, responses={200: PriceOut, 201: PriceOut, 202: ChangeRequestRef})
     def post(self, request: Request, package_id: int) -> Response:
-        """201 with a new version; the former one ends where it begins. 200 with the one that has this rate already."""
-        given = PriceIn(data=request.data)
-        given.is_valid(raise_exception=True)
+        """201 with a new version; the former one ends where it begins. 200 with the one that has this rate already.
+
+        202 with a request where one person may not lower it so far alone.
+        """
         with fields_named(rate="rate_fen_per_hour"):
-            priced = services.set_price(self.actor, package_id=package_id, **given.validated_data)
-        return Response(PriceOut(priced.version).data, status=status_of(priced))
+            return answer_price(submit(self.actor, PackagePrice(package_id, **price_in(request))))
+
+
+@extend_schema(tags=["console: packages"], request=PriceIn, responses=EffectOut)
+class PricePreview(ScopedView):
+    access = MANAGE
+
+    def post(self, request: Request, package_id: int) -> Response:
+        """What the price would do; nothing is changed."""
+        wanted = PackagePrice(package_id, **price_in(request))
+        with fields_named(rate="rate_fen_per_hour"):
+            return Response(effect_data(self.actor, wanted, lambda: package_effect(self.actor, wanted)))
 
 
 class FollowIn(serializers.Serializer[Any]):
@@ -159,5 +178,5 @@ class PackageFollow(ScopedView):
         """Let the price list make the package's price, or let it keep the price that it has."""
         given = FollowIn(data=request.data)
         given.is_valid(raise_exception=True)
-        services.follow(self.actor, package_id=package_id, follows=given.validated_data["follows"])
+        follow_list(self.actor, package_id=package_id, follows=given.validated_data["follows"])
         return Response(shown(self.actor, package_id))

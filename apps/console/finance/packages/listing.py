@@ -8,6 +8,7 @@ import django_tables2 as tables
 from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from apps.billing.models import Package
 from apps.common.cells import Cell
@@ -20,6 +21,7 @@ class PackageTable(Table):
     """`obstacles`: by id, for those of the page that no machine can run."""
 
     caption = _("Packages")
+    export = "packages"
     obstacles: Mapping[int, Words] = MappingProxyType({})
     name = Cell(
         template_name="console/cells/package_name.html",
@@ -65,7 +67,7 @@ class PackageTable(Table):
 class PackageFilter(django_filters.FilterSet):
     q = django_filters.CharFilter(method="search", label=_("Name or GPU model"), widget=search_box())
     active = django_filters.ChoiceFilter(
-        choices=[("true", _("On offer")), ("false", _("Withdrawn"))],
+        choices=[("true", _("On offer")), ("false", pgettext_lazy("offer", "Withdrawn"))],
         method="by_offer",
         label=_("Offer"),
         empty_label=_("All packages"),

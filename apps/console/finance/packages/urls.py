@@ -5,6 +5,7 @@ from django.urls import path
 from apps.console.finance.packages import api, views
 
 pages = [
+    path("packages/bulk/", views.bulk_act, name="packages_bulk"),
     path("packages/", views.package_list, name="packages"),
     path("packages/new/", views.new, name="package_new"),
     path("packages/<int:package_id>/", views.detail, name="package"),
@@ -22,5 +23,6 @@ endpoints = [
     path("packages/<int:package_id>/withdraw/", api.PackageWithdraw.as_view()),
     path("packages/<int:package_id>/offer/", api.PackageOffer.as_view()),
     path("packages/<int:package_id>/prices/", api.Prices.as_view()),
+    path("packages/<int:package_id>/prices/preview/", api.PricePreview.as_view()),
     path("packages/<int:package_id>/follow/", api.PackageFollow.as_view()),
 ]

@@ -17,6 +17,7 @@ from apps.console.kit.filters import OrganisationFilter
 
 class PrepaidTable(Table):
     caption = _("Prepaid orders")
+    export = "prepaid"
     package = Cell(
         "{% load prepaid %}<a class='pl-name' href='{% url \"console:prepaid_order\" record.pk %}'>"
         "{{ record|prepaid_name }}</a><span class='pl-sub'>{{ record.get_term_display }}</span>",

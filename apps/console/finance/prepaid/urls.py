@@ -20,4 +20,5 @@ endpoints = [
         name="api-console-prepaid-give-back",
     ),
     path("packages/<int:package_id>/term-prices/", api.TermPrices.as_view(), name="api-console-term-prices"),
+    path("packages/<int:package_id>/term-prices/preview/", api.TermPricePreview.as_view()),
 ]

@@ -4,16 +4,19 @@ from typing import Any
 from uuid import UUID
 
 import django_filters
+from django.db import transaction
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import generics, serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.billing import selectors as funds
-from apps.billing.choices import RechargeKind, RequestState, VoucherScope
+from apps.billing.choices import PaymentMethod, RechargeKind, RequestState, VoucherScope
 from apps.billing.models import RechargeRequest, Transfer
 from apps.billing.payments import recharge_review
+from apps.billing.recharges.received import PAYER_MAX, Received, keep_received
 from apps.common.access import on_platform
 from apps.common.api import ScopedView
 from apps.common.pagination import CreatedCursor
@@ -33,6 +36,12 @@ class RechargeOut(serializers.Serializer[Transfer]):
     amount_fen = serializers.IntegerField(source="into_wallet_fen", read_only=True)
     reference = serializers.CharField(source="ref", read_only=True)
     note = serializers.CharField(read_only=True)
+    paid_on = serializers.DateField(read_only=True, allow_null=True)
+    payer = serializers.CharField(read_only=True, allow_null=True)
+    method = serializers.ChoiceField(choices=PaymentMethod.choices, read_only=True, allow_null=True)
+    asked_by = serializers.CharField(
+        source="recharge_request.requested_by.username", allow_null=True, default=None, read_only=True
+    )
     by = serializers.CharField(source="actor_label", read_only=True)
     at = serializers.DateTimeField(read_only=True)
 
@@ -74,6 +83,15 @@ class RechargeIn(serializers.Serializer[Any]):
     amount_fen = serializers.IntegerField(min_value=1)
     reference = serializers.CharField(max_length=80)
     note = serializers.CharField(max_length=300, required=False, allow_blank=True, default="")
+    paid_on = serializers.DateField(required=False, help_text="The day of the payment at the bank; with `payer`.")
+    payer = serializers.CharField(required=False, max_length=PAYER_MAX)
+    method = serializers.ChoiceField(choices=PaymentMethod.choices, required=False, default=PaymentMethod.BANK)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if ("paid_on" in attrs) != ("payer" in attrs):
+            missing = "payer" if "paid_on" in attrs else "paid_on"
+            raise serializers.ValidationError({missing: _("Give the day and the payer together.")})
+        return attrs
 
 
 @extend_schema(tags=["console: finance"])
@@ -97,8 +115,16 @@ class Recharges(ScopedView, generics.ListAPIView[Transfer]):
         given = RechargeIn(data=request.data)
         given.is_valid(raise_exception=True)
         data = given.validated_data
-        with fields_named(amount="amount_fen"):
+        method, paid_on, payer = data.pop("method"), data.pop("paid_on", None), data.pop("payer", None)
+        with fields_named(amount="amount_fen"), transaction.atomic():
             made = recharge_review.recharge(self.actor, **data)
+            if paid_on and payer:
+                keep_received(
+                    self.actor,
+                    organisation_id=data["organisation_id"],
+                    reference=data["reference"],
+                    received=Received(paid_on, payer, PaymentMethod(method)),
+                )
         if isinstance(made, RechargeRequest):
             return Response(RechargeRequestOut(made).data, status=status.HTTP_202_ACCEPTED)
         code = status.HTTP_201_CREATED if made.is_new else status.HTTP_200_OK

@@ -8,9 +8,12 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext_lazy as _
 
 from apps.billing import policy
+from apps.billing.choices import PaymentMethod
 from apps.billing.payments import proofs, recharge_review
+from apps.billing.recharges.received import PAYER_MAX, Received, check_received
 from apps.billing.recharges.services import REFERENCE_MAX
 from apps.common.errors import Invalid
+from apps.common.forms import day_field
 from apps.common.money import yuan
 from apps.common.money_fields import YuanField
 from apps.console.kit.fields import OrganisationField
@@ -53,10 +56,27 @@ class RechargeForm(forms.Form):
         help_text=_("Bank slip, contract or order number. One reference credits an organisation once."),
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
+    paid_on = day_field(_("Value date"), help_text=_("The day on which the money was on our account."))
+    payer = forms.CharField(
+        label=_("Payer"), max_length=PAYER_MAX, help_text=_("The name on the account that paid, as the slip has it.")
+    )
+    method = forms.ChoiceField(label=_("Way of payment"), choices=PaymentMethod.choices, initial=PaymentMethod.BANK)
     note = forms.CharField(label=_("Note"), max_length=300, required=False)
 
+    def clean(self) -> None:
+        """The same for what is known of the payment."""
+        if {"paid_on", "payer", "method"} <= self.cleaned_data.keys():
+            try:
+                check_received(self.received())
+            except Invalid as error:
+                raise ValidationError(dict(error.fields)) from error
+
+    def received(self) -> Received:
+        data = self.cleaned_data
+        return Received(data["paid_on"], data["payer"], PaymentMethod(data["method"]))
+
     def clean_amount(self) -> int:
-        """What the service would refuse is said before the second step asks to confirm it."""
+        """Refuse what the service would refuse, before the second step asks for confirmation."""
         amount: int = self.cleaned_data["amount"]
         if amount <= 0:
             raise ValidationError(_("The amount must be more than zero."))
@@ -66,11 +86,16 @@ class RechargeForm(forms.Form):
 
 
 class ConfirmedRechargeForm(RechargeForm):
-    """The second step: the same again, with the documents."""
+    """The second step: the same fields with the documents."""
 
     proofs = ProofsField(
         label=_("Documents"), required=False, help_text=_("PDF, PNG or JPEG, at most 5 MB each."), form_id="confirm"
     )
+
+    def __init__(self, *args: Any, proven: bool = False, **kwargs: Any) -> None:
+        """`proven`: show that a document is needed."""
+        super().__init__(*args, **kwargs)
+        self.fields["proofs"].required = proven
 
 
 class ProofsForm(forms.Form):

@@ -15,6 +15,7 @@ from apps.console.kit.filters import BetweenDays, OrganisationFilter, day_filter
 
 class RechargeTable(Table):
     caption = _("Recharges")
+    export = "recharges"
     reference = Cell(
         template_name="console/cells/recharge_reference.html",
         verbose_name=_("Reference and note"),
@@ -24,7 +25,15 @@ class RechargeTable(Table):
     organisation = tables.Column(
         order_by=("organisation__name",), verbose_name=_("Organisation"), attrs=column(width=FULL)
     )
-    actor_label = tables.Column(verbose_name=_("By"), attrs=column(fold=_("By")))
+    payer = Cell(
+        "{{ record.payer|default:'—' }}",
+        verbose_name=_("Payer"),
+        attrs=column(fold=_("Payer")),
+    )
+    paid_on = tables.DateColumn(
+        format="Y-m-d", verbose_name=_("Value date"), attrs=column(fold=_("Value date"), numeric=True)
+    )
+    actor_label = Cell(template_name="console/cells/recharge_by.html", verbose_name=_("By"), attrs=column(fold=_("By")))
     at = Cell(
         "{% load pl %}{% when record.at seconds=True %}",
         verbose_name=_("When"),
@@ -51,7 +60,7 @@ class WaitingTable(Table):
         verbose_name=_("Reference and note"),
         attrs=column(width=FULL),
     )
-    kind = Cell("{{ record.get_kind_display }}", verbose_name=_("What"), attrs=column(fold=_("What")))
+    kind = Cell("{{ record.get_kind_display }}", verbose_name=_("Kind"), attrs=column(fold=_("Kind")))
     organisation = tables.Column(
         order_by=("organisation__name",), verbose_name=_("Organisation"), attrs=column(width=FULL)
     )

@@ -10,18 +10,20 @@ from django.urls import reverse as url_of
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from apps.billing.choices import RechargeKind, RequestState
+from apps.billing.choices import NOTES, RechargeKind, RequestState
 from apps.billing.models import RechargeRequest
 from apps.billing.payments import proofs, recharge_review
+from apps.billing.payments.receipts import receipt_elsewhere
 from apps.common.access import on_platform, requires
 from apps.common.errors import DomainError
 from apps.common.forms import show_error
-from apps.common.money import yuan
+from apps.common.money import capital_yuan, yuan
 from apps.common.pages import REFUSED, Question, ask, done, say_refusal
 from apps.common.permissions import Permission as P
 from apps.console.finance.recharges import selectors as reads
 from apps.console.finance.recharges.forms import DenyForm, ProofsForm, ReverseForm
 from apps.console.kit.requests import StaffRequest
+from apps.console.kit.second_person import nobody_else
 
 VIEW = on_platform(P.PLATFORM_FINANCE_VIEW)
 RECHARGE = on_platform(P.PLATFORM_RECHARGE)
@@ -40,10 +42,16 @@ def _page(request: StaffRequest, found: RechargeRequest) -> dict[str, Any]:
     mine = found.requested_by_id == actor.user_id
     return {
         "found": found,
+        "in_words": capital_yuan(found.amount_fen),
+        "received": reads.received_of(found),
+        "is_note": found.kind in NOTES,
         "is_reversal": found.kind == RechargeKind.REVERSAL,
         "terms": reads.voucher_of(found),
         "wallet": reads.wallet(actor, found.organisation_id),
         "proofs": proofs.proofs(actor, organisation_id=found.organisation_id, reference=found.reference),
+        "elsewhere": receipt_elsewhere(found.organisation_id, found.reference) if _is_recharge(found) else None,
+        "nobody_else": waits and mine and nobody_else(actor, P.PLATFORM_RECHARGE),
+        "may_see_staff": actor.may(P.PLATFORM_SECURITY_VIEW),
         "may_decide": waits and not mine,
         "may_withdraw": waits and mine,
         "attach": ProofsForm() if actor.may(P.PLATFORM_RECHARGE) else None,
@@ -51,17 +59,21 @@ def _page(request: StaffRequest, found: RechargeRequest) -> dict[str, Any]:
     }
 
 
+def _is_recharge(found: RechargeRequest) -> bool:
+    return found.kind == RechargeKind.RECHARGE and found.state == RequestState.PENDING
+
+
 @requires(RECHARGE)
 @require_POST
 def attach(request: StaffRequest, recharge_request_id: UUID) -> HttpResponse:
     found = reads.request_of(request.actor, recharge_request_id)
     form = ProofsForm(request.POST, request.FILES)
-    if attached(request, form, found.organisation_id, found.reference):
+    if attach_proofs(request, form, found.organisation_id, found.reference):
         return redirect("console:recharge_request", found.pk)
     return render(request, PAGE, {**_page(request, found), "attach": form}, status=REFUSED)
 
 
-def attached(request: StaffRequest, form: forms.Form, organisation_id: UUID, reference: str) -> bool:
+def attach_proofs(request: StaffRequest, form: forms.Form, organisation_id: UUID, reference: str) -> bool:
     """Whether all chosen documents are attached to the payment; otherwise the form says why not."""
     if not form.is_valid():
         return False
@@ -110,6 +122,12 @@ def _approve_words(found: RechargeRequest) -> dict[str, Any]:
         title = _("Take %(amount)s back from %(name)s?") % names
         text = _("Only what is neither spent nor set aside can be taken back. Reference %(reference)s.") % names
         return {"title": title, "text": text, "undo": _("No"), "button": _("Take it back")}
+    if found.kind in NOTES:
+        title = _("A debit note of %(amount)s for %(name)s?") % names
+        if found.kind == RechargeKind.CREDIT_NOTE:
+            title = _("A credit note of %(amount)s for %(name)s?") % names
+        text = _("The money moves at once, and the note appears on this month's bill. Number %(reference)s.") % names
+        return {"title": title, "text": text, "button": _("Approve and adjust"), "plain": True}
     if found.kind == RechargeKind.VOUCHER:
         title = _("Grant %(name)s a voucher of %(amount)s?") % names
         text = _("It pays for usage before the wallet does. What is left of it can be taken back.")
@@ -165,7 +183,7 @@ def reverse(request: StaffRequest, transfer_id: int) -> HttpResponse:
     title = _("Reverse the recharge %(reference)s?") % {"reference": transfer.ref}
     text = _("%(amount)s go back, whole, once a second person has approved.") % {"amount": yuan(transfer.amount_fen)}
     action = url_of("console:recharge_reverse", args=[transfer.pk])
-    return _ask(request, form, title, text, _("Ask for the reversal"), action)
+    return _ask(request, form, title, text, _("Request the reversal"), action)
 
 
 def _ask(request: StaffRequest, form: forms.Form, title: str, text: str, button: str, action: str) -> HttpResponse:

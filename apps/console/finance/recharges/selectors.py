@@ -1,16 +1,17 @@
 """Recharges before and after they happen."""
 
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Case, F, Q, QuerySet, Sum, When
 
 from apps.billing import selectors as funds
-from apps.billing.choices import RequestState, TransferKind
-from apps.billing.models import RechargeRequest, Transfer, Voucher
+from apps.billing.choices import PaymentMethod, RechargeKind, RequestState, TransferKind
+from apps.billing.models import ReceivedPayment, RechargeRequest, Transfer, Voucher
 from apps.billing.payments.recharge_review.records import spec_of
 from apps.billing.selectors import Wallet
-from apps.billing.vouchers.terms import planned
+from apps.billing.vouchers.terms import unsaved_voucher
 from apps.common.actor import Actor
 from apps.common.errors import NotFound
 from apps.common.permissions import Permission
@@ -36,8 +37,24 @@ class Receipt:
 
 
 def into_wallet(transfer: Transfer) -> int:
-    """Fen into the wallet; below zero where they were taken back."""
+    """Fen into the wallet; below zero if they were taken back."""
     return -transfer.amount_fen if transfer.kind == TransferKind.REFUND else transfer.amount_fen
+
+
+def method_label(row: Any) -> str:
+    """How the payment came; empty where it is not known."""
+    method = getattr(row, "method", None)
+    return str(PaymentMethod(method).label) if method else ""
+
+
+def received_of(found: RechargeRequest) -> ReceivedPayment | None:
+    """What is known of the payment that a request for a recharge names."""
+    if found.kind != RechargeKind.RECHARGE:
+        return None
+    row: ReceivedPayment | None = ReceivedPayment.objects.filter(
+        organisation_id=found.organisation_id, reference=found.reference
+    ).first()
+    return row
 
 
 def waiting(actor: Actor) -> QuerySet[RechargeRequest]:
@@ -66,18 +83,18 @@ def voucher_of(found: RechargeRequest) -> Voucher | None:
     """The voucher that a request asks for, as it would be granted; None for a request for anything else."""
     if found.terms is None:
         return None
-    return planned(found.organisation, spec_of(found))
+    return unsaved_voucher(found.organisation, spec_of(found))
 
 
-def asked_as(transfer: Transfer) -> RechargeRequest | None:
-    """The request whose approval moved this, where two people decided on it."""
+def request_behind(transfer: Transfer) -> RechargeRequest | None:
+    """The request whose approval made this transfer, if two people decided on it."""
     rows = RechargeRequest.objects.filter(transfer=transfer).select_related("requested_by", "decided_by")
     found: RechargeRequest | None = rows.first()
     return found
 
 
-def recorded(actor: Actor, *, organisation_id: UUID, reference: str) -> Transfer | None:
-    """The recharge of this organisation that bears this reference already."""
+def find_by_reference(actor: Actor, *, organisation_id: UUID, reference: str) -> Transfer | None:
+    """The organisation's recharge with this reference, if there is one."""
     actor.require(Permission.PLATFORM_RECHARGE)
     rows = Transfer.objects.filter(organisation_id=organisation_id, kind=TransferKind.TOP_UP, ref=reference.strip())
     found: Transfer | None = rows.first()
@@ -89,7 +106,7 @@ def wallet(actor: Actor, organisation_id: UUID) -> Wallet:
 
 
 def receipt(actor: Actor, transfer_id: int) -> Receipt:
-    """One recharge; the balance before it is the sum of all that the ledger holds before it."""
+    """One recharge; the balance before it is the sum of all earlier ledger entries."""
     transfer = funds.recharges(actor).filter(pk=transfer_id).first()
     if transfer is None:
         raise NotFound

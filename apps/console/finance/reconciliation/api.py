@@ -94,7 +94,7 @@ class BillCreditedOut(serializers.Serializer[reconciliation_acts.Credited]):
     left = serializers.IntegerField(read_only=True)
 
 
-class AlipaySaidOut(serializers.Serializer[reconciliation_acts.Said]):
+class AlipaySaidOut(serializers.Serializer[reconciliation_acts.GatewayAnswer]):
     """`fen` null: Alipay knows nothing of it."""
 
     status = serializers.CharField(read_only=True)
@@ -128,7 +128,7 @@ class BillDayFetch(ScopedView):
     def post(self, request: Request, bill_day: str) -> Response:
         """Have the day's bill fetched again, within seconds; read the day to see what came of it."""
         row = reads.bill_day(self.actor, day_of(bill_day))
-        reconciliation.ask_for_it(self.actor, row.day)
+        reconciliation.request_bill(self.actor, row.day)
         return Response(BillDayOut(reads.bill_day(self.actor, row.day)).data, status=status.HTTP_202_ACCEPTED)
 
 
@@ -142,7 +142,7 @@ class BillDayBills(ScopedView):
         given = BillIn(data=request.data)
         given.is_valid(raise_exception=True)
         day, content = day_of(bill_day), given.validated_data["bill"]
-        taken = reconciliation.take(self.actor, day=day, content=content, source=BillSource.UPLOADED)
+        taken = reconciliation.import_bill(self.actor, day=day, content=content, source=BillSource.UPLOADED)
         code = status.HTTP_201_CREATED if taken.new else status.HTTP_200_OK
         return Response(BillDayOut(reads.bill_day(self.actor, day)).data, status=code)
 
@@ -183,7 +183,7 @@ class BillItemAsk(ScopedView):
 
     def post(self, request: Request, bill_item_id: int) -> Response:
         """What Alipay says of it now. An order or refund that we have open is brought to that."""
-        return Response(AlipaySaidOut(reconciliation_acts.ask(self.actor, bill_item_id)).data)
+        return Response(AlipaySaidOut(reconciliation_acts.ask_gateway(self.actor, bill_item_id)).data)
 
 
 @extend_schema(tags=TAGS, request=BillCreditIn, responses=BillItemOut)
@@ -205,7 +205,7 @@ class BillItemTakeOut(ScopedView):
 
     def post(self, request: Request, bill_item_id: int) -> Response:
         """Book a refund that only Alipay has: out of the wallet."""
-        reconciliation_acts.take_out(self.actor, bill_item_id)
+        reconciliation_acts.book_refund(self.actor, bill_item_id)
         return Response(BillItemOut(reads.bill_item(self.actor, bill_item_id)).data)
 
 

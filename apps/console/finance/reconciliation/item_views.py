@@ -73,7 +73,7 @@ def act(request: StaffRequest, bill_item_id: int, name: str) -> HttpResponse:
 
 
 def _ask(request: StaffRequest, item: BillItem) -> str:
-    said = acts.ask(request.actor, item.pk)
+    said = acts.ask_gateway(request.actor, item.pk)
     if said.fen is None:
         return _("Alipay knows nothing of it.")
     words = _("Alipay says: %(status)s, %(amount)s.") if said.status else _("Alipay has given back %(amount)s.")
@@ -88,7 +88,7 @@ def _credit(request: StaffRequest, item: BillItem) -> str:
 
 
 def _take_out(request: StaffRequest, item: BillItem) -> str:
-    acts.take_out(request.actor, item.pk)
+    acts.book_refund(request.actor, item.pk)
     return _("The refund is booked: the money has left the wallet.")
 
 

@@ -10,6 +10,7 @@ pages = [
     path("reconciliation/items/<int:bill_item_id>/close/", item_views.close, name="reconciliation_close"),
     path("reconciliation/items/<int:bill_item_id>/<slug:name>/", item_views.act, name="reconciliation_act"),
     path("reconciliation/bills/<int:alipay_bill_id>/", views.bill, name="reconciliation_bill"),
+    path("reconciliation/upload/", views.upload_any, name="reconciliation_upload_any"),
     path("reconciliation/<str:bill_day>/", views.day, name="reconciliation_day"),
     path("reconciliation/<str:bill_day>/fetch/", views.fetch, name="reconciliation_fetch"),
     path("reconciliation/<str:bill_day>/upload/", views.upload, name="reconciliation_upload"),

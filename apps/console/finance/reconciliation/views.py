@@ -1,6 +1,6 @@
 """Reconciliation with Alipay: the days, one of them, its bills."""
 
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 from django.http import HttpResponse
@@ -11,6 +11,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from apps.billing.bill_choices import BillItemKind, BillOutcome, BillSource
+from apps.billing.days import billing_day
 from apps.billing.models import BillDay
 from apps.billing.payments.alipay.settings import AlipaySettings
 from apps.billing.payments.reconciliation import acts as reconciliation_acts
@@ -20,11 +21,12 @@ from apps.common.access import on_platform, requires
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import DomainError
+from apps.common.files import attachment
 from apps.common.forms import show_error
 from apps.common.money import yuan
 from apps.common.pages import done, paged, refused, say_refusal
 from apps.common.permissions import Permission as P
-from apps.console.finance.reconciliation.forms import BillForm
+from apps.console.finance.reconciliation.forms import BillForm, DatedBillForm
 from apps.console.finance.reconciliation.listing import (
     NEEDED,
     BillDayFilter,
@@ -51,6 +53,7 @@ def overview(request: StaffRequest) -> HttpResponse:
         "needed": paged(request, BillItemTable(reads.open_bill_items(request.actor), prefix="n-"), per_page=10),
         "ready": settings.get(AlipaySettings).is_ready,
         "may_set": request.actor.may(P.PLATFORM_SETTINGS_VIEW),
+        "may_act": request.actor.may(P.PLATFORM_RECHARGE),
     }
     return render(request, LIST, context)
 
@@ -94,12 +97,12 @@ def _cells(row: Any) -> list[dict[str, Any]]:
         {"label": _("Our books"), "value": yuan(row.ours_fen), "sub": _("payments less refunds")},
         {"label": _("Difference"), "value": yuan(row.difference_fen), "tone": "fail" if differs else ""},
         {"label": _("Alipay's fees"), "value": yuan(row.fees_fen)},
-        {"label": _("Need somebody"), "value": row.open, "tone": "fail" if row.open else ""},
+        {"label": _("Need attention"), "value": row.open, "tone": "fail" if row.open else ""},
     ]
 
 
 def _tabs(counts: reads.Counts, shown: str) -> list[dict[str, Any]]:
-    named = [(NEEDED, _("Need somebody"), counts.open), ("", _("All"), counts.all)]
+    named = [(NEEDED, _("Need attention"), counts.open), ("", _("All"), counts.all)]
     named += [(each.value, str(each.label), counts.by_outcome[each.value]) for each in BillOutcome]
     return [{"label": label, "url": f"?tab={tab}", "current": tab == shown, "count": n} for tab, label, n in named]
 
@@ -111,12 +114,7 @@ def bill(request: StaffRequest, alipay_bill_id: int) -> HttpResponse:
     found = reads.stored_bill(request.actor, alipay_bill_id)
     content = bytes(found.content)
     kind = "zip" if content.startswith(b"PK") else "csv"
-    headers = {
-        "Content-Disposition": f'attachment; filename="alipay-{found.day.isoformat()}.{kind}"',
-        "X-Content-Type-Options": "nosniff",
-        "Content-Security-Policy": "sandbox",
-    }
-    return HttpResponse(content, content_type="application/octet-stream", headers=headers)
+    return attachment(content, f"alipay-{found.day.isoformat()}.{kind}")
 
 
 @requires(ACT)
@@ -125,7 +123,7 @@ def fetch(request: StaffRequest, bill_day: str) -> HttpResponse:
     """Have the bill fetched again; a worker does it within seconds."""
     row = reads.bill_day(request.actor, day_of(bill_day))
     try:
-        reconciliation.ask_for_it(request.actor, row.day)
+        reconciliation.request_bill(request.actor, row.day)
     except DomainError as error:
         say_refusal(request, error)
     return redirect("console:reconciliation_day", row.day.isoformat())
@@ -134,23 +132,35 @@ def fetch(request: StaffRequest, bill_day: str) -> HttpResponse:
 @requires(ACT)
 @require_http_methods(["GET", "POST"])
 def upload(request: StaffRequest, bill_day: str) -> HttpResponse:
-    """A bill by hand, read as a downloaded one is; any day's."""
+    """A bill by hand, read as a downloaded one is."""
     chosen = day_of(bill_day)
     form = BillForm(request.POST or None, request.FILES or None)
-    context = {"form": form, "day": chosen}
+    return _uploaded(request, form, {"form": form, "day": chosen})
+
+
+@requires(ACT)
+@require_http_methods(["GET", "POST"])
+def upload_any(request: StaffRequest) -> HttpResponse:
+    """The same for a day that is named with it: days without a bill have no page of their own yet."""
+    yesterday = billing_day(db_now()) - timedelta(days=1)
+    form = DatedBillForm(request.POST or None, request.FILES or None, initial={"day": yesterday})
+    return _uploaded(request, form, {"form": form})
+
+
+def _uploaded(request: StaffRequest, form: BillForm, context: dict[str, Any]) -> HttpResponse:
     if request.method != "POST":
         return render(request, UPLOAD, context)
     if form.is_valid():
+        day, content = context.get("day") or form.cleaned_data["day"], form.cleaned_data["bill"]
         try:
-            content = form.cleaned_data["bill"]
-            taken = reconciliation.take(request.actor, day=chosen, content=content, source=BillSource.UPLOADED)
+            taken = reconciliation.import_bill(request.actor, day=day, content=content, source=BillSource.UPLOADED)
         except DomainError as error:
             show_error(form, error)
         else:
             words = (
                 _("The bill was compared.") if taken.new else _("This bill was here already; it was compared again.")
             )
-            return done(request, words, "console:reconciliation_day", chosen.isoformat())
+            return done(request, words, "console:reconciliation_day", day.isoformat())
     return refused(request, UPLOAD, context)
 
 

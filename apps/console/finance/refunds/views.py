@@ -1,4 +1,4 @@
-"""Giving a payment by Alipay back, and what became of it."""
+"""Refund a payment by Alipay, and show the refund's state."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ PAGE = "console/recharges/refund.html"
 @requires(RECHARGE)
 @require_http_methods(["GET", "POST"])
 def new(request: StaffRequest, transfer_id: int) -> HttpResponse:
-    """Money leaves for good: whoever does it says first once more who they are."""
+    """Requires re-authentication, because the money leaves for good."""
     paid = reads.receipt(request.actor, transfer_id).transfer
     order = refunds.refundable(paid)
     if order is None:
@@ -77,7 +77,7 @@ def _page(request: StaffRequest, paid: Transfer, order: TopUpOrder, form: Refund
 @requires(RECHARGE)
 @require_POST
 def ask(request: StaffRequest, out_request_no: str) -> HttpResponse:
-    """Ask Alipay at once what became of it, or for it again: under the same number it is the same refund."""
+    """Query Alipay now, or request the refund again: under the same number it is the same refund."""
     refund = refunds.refunds(request.actor).filter(out_request_no=out_request_no).first()
     if refund is None:
         raise NotFound

@@ -23,13 +23,14 @@ PERIOD = OpenApiParameter("period", str, description="YYYY-MM in the billing zon
 
 
 class RevenueMonthOut(serializers.Serializer[Any]):
-    """Fen. recognised = consumption + prepaid; consumption = from wallets (cash) + from vouchers."""
+    """Fen. recognised = consumption + adjusted + prepaid; consumption = from wallets (cash) + from vouchers."""
 
     period = serializers.CharField(source="month.period", read_only=True)
     recognised_fen = serializers.IntegerField(read_only=True)
     consumption_fen = serializers.IntegerField(read_only=True)
     cash_fen = serializers.IntegerField(read_only=True)
     voucher_fen = serializers.IntegerField(read_only=True)
+    adjusted_fen = serializers.IntegerField(read_only=True, help_text="Credit and debit notes; below zero: taken off.")
     prepaid_fen = serializers.IntegerField(read_only=True)
     sold_ahead_fen = serializers.IntegerField(read_only=True)
     deferred_fen = serializers.IntegerField(read_only=True, help_text="At the month's end.")
@@ -49,6 +50,7 @@ class OrganisationRevenueOut(serializers.Serializer[Any]):
     organisation_id = serializers.UUIDField(read_only=True)
     name = serializers.CharField(read_only=True)
     consumption_fen = serializers.IntegerField(read_only=True)
+    adjusted_fen = serializers.IntegerField(read_only=True)
     prepaid_fen = serializers.IntegerField(read_only=True)
     recognised_fen = serializers.IntegerField(source="fen", read_only=True)
 
@@ -71,7 +73,7 @@ class Revenue(OfMonth):
     @extend_schema(tags=TAGS, parameters=[PERIOD], responses=RevenueMonthOut(many=True))
     def get(self, request: Request) -> Response:
         """Twelve months up to this one, oldest first."""
-        books = reads.books(self.actor, last=self.month(), count=MONTHS)
+        books = reads.monthly_books(self.actor, last=self.month(), count=MONTHS)
         return Response(RevenueMonthOut(books, many=True).data)
 
 

@@ -25,6 +25,7 @@ class OrganisationRevenueTable(Table):
     caption = _("Revenue by organisation")
     name = tables.Column(verbose_name=_("Organisation"), attrs=column(width=FULL))
     consumption_fen = _amount("consumption_fen", _("Used ¥"))
+    adjusted_fen = _amount("adjusted_fen", _("Adjusted ¥"))
     prepaid_fen = _amount("prepaid_fen", _("Prepaid ¥"))
     fen = _amount("fen", _("Recognised ¥"))
 

@@ -19,6 +19,7 @@ class StatementTable(Table):
     """`manages`: whether the reader may review and issue."""
 
     caption = _("Statements")
+    export = "statements"
     pick = Cell(
         template_name="console/cells/statement_pick.html",
         verbose_name="",
@@ -75,5 +76,5 @@ class StatementFilter(BillFilter):
 
     @property
     def narrowed(self) -> bool:
-        """Whether anything but the month was chosen: a month's page without a row says what comes."""
+        """Whether anything but the month is filtered; an empty month's page says what comes instead."""
         return bool(set(self.form.changed_data) - {"period"})

@@ -86,7 +86,12 @@ def _strip(month: Month, tally: reads.Tally) -> list[dict[str, Any]]:
             "sub": gettext("wait to be issued"),
             "url": f"{listed}reviewed",
         },
-        {"label": gettext("Issued"), "value": tally.issued, "sub": gettext("frozen"), "url": f"{listed}issued"},
+        {
+            "label": pgettext("statement", "Issued"),
+            "value": tally.issued,
+            "sub": gettext("frozen"),
+            "url": f"{listed}issued",
+        },
         {"label": pgettext("amount", "Consumption"), "value": yuan(tally.total_fen), "sub": month.period},
     ]
 
@@ -98,7 +103,7 @@ def detail(request: StaffRequest, statement_id: UUID) -> HttpResponse:
 
 
 def _page(request: StaffRequest, statement_id: UUID) -> dict[str, Any]:
-    found = reads.paper(request.actor, statement_id)
+    found = reads.statement_document(request.actor, statement_id)
     return {
         "paper": found,
         "line_route": "console:statement_line",
@@ -114,7 +119,7 @@ def _page(request: StaffRequest, statement_id: UUID) -> dict[str, Any]:
 def line(request: StaffRequest, statement_id: UUID, position: int) -> HttpResponse:
     """The charges that one line is the sum of; each opens in the consumption page, with formula and ledger entry."""
     actor = request.actor
-    statement, row = reads.statement(actor, statement_id), reads.line(actor, statement_id, position)
+    statement, row = reads.statement(actor, statement_id), reads.charged_line(actor, statement_id, position)
     rows = reads.charges_of_line(actor, statement, row)
     table = paged_by_line(request, ChargeTable(rows, opens=_explained), row)
     context = {"statement": statement, "line": row, "table": table, "bill_route": "console:statement"}
@@ -153,7 +158,7 @@ def act(request: StaffRequest, statement_id: UUID, name: str) -> HttpResponse:
         say_refusal(request, error)
         return redirect("console:statement", found.pk)
     said = {
-        "build": gettext("The draft was built anew."),
+        "build": gettext("The draft was rebuilt."),
         "review": gettext("Reviewed. It can be issued now."),
         "issue": gettext("Issued: it is frozen, and the organisation is told."),
     }
@@ -178,9 +183,9 @@ def _question(found: Statement, name: str) -> dict[str, Any]:
             "button": gettext("Mark as reviewed"),
             "plain": True,
         }
-    title = gettext("Build the draft of %(name)s for %(period)s anew?") % names
+    title = gettext("Rebuild the draft of %(name)s for %(period)s?") % names
     text = gettext("Its lines are read from the ledger again.")
-    return {"title": title, "text": text, "button": gettext("Build it anew"), "plain": True}
+    return {"title": title, "text": text, "button": gettext("Rebuild it"), "plain": True}
 
 
 @requires(MANAGE)
@@ -198,7 +203,7 @@ def reopen(request: StaffRequest, statement_id: UUID) -> HttpResponse:
             return done(request, gettext("The statement is a draft again."), "console:statement", found.pk)
     question = Question(
         title=gettext("Back to draft?"),
-        text=gettext("Its figures can then be built anew. The reason stays on the statement and in the log."),
+        text=gettext("Its figures can then be rebuilt. The reason stays on the statement and in the log."),
         button=gettext("Back to draft"),
         action=reverse("console:statement_reopen", args=[found.pk]),
         back=gettext("Statements"),
@@ -214,7 +219,7 @@ def bulk(request: StaffRequest) -> HttpResponse:
     wanted = BULK.get(request.POST.get("do", ""))
     if wanted is None:
         raise NotFound
-    made = statements_closing.do_to_all(_chosen(request), lambda pk: wanted(request.actor, statement_id=pk))
+    made = statements_closing.apply_to_all(_chosen(request), lambda pk: wanted(request.actor, statement_id=pk))
     for _pk, error in made.refused[:3]:
         say_refusal(request, error)
     words = ngettext("%(count)s statement was taken on.", "%(count)s statements were taken on.", made.count)
@@ -237,7 +242,7 @@ def _chosen(request: StaffRequest) -> list[UUID]:
 @requires(MANAGE)
 @require_POST
 def build_month(request: StaffRequest) -> HttpResponse:
-    """Build the drafts of a month, also of the running one, for some seconds; what is left, at the next press."""
+    """Build the drafts of a month, even the running one, for some seconds; the next click does the rest."""
     try:
         month = Month.parse(request.POST.get("period", ""))
     except ValueError as error:

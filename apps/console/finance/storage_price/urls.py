@@ -10,4 +10,5 @@ pages = [
 
 endpoints = [
     path("storage-price/", api.StoragePrices.as_view()),
+    path("storage-price/preview/", api.StoragePricePreview.as_view()),
 ]

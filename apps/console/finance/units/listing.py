@@ -14,7 +14,7 @@ class UnitTable(Table):
     unit = Cell(
         '{% load units %}<a class="pl-name" href="{% url "console:unit" record.shown.pk %}">'
         "{{ record.unit|unit_words }}</a>",
-        verbose_name=_("What"),
+        verbose_name=_("Unit"),
         orderable=False,
         attrs=column("o-1", width="c-4"),
     )

@@ -13,5 +13,6 @@ pages = [
 
 endpoints = [
     path("prices/", api.UnitPrices.as_view()),
+    path("prices/preview/", api.UnitPricePreview.as_view()),
     path("prices/<int:price_id>/end/", api.UnitPriceEnd.as_view()),
 ]

@@ -7,12 +7,12 @@ from django.utils.translation import pgettext
 
 from apps.billing.choices import GpuMode, UnitItem
 from apps.billing.models import Package, PriceVersion
-from apps.billing.prices.pricelist import Line, ListPrice, Unit
+from apps.billing.prices.pricelist import ListPrice, PriceLine, Unit
 from apps.billing.prices.units.selectors import list_price
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class PackagePrice:
     """What a package costs by the list now: `price` as the list makes it, `missing` in words."""
 
     price: ListPrice
@@ -20,14 +20,14 @@ class Made:
     follows: bool
 
 
-def made_of(package: Package) -> Made:
+def made_of(package: Package) -> PackagePrice:
     price = list_price(package)
-    return Made(price, tuple(unit_words(unit) for unit in price.missing), package.follows_list)
+    return PackagePrice(price, tuple(unit_words(unit) for unit in price.missing), package.follows_list)
 
 
-def lines_of(version: PriceVersion) -> list[Line]:
+def lines_of(version: PriceVersion) -> list[PriceLine]:
     """How the list made a version up; nothing for a price that somebody set."""
-    return [Line.from_json(line) for line in version.basis or ()]
+    return [PriceLine.from_json(line) for line in version.basis or ()]
 
 
 def unit_words(unit: Unit) -> str:

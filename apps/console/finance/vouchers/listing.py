@@ -14,6 +14,7 @@ from apps.console.kit.filters import OrganisationFilter
 
 class VoucherTable(VoucherColumns):
     caption = _("Vouchers")
+    export = "vouchers"
     organisation = Cell(
         "{% load vouchers %}<a class='pl-name' href='{% url \"console:voucher\" record.pk %}'>"
         "{{ record.organisation.name }}</a>"

@@ -23,7 +23,7 @@ from apps.console.finance.recharges import selectors as recharges
 from apps.console.finance.recharges.listing import WaitingTable
 from apps.console.finance.vouchers.forms import VoidForm, VoucherForm
 from apps.console.finance.vouchers.listing import VoucherFilter, VoucherTable, VoucherUseTable
-from apps.console.kit.organisations import find
+from apps.console.kit.organisations import find_organisation
 from apps.console.kit.requests import StaffRequest
 
 VIEW = on_platform(P.PLATFORM_FINANCE_VIEW)
@@ -63,7 +63,7 @@ def new(request: StaffRequest) -> HttpResponse:
         "alone_fen": recharge_review.alone_fen(),
     }
     if request.method != "POST":
-        named = find(request.GET.get("organisation", ""))
+        named = find_organisation(request.GET.get("organisation", ""))
         form = VoucherForm(**given, initial={"organisation": named.name if named else ""})
         return render(request, NEW, {"form": form})
     form = VoucherForm(request.POST, **given)
@@ -109,7 +109,7 @@ def _page(request: StaffRequest, voucher: Voucher, form: VoidForm) -> dict[str, 
     live = voucher.state in (VoucherState.VALID, VoucherState.PLANNED)  # type: ignore[attr-defined]
     return {
         "voucher": voucher,
-        "request_of": recharges.asked_as(voucher.transfer),
+        "request_of": recharges.request_behind(voucher.transfer),
         "table": paged(request, VoucherUseTable(uses), counted=False),
         "ended_fen": voucher.amount_fen - voucher.used_fen - voucher.left_fen,
         "form": form,

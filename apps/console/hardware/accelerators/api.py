@@ -106,7 +106,7 @@ def _mode(card: Accelerator, mode: AcceleratorMode) -> dict[str, str]:
     return {
         "mode": mode.value,
         "isolation": ISOLATION_OF_MODE[mode].value,
-        "why_not": modes.why_not(card, mode),
+        "why_not": modes.mode_obstacle(card, mode),
     }
 
 

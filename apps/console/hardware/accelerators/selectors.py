@@ -1,4 +1,4 @@
-"""Every card as operators see it: what it is cut into, what sits on each piece, how busy and how warm it is."""
+"""Every card as operators see it: its partitions, what runs on each, its load and temperature."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -62,12 +62,12 @@ class CardView:
 
     @property
     def offers(self) -> list[Offer]:
-        """The profiles of the card, each with where one more of it could lie now."""
+        """The card's profiles, each with where another instance could be placed now."""
         return layouts.offers(geometry.profiles(self.card), self.partitions)
 
     @property
     def layouts(self) -> list[Layout]:
-        """Ways to cut what is free of it; of all of it while it is in another mode."""
+        """Ways to partition its free part, or all of it while it is in another mode."""
         return layouts.layouts(geometry.profiles(self.card), self.partitions)
 
     @property
@@ -81,13 +81,13 @@ class CardView:
 
     @property
     def measured(self) -> bool:
-        """Whether there are figures, and they are of now."""
+        """Whether there are current measurements."""
         return self.known and self.card.utilisation_pct is not None
 
 
 @dataclass(frozen=True, slots=True)
 class NodeCards:
-    """A machine and those of its cards that the filters leave."""
+    """A machine and those of its cards that match the filters."""
 
     node: Node
     cards: list[CardView]
@@ -142,7 +142,7 @@ def _pieces(card: Accelerator, placements: Sequence[Placement]) -> list[Piece]:
 
 
 def _partitions(card: Accelerator, placements: Sequence[Placement]) -> list[Piece]:
-    """MIG: each partition where it lies, the free memory slices between them."""
+    """MIG: each partition at its place, with the free memory slices in between."""
     profiles = geometry.profiles(card)
     sizes = {profile.name: profile.size for profile in profiles}
     total = layouts.slices(profiles) or UNITS

@@ -88,7 +88,7 @@ def _modes(card: Accelerator) -> list[dict[str, Any]]:
             "label": NAMES[mode],
             "meaning": _meaning(card, mode),
             "current": mode == card.mode,
-            "why_not": modes.why_not(card, mode),
+            "why_not": modes.mode_obstacle(card, mode),
         }
         for mode in NAMES
     ]
@@ -116,7 +116,7 @@ def _wanted(value: str) -> AcceleratorMode:
 def _change_text(card: Accelerator, wanted: AcceleratorMode, gained: Sequence[Package]) -> str:
     if wanted == card.mode:
         return _("It is given out this way already: nothing changes.")
-    reason = modes.why_not(card, wanted)
+    reason = modes.mode_obstacle(card, wanted)
     if reason:
         return _("It will be refused: %(reason)s.") % {"reason": reason}
     if not gained:

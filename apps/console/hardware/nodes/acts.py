@@ -1,4 +1,4 @@
-"""What is done to one node: closing and emptying it, taking it away, its labels, the mode of its cards."""
+"""Acts on one node: cordon, drain, remove, change labels and card modes."""
 
 from collections.abc import Callable
 from functools import partial
@@ -10,18 +10,19 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
+from apps.clusters import selectors as clusters
 from apps.clusters import services
 from apps.clusters.choices import AcceleratorMode, DrainAction
 from apps.clusters.models import Node
 from apps.common.access import on_platform, requires
 from apps.common.errors import DomainError, Invalid, NotFound
 from apps.common.formatting import moment
-from apps.common.forms import rows
+from apps.common.forms import key_value_rows
 from apps.common.pages import done, say_refusal
 from apps.common.permissions import Permission as P
-from apps.console.hardware.nodes.forms import DrainForm, ModeForm
+from apps.console.hardware.nodes.forms import DrainForm, ModeForm, MoveForm
 from apps.console.kit.requests import StaffRequest
-from apps.workloads.hardware import drains, lost, modes, removal, simulation, strays
+from apps.workloads.hardware import drains, lost, modes, moving, removal, simulation, sources, strays
 
 MANAGE = on_platform(P.PLATFORM_NODES_MANAGE)
 
@@ -78,11 +79,17 @@ def switch_off(request: StaffRequest, node_id: UUID) -> HttpResponse:
 @requires(MANAGE)
 @require_POST
 def switch_on(request: StaffRequest, node_id: UUID) -> HttpResponse:
-    return _apply(request, node_id, partial(simulation.switch, on=True), _("%(name)s is heard again."))
+    return _apply(request, node_id, partial(simulation.switch, on=True), _("%(name)s answers again."))
+
+
+@requires(MANAGE)
+@require_POST
+def ask_sources(request: StaffRequest, node_id: UUID) -> HttpResponse:
+    return _apply(request, node_id, sources.ask_again, _("%(name)s is asked within a minute."))
 
 
 def _apply(request: StaffRequest, node_id: UUID, act: Callable[..., Node], words: str) -> HttpResponse:
-    """Do it and say so, with the node's name in `words`; a refusal is said on the node's page."""
+    """Carry out the act and show `words` with the node's name, or the refusal, on the node's page."""
     try:
         node = act(request.actor, node_id=node_id)
     except DomainError as error:
@@ -104,7 +111,7 @@ def remove(request: StaffRequest, node_id: UUID) -> HttpResponse:
 @requires(MANAGE)
 @require_POST
 def labels(request: StaffRequest, node_id: UUID) -> HttpResponse:
-    given = {name: value for name, value in rows(request.POST, "label") if name.strip()}
+    given = {name: value for name, value in key_value_rows(request.POST, "label") if name.strip()}
     try:
         services.set_labels(request.actor, node_id=node_id, labels=given)
     except DomainError as error:
@@ -131,10 +138,25 @@ def mode(request: StaffRequest, node_id: UUID) -> HttpResponse:
 @require_POST
 def stray_stop(request: StaffRequest, node_id: UUID, ref: UUID) -> HttpResponse:
     try:
-        strays.stop(request.actor, node_id=node_id, ref=ref)
+        strays.stop_stray(request.actor, node_id=node_id, ref=ref)
     except DomainError as error:
         return _refused(request, error, node_id)
     return done(request, _("It was asked to end."), "console:node", node_id)
+
+
+@requires(MANAGE)
+@require_POST
+def move(request: StaffRequest, node_id: UUID) -> HttpResponse:
+    form = MoveForm(request.POST, node=clusters.node(request.actor, node_id))
+    try:
+        if not form.is_valid():
+            raise Invalid(_("Choose another logical cluster of the node's zone."))
+        cluster = form.cleaned_data["cluster"]
+        node = moving.move_node(request.actor, node_id=node_id, cluster_id=cluster.pk)
+    except DomainError as error:
+        return _refused(request, error, node_id)
+    words = _("%(name)s is in the cluster %(cluster)s now.") % {"name": node.name, "cluster": cluster.name}
+    return done(request, words, "console:node", node_id)
 
 
 def _refused(request: StaffRequest, error: DomainError, node_id: UUID) -> HttpResponse:

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import generics, serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,12 +14,15 @@ from apps.clusters import selectors as clusters
 from apps.clusters import services
 from apps.clusters.choices import AcceleratorMode, DrainAction, Limiter, NodeStatus
 from apps.clusters.models import Accelerator, Node
+from apps.clusters.node_storage import storage_of
 from apps.common.access import on_platform
 from apps.common.api import ScopedView
 from apps.common.clock import db_now
 from apps.common.permissions import Permission as P
 from apps.console.hardware.nodes import selectors as reads
+from apps.console.hardware.nodes.gang_network import GangNetworkOut, gang_network
 from apps.console.hardware.nodes.listing import NodeFilter
+from apps.console.hardware.nodes.storage import NodeStorageOut
 from apps.console.kit.api import ByName, checked
 from apps.workloads.driver_fields import IsolationReasonField
 from apps.workloads.hardware import drains, lost, removal, simulation
@@ -44,6 +47,13 @@ class AcceleratorOut(serializers.Serializer[Accelerator]):
         choices=Limiter.choices, read_only=True, help_text="What holds vGPU slices to their memory."
     )
     partition = serializers.CharField(read_only=True, help_text="The compute partition of an AMD card.")
+    pci = serializers.CharField(read_only=True, help_text="Its PCI address; empty where it is not known.")
+    numa = serializers.IntegerField(read_only=True, allow_null=True, help_text="Its NUMA node.")
+    links = serializers.DictField(
+        child=serializers.CharField(),
+        read_only=True,
+        help_text="How it is connected to the node's other cards, by uuid: NV and a number, PIX, PXB, PHB, NODE, SYS.",
+    )
     utilisation_pct = serializers.FloatField(read_only=True, allow_null=True)
     memory_used_mib = serializers.IntegerField(read_only=True, allow_null=True)
     temperature_c = serializers.IntegerField(read_only=True, allow_null=True)
@@ -68,6 +78,7 @@ class NodeOut(serializers.Serializer[Any]):
     arch = serializers.CharField(source="node.arch", read_only=True)
     isolation = serializers.CharField(source="node.isolation", read_only=True)
     isolation_reason = IsolationReasonField(source="node.isolation_reason", read_only=True)
+    gang_network = serializers.SerializerMethodField()
     cpu_milli = serializers.IntegerField(source="node.allocatable_cpu_milli", read_only=True)
     cpu_held_milli = serializers.IntegerField(source="held.cpu_milli", read_only=True)
     memory_mib = serializers.IntegerField(source="node.allocatable_memory_mib", read_only=True)
@@ -81,6 +92,7 @@ class NodeOut(serializers.Serializer[Any]):
     disk_low_since = serializers.DateTimeField(
         source="node.disk_low_since", read_only=True, allow_null=True, help_text="Since when it is nearly full."
     )
+    storage = serializers.SerializerMethodField()
     runs = serializers.IntegerField(source="held.runs", read_only=True)
     accelerators = AcceleratorOut(source="node.accelerators", many=True, read_only=True)
     last_seen_at = serializers.DateTimeField(source="node.last_seen_at", read_only=True)
@@ -89,6 +101,14 @@ class NodeOut(serializers.Serializer[Any]):
         source="node.lost_by", read_only=True, help_text="Who declared it lost; empty: the platform, for its silence."
     )
     switched_off = serializers.BooleanField(source="node.switched_off", read_only=True, help_text="Simulated only.")
+
+    @extend_schema_field(NodeStorageOut(allow_null=True))
+    def get_storage(self, row: Any) -> Any:
+        return NodeStorageOut(storage_of(row.node)).data if row.node.storage else None
+
+    @extend_schema_field(GangNetworkOut)
+    def get_gang_network(self, row: Any) -> Any:
+        return GangNetworkOut(gang_network(row.node)).data
 
 
 class SampleOut(serializers.Serializer[Any]):
@@ -128,7 +148,7 @@ class NodeDetail(ScopedView):
 
     def shown(self, node_id: UUID) -> Any:
         node = clusters.node(self.actor, node_id)
-        held = reads.held_by_node().get(node.pk, reads.Held())
+        held = reads.holdings_by_node().get(node.pk, reads.NodeHoldings())
         return NodeOut(reads.row_of(node, held, db_now())).data
 
 

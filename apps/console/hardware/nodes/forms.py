@@ -6,7 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from apps.clusters.choices import AcceleratorMode, DrainAction
-from apps.clusters.models import LogicalCluster
+from apps.clusters.models import LogicalCluster, Node
 
 
 class DrainForm(forms.Form):
@@ -22,6 +22,21 @@ class DrainForm(forms.Form):
 
 class ModeForm(forms.Form):
     mode = forms.ChoiceField(label=_("Mode of every card"), choices=AcceleratorMode.choices)
+
+
+class MoveForm(forms.Form):
+    """Into which other logical cluster of its zone a node goes."""
+
+    cluster = forms.ModelChoiceField(queryset=LogicalCluster.objects.none(), label=_("Cluster"), empty_label=None)
+
+    def __init__(self, *args: object, node: Node, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+        others = LogicalCluster.objects.filter(zone=node.cluster.zone_id).exclude(pk=node.cluster_id)
+        self.fields["cluster"].queryset = others.order_by("name")  # type: ignore[attr-defined]
+
+    @property
+    def has_choices(self) -> bool:
+        return bool(self.fields["cluster"].queryset.exists())  # type: ignore[attr-defined]
 
 
 class JoinForm(forms.Form):

@@ -26,6 +26,7 @@ def _shared(template: str) -> str:
 
 class NodeTable(Table):
     caption = _("Nodes")
+    export = "nodes"
     name = Cell(_shared("node_name"), verbose_name=_("Name and place"), attrs=column("o-1", width="c-4"))
     status = Cell(_shared("node_status"), verbose_name=_("State"), attrs=column("pl-inline", width=FULL))
     isolation = Cell(

@@ -1,4 +1,4 @@
-"""Machines as operators see them: what they have, what of it is given out, what runs there."""
+"""Machines as operators see them: capacity, what is allocated, what runs there."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -16,13 +16,14 @@ from apps.clusters.selectors import UNSEEN_AFTER
 from apps.common.actor import Actor
 from apps.common.permissions import Permission
 from apps.workloads.models import Attempt, Placement
+from apps.workloads.programs import with_program_on
 
 # A chart shows at most this many points.
 MAX_POINTS = 720
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class NodeHoldings:
     """What placements hold on one node: milli-cores, MiB, cards with anything on them, live attempts."""
 
     cpu_milli: int = 0
@@ -33,17 +34,17 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class NodeRow:
-    """One machine of the list, with what is given out there and whether it was heard from lately."""
+    """One machine of the list, with what is allocated and whether it was heard from lately."""
 
     node: Node
-    held: Held
+    held: NodeHoldings
     cards: int
     unwell: int
     unseen: bool
 
     @property
     def status(self) -> str:
-        """`lost` when it was declared so, `stale` when it has not been heard from, whatever it was told to do."""
+        """`lost` if it was declared so, `stale` if it is silent, regardless of its own status."""
         if self.node.lost_at is not None:
             return NodeStatus.LOST
         return NodeStatus.STALE if self.unseen else self.node.status
@@ -70,17 +71,17 @@ def _sub(rows: QuerySet[Any]) -> Coalesce:
 
 
 def row_from(node: Any, now: datetime | None = None) -> NodeRow:
-    """A row of `nodes` in the words of the list."""
+    """Convert a row of `nodes` to a row of the list."""
     return NodeRow(
         node=node,
-        held=Held(node.held_cpu, node.held_memory, node.held_cards, node.held_runs),
+        held=NodeHoldings(node.held_cpu, node.held_memory, node.held_cards, node.held_runs),
         cards=node.card_count,
         unwell=node.unwell_count,
         unseen=(now or timezone.now()) - node.last_seen_at > UNSEEN_AFTER,
     )
 
 
-def row_of(node: Node, held: Held, now: datetime) -> NodeRow:
+def row_of(node: Node, held: NodeHoldings, now: datetime) -> NodeRow:
     cards = list(node.accelerators.all())
     return NodeRow(
         node=node,
@@ -91,7 +92,7 @@ def row_of(node: Node, held: Held, now: datetime) -> NodeRow:
     )
 
 
-def held_by_node(*, simulated: bool | None = None) -> dict[UUID, Held]:
+def holdings_by_node(*, simulated: bool | None = None) -> dict[UUID, NodeHoldings]:
     """By node; of real or of simulated machines only where told."""
     of_world = {} if simulated is None else {"node__cluster__zone__simulated": simulated}
     rows = (
@@ -104,21 +105,23 @@ def held_by_node(*, simulated: bool | None = None) -> dict[UUID, Held]:
             runs=Count("attempt_id", distinct=True),
         )
     )
-    return {row["node_id"]: Held(row["cpu"] or 0, row["memory"] or 0, row["cards"], row["runs"]) for row in rows}
+    return {
+        row["node_id"]: NodeHoldings(row["cpu"] or 0, row["memory"] or 0, row["cards"], row["runs"]) for row in rows
+    }
 
 
 def running_on(node: Node) -> QuerySet[Attempt]:
     """Attempts that hold something of the node, newest first."""
-    rows: QuerySet[Attempt] = Attempt.objects.filter(node=node, ended_at__isnull=True)
+    rows: QuerySet[Attempt] = Attempt.objects.filter(with_program_on(node.pk), ended_at__isnull=True)
     rows = rows.select_related("workload__organisation", "workload__owner", "workload__package")
     return rows.prefetch_related("placements__accelerator").order_by("-placed_at")
 
 
-def given_up_on(node: Node) -> list[Attempt]:
-    """What was on a lost node when it was lost, and what has become of it, newest first."""
+def attempts_lost_with(node: Node) -> list[Attempt]:
+    """Attempts on a node when it was lost, with what became of their work, newest first."""
     if node.lost_at is None:
         return []
-    rows = Attempt.objects.filter(node=node, given_up_at__gte=node.lost_at)
+    rows = Attempt.objects.filter(with_program_on(node.pk), given_up_at__gte=node.lost_at)
     return list(rows.select_related("workload__organisation", "workload__owner").order_by("-placed_at"))
 
 

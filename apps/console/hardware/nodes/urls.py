@@ -2,9 +2,10 @@
 
 from django.urls import path
 
-from apps.console.hardware.nodes import acts, api, views
+from apps.console.hardware.nodes import acts, api, moving_api, sources, views
 
 pages = [
+    path("nodes/bulk/", views.bulk_act, name="nodes_bulk"),
     path("nodes/", views.node_list, name="nodes"),
     path("nodes/new/", views.new, name="node_new"),
     path("nodes/<uuid:node_id>/", views.detail, name="node"),
@@ -17,8 +18,10 @@ pages = [
     path("nodes/<uuid:node_id>/switch-off/", acts.switch_off, name="node_switch_off"),
     path("nodes/<uuid:node_id>/switch-on/", acts.switch_on, name="node_switch_on"),
     path("nodes/<uuid:node_id>/remove/", acts.remove, name="node_remove"),
+    path("nodes/<uuid:node_id>/move/", acts.move, name="node_move"),
     path("nodes/<uuid:node_id>/labels/", acts.labels, name="node_labels"),
     path("nodes/<uuid:node_id>/mode/", acts.mode, name="node_mode"),
+    path("nodes/<uuid:node_id>/sources/", acts.ask_sources, name="node_sources"),
     path("nodes/<uuid:node_id>/strays/<uuid:ref>/stop/", acts.stray_stop, name="node_stray_stop"),
 ]
 
@@ -34,5 +37,7 @@ endpoints = [
     path("nodes/<uuid:node_id>/switch-off/", api.NodeSwitchOff.as_view()),
     path("nodes/<uuid:node_id>/switch-on/", api.NodeSwitchOn.as_view()),
     path("nodes/<uuid:node_id>/remove/", api.NodeRemove.as_view()),
+    path("nodes/<uuid:node_id>/sources/", sources.NodeSources.as_view()),
+    path("nodes/<uuid:node_id>/move/", moving_api.NodeMove.as_view()),
     path("nodes/<uuid:node_id>/labels/", api.NodeLabels.as_view()),
 ]

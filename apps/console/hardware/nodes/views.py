@@ -7,20 +7,28 @@ from uuid import UUID
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from apps.clusters import selectors as clusters
 from apps.clusters.choices import CLOSED, NodeStatus
+from apps.clusters.models import Node
+from apps.common import bulk
 from apps.common.access import on_platform, requires
 from apps.common.clock import db_now
 from apps.common.errors import DomainError, NotFound
+from apps.common.feeds import growing
 from apps.common.forms import show_error
 from apps.common.pages import paged, refused
 from apps.common.permissions import Permission as P
 from apps.console.hardware.nodes import selectors as reads
+from apps.console.hardware.nodes.bulk_acts import NODES
 from apps.console.hardware.nodes.facts import isolation_words, node_facts
-from apps.console.hardware.nodes.forms import DrainForm, JoinForm, ModeForm
+from apps.console.hardware.nodes.forms import DrainForm, JoinForm, ModeForm, MoveForm
+from apps.console.hardware.nodes.gang_network import gang_network
+from apps.console.hardware.nodes.links import link_rows, rdma_rows
 from apps.console.hardware.nodes.listing import NodeFilter, NodeTable
+from apps.console.hardware.nodes.sources import source_rows
+from apps.console.hardware.nodes.storage import storage_words
 from apps.console.kit.requests import StaffRequest
 from apps.workloads.hardware import lost, policy
 from apps.workloads.nodes import data_root, is_own_machine, make_token
@@ -36,9 +44,15 @@ DATA = "/mnt/plstack-data"
 @require_GET
 def node_list(request: StaffRequest) -> HttpResponse:
     filtered = NodeFilter(request.GET, queryset=reads.nodes(request.actor), request=request)
-    table = paged(request, NodeTable(filtered.qs))
+    table = paged(request, NodeTable(filtered.qs, bulk=bulk.offered(request, NODES)))
     context = {"table": table, "filter": filtered, "may_manage": request.actor.may(P.PLATFORM_NODES_MANAGE)}
     return render(request, "console/nodes/list.html", context)
+
+
+@requires(on_platform(P.PLATFORM_NODES_MANAGE))
+@require_POST
+def bulk_act(request: StaffRequest) -> HttpResponse:
+    return bulk.answer(request, NODES)
 
 
 @requires(VIEW)
@@ -49,8 +63,9 @@ def detail(request: StaffRequest, node_id: UUID) -> HttpResponse:
     node = clusters.node(actor, node_id)
     span = request.GET.get("span", "hour")
     span = span if span in SPANS else "hour"
-    row = reads.row_of(node, reads.held_by_node().get(node.pk, reads.Held()), db_now())
-    given_up = reads.given_up_on(node)
+    row = reads.row_of(node, reads.holdings_by_node().get(node.pk, reads.NodeHoldings()), db_now())
+    given_up = reads.attempts_lost_with(node)
+    unproved = {attempt.pk for attempt in lost.unproved_attempts(node.pk)} if given_up else set()
     is_own = is_own_machine(node)
     context = {
         "node": node,
@@ -62,18 +77,21 @@ def detail(request: StaffRequest, node_id: UUID) -> HttpResponse:
         "lost_after": policy.rules().lost_after_minutes if not is_own else 0,
         "removable": not is_own,
         "given_up": given_up,
-        "unproved": sum(attempt.gone_at is None for attempt in given_up),
+        "unproved": [attempt.pk for attempt in given_up if attempt.pk in unproved],
         "strays": node.strays.order_by("first_seen_at"),
         "labels": sorted(node.labels.items()),
         "drain_form": DrainForm(),
+        "move_form": MoveForm(node=node),
         "mode_form": ModeForm(),
         "may_drain": actor.may(P.PLATFORM_NODES_MANAGE) and actor.may(P.PLATFORM_WORKLOADS_MANAGE),
         "isolation": isolation_words(node),
+        "gang_network": gang_network(node),
         "facts": node_facts(node),
-        "cards": reads.cards_of(node),
+        **_hardware(node),
         "runs": reads.running_on(node),
         "span": span,
         "spans": _spans(span),
+        "sources": None if node.cluster.zone.simulated else source_rows(node),
         "window": int(SPANS[span].total_seconds()),
         "may_manage": actor.may(P.PLATFORM_NODES_MANAGE),
         "sees_work": actor.may(P.PLATFORM_WORKLOADS_VIEW),
@@ -81,11 +99,20 @@ def detail(request: StaffRequest, node_id: UUID) -> HttpResponse:
     return render(request, "console/nodes/detail.html", context)
 
 
+def _hardware(node: Node) -> dict[str, Any]:
+    """The cards, how they are connected, and the platform's files as the node sees them."""
+    cards = reads.cards_of(node)
+    accelerators = [card.accelerator for card in cards]
+    links, rdma = link_rows(accelerators), rdma_rows(node, accelerators)
+    return {"cards": cards, "links": links, "rdma": rdma, "storage": storage_words(node)}
+
+
 def _spans(current: str) -> list[dict[str, Any]]:
     words = {"hour": _("Hour"), "day": _("Day"), "week": _("Week")}
     return [{"name": name, "label": words[name], "current": name == current} for name in SPANS]
 
 
+@growing(every_s=20)
 @requires(VIEW)
 @require_GET
 def load(request: StaffRequest, node_id: UUID, name: str) -> JsonResponse:

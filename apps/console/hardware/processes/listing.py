@@ -21,12 +21,14 @@ class ProcessTable(Table):
     kind = Cell(NAME, verbose_name=_("Process"), attrs=column("o-1", width="c-4"))
     beat_at = Cell(
         template_name="console/cells/process_state.html",
-        verbose_name=_("Last did something"),
+        verbose_name=_("Last active"),
         attrs=column("pl-inline", width=FULL),
         empty_values=(),
     )
     started_at = Cell(
-        "{% load pl %}{% when value %}", verbose_name=pgettext_lazy("process", "Since"), attrs=column(fold=_("Since"))
+        "{% load pl %}{% when value %}",
+        verbose_name=pgettext_lazy("process", "Since"),
+        attrs=column(fold=pgettext_lazy("process", "Since")),
     )
     pid = tables.Column(verbose_name=_("Process id"), attrs=column("pl-roomy", fold=_("Process id"), numeric=True))
 
@@ -40,8 +42,8 @@ class ReplacementTable(Table):
     kind = Cell(NAME, verbose_name=_("Process"), attrs=column("pl-inline", width=FULL))
     silent_s = Cell(
         "{% load pl %}{% since value ticking=False %}",
-        verbose_name=_("Did nothing for"),
-        attrs=column(fold=_("Did nothing for"), numeric=True),
+        verbose_name=_("Stalled for"),
+        attrs=column(fold=_("Stalled for"), numeric=True),
     )
 
     class Meta(Table.Meta):

@@ -1,4 +1,4 @@
-"""The platform's own processes: when each last did something, and which had to be replaced."""
+"""The platform's own processes: when each last worked, and which had to be replaced."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class Process:
 
 
 def processes(actor: Actor) -> list[Process]:
-    """Every process that has proved itself, and each that is needed and is missing."""
+    """Every process with a heartbeat, and each that is required but missing."""
     actor.require(Permission.PLATFORM_NODES_VIEW)
     return sorted(_processes(), key=lambda one: (one.kind not in NEEDED, one.kind, one.instance))
 

@@ -1,4 +1,4 @@
-"""Telling the platform's staff of processes that had to be replaced."""
+"""Notify the platform's staff of processes that had to be replaced."""
 
 from django.db import transaction
 from django.db.models.functions import Now
@@ -9,8 +9,8 @@ from apps.common.permissions import Permission
 from apps.notifications.services import notify_platform
 
 
-def tell_replacements(actor: Actor) -> int:
-    """Tell of each once, and of one process at most once an hour; how many were not told before."""
+def notify_replacements(actor: Actor) -> int:
+    """Notify of each once, and of one process at most once an hour; returns how many were new."""
     actor.require(Permission.PLATFORM_NODES_MANAGE)
     untold = list(ProcessReplacement.objects.filter(told_at__isnull=True).order_by("pk")[:100])
     return sum(_tell(row) for row in untold)

@@ -16,5 +16,10 @@ NAMES: dict[str, str | Promise] = {
 
 
 def name_of(kind: str) -> str:
-    """In the reader's language; a kind that this version does not know is called as it calls itself."""
-    return str(NAMES.get(kind, kind))
+    """In the reader's language; a kind that this version does not know is called as it calls itself.
+
+    Of several processes of a kind, the second is `web-2`.
+    """
+    first, _dash, number = kind.partition("-")
+    known = str(NAMES.get(first, first))
+    return f"{known} {number}" if number else known

@@ -3,6 +3,7 @@
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework import generics, serializers, status
@@ -28,6 +29,9 @@ class ZoneOut(serializers.Serializer[Zone]):
     name = serializers.CharField(read_only=True)
     simulated = serializers.BooleanField(read_only=True)
     billed = serializers.BooleanField(read_only=True)
+    trusted_network = serializers.BooleanField(
+        read_only=True, help_text="Whether gangs may span its nodes over a network that is not encrypted."
+    )
     clusters = serializers.IntegerField(source="cluster_count", read_only=True)
     nodes = serializers.IntegerField(source="node_count", read_only=True)
     accelerators = serializers.IntegerField(source="card_count", read_only=True)
@@ -38,10 +42,23 @@ class ClusterOut(serializers.Serializer[Any]):
     id = serializers.UUIDField(read_only=True)
     name = serializers.CharField(read_only=True)
     nodes = serializers.IntegerField(source="node_count", read_only=True)
+    reserved = serializers.BooleanField(
+        read_only=True, help_text="Whether only organisations that it is given to see and use it."
+    )
+    organisations = serializers.IntegerField(
+        source="grant_count", read_only=True, help_text="To how many organisations it is given."
+    )
 
 
 class NameIn(serializers.Serializer[Any]):
     name = serializers.CharField(max_length=60)
+
+
+class ZoneChange(serializers.Serializer[Any]):
+    """What is left out stays as it is."""
+
+    name = serializers.CharField(max_length=60, required=False)
+    trusted_network = serializers.BooleanField(required=False)
 
 
 @extend_schema(tags=[ZONES])
@@ -68,9 +85,14 @@ class ZoneDetail(ScopedView):
     def get(self, request: Request, zone_id: UUID) -> Response:
         return Response(ZoneOut(clusters.zone(self.actor, zone_id)).data)
 
-    @extend_schema(tags=[ZONES], request=NameIn, responses=ZoneOut)
+    @extend_schema(tags=[ZONES], request=ZoneChange, responses=ZoneOut)
     def patch(self, request: Request, zone_id: UUID) -> Response:
-        services.rename_zone(self.actor, zone_id=zone_id, name=checked(NameIn(data=request.data))["name"])
+        change = checked(ZoneChange(data=request.data))
+        with transaction.atomic():
+            if "name" in change:
+                services.rename_zone(self.actor, zone_id=zone_id, name=change["name"])
+            if "trusted_network" in change:
+                services.set_trusted_network(self.actor, zone_id=zone_id, trusted=change["trusted_network"])
         return self.get(request, zone_id)
 
     @extend_schema(tags=[ZONES], responses={204: None})

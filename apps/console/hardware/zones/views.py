@@ -54,7 +54,7 @@ def detail(request: StaffRequest, zone_id: UUID) -> HttpResponse:
     if zone.simulated:
         context |= {
             "offers": ZonePackage.objects.filter(zone=zone, package__active=True).count(),
-            "living": holding.of_zone(zone).count(),
+            "living": holding.workloads_of_zone(zone).count(),
         }
     return render(request, "console/zones/detail.html", context)
 
@@ -154,6 +154,19 @@ def bill(request: StaffRequest, zone_id: UUID) -> HttpResponse:
         say_refusal(request, error)
         return redirect("console:zone", zone_id)
     words = _("Charged from now on.") if billed else _("Free of charge from now on.")
+    return done(request, words, "console:zone", zone_id)
+
+
+@requires(MANAGE)
+@require_POST
+def network(request: StaffRequest, zone_id: UUID) -> HttpResponse:
+    trusted = request.POST.get("trusted") == "true"
+    try:
+        services.set_trusted_network(request.actor, zone_id=zone_id, trusted=trusted)
+    except Conflict as error:
+        say_refusal(request, error)
+        return redirect("console:zone", zone_id)
+    words = _("Gangs may span its nodes from now on.") if trusted else _("New gangs stay on one node from now on.")
     return done(request, words, "console:zone", zone_id)
 
 

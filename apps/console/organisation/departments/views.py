@@ -3,8 +3,6 @@
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, OuterRef, QuerySet, Subquery
-from django.db.models.functions import Coalesce
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -17,12 +15,11 @@ from apps.common.forms import show_error
 from apps.common.pages import REFUSED, done, paged, refused, say_refusal
 from apps.common.permissions import Permission as P
 from apps.common.requests import ActorRequest
-from apps.console.kit.quotas import shown
+from apps.console.kit.levels import books_of_departments, with_counts
 from apps.console.organisation.departments.forms import DepartmentEditForm, DepartmentForm, MoveForm
 from apps.console.organisation.departments.listing import DepartmentFilter, DepartmentTable
 from apps.tenants import tree
-from apps.tenants.choices import Resource
-from apps.tenants.models import Department, Membership, Quota
+from apps.tenants.models import Department, Membership
 from apps.tenants.selectors import level_lines
 from apps.tenants.services import departments as services
 from apps.tenants.services.guarantees import set_department_weight
@@ -46,7 +43,7 @@ def detail(request: ActorRequest, department_id: UUID) -> HttpResponse:
 def _level(request: ActorRequest, department: Department | None) -> HttpResponse:
     """Without a search the departments right below; with one, all below whose name contains it."""
     organisation_id = request.actor.organisation()
-    rows = _counted(Department.objects.filter(organisation_id=organisation_id))
+    rows = with_counts(Department.objects.filter(organisation_id=organisation_id))
     filtered = DepartmentFilter(request.GET, queryset=rows, request=request)
     found = filtered.qs
     if not request.GET.get("q"):
@@ -55,10 +52,10 @@ def _level(request: ActorRequest, department: Department | None) -> HttpResponse
         found = found.filter(pk__in=tree.subtree(department.pk)).exclude(pk=department.pk)
     table = DepartmentTable(found)
     paged(request, table)
-    table.books = _books([row.record.pk for row in table.page.object_list])
+    table.books = books_of_departments([row.record.pk for row in table.page.object_list])
     context = {
         "department": department,
-        "above": _above(department),
+        "above": _ancestors(department),
         "table": table,
         "filter": filtered,
         "form": DepartmentForm(),
@@ -69,40 +66,12 @@ def _level(request: ActorRequest, department: Department | None) -> HttpResponse
     return render(request, PAGE, context)
 
 
-def _counted(rows: "QuerySet[Department]") -> "QuerySet[Department]":
-    """With `people` (right in it) and `parts` (right below it)."""
-    people = Membership.objects.filter(department=OuterRef("pk")).order_by().values("department")
-    below = Department.objects.filter(parent=OuterRef("pk")).order_by().values("parent")
-    return rows.annotate(
-        people=Coalesce(Subquery(people.annotate(n=Count("pk")).values("n")), 0),
-        parts=Coalesce(Subquery(below.annotate(n=Count("pk")).values("n")), 0),
-    )
-
-
-def _books(ids: list[UUID]) -> dict[UUID, dict[str, str]]:
-    """`2 of 8` for each department of the page and resource of its columns."""
-    rows = Quota.objects.filter(
-        department_id__in=ids,
-        model="",
-        resource__in=[Resource.CPU_MILLI, Resource.GPU_MILLI, Resource.STORAGE_MIB],
-    )
-    books: dict[UUID, dict[str, str]] = {}
-    for row in rows:
-        resource = Resource(row.resource)
-        words = shown(resource, row.used)
-        if row.limit is not None:
-            words = _("%(used)s of %(limit)s") % {"used": words, "limit": shown(resource, row.limit)}
-        if row.department_id is not None:
-            books.setdefault(row.department_id, {})[row.resource] = words
-    return books
-
-
 def _lines(organisation_id: UUID, department: Department | None) -> list[Any]:
     return level_lines(organisation_id, department_id=department.pk if department else None)
 
 
-def _above(department: Department | None) -> list[Department]:
-    """The way down to the department, itself left out."""
+def _ancestors(department: Department | None) -> list[Department]:
+    """The ancestors of the department, top first."""
     if department is None:
         return []
     ids = tree.ancestors(department.parent_id)
@@ -158,7 +127,7 @@ def edit(request: ActorRequest, department_id: UUID) -> HttpResponse:
         words = _("%(name)s was moved.") if moving else _("%(name)s was changed.")
         shown_name = department.name if moving else name.cleaned_data["name"]
         return done(request, words % {"name": shown_name}, "organisation:department", department.pk)
-    context = {"department": department, "form": name, "move": move, "above": _above(department)}
+    context = {"department": department, "form": name, "move": move, "above": _ancestors(department)}
     status = REFUSED if request.method == "POST" else 200
     return render(request, "organisation/department_edit.html", context, status=status)
 

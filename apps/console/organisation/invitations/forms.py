@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from apps.console.organisation.choices import department_choices, role_choices, uuid_of
 from apps.tenants.choices import Role
@@ -27,7 +28,7 @@ def _is_address(text: str) -> bool:
 
 class InvitationForm(forms.Form):
     how = forms.ChoiceField(
-        label=_("How"),
+        label=pgettext_lazy("invitation", "How"),
         choices=[(LINK, _("A link to hand over")), (MAIL, _("By e-mail"))],
         initial=LINK,
         widget=forms.RadioSelect,

@@ -4,6 +4,7 @@ import django_filters
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from apps.common.cells import Cell
 from apps.common.forms import search_box
@@ -57,7 +58,11 @@ class InvitationFilter(django_filters.FilterSet):
     q = django_filters.CharFilter(field_name="email", lookup_expr="icontains", label=_("E-mail"), widget=search_box())
     state = django_filters.ChoiceFilter(
         method="by_state",
-        choices=[("open", _("Open")), ("used", _("Used up")), ("over", _("Expired or revoked"))],
+        choices=[
+            ("open", pgettext_lazy("invitation", "Open")),
+            ("used", _("Used up")),
+            ("over", _("Expired or revoked")),
+        ],
         label=_("State"),
         empty_label=_("Any state"),
     )

@@ -26,7 +26,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
         found = services.find(token)
     except NotFound as error:
         return render(request, GONE, {"error": error}, status=404)
-    registration.carry(request, token)
+    registration.remember_invitation(request, token)
     here = request.get_full_path()
     context = {
         "invitation": found,
@@ -49,7 +49,7 @@ def accept(request: ActorRequest, token: str) -> HttpResponse:
     except Conflict as error:
         say_refusal(request, error)
         return redirect("joining:invitation", token)
-    registration.forget(request)
+    registration.forget_invitation(request)
     organisation = membership.organisation
     data = {"person": request.actor.label, "organisation": organisation.name}
     notify_organisation(

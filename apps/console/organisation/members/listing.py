@@ -21,9 +21,10 @@ from apps.tenants.models import Department, Membership
 
 class MemberTable(WithPaths):
     caption = _("Members")
+    export = "members"
     pick = Cell(template_name="organisation/cells/pick.html", verbose_name="", orderable=False, attrs=column("pl-wide"))
     user = Cell(
-        template_name="console/cells/member.html",
+        template_name="organisation/cells/member.html",
         verbose_name=_("Person"),
         order_by=("user__username",),
         attrs=column(width=FULL),

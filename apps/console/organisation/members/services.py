@@ -1,4 +1,4 @@
-"""Acts on people that reach into what they run."""
+"""Acts on members that also affect their running work."""
 
 from django.db import transaction
 
@@ -12,10 +12,10 @@ from apps.workloads.models import Workload
 
 
 def remove(actor: Actor, *, user_id: int, stop_running: bool) -> int:
-    """End a membership; with `stop_running` also what the person runs, as far as the actor may. How many were asked.
+    """End a membership; with `stop_running` also stop the person's work, as far as the actor may.
 
-    Without, what has started runs to its end and is charged; what is queued does not start. Outputs and the person's
-    volumes stay in the organisation.
+    Returns how many workloads were asked to stop. Without `stop_running`, running work goes on and is charged; queued
+    work does not start. Outputs and the person's volumes stay in the organisation.
     """
     organisation_id = actor.organisation()
     with transaction.atomic():

@@ -1,4 +1,4 @@
-"""/api/v1/organisation/quotas/: limits of the organisation, its departments and its people."""
+"""/api/v1/organisation/quotas/ and run-times/: limits of the organisation, its departments and its people."""
 
 from typing import Any
 from uuid import UUID
@@ -12,9 +12,11 @@ from apps.common.api import ScopedView
 from apps.common.errors import Invalid, NotFound
 from apps.common.permissions import Permission as P
 from apps.console.kit.quotas import QuotaIn, QuotaOut, gpu_models, set_limits
+from apps.console.kit.run_times import RunTimeOut
 from apps.tenants.choices import Resource
 from apps.tenants.models import Department, Membership
 from apps.tenants.selectors import level_lines
+from apps.workloads.time_limits import limit_lines
 
 LEVEL = [
     OpenApiParameter("department", UUID, description="The department's books, with everything below it."),
@@ -59,3 +61,12 @@ class OrganisationQuotas(ScopedView):
         limits = {(Resource(row["resource"]), row["model"]): row["limit"] for row in given.validated_data}
         set_limits(self.actor, organisation_id=self.actor.organisation(), limits=limits, **self._level(request))
         return self.get(request)
+
+
+@extend_schema(tags=["organisation"], responses=RunTimeOut(many=True))
+class OrganisationRunTimes(ScopedView):
+    access = in_organisation(P.QUOTAS_VIEW)
+
+    def get(self, request: Request) -> Response:
+        """How long one start of each kind of work may run. The platform sets it."""
+        return Response(RunTimeOut(limit_lines(self.actor.organisation()), many=True).data)

@@ -30,7 +30,7 @@ def holdings(
 
 
 def reserved(rows: "QuerySet[Holding]") -> dict[Line, int]:
-    """Of what is held, that which waiting work has reserved and not begun to use."""
+    """The part of the holdings that waiting work has reserved and does not use yet."""
     waiting = Workload.objects.filter(status__in=NOT_YET).order_by().values("pk")
     held = rows.filter(holder_kind=HolderKind.WORKLOAD, holder_id__in=waiting).order_by()
     sums = held.values_list("resource", "model").annotate(total=Sum("amount"))
@@ -44,34 +44,34 @@ def holders(rows: "QuerySet[Holding]") -> dict[Line, int]:
 
 
 def largest(organisation_id: UUID, resource: Resource, model: str, *, people: bool, most: int = 10) -> list[Quota]:
-    """Who holds most of a resource: people, or departments."""
+    """The largest holders of a resource: people, or departments."""
     level = Q(user__isnull=False) if people else Q(department__isnull=False)
     rows = Quota.objects.filter(level, organisation_id=organisation_id, resource=resource, model=model, used__gt=0)
     return list(rows.select_related("user", "department").order_by("-used")[:most])
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """An object that holds quota, as people know it; no address where there is no page for the reader."""
+class HolderName:
+    """The name of an object that holds quota; no address if there is no page for the reader."""
 
     name: str
     state: str = ""
     url: str = ""
 
 
-def names_of(rows: Iterable[Holding], *, links: bool = True) -> dict[UUID, Named]:
-    """Names of what holds the rows, in one query for each kind."""
+def holder_names(rows: Iterable[Holding], *, links: bool = True) -> dict[UUID, HolderName]:
+    """Names of the holders of the rows, in one query for each kind."""
     ids: dict[str, list[UUID]] = {}
     for row in rows:
         ids.setdefault(row.holder_kind, []).append(row.holder_id)
-    found: dict[UUID, Named] = {}
+    found: dict[UUID, HolderName] = {}
     workloads = Workload.objects.filter(pk__in=ids.get(HolderKind.WORKLOAD, []))
     for workload in workloads:
         url = reverse(kind_of(workload).page, args=[workload.pk]) if links else ""
-        found[workload.pk] = Named(workload.name, workload.status, url)
+        found[workload.pk] = HolderName(workload.name, workload.status, url)
     versions = DatasetVersion.objects.filter(pk__in=ids.get(HolderKind.DATASET, []))
     for version in versions.select_related("dataset"):
-        found[version.pk] = Named(f"{version.dataset.name} v{version.number}")
+        found[version.pk] = HolderName(f"{version.dataset.name} v{version.number}")
     for volume in Volume.objects.filter(pk__in=ids.get(HolderKind.VOLUME, [])):
-        found[volume.pk] = Named(volume.name)
+        found[volume.pk] = HolderName(volume.name)
     return found

@@ -13,4 +13,5 @@ pages = [
 
 endpoints = [
     path("quotas/", api.OrganisationQuotas.as_view()),
+    path("run-times/", api.OrganisationRunTimes.as_view()),
 ]

@@ -17,7 +17,7 @@ from apps.common.forms import show_error
 from apps.common.pages import REFUSED, done, paged
 from apps.common.permissions import Permission as P
 from apps.common.requests import ActorRequest
-from apps.console.kit.quotas import LimitsForm, gpu_models, set_limits, shown, unit
+from apps.console.kit.quotas import LimitsForm, gpu_models, set_limits, shown_amount, shown_used, unit
 from apps.console.organisation.quotas import selectors as reads
 from apps.console.organisation.quotas.listing import HoldingTable
 from apps.tenants import tree
@@ -25,6 +25,7 @@ from apps.tenants.choices import Resource
 from apps.tenants.models import Department, Membership, Quota
 from apps.tenants.quotas import line_words
 from apps.tenants.selectors import level_lines
+from apps.workloads.time_limits import limit_lines
 
 VIEW = in_organisation(P.QUOTAS_VIEW)
 PAGE, HOLDERS = "organisation/quotas.html", "organisation/quota_holders.html"
@@ -78,6 +79,7 @@ def _page(request: ActorRequest, level: Level, about: dict[str, Any]) -> HttpRes
         "may_manage": about["settable"] and actor.may(P.QUOTAS_MANAGE),
         "may_see_people": actor.may(P.MEMBERS_MANAGE),
         "largest": _largest(actor, rows) if not level else [],
+        "run_times": [] if level else [line for line in limit_lines(actor.organisation()) if line.limit.longest_s],
     }
     return render(request, PAGE, context, status=REFUSED if request.method == "POST" else 200)
 
@@ -100,9 +102,9 @@ def _rows(actor: Actor, level: Level, form: LimitsForm) -> list[dict[str, Any]]:
             "label": line_words(row.line.resource, row.line.model),
             "unit": row.unit,
             "field": row.field,
-            "limit": shown(row.line.resource, row.line.limit),
-            "used": shown(row.line.resource, row.line.used - waiting.get(line, 0)),
-            "reserved": shown(row.line.resource, waiting.get(line, 0)),
+            "limit": shown_amount(row.line.resource, row.line.limit),
+            "used": shown_used(row.line.resource, row.line.used - waiting.get(line, 0)),
+            "reserved": shown_used(row.line.resource, waiting.get(line, 0)),
             "full": row.line.limit is not None and row.line.used >= row.line.limit,
             "over": row.line.limit is not None and row.line.used > row.line.limit,
             "holders": counts.get(line, 0),
@@ -135,7 +137,7 @@ def _shares(actor: Actor, row: dict[str, Any], *, people: bool) -> list[dict[str
             "url": reverse(*_name_and_args(quota)),
             "used": quota.used,
             "whole": line.used,
-            "words": f"{shown(line.resource, quota.used)} {row['unit']}",
+            "words": f"{shown_used(line.resource, quota.used)} {row['unit']}",
         }
         for quota in found
     ]
@@ -167,7 +169,7 @@ def holders(request: ActorRequest) -> HttpResponse:
     rows = reads.holdings(request.actor.organisation(), **level).filter(resource=resource, model=model)
     table = HoldingTable(rows.select_related("user").order_by("-amount", "pk"), resource=resource)
     paged(request, table)
-    table.names = reads.names_of(row.record for row in table.page.object_list)
+    table.names = reads.holder_names(row.record for row in table.page.object_list)
     context = {
         "table": table,
         "what": line_words(resource, model),

@@ -10,7 +10,11 @@ from apps.common.tables import FULL, Table, column
 
 class RoleTable(Table):
     caption = _("Roles")
-    name = Cell('<span class="pl-name">{{ record.name }}</span>', verbose_name=_("Name"), attrs=column(width=FULL))
+    name = Cell(
+        '<a class="pl-name" href="{% url "organisation:role" record.pk %}">{{ record.name }}</a>',
+        verbose_name=_("Name"),
+        attrs=column(width=FULL),
+    )
     allows = Cell(
         "{{ record.permissions|length }}",
         verbose_name=_("Permissions"),

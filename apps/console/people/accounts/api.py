@@ -1,6 +1,6 @@
 """/api/v1/console/people/: accounts, and disabling them."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
@@ -15,6 +15,7 @@ from apps.common.permissions import Permission as P
 from apps.console.kit.api import Named
 from apps.console.people.accounts import selectors as reads
 from apps.console.people.accounts.listing import PeopleFilter
+from apps.tenants import emails
 from apps.tenants.choices import Role
 from apps.tenants.models import User
 from apps.tenants.services import accounts
@@ -44,6 +45,13 @@ class PersonOut(serializers.Serializer[User]):
     memberships = Home(many=True, read_only=True)
 
 
+class DetailsIn(serializers.Serializer[Any]):
+    """What is left out stays."""
+
+    name = serializers.CharField(max_length=80, allow_blank=True, required=False)
+    email = serializers.EmailField(max_length=254, allow_blank=True, required=False)
+
+
 @extend_schema(tags=["console: people"])
 class People(ScopedView, generics.ListAPIView[User]):
     """Every account, newest first."""
@@ -60,9 +68,20 @@ class People(ScopedView, generics.ListAPIView[User]):
 
 @extend_schema(tags=["console: people"], responses=PersonOut)
 class PersonDetail(ScopedView):
-    access = VIEW
+    access: ClassVar = {"get": VIEW, "patch": MANAGE}
 
     def get(self, request: Request, user_id: int) -> Response:
+        return Response(PersonOut(reads.person(self.actor, user_id)).data)
+
+    @extend_schema(request=DetailsIn)
+    def patch(self, request: Request, user_id: int) -> Response:
+        """Correct the name or e-mail. The person is told, and so is the former address."""
+        former = reads.person(self.actor, user_id)
+        body = DetailsIn(data=request.data)
+        body.is_valid(raise_exception=True)
+        wanted = {"name": former.name, "email": former.email, **body.validated_data}
+        user = accounts.correct(self.actor, user_id=user_id, **wanted)
+        emails.notify_former_address(request._request, user, former.email)
         return Response(PersonOut(reads.person(self.actor, user_id)).data)
 
 

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from apps.tenants.choices import PlatformRole
 from apps.tenants.models import DefinedPlatformRole
@@ -30,6 +31,18 @@ class GiveRoleForm(forms.Form):
         self.fields["role"].choices = role_choices()  # type: ignore[attr-defined]
 
 
+class DetailsForm(forms.Form):
+    """What is known of somebody beside their user name, which stays."""
+
+    name = forms.CharField(label=pgettext_lazy("person", "Name"), max_length=80, required=False)
+    email = forms.EmailField(
+        label=_("E-mail"),
+        required=False,
+        help_text=_("A new address has to be confirmed by its owner. The former one is told."),
+        error_messages={"invalid": _("This is not an e-mail address.")},
+    )
+
+
 class StaffForm(GiveRoleForm):
     """A new account among the platform's staff, or somebody who has one."""
 
@@ -40,7 +53,7 @@ class StaffForm(GiveRoleForm):
         widget=forms.RadioSelect,
     )
     username = forms.CharField(label=_("User name"), max_length=254)
-    name = forms.CharField(label=_("Name"), max_length=80, required=False)
+    name = forms.CharField(label=pgettext_lazy("person", "Name"), max_length=80, required=False)
     email = forms.CharField(label=_("E-mail"), max_length=254, required=False)
     field_order = ("who", "username", "name", "email", "role")
 

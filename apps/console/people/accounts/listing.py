@@ -42,13 +42,22 @@ class PersonTable(Table):
     )
     date_joined = Cell(
         "{% load pl %}{% when record.date_joined %}",
-        verbose_name=_("Since"),
+        verbose_name=_("Created"),
         attrs=column("pl-roomy", "pl-wide", numeric=True),
     )
 
     class Meta(Table.Meta):
         row_attrs = {"data-href": lambda record: reverse("console:people_detail", args=[record.pk])}
         order_by = "username"
+
+
+class PeopleTable(PersonTable):
+    """Everybody; the staff alone are few."""
+
+    export = "people"
+
+    class Meta(PersonTable.Meta):
+        pass
 
 
 class PersonFilter(django_filters.FilterSet):

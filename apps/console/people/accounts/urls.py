@@ -5,8 +5,10 @@ from django.urls import path
 from apps.console.people.accounts import api, views
 
 pages = [
+    path("people/bulk/", views.bulk_act, name="people_bulk"),
     path("people/", views.people, name="people"),
     path("people/<int:user_id>/", views.detail, name="people_detail"),
+    path("people/<int:user_id>/edit/", views.edit, name="people_edit"),
     path("people/<int:user_id>/disable/", views.disable, name="people_disable"),
     path("people/<int:user_id>/enable/", views.enable, name="people_enable"),
     path("people/<int:user_id>/password/", views.reset_password, name="people_password"),

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from apps.common import bulk
 from apps.common.access import Access, on_platform, requires
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, DomainError
@@ -17,9 +18,10 @@ from apps.common.permissions import Permission as P
 from apps.console.kit.requests import StaffRequest
 from apps.console.people.accounts import selectors as reads
 from apps.console.people.accounts import services
-from apps.console.people.accounts.forms import GiveRoleForm, StaffForm, chosen_role
-from apps.console.people.accounts.listing import PeopleFilter, PersonFilter, PersonTable
-from apps.tenants import second_factor, sessions
+from apps.console.people.accounts.bulk_acts import PEOPLE
+from apps.console.people.accounts.forms import DetailsForm, GiveRoleForm, StaffForm, chosen_role
+from apps.console.people.accounts.listing import PeopleFilter, PeopleTable, PersonFilter, PersonTable
+from apps.tenants import emails, second_factor, sessions
 from apps.tenants.models import PlatformAssignment, User
 from apps.tenants.services import accounts
 from apps.tenants.services.staff import assign_platform_role, withdraw_platform_role
@@ -36,8 +38,17 @@ DETAIL = "console/people/detail.html"
 @require_GET
 def people(request: StaffRequest) -> HttpResponse:
     filtered = PeopleFilter(request.GET, queryset=reads.people(request.actor), request=request)
-    context = {"table": paged(request, PersonTable(filtered.qs)), "filter": filtered}
+    context = {
+        "table": paged(request, PeopleTable(filtered.qs, bulk=bulk.offered(request, PEOPLE))),
+        "filter": filtered,
+    }
     return render(request, "console/people/list.html", context)
+
+
+@requires(on_platform(P.PLATFORM_TENANTS_MANAGE))
+@require_POST
+def bulk_act(request: StaffRequest) -> HttpResponse:
+    return bulk.answer(request, PEOPLE)
 
 
 @requires(STAFF)
@@ -83,7 +94,7 @@ def _context(actor: Actor, person: User) -> dict[str, Any]:
         "person": person,
         "may_change": manages and person.pk != actor.user_id,
         "may_give_roles": actor.may(P.PLATFORM_ROLES_MANAGE),
-        "has_second_factor": second_factor.has_one(person.pk),
+        "has_second_factor": second_factor.has_second_factor(person.pk),
         "form": GiveRoleForm(),
     }
 
@@ -111,6 +122,28 @@ def _switch(request: StaffRequest, user_id: int, *, active: bool) -> HttpRespons
 
 
 @requires(ANY_STAFF)
+@require_http_methods(["GET", "POST"])
+def edit(request: StaffRequest, user_id: int) -> HttpResponse:
+    """Name and e-mail."""
+    person = reads.person(request.actor, user_id)
+    form = DetailsForm(request.POST or None, initial={"name": person.name, "email": person.email})
+    context = {"form": form, "person": person}
+    if request.method != "POST":
+        return render(request, "console/people/edit.html", context)
+    if form.is_valid():
+        try:
+            user = accounts.correct(request.actor, user_id=user_id, **form.cleaned_data)
+        except DomainError as error:
+            show_error(form, error)
+        else:
+            emails.notify_former_address(request, user, person.email)
+            return done(
+                request, _("The account of %(name)s was changed.") % _name(user), "console:people_detail", user_id
+            )
+    return refused(request, "console/people/edit.html", context)
+
+
+@requires(ANY_STAFF)
 @require_POST
 def reset_password(request: StaffRequest, user_id: int) -> HttpResponse:
     try:
@@ -122,7 +155,7 @@ def reset_password(request: StaffRequest, user_id: int) -> HttpResponse:
 
 
 def _show_password(request: HttpRequest, person: User, password: str) -> HttpResponse:
-    """In this one answer only: not in the session, not in a cache, nowhere else."""
+    """Shown in this one response only: not in the session, not in a cache, nowhere else."""
     response = render(request, "console/people/password.html", {"person": person, "password": password})
     response.headers["Cache-Control"] = "no-store"
     return response
@@ -132,7 +165,7 @@ def _show_password(request: HttpRequest, person: User, password: str) -> HttpRes
 @require_POST
 def reset_second_factor(request: StaffRequest, user_id: int) -> HttpResponse:
     try:
-        user = services.reset_second_factor(request.actor, user_id=user_id)
+        user = second_factor.reset(request.actor, user_id=user_id)
     except Conflict as error:
         say_refusal(request, error)
         return redirect("console:people_detail", user_id)

@@ -27,7 +27,7 @@ class GuaranteeField:
     @property
     def zones(self) -> list[tuple[str, str, str]]:
         """Of zones that are short: name, cards there, cards missing."""
-        return [(zone.name, shown(zone.existing), shown(zone.missing)) for zone in self.line.short_zones]
+        return [(zone.name, shown_cards(zone.existing), shown_cards(zone.missing)) for zone in self.line.short_zones]
 
 
 class GuaranteesForm(forms.Form):
@@ -35,7 +35,7 @@ class GuaranteesForm(forms.Form):
 
     def __init__(self, data: Any = None, *, lines: Sequence[GuaranteeLine]) -> None:
         self.lines = list(lines)
-        initial = {field_name(line.promise): shown(line.milli) for line in lines if line.milli}
+        initial = {field_name(line.promise): shown_cards(line.milli) for line in lines if line.milli}
         super().__init__(data, initial=initial)
         for line in lines:
             self.fields[field_name(line.promise)] = forms.DecimalField(
@@ -49,7 +49,9 @@ class GuaranteesForm(forms.Form):
 
     def rows(self) -> list[GuaranteeField]:
         return [
-            GuaranteeField(line, self[field_name(line.promise)], shown(line.existing), shown(line.everybody))
+            GuaranteeField(
+                line, self[field_name(line.promise)], shown_cards(line.existing), shown_cards(line.everybody)
+            )
             for line in self.lines
         ]
 
@@ -72,6 +74,6 @@ def field_name(promise: Promise) -> str:
     return f"{world}-{hashlib.sha256(promise.gpu_model.encode()).hexdigest()[:10]}" if promise.gpu_model else world
 
 
-def shown(milli: int) -> str:
+def shown_cards(milli: int) -> str:
     """`4`, `2.5`: cards without a unit."""
     return f"{(Decimal(milli) / WHOLE_MILLI).normalize():f}"

@@ -1,4 +1,4 @@
-"""What an organisation is guaranteed, beside what there is and what everybody is guaranteed together."""
+"""An organisation's guarantees, with the existing cards and the guarantees of all organisations."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -40,21 +40,21 @@ class GuaranteeLine:
 
     @property
     def overbooked(self) -> bool:
-        """More was promised than there is: nobody can be sure of it."""
+        """Whether more is guaranteed than exists."""
         return self.everybody > self.existing
 
     @property
     def short_zones(self) -> tuple[ZoneLine, ...]:
-        """Zones that could not keep all promises by themselves, where all zones together could."""
+        """Zones that could not keep all guarantees alone although all zones together could."""
         return () if self.overbooked else tuple(zone for zone in self.zones if zone.missing)
 
 
 def guarantee_lines(actor: Actor, organisation_id: UUID) -> list[GuaranteeLine]:
     """Any model first, then each by name; real cards before simulated ones, which are left out where there are none."""
     actor.require(Permission.PLATFORM_TENANTS_VIEW)
-    standing, promised = _standing(), _promised()
+    standing, promised = _cards_by_zone(), _promised()
     existing = {promise: sum(zones.values()) for promise, zones in standing.items()}
-    everybody = _everybody(promised)
+    everybody = _guaranteed_in_all(promised)
     mine = promised.get(organisation_id, {})
     wanted = {Promise()} | existing.keys() | everybody.keys()
     return [
@@ -72,7 +72,7 @@ def guarantee_lines(actor: Actor, organisation_id: UUID) -> list[GuaranteeLine]:
 Place = tuple[UUID, str]
 
 
-def _standing() -> dict[Promise, dict[Place, int]]:
+def _cards_by_zone() -> dict[Promise, dict[Place, int]]:
     """Thousandths of cards by the zone where they stand, for each model and for all together."""
     found: defaultdict[Promise, defaultdict[Place, int]] = defaultdict(lambda: defaultdict(int))
     zone = "node__cluster__zone"
@@ -100,7 +100,7 @@ def _promised() -> dict[UUID, dict[Promise, int]]:
     return dict(found)
 
 
-def _everybody(promised: dict[UUID, dict[Promise, int]]) -> dict[Promise, int]:
+def _guaranteed_in_all(promised: dict[UUID, dict[Promise, int]]) -> dict[Promise, int]:
     """Cards of a certain model count for "any" too; what is promised of any model beyond those comes on top."""
     total: defaultdict[Promise, int] = defaultdict(int)
     for lines in promised.values():

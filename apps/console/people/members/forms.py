@@ -2,6 +2,7 @@
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from apps.console.kit.fields import PRIORITIES
 from apps.tenants.choices import Role
@@ -20,7 +21,7 @@ class MemberForm(forms.Form):
         widget=forms.RadioSelect,
     )
     username = forms.CharField(label=_("User name"), max_length=150)
-    name = forms.CharField(label=_("Name"), max_length=80, required=False)
+    name = forms.CharField(label=pgettext_lazy("person", "Name"), max_length=80, required=False)
     email = forms.CharField(label=_("E-mail"), max_length=254, required=False)
     role = forms.ChoiceField(label=_("Role"), choices=Role.choices, initial=Role.MEMBER)
     priority = forms.TypedChoiceField(label=_("Priority in the queue"), choices=PRIORITIES, coerce=int, initial=3)

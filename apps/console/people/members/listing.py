@@ -1,13 +1,16 @@
 """The list of an organisation's members."""
 
+from typing import Any
+
 import django_tables2 as tables
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.cells import Cell
 from apps.common.tables import FULL, Table, column
+from apps.console.kit.levels import LevelTable
 
 
-class MemberTable(Table):
+class MemberTable(LevelTable):
     caption = _("Members")
     user = Cell(
         template_name="console/cells/member.html",
@@ -31,5 +34,8 @@ class MemberTable(Table):
     )
 
     class Meta(Table.Meta):
-        sequence = ("user", "role", "priority", "department", "active", "created_at")
+        sequence = ("user", "role", "priority", "department", "cpu", "gpu", "storage", "active", "created_at")
         order_by = "user"
+
+    def key(self, record: Any) -> Any:
+        return record.user_id

@@ -14,6 +14,7 @@ from apps.common.errors import DomainError
 from apps.common.forms import show_error
 from apps.common.pages import done, paged, refused
 from apps.common.permissions import Permission as P
+from apps.console.kit.levels import books_of_people
 from apps.console.kit.requests import StaffRequest
 from apps.console.people.members import services
 from apps.console.people.members.forms import MemberForm
@@ -32,7 +33,9 @@ NEW = "console/organisations/member_new.html"
 @require_GET
 def member_list(request: StaffRequest, organisation_id: UUID) -> HttpResponse:
     organisation = reads.get(request.actor, organisation_id)
-    table = paged(request, MemberTable(reads.members(request.actor, organisation_id)))
+    table = MemberTable(reads.members(request.actor, organisation_id))
+    paged(request, table)
+    table.books = books_of_people(organisation_id, [row.record.user_id for row in table.page.object_list])
     context = {**frame(request.actor, organisation, "members"), "table": table}
     return render(request, "console/organisations/members.html", context)
 

@@ -23,6 +23,7 @@ class OrganisationTable(Table):
     """`burns`: fen per hour by organisation id, for the rows that burn anything."""
 
     caption = _("Organisations")
+    export = "organisations"
     name = Cell(
         template_name="console/cells/organisation_name.html",
         verbose_name=_("Name"),

@@ -18,8 +18,9 @@ from apps.billing.selectors import ChargeFilter, Wallet
 from apps.common.actor import Actor
 from apps.common.errors import NotFound
 from apps.common.permissions import Permission
+from apps.console.kit.levels import with_counts
 from apps.console.kit.quotas import gpu_models
-from apps.tenants.models import Membership, Organisation
+from apps.tenants.models import Department, Membership, Organisation
 from apps.tenants.selectors import LevelLine, level_lines
 from apps.workloads.choices import LIVE
 from apps.workloads.models import Workload
@@ -67,6 +68,12 @@ def members(actor: Actor, organisation_id: UUID) -> QuerySet[Membership]:
     actor.require(Permission.PLATFORM_TENANTS_VIEW)
     rows: QuerySet[Membership] = Membership.objects.filter(organisation_id=organisation_id)
     return rows.select_related("user", "department").order_by("user__username")
+
+
+def departments(actor: Actor, organisation_id: UUID) -> QuerySet[Department]:
+    """The whole tree, by name, each with `people` right in it and `parts` right below it."""
+    actor.require(Permission.PLATFORM_TENANTS_VIEW)
+    return with_counts(Department.objects.filter(organisation_id=organisation_id)).order_by("name", "pk")
 
 
 def limits(actor: Actor, organisation_id: UUID) -> list[LevelLine]:

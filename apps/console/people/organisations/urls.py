@@ -5,6 +5,7 @@ from django.urls import path
 from apps.console.people.organisations import api, views
 
 pages = [
+    path("organisations/bulk/", views.bulk_act, name="organisations_bulk"),
     path("organisations/", views.organisation_list, name="organisations"),
     path("organisations/suggestions/", views.suggestions, name="organisation_suggestions"),
     path("organisations/new/", views.new, name="organisation_new"),

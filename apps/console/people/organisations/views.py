@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from apps.billing import selectors as funds
 from apps.billing.choices import ArrearsStatus
+from apps.common import bulk
 from apps.common.access import on_platform, requires
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, DomainError
@@ -23,6 +24,7 @@ from apps.common.permissions import Permission as P
 from apps.common.templatetags.pl_filters import exact_yuan
 from apps.console.kit.requests import StaffRequest
 from apps.console.people.organisations import selectors as reads
+from apps.console.people.organisations.bulk_acts import ORGANISATIONS
 from apps.console.people.organisations.forms import OrganisationForm
 from apps.console.people.organisations.listing import OrganisationListFilter, OrganisationTable
 from apps.tenants import services as tenants
@@ -40,8 +42,16 @@ def organisation_list(request: StaffRequest) -> HttpResponse:
     filtered = OrganisationListFilter(request.GET, queryset=reads.organisations(request.actor), request=request)
     money = request.actor.may(P.PLATFORM_FINANCE_VIEW)
     burns = funds.burn_by_organisation() if money else {}
-    table = paged(request, OrganisationTable(filtered.qs, burns=burns, money=money))
+    table = paged(
+        request, OrganisationTable(filtered.qs, burns=burns, money=money, bulk=bulk.offered(request, ORGANISATIONS))
+    )
     return render(request, "console/organisations/list.html", {"table": table, "filter": filtered})
+
+
+@requires(MANAGE)
+@require_POST
+def bulk_act(request: StaffRequest) -> HttpResponse:
+    return bulk.answer(request, ORGANISATIONS)
 
 
 @requires(on_platform(P.PLATFORM_OVERVIEW))
@@ -91,6 +101,7 @@ def frame(actor: Actor, organisation: Organisation, current: str) -> dict[str, A
     pages = {
         "overview": pgettext("tab", "Overview"),
         "members": _("Members"),
+        "departments": _("Departments"),
         "quotas": _("Quotas"),
         "packages": _("Packages"),
         "terms": _("Terms"),
@@ -99,6 +110,7 @@ def frame(actor: Actor, organisation: Organisation, current: str) -> dict[str, A
     names = {
         "overview": "console:organisation",
         "members": "console:organisation_members",
+        "departments": "console:organisation_departments",
         "quotas": "console:organisation_quotas",
         "packages": "console:organisation_packages",
         "terms": "console:organisation_terms",

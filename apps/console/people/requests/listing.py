@@ -46,7 +46,9 @@ class RequestTable(Table):
         template_name="console/cells/request_state.html", verbose_name=_("State"), attrs=column(fold=_("State"))
     )
     created_at = Cell(
-        "{% load pl %}{% when record.created_at %}", verbose_name=_("Asked"), attrs=column("pl-wide", numeric=True)
+        "{% load pl %}{% when record.created_at %}",
+        verbose_name=_("Requested at"),
+        attrs=column("pl-wide", numeric=True),
     )
     acts = Cell(
         template_name="console/cells/request_acts.html",

@@ -4,15 +4,19 @@ from typing import Any
 from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.billing.changes.api_fields import ChangeRequestRef
+from apps.billing.changes.proposals import CreditLimit
+from apps.billing.changes.services import submit
 from apps.billing.requests.selectors import restriction
-from apps.billing.requests.services import restrict
+from apps.billing.requests.services import restrict_packages
 from apps.common.access import on_platform
 from apps.common.api import ScopedView
 from apps.common.permissions import Permission as P
+from apps.console.kit.api import fields_named
 from apps.console.kit.quotas import QuotaIn, QuotaOut, set_limits
 from apps.console.people.organisations import selectors as organisations
 from apps.tenants.choices import Resource
@@ -44,7 +48,7 @@ class OrganisationPackages(ScopedView):
         """Limit the organisation to these packages, or with null to none in particular."""
         given = PackagesOut(data=request.data)
         given.is_valid(raise_exception=True)
-        restrict(self.actor, organisation_id=organisation_id, package_ids=given.validated_data["packages"])
+        restrict_packages(self.actor, organisation_id=organisation_id, package_ids=given.validated_data["packages"])
         return self.get(request, organisation_id)
 
 
@@ -83,3 +87,23 @@ class Quotas(ScopedView):
         limits = {(Resource(row["resource"]), row["model"]): row["limit"] for row in given.validated_data}
         set_limits(self.actor, organisation_id=organisation_id, limits=limits)
         return self.get(request, organisation_id)
+
+
+class CreditIn(serializers.Serializer[Any]):
+    credit_limit_fen = serializers.IntegerField(min_value=0)
+
+
+@extend_schema(tags=["console: organisations"])
+class OrganisationCredit(ScopedView):
+    access = on_platform(P.PLATFORM_RECHARGE)
+
+    @extend_schema(request=CreditIn, responses={200: CreditIn, 202: ChangeRequestRef})
+    def put(self, request: Request, organisation_id: UUID) -> Response:
+        """How far its wallet may go below zero. 202 with a request where one person may not grant so much alone."""
+        given = CreditIn(data=request.data)
+        given.is_valid(raise_exception=True)
+        with fields_named(credit_limit="credit_limit_fen"):
+            made = submit(self.actor, CreditLimit(organisation_id, **given.validated_data))
+        if made.request is not None:
+            return Response(ChangeRequestRef(made.request).data, status=status.HTTP_202_ACCEPTED)
+        return Response(given.validated_data)

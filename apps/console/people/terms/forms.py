@@ -7,7 +7,9 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.billing import selectors as funds
 from apps.billing.models import Package
+from apps.billing.payments.alone import alone_fen
 from apps.common.actor import Actor
+from apps.common.money import yuan
 from apps.common.money_fields import YuanField
 
 ALL, LISTED = "all", "listed"
@@ -22,14 +24,18 @@ class TermsForm(forms.Form):
         max_value=100,
         help_text=_("Its share of what is free, relative to other organisations'."),
     )
-    credit_limit = YuanField(
-        label=_("Credit limit"), help_text=_("How far the wallet may go below zero before compute is stopped.")
-    )
+    credit_limit = YuanField(label=_("Credit limit"))
 
     def __init__(self, data: Any = None, *, money: bool, **options: Any) -> None:
         super().__init__(data, **options)
         if not money:
             del self.fields["credit_limit"]
+            return
+        words = _(
+            "How far the wallet may go below zero before compute is stopped: what it may owe. Above %(limit)s a second"
+            " person approves it."
+        )
+        self.fields["credit_limit"].help_text = str(words) % {"limit": yuan(alone_fen())}
 
 
 class PackagesForm(forms.Form):

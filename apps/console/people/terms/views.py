@@ -3,6 +3,7 @@
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
@@ -10,15 +11,16 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from apps.billing import selectors as funds
-from apps.billing import services as billing
+from apps.billing.changes.proposals import CreditLimit
+from apps.billing.changes.services import Outcome, submit
 from apps.billing.choices import AccountKind
 from apps.billing.models import Account
 from apps.billing.requests.selectors import restriction
-from apps.billing.requests.services import restrict
+from apps.billing.requests.services import restrict_packages
 from apps.common.access import on_platform, requires
 from apps.common.errors import DomainError
 from apps.common.forms import show_error
-from apps.common.money import FEN_PER_YUAN
+from apps.common.money import FEN_PER_YUAN, yuan
 from apps.common.pages import done, refused
 from apps.common.permissions import Permission as P
 from apps.console.kit.quotas import LimitsForm, set_limits
@@ -28,9 +30,11 @@ from apps.console.people.guarantees.selectors import guarantee_lines
 from apps.console.people.organisations import selectors as reads
 from apps.console.people.organisations.views import frame
 from apps.console.people.terms.forms import ALL, LISTED, PackagesForm, TermsForm
+from apps.console.people.terms.run_times import RunTimesForm
 from apps.tenants.models import Organisation
 from apps.tenants.services.guarantees import set_guarantees
 from apps.tenants.services.organisations import set_weight
+from apps.workloads.time_limits import limit_lines
 
 VIEW = on_platform(P.PLATFORM_TENANTS_VIEW)
 QUOTAS = "console/organisations/quotas.html"
@@ -45,6 +49,7 @@ def quotas(request: StaffRequest, organisation_id: UUID) -> HttpResponse:
     organisation = reads.get(actor, organisation_id)
     form = LimitsForm(request.POST or None, lines=reads.limits(actor, organisation_id))
     context = {**frame(actor, organisation, "quotas"), "form": form, "rows": form.rows()}
+    context["run_times"] = RunTimesForm(lines=limit_lines(organisation_id))
     if request.method != "POST":
         return render(request, QUOTAS, context)
     actor.require(P.PLATFORM_TENANTS_MANAGE)
@@ -70,7 +75,7 @@ def packages(request: StaffRequest, organisation_id: UUID) -> HttpResponse:
     if request.method == "POST":
         request.actor.require(P.PLATFORM_TENANTS_MANAGE)
         if form.is_valid():
-            restrict(request.actor, organisation_id=organisation_id, package_ids=form.ids())
+            restrict_packages(request.actor, organisation_id=organisation_id, package_ids=form.ids())
             words = _("The packages of %(name)s were set.") % {"name": organisation.name}
             return done(request, words, "console:organisation_packages", organisation_id)
     chosen = {str(value) for value in form["packages"].value() or []}
@@ -89,9 +94,10 @@ def terms(request: StaffRequest, organisation_id: UUID) -> HttpResponse:
     organisation = reads.get(request.actor, organisation_id)
     money = request.actor.may(P.PLATFORM_RECHARGE)
     form = TermsForm(request.POST or None, money=money, initial=_initial(organisation))
-    if request.method == "POST" and form.is_valid() and _kept(request, organisation, form):
-        words = _("The terms of %(name)s were set.") % {"name": organisation.name}
-        return done(request, words, "console:organisation_terms", organisation_id)
+    if request.method == "POST" and form.is_valid():
+        kept = _kept(request, organisation, form)
+        if kept is not None:
+            return _said(request, organisation, kept)
     guaranteed = GuaranteesForm(lines=guarantee_lines(request.actor, organisation_id))
     context = {**frame(request.actor, organisation, "terms"), "form": form, "may_set_credit": money}
     context["guaranteed"] = guaranteed
@@ -118,19 +124,30 @@ def guarantees(request: StaffRequest, organisation_id: UUID) -> HttpResponse:
     return refused(request, TERMS, {**context, "guaranteed": guaranteed})
 
 
-def _kept(request: StaffRequest, organisation: Organisation, form: TermsForm) -> bool:
+def _kept(request: StaffRequest, organisation: Organisation, form: TermsForm) -> Outcome | None:
+    """What became of the credit limit; None: refused, and the form says why."""
     data = form.cleaned_data
     try:
-        if data["weight"] != organisation.weight:
-            set_weight(request.actor, organisation_id=organisation.pk, weight=data["weight"])
-        if "credit_limit" in data and data["credit_limit"] != _credit_limit(organisation):
-            billing.set_credit_limit(
-                request.actor, organisation_id=organisation.pk, credit_limit_fen=data["credit_limit"]
-            )
+        with transaction.atomic():
+            if data["weight"] != organisation.weight:
+                set_weight(request.actor, organisation_id=organisation.pk, weight=data["weight"])
+            if "credit_limit" in data and data["credit_limit"] != _credit_limit(organisation):
+                return submit(request.actor, CreditLimit(organisation.pk, data["credit_limit"]))
     except DomainError as error:
         show_error(form, error)
-        return False
-    return True
+        return None
+    return Outcome()
+
+
+def _said(request: StaffRequest, organisation: Organisation, kept: Outcome) -> HttpResponse:
+    if kept.request is None:
+        words = _("The terms of %(name)s were set.") % {"name": organisation.name}
+        return done(request, words, "console:organisation_terms", organisation.pk)
+    limit = {"limit": yuan(kept.request.terms["credit_limit_fen"])}
+    words = _("Asked for a credit limit of %(limit)s: a second person has to approve it.") % limit
+    if request.actor.may(P.PLATFORM_FINANCE_VIEW):
+        return done(request, words, "console:change_request", kept.request.pk)
+    return done(request, words, "console:organisation_terms", organisation.pk)
 
 
 def _initial(organisation: Organisation) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import numpy as np
 import scheduler
 from apps.billing.models import Package
 from apps.clusters.models import Node
+from apps.clusters.rights import reserved_clusters
 from apps.common.clock import db_now
 from apps.console.queue.selectors.focus import Passed, request_of
 from apps.workloads.models import Placement
@@ -22,8 +23,8 @@ from apps.workloads.spec import Spec
 from scheduler.cells import Bools, Cells, Claim, Ints
 from scheduler.columns import RequestClass
 from scheduler.demand import Demand
-from scheduler.overview import ModelUse, by_model, usable
-from scheduler.shares import CPU, MEMORY, capacity, taken_by
+from scheduler.overview import ModelUse, usable_cards, use_by_model
+from scheduler.shares import CPU, MEMORY, bundle_of_claim, capacity
 
 
 @dataclass(frozen=True)
@@ -44,12 +45,12 @@ class Board:
 
     @cached_property
     def use(self) -> tuple[ModelUse, ...]:
-        return by_model(self.cells, self.demands)
+        return use_by_model(self.cells, self.demands)
 
     @cached_property
     def useful(self) -> Bools:
         """[N, G]: cards on which some package could start now."""
-        return usable(self.cells, self.demands)
+        return usable_cards(self.cells, self.demands)
 
     @cached_property
     def idle(self) -> Ints:
@@ -69,7 +70,7 @@ class Board:
         for demand in self.demands:
             kind = RequestClass(cells, demand)
             if kind.cards is not None:
-                fit = kind.cards.free(rows)
+                fit = kind.cards.fitting_cards(rows)
                 would |= fit & (kind.allowed & (fit.sum(1) >= kind.cards.gpu.count))[:, None]
         return np.asarray(would & self.online & ~self.useful)
 
@@ -79,7 +80,7 @@ class Board:
         found: defaultdict[tuple[str, str], int] = defaultdict(int)
         for claims in self.cells.claims:
             for claim in claims:
-                for model, milli in taken_by(self.cells, claim).items():
+                for model, milli in bundle_of_claim(self.cells, claim).items():
                     if model not in (CPU, MEMORY, scheduler.ANY_MODEL):
                         found[claim.organisation, model] += milli
         return dict(found)
@@ -126,11 +127,12 @@ def draw(now: datetime, *, simulated: bool) -> Board:
 
 
 def _claims(cells: Cells, simulated: bool) -> list[Claim]:
-    """What every attempt holds."""
-    held: dict[UUID, list[dict[str, Any]]] = defaultdict(list)
+    """What every program holds: an attempt, or each member of a gang."""
+    held: dict[tuple[UUID, int], list[dict[str, Any]]] = defaultdict(list)
     rows = Placement.objects.filter(released_at__isnull=True, node__cluster__zone__simulated=simulated)
     columns = [
         "attempt_id",
+        "rank",
         "node_id",
         "accelerator_id",
         "cpu_milli",
@@ -140,7 +142,7 @@ def _claims(cells: Cells, simulated: bool) -> list[Claim]:
         "mig_start",
     ]
     for row in rows.order_by("pk").values(*columns, "mig_profile", "organisation_id"):
-        held[row["attempt_id"]].append(row)
+        held[row["attempt_id"], row["rank"]].append(row)
     known = ((cells.row_of.get(str(pieces[0]["node_id"])), pieces) for pieces in held.values())
     return [_claim(row, pieces) for row, pieces in known if row is not None]
 
@@ -166,9 +168,11 @@ def _offers(simulated: bool) -> list[Offer]:
     packages = list(Package.objects.filter(active=True))
     read_zones(packages)
     specs = [(package, resources_of(package)) for package in packages]
-    return [Offer(package, demand_of(spec)) for package, spec in specs if spec.simulated == simulated]
+    reserved = reserved_clusters()
+    return [Offer(package, demand_of(spec, reserved)) for package, spec in specs if spec.simulated == simulated]
 
 
-def demand_of(spec: Spec) -> Demand:
+def demand_of(spec: Spec, entitled: tuple[str, ...] = ()) -> Demand:
+    """`entitled`: the reserved clusters that whoever asks may use."""
     gpu = None if spec.gpu is None else request_of({name: getattr(spec.gpu, name) for name in spec.gpu.__slots__})
-    return Demand(spec.cpu_milli, spec.memory_mib, gpu, spec.zone)
+    return Demand(spec.cpu_milli, spec.memory_mib, gpu, spec.zone, entitled=entitled)

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Aggregate, Count, DurationField, Exists, ExpressionWrapper, F, Min, OuterRef, QuerySet
+from django.db.models import Aggregate, Count, DurationField, Exists, ExpressionWrapper, F, Min, OuterRef, QuerySet, Sum
 from django.db.models.fields.json import KT, KeyTransform
 from django.db.models.functions import Now
 
@@ -27,12 +27,13 @@ class Asked:
     cause: str  # "" before the scheduler has looked
     gpu: scheduler.GpuRequest | None
     tasks: int
+    members: int  # of all of them: a gang asks for the cards of each member
     since: datetime
 
     @property
     def milli(self) -> int:
         """Thousandths of a card, of all of them."""
-        return gpu_milli(self.gpu) * self.tasks
+        return gpu_milli(self.gpu) * self.members
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +71,18 @@ def asked(focus: Focus, at: Passed) -> tuple[Asked, ...]:
         .annotate(cause=KT("explanation__cause"), gpu=KeyTransform("gpu", "spec"))
         .order_by()
         .values("organisation_id", "cause", "gpu")
-        .annotate(tasks=Count("pk"), since=Min("queued_at"))
+        .annotate(tasks=Count("pk"), members=Sum("member_count"), since=Min("queued_at"))
     )
     with memory_for_all():
         return tuple(
-            Asked(row["organisation_id"], row["cause"] or "", request_of(row["gpu"]), row["tasks"], row["since"])
+            Asked(
+                row["organisation_id"],
+                row["cause"] or "",
+                request_of(row["gpu"]),
+                row["tasks"],
+                row["members"],
+                row["since"],
+            )
             for row in rows
         )
 

@@ -156,7 +156,8 @@ def _largest(board: Board, offers: Sequence[Offer], here: Bools) -> Package | No
 
 def _most_whole(board: Board, model: str) -> int:
     """Asked of the scheduler: an idle card that is cut by MIG, or shared, is not given whole."""
-    whole = Demand(0, 0, scheduler.GpuRequest(scheduler.Mode.WHOLE, model=model))
+    request = scheduler.GpuRequest(scheduler.Mode.WHOLE, model=model)
+    whole = Demand(0, 0, request, entitled=board.cells.reserved_clusters)
     _ok, fit = RequestClass(board.cells, whole).room(np.arange(len(board.cells)))
     return int((fit & board.online).sum(1).max(initial=0)) if fit is not None else 0
 

@@ -23,7 +23,7 @@ from apps.workloads.queueing import policy
 from apps.workloads.queueing.tasks_of import task_of
 from apps.workloads.reconcile import snapshot
 from apps.workloads.reconcile.history import learned
-from scheduler.horizon import ends
+from scheduler.horizon import expected_ends
 
 
 class Span(StrEnum):
@@ -105,7 +105,7 @@ def lanes(focus: Focus, chosen: Sequence[UUID]) -> list[Lane]:
     lesson = learned(now, simulated=focus.simulated)
     for workload in promises(focus):
         takes = lesson.estimate(task_of(workload))
-        _keep(workload, by_node, now, timedelta(seconds=takes[1]) if takes else None)
+        _keep(workload, by_node, now, timedelta(seconds=takes.p90_s) if takes else None)
     return [lane for pk in chosen if pk in known for lane in _lanes(known[pk], by_node[pk])]
 
 
@@ -125,7 +125,9 @@ def _of_attempts(wanted: set[UUID], focus: Focus, now: datetime) -> dict[UUID, S
     rows = Attempt.objects.filter(pk__in=wanted, ended_at__isnull=True)
     here = {row.pk: row for row in rows.select_related("workload__organisation", "preemption")}
     alive = [row for row in snapshot.live(focus.simulated) if row.attempt in here]
-    members = snapshot.members(alive, learned(now, simulated=focus.simulated), now, policy.rules().min_runtime_s)
+    members = snapshot.running_members(
+        alive, learned(now, simulated=focus.simulated), now, policy.rules().min_runtime_s
+    )
     running = {UUID(member.attempt_id): member for member in members}
     return {pk: _stay(row, running.get(pk), now) for pk, row in here.items()}
 
@@ -135,7 +137,7 @@ def _stay(attempt: Attempt, member: scheduler.Running | None, now: datetime) -> 
     leaves_at = asked.leave_at if asked is not None and asked.ended_at is None else None
     if member is None or member.task.estimate_p50_s is None:
         return Stay(attempt.workload, None, None, leaves_at)
-    p50, p90 = ends(member.task, member.started_at, now.timestamp())
+    p50, p90 = expected_ends(member.task, member.started_at, now.timestamp())
     return Stay(attempt.workload, instant(p50), instant(p90), leaves_at)
 
 

@@ -17,6 +17,7 @@ from apps.envs.tables import EnvironmentTable
 
 class ConsoleEnvironmentTable(EnvironmentTable):
     caption = _("Environments of all organisations")
+    export = "all_environments"
     organisation = tables.TemplateColumn(
         '{{ record.organisation.name }}<span class="pl-sub">{{ record.owner.display_name }}</span>',
         verbose_name=_("Organisation and owner"),
@@ -27,7 +28,7 @@ class ConsoleEnvironmentTable(EnvironmentTable):
     class Meta(EnvironmentTable.Meta):
         sequence = ("name", "state", "organisation", "package", "snapshot_at", "expires_at", "rate", "actions")
         exclude = ("use",)
-        row_attrs = {"data-href": lambda record: _page(record)}
+        row_attrs: dict[str, Any] = {"data-href": lambda record: _page(record) or None}
 
     def more(self, name: str, record: Environment, shown: Shown) -> dict[str, Any]:
         """Staff see what runs and rule it; what people keep inside is not theirs to open."""

@@ -5,6 +5,7 @@ from django.urls import path
 from apps.console.work.environments import api, views
 
 pages = [
+    path("environments/bulk/", views.bulk_act, name="environments_bulk"),
     path("environments/", views.environment_list, name="environments"),
     path("environments/<uuid:environment_id>/<slug:name>/", views.act, name="environment_act"),
 ]

@@ -8,8 +8,9 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from apps.common import bulk
 from apps.common.access import on_platform, requires
 from apps.common.actor import Actor
 from apps.common.errors import DomainError
@@ -17,6 +18,7 @@ from apps.common.pages import done, paged, say_refusal
 from apps.common.permissions import Permission as P
 from apps.console.kit import live as overview
 from apps.console.kit.requests import StaffRequest
+from apps.console.work.environments.bulk_acts import ENVIRONMENTS
 from apps.console.work.environments.listing import ConsoleEnvironmentTable
 from apps.envs import selectors
 from apps.envs.models import Environment
@@ -32,9 +34,17 @@ MANAGE = on_platform(P.PLATFORM_WORKLOADS_MANAGE)
 @require_GET
 def environment_list(request: StaffRequest) -> HttpResponse:
     filtered = EnvironmentFilter(request.GET, queryset=selectors.in_list(request.actor), request=request)
-    table = paged(request, ConsoleEnvironmentTable(filtered.qs, request=request))
+    table = paged(
+        request, ConsoleEnvironmentTable(filtered.qs, request=request, bulk=bulk.offered(request, ENVIRONMENTS))
+    )
     context = {"table": table, "filter": filtered, "last_event_id": overview.newest_event_id()}
     return render(request, "console/environments/list.html", context)
+
+
+@requires(MANAGE)
+@require_POST
+def bulk_act(request: StaffRequest) -> HttpResponse:
+    return bulk.answer(request, ENVIRONMENTS)
 
 
 @requires(MANAGE)

@@ -9,6 +9,7 @@ from rest_framework import generics, serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.clusters.architectures import Architecture
 from apps.common.access import on_platform
 from apps.common.actor import Actor
 from apps.common.api import ScopedView
@@ -18,18 +19,26 @@ from apps.console.work.images import selectors
 from apps.console.work.images.listing import ImageFilter
 from apps.registry import ruling
 from apps.registry.models import Image
-from apps.registry.ruling import MAX_SORT, ImageSpec
+from apps.registry.ruling import MAX_REFERENCE, MAX_SORT, ImageSpec
 
 MANAGE = on_platform(P.PLATFORM_IMAGES_MANAGE)
 
 
 class ConsoleImageIn(serializers.Serializer[Any]):
-    """`requirements`: exact pins, as in numpy==2.3.5. `allowed`: ids of organisations; null for every one."""
+    """`requirements`: exact pins, as in numpy==2.3.5. `allowed`: ids of organisations; null for every one.
+
+    `reference`: a container image by its digest, `registry.lab:5000/team/torch@sha256:…`, instead of requirements.
+    `architectures`: of the machines that it runs on, empty for any; what the registry says of a container image wins.
+    """
 
     name = serializers.CharField(max_length=60)
     description_en = serializers.CharField(max_length=200)
     description_zh = serializers.CharField(max_length=200)
     requirements = serializers.ListField(child=serializers.CharField(max_length=200), max_length=500, default=list)
+    reference = serializers.CharField(max_length=MAX_REFERENCE, allow_blank=True, default="")
+    architectures = serializers.ListField(
+        child=serializers.ChoiceField(choices=Architecture.choices), max_length=2, default=list
+    )
     sort = serializers.IntegerField(min_value=0, max_value=MAX_SORT, default=100)
     active = serializers.BooleanField(default=True)
     allowed = serializers.ListField(child=serializers.UUIDField(), allow_null=True, max_length=1000, default=None)
@@ -38,6 +47,7 @@ class ConsoleImageIn(serializers.Serializer[Any]):
         data = dict(self.validated_data)
         allowed = data.pop("allowed")
         pins = tuple(data.pop("requirements"))
+        data["architectures"] = tuple(data["architectures"])
         return ImageSpec(**data, requirements=pins, allowed=None if allowed is None else tuple(allowed))
 
 
@@ -49,6 +59,8 @@ class ConsoleImageOut(serializers.Serializer[Image]):
     description_en = serializers.CharField(read_only=True)
     description_zh = serializers.CharField(read_only=True)
     requirements = serializers.ListField(child=serializers.CharField(), read_only=True)
+    reference = serializers.CharField(read_only=True)
+    architectures = serializers.ListField(child=serializers.CharField(), read_only=True)
     sort = serializers.IntegerField(read_only=True)
     active = serializers.BooleanField(read_only=True)
     restricted = serializers.BooleanField(read_only=True)

@@ -5,10 +5,12 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
-from apps.console.kit.organisations import find
+from apps.clusters.architectures import Architecture
+from apps.console.kit.organisations import find_organisation
 from apps.registry.models import Image
-from apps.registry.ruling import MAX_SORT, ImageSpec
+from apps.registry.ruling import MAX_REFERENCE, MAX_SORT, ImageSpec
 from apps.tenants.models import Organisation
 
 EVERYBODY, LISTED = "everybody", "listed"
@@ -35,7 +37,7 @@ class OrganisationsField(LinesField):
         return [self._one(line) for line in super().clean(value)]
 
     def _one(self, name: str) -> Organisation:
-        found = find(name)
+        found = find_organisation(name)
         if found is None:
             raise ValidationError(self.error_messages["unknown"], code="unknown", params={"name": name})
         return found
@@ -47,8 +49,24 @@ class ImageForm(forms.Form):
     description_zh = forms.CharField(label=_("Description in Chinese"), max_length=200)
     requirements = LinesField(
         10,
-        label=_("Packages"),
+        label=pgettext_lazy("software", "Packages"),
         help_text=_("One a line with its exact version, as in numpy==2.3.5. Empty: Python alone."),
+    )
+    reference = forms.CharField(
+        label=_("Container image"),
+        required=False,
+        max_length=MAX_REFERENCE,
+        help_text=_("Instead of packages: registry, repository and digest, as in lab:5000/team/torch@sha256:…"),
+        widget=forms.TextInput(attrs={"spellcheck": "false", "autocomplete": "off"}),
+    )
+    architecture = forms.ChoiceField(
+        label=_("Architecture"),
+        required=False,
+        choices=[("", _("Any")), *Architecture.choices],
+        help_text=_(
+            "Work with this image goes only to machines of this architecture. A container image says for which it is, "
+            "and that holds wherever its registry answers the platform."
+        ),
     )
     active = forms.BooleanField(label=_("On offer"), required=False, initial=True)
     audience = forms.ChoiceField(
@@ -73,16 +91,19 @@ class ImageForm(forms.Form):
             description_en=data["description_en"],
             description_zh=data["description_zh"],
             requirements=tuple(data["requirements"]),
+            reference=data["reference"],
             sort=data["sort"],
             active=data["active"],
+            architectures=tuple(data["architecture"].split()),
             allowed=listed,
         )
 
 
 def initial_of(image: Image) -> dict[str, Any]:
-    plain = ("name", "description_en", "description_zh", "active", "sort")
+    plain = ("name", "description_en", "description_zh", "reference", "active", "sort")
     return {
         **{name: getattr(image, name) for name in plain},
+        "architecture": image.architectures[0] if len(image.architectures) == 1 else "",
         "requirements": "\n".join(image.requirements),
         "audience": LISTED if image.restricted else EVERYBODY,
         "allowed": "\n".join(row.slug for row in image.allowed.all()),

@@ -5,6 +5,7 @@ import django_tables2 as tables
 from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from apps.common.cells import Cell
 from apps.common.forms import search_box
@@ -15,6 +16,7 @@ from apps.registry.models import Image
 
 class ImageTable(Table):
     caption = _("Images")
+    export = "all_images"
     name = Cell(
         template_name="console/cells/image_name.html",
         verbose_name=_("Name"),
@@ -35,9 +37,9 @@ class ImageTable(Table):
     )
     packages = Cell(
         "{{ record.requirements|length }}",
-        verbose_name=_("Packages"),
+        verbose_name=pgettext_lazy("software", "Packages"),
         orderable=False,
-        attrs=column("pl-roomy", fold=_("Packages"), numeric=True),
+        attrs=column("pl-roomy", fold=pgettext_lazy("software", "Packages"), numeric=True),
     )
     environments = tables.Column(
         verbose_name=_("Environments"), orderable=False, attrs=column(fold=_("Environments"), numeric=True)
@@ -86,7 +88,7 @@ class ImageFilter(django_filters.FilterSet):
     organisation = OrganisationFilter()
     active = django_filters.ChoiceFilter(
         method="by_offer",
-        choices=[("true", _("On offer")), ("false", _("Withdrawn"))],
+        choices=[("true", _("On offer")), ("false", pgettext_lazy("offer", "Withdrawn"))],
         label=_("Offer"),
         empty_label=_("On offer or not"),
     )

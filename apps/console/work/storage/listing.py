@@ -3,11 +3,11 @@
 from typing import Any
 
 import django_tables2 as tables
-from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.actor import Actor
+from apps.common.markup import menu
 from apps.common.permissions import Permission as P
 from apps.common.tables import FULL, column
 from apps.storage.models import Dataset, Volume
@@ -28,11 +28,12 @@ class _Ruled:
 
     def render_actions(self, record: Volume | Dataset) -> str:
         items = _menu(self.request.actor, record)  # type: ignore[attr-defined]
-        return render_to_string("components/menu.html", {"of": record.name, "items": items}) if items else ""
+        return menu(record.name, items) if items else ""
 
 
 class ConsoleVolumeTable(_Ruled, VolumeTable):
     caption = _("Volumes of all organisations")
+    export = "all_volumes"
     name = tables.TemplateColumn(template_name="console/cells/stored_name.html", attrs=column(width=FULL))
     organisation = _organisation()
     actions = tables.Column(accessor="pk", verbose_name="", orderable=False, attrs=column("pl-corner", numeric=True))
@@ -45,6 +46,7 @@ class ConsoleVolumeTable(_Ruled, VolumeTable):
 
 class ConsoleDatasetTable(_Ruled, DatasetTable):
     caption = _("Datasets of all organisations")
+    export = "all_datasets"
     name = tables.TemplateColumn(template_name="console/cells/stored_name.html", attrs=column(width=FULL))
     organisation = _organisation()
     actions = tables.Column(accessor="pk", verbose_name="", orderable=False, attrs=column("pl-corner", numeric=True))

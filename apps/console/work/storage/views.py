@@ -8,13 +8,15 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from apps.common import bulk
 from apps.common.access import on_platform, requires
 from apps.common.errors import DomainError, Invalid
 from apps.common.pages import done, paged, say_refusal
 from apps.common.permissions import Permission as P
 from apps.console.kit.requests import StaffRequest
+from apps.console.work.storage.bulk_acts import DATASETS, VOLUMES
 from apps.console.work.storage.listing import ConsoleDatasetTable, ConsoleVolumeTable
 from apps.storage import datasets, volumes
 from apps.storage.forms import ResizeForm
@@ -37,20 +39,33 @@ def _in_bin(request: StaffRequest) -> bool:
 @require_GET
 def volume_list(request: StaffRequest) -> HttpResponse:
     rows = volumes.binned(request.actor) if _in_bin(request) else volumes.visible(request.actor)
-    return _list(request, _("Volumes"), rows, ConsoleVolumeTable)
+    return _list(request, _("Volumes"), rows, ConsoleVolumeTable, VOLUMES)
+
+
+@requires(MANAGE)
+@require_POST
+def volume_bulk(request: StaffRequest) -> HttpResponse:
+    return bulk.answer(request, VOLUMES)
 
 
 @requires(VIEW)
 @require_GET
 def dataset_list(request: StaffRequest) -> HttpResponse:
     rows = datasets.binned(request.actor) if _in_bin(request) else datasets.visible(request.actor)
-    return _list(request, _("Datasets"), datasets.with_newest(rows), ConsoleDatasetTable)
+    return _list(request, _("Datasets"), datasets.with_newest(rows), ConsoleDatasetTable, DATASETS)
 
 
-def _list(request: StaffRequest, title: str, rows: Any, table: Callable[..., Any]) -> HttpResponse:
+@requires(MANAGE)
+@require_POST
+def dataset_bulk(request: StaffRequest) -> HttpResponse:
+    return bulk.answer(request, DATASETS)
+
+
+def _list(request: StaffRequest, title: str, rows: Any, table: Callable[..., Any], acts: bulk.BulkList) -> HttpResponse:
     filtered = StorageFilter(request.GET, queryset=rows, request=request)
     del filtered.form.fields["mine"]  # staff own nothing here
-    shown = paged(request, table(filtered.qs, request=request))
+    offered = None if _in_bin(request) else bulk.offered(request, acts)
+    shown = paged(request, table(filtered.qs, request=request, bulk=offered))
     return render(request, LIST, {"title": title, "table": shown, "filter": filtered})
 
 

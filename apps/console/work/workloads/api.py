@@ -17,6 +17,7 @@ from apps.console.work.workloads.listing import WorkloadFilter
 from apps.workloads import kinds, services
 from apps.workloads import selectors as kernel
 from apps.workloads.choices import Fault, Status
+from apps.workloads.logs.api import LogBytes, LogLines, LogSearch, LogView
 from apps.workloads.models import Event, Workload
 
 VIEW = on_platform(P.PLATFORM_WORKLOADS_VIEW)
@@ -86,6 +87,28 @@ class WorkloadEvents(ScopedView, generics.ListAPIView[Event]):
 
     def get_queryset(self) -> QuerySet[Event]:
         return kernel.events(kernel.get(self.actor, self.kwargs["workload_id"]))
+
+
+class WorkloadLogView(LogView):
+    access = VIEW
+
+    def workload(self) -> Workload:
+        return kernel.get(self.actor, self.kwargs["workload_id"])
+
+
+@extend_schema(tags=["console: workloads"])
+class WorkloadLog(WorkloadLogView, LogBytes):
+    """The log as bytes."""
+
+
+@extend_schema(tags=["console: workloads"])
+class WorkloadLogLines(WorkloadLogView, LogLines):
+    """The log by lines."""
+
+
+@extend_schema(tags=["console: workloads"])
+class WorkloadLogSearch(WorkloadLogView, LogSearch):
+    """A text in the log."""
 
 
 @extend_schema(tags=["console: workloads"], request=None, responses=WorkloadOut)

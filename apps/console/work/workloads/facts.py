@@ -3,16 +3,19 @@
 from typing import Any
 
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
+from apps.clusters.models import Node
 from apps.common.actor import Actor
 from apps.common.formatting import memory
 from apps.common.permissions import Permission as P
 from apps.common.templatetags.pl import when
 from apps.console.kit.words import core_words
 from apps.workloads.models import Attempt, Workload
+from apps.workloads.programs import programs_of
 
 Row = dict[str, Any]
 
@@ -20,7 +23,7 @@ Row = dict[str, Any]
 def workload_facts(actor: Actor, workload: Workload, attempt: Attempt | None) -> list[Row]:
     """Whose it is, what it asked for, where and when it ran; names are links where the actor may follow them."""
     spec, organisation = workload.frozen_spec, workload.organisation
-    node = attempt.node if attempt else None
+    nodes = {program.node.pk: program.node for program in programs_of(attempt)} if attempt else {}
     return [
         {
             "label": _("Organisation"),
@@ -29,8 +32,10 @@ def workload_facts(actor: Actor, workload: Workload, attempt: Attempt | None) ->
         {"label": _("Owner"), "value": workload.owner, "sub": workload.owner.username},
         {
             "label": _("Node"),
-            "value": _link(actor, P.PLATFORM_NODES_VIEW, "console:node", node.pk, node.name) if node else "—",
+            "value": format_html_join(", ", "{}", ((_node_link(actor, node),) for node in nodes.values())) or "—",
         },
+        *_members(workload),
+        *_replica(workload),
         {"label": _("Image"), "value": spec.image.name},
         {"label": _("CPU"), "value": core_words(spec.cpu_milli)},
         {"label": _("Memory"), "value": memory(spec.memory_mib), "sub": _peak(attempt)},
@@ -40,6 +45,23 @@ def workload_facts(actor: Actor, workload: Workload, attempt: Attempt | None) ->
         *_times(workload),
         {"label": _("Id"), "value": format_html('<span class="pl-code pl-small">{}</span>', workload.pk)},
     ]
+
+
+def _node_link(actor: Actor, node: Node) -> str | SafeString:
+    return _link(actor, P.PLATFORM_NODES_VIEW, "console:node", node.pk, node.name)
+
+
+def _members(workload: Workload) -> list[Row]:
+    """Nothing for one program alone; what follows is of each."""
+    count = workload.member_count
+    return [{"label": pgettext("of a run", "Members"), "value": count}] if count > 1 else []
+
+
+def _replica(workload: Workload) -> list[Row]:
+    """Nothing for work that is no replica."""
+    if workload.replica_set is None:
+        return []
+    return [{"label": _("Replica"), "value": workload.replica_index, "sub": workload.replica_set.name}]
 
 
 def _times(workload: Workload) -> list[Row]:

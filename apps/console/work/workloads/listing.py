@@ -17,6 +17,7 @@ from apps.workloads.models import Workload
 
 class WorkloadTable(Table):
     caption = _("Workloads")
+    export = "workloads"
     name = Cell(
         template_name="console/cells/workload_name.html",
         verbose_name=_("Name and package"),

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from apps.clusters.limiters import HAMI_LOCK, LimiterName, effective, present
+from apps.clusters.limiters import HAMI_LOCK, LimiterName, effective_limiter, installed_limiters
 from apps.workloads.drivers.base import DeviceGrant, IsolationLevel, LaunchRefused, LaunchRequest, Observation, Phase
 from apps.workloads.drivers.local import modes, nvml, processes
 from apps.workloads.drivers.local.metrics import append_gpu
@@ -73,7 +73,7 @@ class Cards:
 
 def _limiter(level: IsolationLevel) -> str:
     """What will hold the slice to its memory. Without anything it would be given away as if it were limited."""
-    found = effective(present(), level.value)
+    found = effective_limiter(installed_limiters(), level.value)
     if found is None:
         raise LaunchRefused("no_limiter", Said(Code.NO_LIMITER))
     if found is LimiterName.HAMI and level is IsolationLevel.L0 and not HAMI_LOCK.is_dir():

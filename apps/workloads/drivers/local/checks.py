@@ -3,34 +3,97 @@
 import os
 import re
 
-from apps.workloads.drivers.base import LaunchRefused, LaunchRequest, Mount, RuntimeImage
+from apps.workloads.drivers.base import (
+    PULL_CREDENTIAL,
+    SECRET_WITHHELD,
+    LaunchRefused,
+    LaunchRequest,
+    Mount,
+    RuntimeImage,
+    RuntimeKind,
+)
 from apps.workloads.drivers.local.sandbox import is_reserved
 from apps.workloads.drivers.said import Code, Said
 
 MIN_MEMORY_MIB = 16
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]{0,99}")
+MAX_SECRET = 64 * 1024  # a variable has 128 KiB at most
 
 
 def check(request: LaunchRequest) -> None:
     """Raises `LaunchRefused` for a request that can never start."""
-    if not request.argv or not request.argv[0]:
+    is_image = not isinstance(request.image, RuntimeImage)
+    if (not request.argv and not is_image) or (request.argv and not request.argv[0]):
         raise LaunchRefused("no_command", Said(Code.NO_COMMAND))
-    if not isinstance(request.image, RuntimeImage):
-        raise LaunchRefused("image_unsupported", Said(Code.NO_REFERENCES, {"image": request.image.name}))
+    if is_image:
+        _check_tools_beside(request)
     if request.cpu_milli < 1 or request.memory_mib < MIN_MEMORY_MIB:
         raise LaunchRefused("bad_resources", Said(Code.TOO_LITTLE_MEMORY, {"least_mib": MIN_MEMORY_MIB}))
     if min(request.disk.scratch_mib, request.disk.files, request.disk.log_mib) < 1:
         raise LaunchRefused("bad_resources", Said(Code.NO_DISK))
+    _check_secrets(request)
     _check_text([*request.argv, *request.env.values(), request.workdir])
     for name in request.env:
         if not _NAME.fullmatch(name):
             raise LaunchRefused("bad_variable", Said(Code.BAD_VARIABLE, {"name": name}))
-    if not _is_plain(request.workdir) or is_reserved(request.workdir):
+    is_own = is_image and not request.workdir
+    if not is_own and (not _is_plain(request.workdir) or is_reserved(request.workdir)):
         raise LaunchRefused("bad_workdir", Said(Code.BAD_WORKDIR, {"path": request.workdir}))
+    _check_gang(request)
     for mount in request.mounts:
         _check_mount(mount)
     if len({mount.target for mount in request.mounts}) < len(request.mounts):
         raise LaunchRefused("bad_mount", Said(Code.SAME_TARGET))
+    _check_copies(request)
+
+
+def _check_tools_beside(request: LaunchRequest) -> None:
+    """Node's programs start themselves anew, and so on the image's C library, which may be another or none."""
+    for tool in request.tools:
+        if tool.kind is RuntimeKind.NODE:
+            raise LaunchRefused("image_unsupported", Said(Code.NO_NODE_IN_IMAGE, {"name": tool.name}))
+
+
+def _check_copies(request: LaunchRequest) -> None:
+    """Right below a mount: a folder between could have been swapped for a link by an earlier attempt."""
+    writable = {mount.target for mount in request.mounts if not mount.read_only}
+    for copy in request.copies:
+        _check_mount(copy)
+        if os.path.dirname(copy.target) not in writable:
+            raise LaunchRefused("bad_mount", Said(Code.BAD_TARGET, {"target": copy.target}))
+
+
+def _check_secrets(request: LaunchRequest) -> None:
+    """Each under one name of its own, in a variable that nothing else sets or in a file."""
+    taken = set(request.env)
+    for secret in request.secrets:
+        if secret.name == PULL_CREDENTIAL and not (secret.variable or secret.file):
+            continue
+        place = secret.variable or f"/{secret.file}"
+        pattern = _NAME if secret.variable else _FILE
+        plain = pattern.fullmatch(secret.variable or secret.file) and not (secret.variable and secret.file)
+        if not plain or place in taken or "\0" in (secret.value or "") or len(secret.value or "") > MAX_SECRET:
+            raise LaunchRefused("bad_secret", Said(Code.BAD_PLACE, {"name": secret.name}))
+        taken.add(place)
+
+
+def secret_values(request: LaunchRequest) -> list[str]:
+    """Of its secrets, in their order. Raises `LaunchRefused` where one is withheld."""
+    for secret in request.secrets:
+        if secret.value is None:
+            raise LaunchRefused(SECRET_WITHHELD, Said(Code.WITHHELD, {"name": secret.name}))
+    return [secret.value or "" for secret in request.secrets]
+
+
+def _check_gang(request: LaunchRequest) -> None:
+    gang = request.gang
+    if gang is None or len(set(gang.nodes)) == 1:
+        return
+    if gang.overlay is None or request.network:
+        raise LaunchRefused("gang_over_machines", Said(Code.GANG_OVER_MACHINES))
+    if problem := gang.overlay.problem(gang.nodes):
+        raise LaunchRefused("bad_gang_network", Said(Code.NO_GANG_NETWORK, {"error": problem}))
 
 
 def _check_text(texts: list[str]) -> None:

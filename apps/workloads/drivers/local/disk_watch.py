@@ -17,6 +17,7 @@ from apps.workloads.drivers.local import disk_usage
 from apps.workloads.drivers.local.disk_floor import Pressure, Record, Seat, Space, chosen
 from apps.workloads.drivers.local.disk_usage import Count, TooDeep
 from apps.workloads.drivers.local.environment import SANDBOX_TMP
+from apps.workloads.drivers.local.oci.entering import upper
 from apps.workloads.drivers.local.records import RunDirectory, RunSpec
 from apps.workloads.drivers.said import Code, Said
 
@@ -215,7 +216,7 @@ class DiskWatch:
 
 
 def _trees(spec: RunSpec, run: RunDirectory) -> list[Tree]:
-    own = (str(run.temporary), str(run.scratch), str(run.ports))
+    own = (str(run.temporary), str(run.scratch), str(run.ports), str(upper(run.root)))
     found = [Tree(SANDBOX_TMP, own, spec.request.disk.scratch_mib * MIB, scratch=True)]
     for mount in spec.mounts:
         if mount.limit_mib is not None and not mount.read_only:

@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from uuid import UUID, uuid4
 
-from apps.clusters.discovery import look
+from apps.clusters.discovery import measure_machine
+from apps.workloads.drivers import probing, software_sources
 from apps.workloads.drivers.base import (
     CannotSee,
     DriverError,
@@ -21,10 +22,11 @@ from apps.workloads.drivers.base import (
     LogChunk,
     Observation,
     Phase,
-    RuntimeImage,
+    Reference,
+    SoftwareSources,
     Usage,
 )
-from apps.workloads.drivers.capabilities import FoundNode, Notice
+from apps.workloads.drivers.capabilities import FoundNode, Notice, Probe
 from apps.workloads.drivers.errors import now_or_later
 from apps.workloads.drivers.fencing import is_up as is_fenced
 from apps.workloads.drivers.local import (
@@ -32,20 +34,21 @@ from apps.workloads.drivers.local import (
     cgroups,
     disk_floor,
     execution,
+    gang_network,
     nvml,
-    preemption_notice,
     processes,
-    runtime,
     shim,
-    stopping,
 )
+from apps.workloads.drivers.local.access import FolderAccess
 from apps.workloads.drivers.local.cards import Cards, GpuSampler
-from apps.workloads.drivers.local.checks import check
+from apps.workloads.drivers.local.channel import Channels
+from apps.workloads.drivers.local.checks import check, secret_values
 from apps.workloads.drivers.local.environment import EGRESS_SOCKET
+from apps.workloads.drivers.local.image_store import ImagesOfMachine
 from apps.workloads.drivers.local.isolation import Machine
 from apps.workloads.drivers.local.linux import is_locked, remove_tree
-from apps.workloads.drivers.local.metrics import read_metrics
 from apps.workloads.drivers.local.mounting import egress_folder
+from apps.workloads.drivers.local.oci import cdi
 from apps.workloads.drivers.local.records import (
     MARKER,
     RunDirectory,
@@ -66,7 +69,7 @@ NAME = "local"
 END_TIMEOUT_S = 3.0
 
 
-class LocalDriver:
+class LocalDriver(ImagesOfMachine):
     """Implements `Driver` and what `capabilities` has for one's own machine, below `home/runs` and `home/runtimes`.
 
     `level` and `use_cgroups` override what the machine is found to offer; a level that it does not offer is refused
@@ -90,7 +93,8 @@ class LocalDriver:
         self._volumes = volumes or {DATA: data or self._home / "data"}
         self._runs = self._home / "runs"
         self._machine = Machine(level, use_cgroups)
-        self._cards = Cards(self._home, self._is_over, sample_gpus)
+        self._channels = Channels()
+        self._cards = Cards(self._home, self.is_over, sample_gpus)
 
     def isolation(self, node: str = "") -> Isolation:
         return self._machine.isolation()
@@ -101,48 +105,44 @@ class LocalDriver:
         if self._data is not None and is_fenced(self._data, run.path.name):
             raise LaunchRefused("fenced", Said(Code.GIVEN_UP))
         with now_or_later():
-            if not run.spec.exists():
-                self._create(run, request)
             if not run.state.exists():
-                shim.start(run)
+                values = secret_values(request)
+                if not run.spec.exists():
+                    self._create(run, request)
+                shim.start(run, values)
         return Handle(NAME, request.node, str(request.attempt_id))
 
     def observe(self, handle: Handle) -> Observation:
         with now_or_later():
-            return self._watched(self._run(handle.ref), self._look(handle.ref))
+            seen = self._channels.beside(self._access(handle.ref)).observe()
+            return self._watched(self._run(handle.ref), seen)
 
     def _watched(self, run: RunDirectory, seen: Observation) -> Observation:
         if seen.phase.is_final:
             self._cards.release(run.path.name)
-        return preemption_notice.with_checkpoint(run, self._cards.watched(run, seen))
+        return self._cards.watched(run, seen)
 
     def stop(self, handle: Handle, grace_s: float) -> None:
+        with now_or_later():
+            self._access(handle.ref).stop(grace_s)
+
+    def release(self, handle: Handle) -> None:
         run = self._run(handle.ref)
         with now_or_later():
             if run.path.is_dir() and not run.exit.exists():
-                stopping.ask(run.stop, grace_s)
+                run.released.touch(mode=0o600)
 
     def tell(self, handle: Handle, notice: Notice | None) -> None:
         with now_or_later():
-            preemption_notice.tell(self._run(handle.ref), notice)
+            self._channels.beside(self._access(handle.ref)).tell(notice)
 
     def logs(self, handle: Handle, offset: int = 0, limit: int = 65536) -> LogChunk:
-        run = self._run(handle.ref)
         with now_or_later():
-            # Asked before reading: what ended before the read cannot have written after it.
-            ended = not self._is_alive(run)
-            if not run.log.exists():
-                return LogChunk(b"", offset, offset, ended)
-            with open(run.log, "rb", buffering=0) as file:
-                data = os.pread(file.fileno(), limit, offset)
-                size = os.fstat(file.fileno()).st_size
-        end = offset + len(data)
-        return LogChunk(data, offset, end, complete=ended and end >= size)
+            return self._access(handle.ref).logs(offset, limit)
 
     def metrics(self, handle: Handle, since_s: float = 0.0) -> list[Usage]:
-        run = self._run(handle.ref)
         with now_or_later():
-            return read_metrics(run, since_s)
+            return self._access(handle.ref).metrics(since_s)
 
     def exec(
         self, handle: Handle, argv: Sequence[str], tty: bool = False, env: Mapping[str, str] | None = None
@@ -153,13 +153,8 @@ class LocalDriver:
             return execution.start(run.exec_socket, argv, tty, spec.uid, env)
 
     def endpoint(self, handle: Handle, port: int) -> Endpoint:
-        """The Unix socket `$PLSTACK_PORTS/<port>.sock`, made by the workload or for it by its first process."""
-        run = self._run(handle.ref)
-        path = run.ports / f"{port}.sock"
-        # A link made by the workload could lead the gateway to a socket of the platform's.
-        if run.exit.exists() or path.is_symlink() or not path.is_socket():
-            raise DriverError(Said(Code.NOT_LISTENING, {"port": port}))
-        return Endpoint(socket_path=str(path))
+        """The Unix socket itself: through the shim's channel, all that people send and fetch would be copied twice."""
+        return Endpoint(socket_path=str(self._access(handle.ref).port(port)))
 
     def set_gpu_mode(self, node: str, uuid: str, mode: str) -> None:
         self._cards.set_mode(uuid, mode)
@@ -178,6 +173,7 @@ class LocalDriver:
             trash = self._runs / f".trash-{handle.ref}-{uuid4().hex}"
             run.path.rename(trash)
             remove_tree(trash)
+            remove_tree(run.secret_files)
 
     def known(self, node: str = "") -> list[str]:
         """Of this machine, whatever it is called."""
@@ -187,7 +183,7 @@ class LocalDriver:
 
     def nodes(self) -> list[FoundNode]:
         """This machine, the only one."""
-        return [FoundNode("", look(self._home), self.isolation())]
+        return [FoundNode("", measure_machine(self._home), self.isolation())]
 
     def is_own_machine(self, node: str) -> bool:
         return True
@@ -200,13 +196,18 @@ class LocalDriver:
         """Sandboxes see its folder and nothing else of the platform's, so nothing else may ever lie in it."""
         return egress_folder(self._home) / EGRESS_SOCKET
 
-    def has_image(self, image: RuntimeImage) -> bool:
-        return runtime.is_complete(self._home / "runtimes" / runtime.key(image))
+    def probe_sources(self, node: str, sources: SoftwareSources) -> list[Probe]:
+        with now_or_later():
+            return probing.probe(sources, self._home, self.egress_socket())
 
     def _run(self, ref: str) -> RunDirectory:
         if not _is_uuid(ref):
             raise DriverError(Said(Code.NOT_OURS, {"ref": ref}))
         return RunDirectory(self._runs / ref)
+
+    def _access(self, ref: str) -> FolderAccess:
+        run = self._run(ref)
+        return FolderAccess(run, lambda: self._look(ref), lambda: not self._is_alive(run))
 
     def _create(self, run: RunDirectory, request: LaunchRequest) -> None:
         """The run directory appears with its specification in it, or not at all."""
@@ -227,11 +228,15 @@ class LocalDriver:
         level = self._machine.isolation().level
         if self._machine.demanded not in (None, level):
             raise LaunchRefused("isolation_unavailable", self._machine.isolation().said[0])
+        if level is not IsolationLevel.L1 and isinstance(request.image, Reference):
+            raise LaunchRefused("image_unsupported", Said(Code.IMAGE_NEEDS_ISOLATION, {"image": request.image.name}))
         uid = self.uid_of(request.tenant_id) if level is IsolationLevel.L1 else None
-        mounts = resolve(request.mounts, self._volumes)
+        mounts, copies = resolve(request.mounts, self._volumes), resolve(request.copies, self._volumes)
         request = self._cards.granted(request, level)
         data = "" if self._data is None else str(self._data)
-        return RunSpec(request, level, uid, self._machine.use_cgroups, str(self._home), data, mounts)
+        trusted = software_sources.bundle(request.sources, self._home)
+        own = (str(self._home), data, mounts, copies, trusted, cdi.edits_for(request))
+        return RunSpec(request, level, uid, self._machine.use_cgroups, *own)
 
     def _registry(self) -> Path:
         self._home.mkdir(parents=True, exist_ok=True)
@@ -241,7 +246,7 @@ class LocalDriver:
         """Whether the attempt may still do something."""
         return not run.exit.exists() and (not run.state.exists() or is_locked(run.lock))
 
-    def _is_over(self, ref: str) -> bool:
+    def is_over(self, ref: str) -> bool:
         """Also of one that was never created: nothing of it runs."""
         run = self._run(ref)
         return not run.path.is_dir() or not self._is_alive(run)
@@ -275,6 +280,8 @@ class LocalDriver:
         if group is not None:
             group.remove()
         disk_floor.vacate(self._runs, ref)
+        remove_tree(self._run(ref).secret_files)
+        gang_network.leave_for(self._run(ref), self._home)
         return replace(last, phase=Phase.LOST, progress=None, exit=Exit(None, None, ExitReason.LOST, said))
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from apps.workloads.drivers.base import DriverError
 from apps.workloads.drivers.said import Code, Said
+from apps.workloads.drivers.sockets import short_address
 
 CLOSE_TIMEOUT_S = 5.0
 END_OF_FILE = b"\x04"
@@ -30,6 +31,7 @@ class LocalExec:
         self._has_input = True
         self._answer = b""
         self._code: int | None = None
+        self._is_closed = False
 
     def fileno(self) -> int:
         return self._ends.output
@@ -89,6 +91,9 @@ class LocalExec:
         return self._code
 
     def close(self) -> int | None:
+        if self._is_closed:  # the numbers of the descriptors may be another's by now
+            return self._code
+        self._is_closed = True
         with suppress(OSError):
             self._connection.shutdown(socket.SHUT_WR)
         code = self.wait(CLOSE_TIMEOUT_S)
@@ -161,15 +166,11 @@ def _read(descriptor: int, limit: int) -> bytes:
 
 
 def _connect(exec_socket: Path) -> socket.socket:
-    """Through the folder's descriptor, because a socket's path may not exceed 107 bytes."""
     connection = socket.socket(socket.AF_UNIX)
     connection.settimeout(CLOSE_TIMEOUT_S)
     try:
-        folder = os.open(exec_socket.parent, os.O_PATH | os.O_DIRECTORY)
-        try:
-            connection.connect(f"/proc/self/fd/{folder}/{exec_socket.name}")
-        finally:
-            os.close(folder)
+        with short_address(exec_socket) as address:
+            connection.connect(address)
     except OSError as error:
         connection.close()
         raise DriverError(Said(Code.NOT_RUNNING)) from error

@@ -27,8 +27,10 @@ from apps.workloads.drivers.local.port_relay import Door, Gate, Watch, WayOut
 BOOT = "import sys; sys.path.append(sys.argv[1]); from apps.workloads.drivers.local import init; init.main()"
 MAX_MESSAGE = 1024 * 1024
 MAX_TERMINALS = 64
-TOO_MANY_OPEN = "too_many_open"  # of `said.Code`, which is not there inside a sandbox
+# Of `said.Code`, `request` and `environment`, which are not there inside a sandbox.
+TOO_MANY_OPEN, MACHINE_PYTHON, PYTHON_VARIABLE = "too_many_open", "machine-python", "PLSTACK_MACHINE_PYTHON"
 OOM_SCORE = "500"
+PARENT, SESSION = 1, 3
 
 
 def main() -> None:
@@ -65,6 +67,7 @@ class Init:
         self.selector.register(self.listener, selectors.EVENT_READ, self.accept)
         self.selector.register(wakeup, selectors.EVENT_READ, lambda _events: self.reap(wakeup))
         error = self.start(self.channel, self.command, [])
+        self.command["secret_files"] = {}  # for the first program alone; the others find them
         send(self.channel, {"failed": error} if error else {"started": True})
         watch = Watch(self.gates)
         while not self.is_over:
@@ -152,7 +155,10 @@ class Init:
             data = b""
         for line in data.splitlines() or [b'{"signal": 9}']:
             with suppress(ProcessLookupError, ValueError, KeyError, OverflowError):
-                os.killpg(pid, json.loads(line)["signal"])
+                number = json.loads(line)["signal"]
+                os.killpg(pid, number)
+                if number in (signal.SIGHUP, signal.SIGKILL):
+                    hang_up(pid)
         if not data:
             self.selector.unregister(connection)
 
@@ -165,7 +171,7 @@ def send(connection: socket.socket, message: dict[str, Any]) -> None:
 def end_children() -> None:
     """SIGKILL until there is no child left; as a subreaper (or process 1), each orphan becomes a child in its turn."""
     while True:
-        for pid in children():
+        for pid in processes(PARENT, os.getpid()):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         try:
@@ -174,11 +180,22 @@ def end_children() -> None:
             return
 
 
-def children() -> list[int]:
+def hang_up(session: int) -> None:
+    """SIGHUP to every job of a shell that ends so: not every shell passes it on, and the kernel tells the job in front.
+
+    What ignores it, or has a session of its own, lives on.
+    """
+    for pid in processes(SESSION, session):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGHUP)
+
+
+def processes(field: int, value: int) -> list[int]:
+    """Those with this value in a field of /proc/<pid>/stat behind the name; proc_pid_stat(5)."""
     found = []
     for entry in filter(str.isdigit, os.listdir("/proc")):
         with suppress(OSError), open(f"/proc/{entry}/stat", errors="replace") as file:
-            if int(file.read().rpartition(")")[2].split()[1]) == os.getpid():
+            if int(file.read().rpartition(")")[2].split()[field]) == value:
                 found.append(int(entry))
     return found
 
@@ -198,13 +215,25 @@ def become(command: dict[str, Any], descriptors: list[int], report: int) -> None
             os.setresgid(command["uid"], command["uid"], command["uid"])
             os.setresuid(command["uid"], command["uid"], command["uid"])
         os.umask(0o022)
+        write_secrets(command["secret_folder"], command["secret_files"])
         os.chdir(command["workdir"])
-        os.execvpe(command["argv"][0], command["argv"], command["env"])  # noqa: S606 - the very purpose
+        argv = command["argv"]
+        if argv[0] == MACHINE_PYTHON:
+            argv = [*command["env"].get(PYTHON_VARIABLE, "python").split(), *argv[1:]]
+        os.execvpe(argv[0], argv, command["env"])  # noqa: S606 - the very purpose
     except BaseException as error:  # whatever it was, the parent has to be told
         text = f"{command['argv'][0]}: {error.strerror}" if isinstance(error, OSError) else repr(error)
         os.write(report, text.encode())
     finally:
         os._exit(127)
+
+
+def write_secrets(folder: str, files: dict[str, str]) -> None:
+    """As the workload's user, which alone reads them."""
+    for name, content in files.items():
+        descriptor = os.open(f"{folder}/{name}", os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o400)
+        with open(descriptor, "wb") as file:
+            file.write(content.encode())
 
 
 def attach(descriptors: list[int], tty: bool) -> None:

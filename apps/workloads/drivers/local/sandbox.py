@@ -14,8 +14,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from apps.workloads.drivers.base import CannotSee
-from apps.workloads.drivers.local import init, port_relay, privileges, relay, seccomp
-from apps.workloads.drivers.local.environment import SANDBOX_PORTS, SANDBOX_TMP, is_inside
+from apps.workloads.drivers.channel import relay
+from apps.workloads.drivers.local import init, port_relay, privileges, seccomp
+from apps.workloads.drivers.local.environment import SANDBOX_PORTS, SANDBOX_SECRETS, SANDBOX_TMP, is_inside
 from apps.workloads.drivers.local.runtime import BASE_PREFIX, BASE_PYTHON
 from apps.workloads.drivers.local.volumes import HostMount
 from apps.workloads.drivers.said import Code, Said
@@ -26,10 +27,14 @@ _FIRST_PROCESS = [Path(str(module.__file__)).resolve() for module in (init, port
 INIT_INSIDE = f"{LIBRARY_INSIDE}/{_FIRST_PROCESS[0].relative_to(PROJECT)}"
 PROBE_TIMEOUT_S = 20
 MAX_ERROR = 160
+SECRETS_BYTES = 4 * 1024 * 1024
+RUN_BYTES = 64 * 1024 * 1024
 _PROBE = (
     "import sys; sys.path.append(sys.argv[1]); from apps.workloads.drivers.local import privileges; "
     "privileges.give_up(); print('inside')"
 )
+OWN_FOLDERS = ("/proc", "/dev", "/run", "/sys", "/etc", SANDBOX_TMP)
+"""Where the platform mounts its own, whatever an image has there."""
 RESERVED = ("bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "proc", "run", "sbin", "sys", "usr")
 _ETC = ("alternatives", "ca-certificates", "fonts", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime",
         "mime.types", "OpenCL", "pki", "ssl", "vulkan")  # fmt: skip
@@ -46,7 +51,13 @@ _ETC_NETWORK = ("gai.conf", "host.conf", "nsswitch.conf", "protocols", "resolv.c
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What the sandbox shows. `read_only`: folders of the host that it shows in their own place."""
+    """What the sandbox shows. `read_only`: folders of the host that it shows in their own place.
+
+    `secrets`: a folder in memory for their files, which the first process fills as the workload's user. `gang_network`:
+    the namespace that it joins instead of having a network of its own. `root`: the tree that stands in for the
+    machine's system, with all places in it that something is mounted on; then `python` is what the first process needs.
+    `builds`: its /run may be written to.
+    """
 
     mounts: Sequence[HostMount] = ()
     read_only: Sequence[Path] = ()
@@ -54,25 +65,32 @@ class View:
     etc: Path | None = None
     network: bool = False
     shared_memory_mib: int = 64
+    secrets: bool = False
+    gang_network: Path | None = None
+    root: str = ""
+    python: Sequence[HostMount] = ()
+    builds: bool = False
 
 
 def arguments(view: View, seccomp_filter: int | None) -> list[str]:
     """The command line up to and without the program to run. `seccomp_filter`: a descriptor that it inherits."""
+    enter = ("nsenter", f"--net={view.gang_network}", "--") if view.gang_network is not None else ()
     return [
-        *(executable() or "bwrap", "--die-with-parent", "--new-session", "--as-pid-1"),
-        *_namespaces(view.network),
-        *_system(view.shared_memory_mib),
+        *(*enter, executable() or "bwrap", "--die-with-parent", "--new-session", "--as-pid-1"),
+        *_namespaces(view.network or view.gang_network is not None),
+        *(_image(view) if view.root else _system()),
+        *_kernel(view.shared_memory_mib),
         *_own(view),
         *_first_process(),
-        *_closed(),
+        *_closed(view),
         *(("--seccomp", str(seccomp_filter)) if seccomp_filter is not None else ()),
         *("--chdir", "/", "--"),
     ]
 
 
-def init_command(library: str = LIBRARY_INSIDE) -> list[str]:
+def init_command(library: str = LIBRARY_INSIDE, python: Sequence[str] = (str(BASE_PYTHON),)) -> list[str]:
     """The first process, which takes the descriptors of its channel and its exec socket as further arguments."""
-    return [str(BASE_PYTHON), "-I", "-S", "-c", init.BOOT, library]
+    return [*python, "-I", "-S", "-c", init.BOOT, library]
 
 
 def _first_process() -> Iterable[str]:
@@ -81,9 +99,9 @@ def _first_process() -> Iterable[str]:
         yield from ("--ro-bind", str(path), f"{LIBRARY_INSIDE}/{path.relative_to(PROJECT)}")
 
 
-def _namespaces(network: bool) -> Iterable[str]:
+def _namespaces(shares_network: bool) -> Iterable[str]:
     yield from ("--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try", "--hostname", "workload")
-    if not network:
+    if not shares_network:
         yield "--unshare-net"
     yield from ("--cap-drop", "ALL")
     if os.geteuid() == 0:
@@ -96,14 +114,28 @@ def _namespaces(network: bool) -> Iterable[str]:
             yield "--disable-userns"
 
 
-def _system(shared_memory_mib: int) -> Iterable[str]:
-    for below in ("/etc/x", "/sys/devices/x", INIT_INSIDE):
-        yield from _parents(below)
-    yield from ("--ro-bind", "/usr", "/usr", "--proc", "/proc", "--dev", "/dev")
+def _image(view: View) -> Iterable[str]:
+    """The image's tree; of /run and /sys it shows nothing. Its C library has no say in the first process."""
+    yield from ("--bind", view.root, "/")
+    yield from (*_size(RUN_BYTES), "--perms", "1777") if view.builds else ("--perms", "0755")
+    yield from ("--tmpfs", "/run", "--perms", "0755", "--tmpfs", "/sys")
+    yield from (*_parents("/sys/devices/x"), *_parents(INIT_INSIDE), "--setenv", "LC_ALL", "C")
+    for mount in view.python:
+        yield from (*_parents(mount.target), "--ro-bind", mount.source, mount.target)
+
+
+def _kernel(shared_memory_mib: int) -> Iterable[str]:
+    yield from ("--proc", "/proc", "--dev", "/dev")
     # Shared memory for data loaders: any user of the sandbox may write, as on a machine.
-    size = ("--size", str(shared_memory_mib * 1024 * 1024)) if _supports("--size") else ()
+    size = _size(shared_memory_mib * 1024 * 1024)
     yield from ("--perms", "1777", *size, "--tmpfs", "/dev/shm")  # noqa: S108
     yield from ("--ro-bind-try", "/sys/devices/system", "/sys/devices/system")
+
+
+def _system() -> Iterable[str]:
+    for below in ("/etc/x", "/sys/devices/x", INIT_INSIDE):
+        yield from _parents(below)
+    yield from ("--ro-bind", "/usr", "/usr")
     for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32"):
         directory = Path("/", name)
         if directory.is_symlink():
@@ -114,7 +146,7 @@ def _system(shared_memory_mib: int) -> Iterable[str]:
         yield from ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
 
 
-def _closed() -> Iterable[str]:
+def _closed(view: View) -> Iterable[str]:
     """Hides what /proc tells of the machine, and closes the folders that only hold mounts to further files.
 
     Those are in memory without a size of their own; where the sandbox has but one user id, it owns them.
@@ -124,13 +156,15 @@ def _closed() -> Iterable[str]:
             yield from ("--dev-bind", "/dev/null", f"/proc/{name}")
     for name in _HIDDEN_FOLDERS:
         if os.path.isdir(f"/proc/{name}"):
-            yield from ("--size", "4096") if _supports("--size") else ()
+            yield from _size(4096)
             yield from ("--tmpfs", f"/proc/{name}", "--remount-ro", f"/proc/{name}")
-    yield from ("--remount-ro", "/dev", "--remount-ro", "/")
+    closed = ("/dev", "/sys", *(() if view.builds else ("/run",))) if view.root else ("/dev", "/")
+    for folder in closed:
+        yield from ("--remount-ro", folder)
 
 
 def _own(view: View) -> Iterable[str]:
-    system = [] if is_inside(str(BASE_PREFIX), "/usr") else [BASE_PREFIX]
+    system = [] if view.root or is_inside(str(BASE_PREFIX), "/usr") else [BASE_PREFIX]
     fixed = [HostMount(str(path), str(path), read_only=True) for path in [*system, *view.read_only]]
     # What is mounted on a path inside another mount has to come after it.
     for mount in sorted([*view.mounts, *fixed], key=lambda mount: mount.target.count("/")):
@@ -141,6 +175,9 @@ def _own(view: View) -> Iterable[str]:
     if view.devices:
         for directory in ("/sys/bus/pci", "/sys/devices", "/sys/module", "/sys/class"):
             yield from ("--ro-bind-try", directory, directory)
+    if view.secrets:
+        yield from _parents(SANDBOX_SECRETS)
+        yield from ("--perms", "1777", *_size(SECRETS_BYTES), "--tmpfs", SANDBOX_SECRETS)
     if view.etc is not None:
         for path in sorted(view.etc.iterdir()):
             yield from ("--ro-bind", str(path), f"/etc/{path.name}")
@@ -149,19 +186,36 @@ def _own(view: View) -> Iterable[str]:
             yield from ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
 
 
+def _size(size: int) -> Sequence[str]:
+    """Of the file system in memory that follows, in bytes."""
+    return ("--size", str(size)) if _supports("--size") else ()
+
+
 def _parents(target: str) -> Iterable[str]:
     """Left to itself, bubblewrap would make them with the source's permissions, closed to a tenant's user id."""
     for parent in reversed(Path(target).parents[:-1]):
         yield from ("--perms", "0755", "--dir", str(parent))
 
 
-def write_etc(directory: Path, uid: int) -> None:
-    """The few files of /etc that name the sandbox's own user and host."""
+def places(view: View) -> tuple[list[str], list[str]]:
+    """The folders and the files of an image's tree that something is mounted on, those above a place before it."""
+    folders, files = [*OWN_FOLDERS], list[str]()
+    for mount in view.mounts:
+        if not any(is_inside(mount.target, folder) for folder in ("/run", "/dev", SANDBOX_TMP)):
+            (folders if os.path.isdir(mount.source) else files).append(mount.target)
+    names = [path.name for path in view.etc.iterdir()] if view.etc is not None else []
+    names += [name for name in _ETC_NETWORK if view.network and os.path.exists(f"/etc/{name}")]
+    return folders, [*files, *(f"/etc/{name}" for name in names)]
+
+
+def write_etc(directory: Path, uid: int, members: str = "", *, names_user: bool = True) -> None:
+    """The few files of /etc that name the sandbox's own user and host. `members`: further lines of its hosts."""
     directory.mkdir(mode=0o755, exist_ok=True)
-    root = "root:x:0:0:root:/:/usr/sbin/nologin\n" if uid else ""
-    (directory / "passwd").write_text(f"{root}workload:x:{uid}:{uid}:workload:{SANDBOX_TMP}:/bin/sh\n")
-    (directory / "group").write_text(f"workload:x:{uid}:\n")
-    (directory / "hosts").write_text("127.0.0.1 localhost workload\n::1 localhost\n")
+    if names_user:
+        root = "root:x:0:0:root:/:/usr/sbin/nologin\n" if uid else ""
+        (directory / "passwd").write_text(f"{root}workload:x:{uid}:{uid}:workload:{SANDBOX_TMP}:/bin/sh\n")
+        (directory / "group").write_text(f"workload:x:{uid}:\n")
+    (directory / "hosts").write_text(f"127.0.0.1 localhost workload\n::1 localhost\n{members}")
 
 
 def private_mounts(temporary: Path, ports: Path) -> list[HostMount]:

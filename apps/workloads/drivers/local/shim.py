@@ -4,23 +4,37 @@ Started as `python -I -S -c BOOT <project> <run directory>`; it detaches, takes 
 lives, and goes through the phases once. A run directory that has a state was begun by a shim, so it is never run again.
 """
 
+import json
 import os
 import signal
 import socket
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from apps.workloads.drivers import fencing
-from apps.workloads.drivers.base import DriverError, Exit, ExitReason, Image, IsolationLevel, Phase, RuntimeImage
-from apps.workloads.drivers.local import cgroups, runtime, stopping
+from apps.workloads.drivers import fencing, software_sources
+from apps.workloads.drivers.base import (
+    DriverError,
+    Exit,
+    ExitReason,
+    Image,
+    IsolationLevel,
+    Phase,
+    Progress,
+    RuntimeImage,
+)
+from apps.workloads.drivers.local import cgroups, channel, copies, gang_network, runtime, stopping
 from apps.workloads.drivers.local.disk_watch import DiskWatch
 from apps.workloads.drivers.local.environment import command, shim_environment
 from apps.workloads.drivers.local.journal import Journal
 from apps.workloads.drivers.local.linux import PR_SET_CHILD_SUBREAPER, prctl, remove_tree, try_lock
+from apps.workloads.drivers.local.masking import Masker, patterns
 from apps.workloads.drivers.local.mounting import MountFailed, launch_command, prepare
+from apps.workloads.drivers.local.oci import prepare as oci
+from apps.workloads.drivers.local.oci.prepare import Unpacked
 from apps.workloads.drivers.local.records import RunDirectory, RunSpec, decode_spec
 from apps.workloads.drivers.local.stopping import StopFile
 from apps.workloads.drivers.local.supervise import Supervisor
@@ -30,6 +44,7 @@ BOOT = "import sys; sys.path.append(sys.argv[1]); from apps.workloads.drivers.lo
 PROJECT = Path(__file__).resolve().parents[4]
 LOCK_WAIT_S = 5.0
 START_TIMEOUT_S = 30.0
+BARRIER_LOOK_S = 0.1
 MIB = 1024 * 1024
 
 
@@ -37,12 +52,15 @@ class Stopped(Exception):
     """A stop was asked for before the workload's own process existed."""
 
 
-def start(run: RunDirectory) -> None:
-    """Returns when a shim holds the attempt; a second one finds the first one's lock and leaves. Raises DriverError."""
+def start(run: RunDirectory, secrets: Sequence[str] = ()) -> None:
+    """Returns when a shim holds the attempt; a second one finds the first one's lock and leaves. Raises DriverError.
+
+    `secrets`: the values of the request's, in its order. They go through a pipe and stay in the shim's memory.
+    """
     argv = [sys.executable, "-I", "-S", "-c", BOOT, str(PROJECT), str(run.path)]
     try:
         done = subprocess.run(
-            argv, stdin=subprocess.DEVNULL, capture_output=True, cwd="/", env=shim_environment(run),
+            argv, input=json.dumps(list(secrets)).encode(), capture_output=True, cwd="/", env=shim_environment(run),
             start_new_session=True, timeout=START_TIMEOUT_S, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired as error:
@@ -55,6 +73,7 @@ def start(run: RunDirectory) -> None:
 def main(directory: str) -> None:
     """Returns in the starting process, with exit code 0, once the attempt is safely in the shim's hands."""
     run = RunDirectory(Path(directory))
+    secrets: list[str] = json.loads(sys.stdin.buffer.read() or b"[]")
     reader, writer = os.pipe()
     if os.fork():
         os.close(writer)
@@ -70,8 +89,15 @@ def main(directory: str) -> None:
         os.write(writer, b"1")
     os.close(writer)
     if journal is not None and run.state.exists():
-        Shim(run, decode_spec(run.spec.read_bytes()), journal).run()
+        Shim(run, _with_values(decode_spec(run.spec.read_bytes()), secrets), journal).run()
     os._exit(0)
+
+
+def _with_values(spec: RunSpec, values: Sequence[str]) -> RunSpec:
+    """The record has the names alone. Raises ValueError where there are more or fewer than it names."""
+    pairs = zip(spec.request.secrets, values, strict=True)
+    secrets = tuple(replace(secret, value=value) for secret, value in pairs)
+    return replace(spec, request=replace(spec.request, secrets=secrets))
 
 
 def _detach(run: RunDirectory) -> None:
@@ -113,21 +139,35 @@ class Shim:
         stop = StopFile(self.run_directory.stop)
         self.journal.log_limit = self.spec.request.disk.log_mib * MIB
         self.journal.give_up = stop.is_asked
+        if forms := patterns(secret.value or "" for secret in self.spec.request.secrets):
+            self.journal.masker = Masker(forms)
         ref, data = str(self.spec.request.attempt_id), Path(self.spec.data)
         if self.spec.data:
             fencing.watch(data, ref, lambda: stopping.ask(self.run_directory.stop, 0.0))
+        door = channel.serve(self.run_directory, self.spec, self.journal)
         ended = self._guarded(stop)
         if self.group is not None:
             self.group.remove()
         run = self.run_directory
-        for directory in (run.temporary, run.scratch, run.ports):
+        for directory in (run.secret_files, run.temporary, run.scratch, run.ports, run.root):
             remove_tree(directory)  # before the record: on a full disk, others wait for that room
         run.exec_socket.unlink(missing_ok=True)
+        self._leave_network()
         self.journal.finish(ended)
+        door.close()
+        run.channel.unlink(missing_ok=True)
         if self.disk is not None:
             self.disk.leave()
         if self.spec.data and not fencing.is_up(data, ref):
             fencing.remove(data, ref)
+
+    def _leave_network(self) -> None:
+        gang = self.spec.request.gang
+        if gang is not None:
+            try:
+                gang_network.leave(Path(self.spec.home), gang.group, self.run_directory.path.name)
+            except OSError as error:
+                self.journal.note(f"The members' network could not be left: {error}")
 
     def _guarded(self, stop: StopFile) -> Exit:
         try:
@@ -135,7 +175,7 @@ class Shim:
         except Stopped:
             return Exit(None, None, ExitReason.STOPPED)
         except runtime.ImageFailed as error:
-            self.journal.note("The runtime could not be prepared:\n" + str(error))
+            self.journal.note("The image could not be prepared:\n" + str(error))
             return Exit(None, None, ExitReason.IMAGE_FAILED, error.said, error.output)
         except MountFailed as error:
             self.journal.note(str(error))
@@ -147,30 +187,52 @@ class Shim:
     def _phases(self, stop: StopFile) -> Exit:
         request = self.spec.request
         with self.journal.step(Phase.IMAGE):
-            path = self._prepare_runtime(request.image, stop)
+            base = self._prepare_image(request.image, stop)
             tools = {tool.name: self._prepare_runtime(tool, stop) for tool in request.tools}
         with self.journal.step(Phase.MOUNT):
             self._tick(stop)
+            copies.place(self.spec, lambda: self._tick(stop), self.journal.report)
             prepare(self.spec, self.run_directory)
             self.group = self._make_group()
             listener = self._listen()
-            launch = launch_command(self.spec, self.run_directory, [path, *tools.values()])
+            launch = launch_command(self.spec, self.run_directory, base, tools)
         self._tick(stop)
+        if request.gang is not None:
+            self._wait_for_members(stop)
         supervisor = Supervisor(self.spec, self.journal, stop, self.group)
         self.disk = supervisor.disk
-        ended = supervisor.run(launch, command(self.spec, self.run_directory, path, tools), listener)
+        of_image = base.config if isinstance(base, Unpacked) else base
+        ended = supervisor.run(launch, command(self.spec, self.run_directory, of_image, tools), listener)
         if ended.reason is ExitReason.START_FAILED:
             self.journal.note(f"The workload could not be started: {ended.detail}")
         return ended
 
-    def _prepare_runtime(self, image: Image, stop: StopFile) -> Path:
-        if not isinstance(image, RuntimeImage):
-            raise runtime.ImageFailed(Said(Code.NO_REFERENCES, {"image": image.name}))
+    def _wait_for_members(self, stop: StopFile) -> None:
+        with self.journal.step(Phase.BARRIER):
+            self.journal.report(Progress(Said(Code.WAITING_FOR_MEMBERS)))
+            while not self.run_directory.released.exists():
+                self._tick(stop)
+                time.sleep(BARRIER_LOOK_S)
+
+    def _prepare_image(self, image: Image, stop: StopFile) -> Path | Unpacked:
+        """A runtime's folder, or a container image, which this process holds for as long as it lives."""
+        if isinstance(image, RuntimeImage):
+            return self._prepare_runtime(image, stop)
+        spec, tick = self.spec, lambda: self._tick(stop)
+        home, certificates = Path(spec.home), spec.certificates
+        unpacked = oci.prepare(spec.request, image, home, self.journal.report, tick, self._way(), certificates)
+        oci.check_program(spec.request, image, unpacked)
+        return unpacked
+
+    def _way(self) -> dict[str, str]:
+        """How what is downloaded for the run gets there."""
+        return software_sources.proxy_variables(self.spec.request.sources.proxy, self.spec.request.sources.no_proxy)
+
+    def _prepare_runtime(self, image: RuntimeImage, stop: StopFile) -> Path:
         runtimes = Path(self.spec.home) / "runtimes"
-        builder = runtime.Builder(
-            image, runtimes, self.run_directory.setup_log, self.journal.report, lambda: self._tick(stop)
-        )
-        return builder.prepare()
+        variables = software_sources.variables(self.spec.request.sources, self.spec.certificates) | self._way()
+        setup_log, tick = self.run_directory.setup_log, lambda: self._tick(stop)
+        return runtime.Builder(image, runtimes, setup_log, self.journal.report, tick, variables).prepare()
 
     def _tick(self, stop: StopFile) -> None:
         self.journal.beat()
@@ -187,10 +249,6 @@ class Shim:
         return group
 
     def _listen(self) -> socket.socket:
-        """The exec socket, bound through its folder's descriptor: a socket's path may not exceed 107 bytes."""
-        listener = socket.socket(socket.AF_UNIX)
-        folder = os.open(self.run_directory.path, os.O_PATH | os.O_DIRECTORY)
-        listener.bind(f"/proc/self/fd/{folder}/{self.run_directory.exec_socket.name}")
-        os.close(folder)
+        listener = channel.bound(self.run_directory.exec_socket)
         listener.listen()
         return listener

@@ -245,6 +245,7 @@ class Supervisor:
         while time.monotonic() < deadline and select.select([output], [], [], TICK_S)[0]:
             if not self._read(output):
                 break
+        self.journal.flush()
         os.close(output)
 
     def _verdict(self, process: "Process") -> Exit:
@@ -260,12 +261,12 @@ class Supervisor:
             killed = Said(Code.KILLED_AFTER_GRACE) if self._killed else None
             return Exit(code, number, ExitReason.STOPPED, killed)
         if outcome.breach is not None:
-            return Exit(code, number, outcome.breach.reason, outcome.breach.said)
+            return Exit(code, number, outcome.breach.reason, outcome.breach.said, self.journal.log_tail())
         if number == signal.SIGXFSZ and (largest := largest_file(self.spec)) is not None:
             said = Said(Code.FILE_TOO_LARGE, {"limit_mib": largest // MIB})
-            return Exit(code, number, ExitReason.DISK_LIMIT, said)
+            return Exit(code, number, ExitReason.DISK_LIMIT, said, self.journal.log_tail())
         if outcome.out_of_memory or (kills and code != 0):
-            return Exit(code, number, ExitReason.OOM, self._memory_exceeded())
+            return Exit(code, number, ExitReason.OOM, self._memory_exceeded(), self.journal.log_tail())
         reason = ExitReason.EXITED if code is not None else ExitReason.SIGNALLED
         return Exit(code, number, reason, output=self.journal.log_tail() if code != 0 else "")
 

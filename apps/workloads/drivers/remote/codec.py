@@ -6,33 +6,29 @@ from dataclasses import asdict
 from typing import Any
 
 from apps.workloads.drivers.base import (
-    CannotSee,
-    DriverError,
     Isolation,
     IsolationLevel,
-    LaunchRefused,
     LaunchRequest,
     LogChunk,
+    LogTime,
     Observation,
-    Unsupported,
     Usage,
 )
-from apps.workloads.drivers.local.records import (
-    RunSpec,
-    decode_observation,
-    decode_spec,
-    encode_observation,
-    encode_spec,
-)
+from apps.workloads.drivers.errors import error_in as error_in
+from apps.workloads.drivers.errors import error_out as error_out
+from apps.workloads.drivers.local.records import RunSpec, decode_spec, encode_spec
+from apps.workloads.drivers.observations import decode_observation, encode_observation
 from apps.workloads.drivers.said import Said
 
 Json = dict[str, Any]
 
 
 def request_out(request: LaunchRequest) -> Json:
-    """Only the request is meant: the rest of the record is decided by the node's own driver."""
+    """Without the values of its secrets. The rest of the record is decided by the node's own driver."""
     record = RunSpec(request, IsolationLevel.L0, None, False, "/")
     found: Json = json.loads(encode_spec(record))
+    if not request.secrets:
+        del found["request"]["secrets"]  # agents of before there were any refuse the name
     return found
 
 
@@ -55,7 +51,10 @@ def chunk_out(chunk: LogChunk) -> Json:
 
 
 def chunk_in(data: Json) -> LogChunk:
-    return LogChunk(base64.b64decode(data["data"]), data["offset"], data["next_offset"], data["complete"])
+    """`times` and `size` are not in the answers of older agents."""
+    times = tuple(LogTime(int(offset), int(at)) for offset, at in data.get("times", ()))
+    body = base64.b64decode(data["data"])
+    return LogChunk(body, data["offset"], data["next_offset"], data["complete"], times, data.get("size"))
 
 
 def usages_out(usages: list[Usage]) -> list[Json]:
@@ -74,19 +73,3 @@ def isolation_out(found: Isolation) -> Json:
 def isolation_in(data: Json) -> Isolation:
     said = data["said"] if "said" in data else [data["reason"]]
     return Isolation(IsolationLevel(data["level"]), tuple(map(Said.from_json, said)))
-
-
-def error_out(error: DriverError) -> Json:
-    """What went wrong, in the contract's own terms. `text`: for a platform that knows no codes."""
-    told = {"text": str(error), "said": error.said.as_json()}
-    if isinstance(error, LaunchRefused):
-        return {"kind": "refused", "code": error.code, **told}
-    kind = "cannot_see" if isinstance(error, CannotSee) else "unsupported" if isinstance(error, Unsupported) else ""
-    return {"kind": kind or "driver", **told}
-
-
-def error_in(data: Json) -> DriverError:
-    said = Said.from_json(data.get("said", data.get("text", "")))
-    if data.get("kind") == "refused":
-        return LaunchRefused(str(data.get("code", "")), said)
-    return {"cannot_see": CannotSee, "unsupported": Unsupported}.get(str(data.get("kind")), DriverError)(said)

@@ -18,10 +18,12 @@ from apps.workloads.drivers.base import (
     LaunchRequest,
     LogChunk,
     Observation,
+    Reference,
+    SoftwareSources,
     Usage,
 )
-from apps.workloads.drivers.capabilities import Notice
-from apps.workloads.drivers.remote import client, codec
+from apps.workloads.drivers.capabilities import Notice, Probe
+from apps.workloads.drivers.remote import client, codec, envelope
 from apps.workloads.drivers.remote.client import Peer
 from apps.workloads.drivers.remote.execution import RemoteExec
 from apps.workloads.drivers.remote.forwarding import Forwards
@@ -36,7 +38,8 @@ PROBE_S = 5.0
 
 
 class RemoteDriver:
-    """Implements `Driver` and the mixins of metrics, isolation, cleanup, inventory, notices, GPU modes and fencing.
+    """Implements `Driver` and the mixins of metrics, isolation, cleanup, inventory, gangs, notices, modes, sources and
+    fencing.
 
     `lookup`: the agent of the node of this name; raises CannotSee for one that is not known. `uid_of`: the tenant's
     user id on every machine, because they share one file system; None where the platform gives tenants none. `data`:
@@ -57,8 +60,11 @@ class RemoteDriver:
         self._forwards = Forwards()
 
     def launch(self, request: LaunchRequest) -> Handle:
-        payload = {"request": codec.request_out(request), "uid": self._uid_of(request.tenant_id)}
-        client.call(self._lookup(request.node), "launch", payload, LAUNCH_S)
+        peer = self._lookup(request.node)
+        payload: codec.Json = {"request": codec.request_out(request), "uid": self._uid_of(request.tenant_id)}
+        if request.secrets:
+            payload["secrets"] = envelope.closed(peer.secret, request)
+        client.call(peer, "launch", payload, LAUNCH_S)
         return Handle(NAME, request.node, str(request.attempt_id))
 
     def observe(self, handle: Handle) -> Observation:
@@ -67,6 +73,9 @@ class RemoteDriver:
 
     def stop(self, handle: Handle, grace_s: float) -> None:
         self._ask(handle, "stop", grace_s=grace_s)
+
+    def release(self, handle: Handle) -> None:
+        self._ask(handle, "release")
 
     def tell(self, handle: Handle, notice: Notice | None) -> None:
         self._ask(handle, "tell", notice=asdict(notice) if notice else None)
@@ -103,9 +112,18 @@ class RemoteDriver:
         with _sensible():
             return codec.isolation_in(client.call(self._lookup(node), "isolation", {}))
 
+    def probe_sources(self, node: str, sources: SoftwareSources) -> list[Probe]:
+        with _sensible():
+            told = client.call(self._lookup(node), "sources", {"sources": asdict(sources)}, LAUNCH_S)
+            return [Probe.from_json(each) for each in told["probes"]]
+
     def known(self, node: str) -> list[str]:
         with _sensible():
             return [str(ref) for ref in client.call(self._lookup(node), "known", {})["refs"]]
+
+    def has_reference(self, image: Reference) -> bool:
+        """Each machine has its own, and none is asked: a start may have to fetch it."""
+        return False
 
     @property
     def fenced_within(self) -> timedelta:

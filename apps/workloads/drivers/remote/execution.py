@@ -3,33 +3,43 @@
 import json
 import os
 import queue
+import select
 import socket
 import threading
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 from apps.workloads.drivers.remote import frames
 from apps.workloads.drivers.remote.frames import Kind
 
 CLOSE_TIMEOUT_S = 8.0
+TELL_TIMEOUT_S = 1.0
 # Output that nobody has read yet is kept up to so many pieces; then the process waits.
 WAITING_PIECES = 1024
+# The exit is told after the output that came before it; so much later where nobody reads that.
+SETTLE_S = 5.0
 
 
 class RemoteExec:
-    """An `ExecStream` over frames. Threads of its own carry bytes between the connection and three pipes."""
+    """An `ExecStream` over frames. Threads of its own carry bytes between the connection and three pipes.
+
+    Each descriptor is closed once, by the one thread that uses it: its number may be another's the moment after.
+    """
 
     def __init__(self, stream: socket.socket, tty: bool) -> None:
         self._stream = stream
-        self._sending = threading.Lock()
         self._ended = threading.Event()
         self._code: int | None = None
         self._has_input = True
         self._output = _Outlet()
         self._error = None if tty else _Outlet()
-        self._their_input, self._input = os.pipe()
+        their_input, self._input = os.pipe()
         self._exit, self._told = os.pipe()
-        for work in (self._receive, self._send_input):
-            threading.Thread(target=work, daemon=True).start()
+        self._callers = ExitStack()
+        for outlet in filter(None, (self._output, self._error)):
+            self._callers.callback(os.close, outlet.reader)
+        self._callers.callback(os.close, self._exit)
+        self._sender = _Sender(stream, their_input)
+        threading.Thread(target=self._receive, daemon=True).start()
 
     def fileno(self) -> int:
         return self._output.reader
@@ -60,43 +70,23 @@ class RemoteExec:
             os.close(self._input)
 
     def resize(self, rows: int, columns: int) -> None:
-        self._tell(Kind.RESIZE, [rows, columns])
+        self._sender.tell(Kind.RESIZE, [rows, columns])
 
     def signal(self, number: int) -> None:
-        self._tell(Kind.SIGNAL, number)
+        self._sender.tell(Kind.SIGNAL, number)
 
     def wait(self, timeout_s: float | None = None) -> int | None:
         self._ended.wait(timeout_s)
         return self._code
 
     def close(self) -> int | None:
-        self._tell(Kind.END, None)
-        code = self.wait(CLOSE_TIMEOUT_S)
+        self._sender.tell(Kind.END, None)
+        code = self.wait(CLOSE_TIMEOUT_S if self._sender.has_told(TELL_TIMEOUT_S) else 0)
         with suppress(OSError):
             self._stream.shutdown(socket.SHUT_RDWR)
         self.close_input()
-        self._output.drop()
-        if self._error is not None:
-            self._error.drop()
-        with suppress(OSError):
-            os.close(self._exit)
+        self._callers.close()
         return code
-
-    def _tell(self, kind: Kind, content: object) -> None:
-        with suppress(OSError), self._sending:  # it has ended, or the line is cut
-            frames.send(self._stream, kind, json.dumps(content).encode())
-
-    def _send_input(self) -> None:
-        """From the pipe to the connection; a process that has ended breaks the pipe."""
-        with suppress(OSError):
-            while data := os.read(self._their_input, 65536):
-                with self._sending:
-                    frames.send(self._stream, Kind.INPUT, data)
-            with self._sending:
-                frames.send(self._stream, Kind.INPUT_END)
-        if self._ended.is_set():
-            with suppress(OSError):
-                os.close(self._their_input)
 
     def _receive(self) -> None:
         outlets = {Kind.OUTPUT: self._output, Kind.ERROR: self._error}
@@ -112,17 +102,91 @@ class RemoteExec:
         self._output.put(b"")
         if self._error is not None:
             self._error.put(b"")
-        with suppress(OSError):
-            self._stream.close()
+        with suppress(OSError):  # whoever sends right now stops
+            self._stream.shutdown(socket.SHUT_RDWR)
+        self._sender.end()
+        self._stream.close()
 
     def _end(self, code: int | None) -> None:
         if self._ended.is_set():
             return
         self._code = code
         self._ended.set()
+        for outlet in filter(None, (self._output, self._error)):
+            outlet.settle(SETTLE_S)
         os.close(self._told)
-        with suppress(OSError):  # nobody reads what is written from now on
-            os.close(self._their_input)
+
+
+class _Sender:
+    """The one thread that writes to the connection: the caller's input, and before it what the caller tells.
+
+    Telling never waits: whoever tells may be an event loop, and the other end reads no more than its process does.
+    """
+
+    def __init__(self, stream: socket.socket, source: int) -> None:
+        self._stream = stream
+        self._source = source
+        self._wake = os.eventfd(0, os.EFD_CLOEXEC)
+        self._waking = threading.Lock()  # nobody wakes it by a number that it has closed
+        self._is_ending = self._has_ended = False
+        self._to_tell: queue.Queue[tuple[Kind, bytes]] = queue.Queue()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def tell(self, kind: Kind, content: object) -> None:
+        """No effect once the process has ended or the line is cut."""
+        self._to_tell.put((kind, json.dumps(content).encode()))
+        self._awake()
+
+    def has_told(self, timeout_s: float) -> bool:
+        """Whether all that was told is sent, within the timeout."""
+        with self._to_tell.all_tasks_done:
+            return self._to_tell.all_tasks_done.wait_for(
+                lambda: self._has_ended or not self._to_tell.unfinished_tasks, timeout_s
+            )
+
+    def end(self) -> None:
+        """Returns when it sends no more. A send that is under way ends only with the connection."""
+        self._is_ending = True
+        self._awake()
+        self._thread.join()
+
+    def _awake(self) -> None:
+        with self._waking:
+            if not self._has_ended:
+                os.eventfd_write(self._wake, 1)
+
+    def _run(self) -> None:
+        with suppress(OSError):
+            self._send_until_end()
+        os.close(self._source)  # a writer of input gets a broken pipe
+        with self._waking:
+            self._has_ended = True
+            os.close(self._wake)
+        with self._to_tell.all_tasks_done:
+            self._to_tell.all_tasks_done.notify_all()
+
+    def _send_until_end(self) -> None:
+        waiting = select.poll()
+        for descriptor in (self._source, self._wake):
+            waiting.register(descriptor, select.POLLIN)
+        while True:
+            ready = dict(waiting.poll())
+            if self._wake in ready:
+                os.eventfd_read(self._wake)
+                self._send_told()
+                if self._is_ending:
+                    return
+            elif self._source in ready:
+                data = os.read(self._source, 65536)
+                frames.send(self._stream, Kind.INPUT if data else Kind.INPUT_END, data)
+                if not data:
+                    waiting.unregister(self._source)
+
+    def _send_told(self) -> None:
+        while not self._to_tell.empty():  # nobody else takes from it
+            frames.send(self._stream, *self._to_tell.get())
+            self._to_tell.task_done()
 
 
 class _Outlet:
@@ -137,9 +201,10 @@ class _Outlet:
         """b"" ends it."""
         self._waiting.put(data)
 
-    def drop(self) -> None:
-        with suppress(OSError):
-            os.close(self.reader)
+    def settle(self, timeout_s: float) -> None:
+        """Wait until all that was put can be read."""
+        with self._waiting.all_tasks_done:
+            self._waiting.all_tasks_done.wait_for(lambda: not self._waiting.unfinished_tasks, timeout_s)
 
     def _fill(self) -> None:
         is_read = True
@@ -150,5 +215,5 @@ class _Outlet:
                     view = view[os.write(self._writer, view) :]
                 except OSError:  # nobody reads: what comes is dropped, so that the process does not wait for ever
                     is_read = False
-        with suppress(OSError):
-            os.close(self._writer)
+            self._waiting.task_done()
+        os.close(self._writer)

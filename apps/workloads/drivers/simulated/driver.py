@@ -19,6 +19,7 @@ from apps.workloads.drivers.base import (
     LogChunk,
     Observation,
     Phase,
+    Reference,
     RuntimeImage,
     Unsupported,
     Usage,
@@ -42,7 +43,7 @@ STUB_SECONDS = "PLSTACK_SIMULATED_SECONDS"
 
 
 class SimulatedDriver:
-    """Implements `Driver` and the mixins of metrics, isolation, cleanup, inventory, images, notices and GPU modes."""
+    """Implements `Driver`, and the mixins of metrics, isolation, cleanup, inventory, images, gangs, notices, modes."""
 
     name = NAME
 
@@ -74,7 +75,7 @@ class SimulatedDriver:
             raise CannotSee(Said(Code.SWITCHED_OFF))
 
     def launch(self, request: LaunchRequest) -> Handle:
-        check(request)
+        check(_shrunk(request))
         self._reach(request.node)
         ref = str(request.attempt_id)
         with now_or_later(), self._grants.locked():
@@ -95,7 +96,8 @@ class SimulatedDriver:
 
     def _grant(self, request: LaunchRequest) -> Grant:
         is_stub = self._processes <= 0 or self._grants.processes() >= self._processes
-        return Grant(request.devices, _stub_seconds(request.env) if is_stub else 0.0, self._clock(), boot())
+        seconds = _stub_seconds(request.env) if is_stub else 0.0
+        return Grant(request.devices, seconds, self._clock(), boot(), gang=request.gang is not None)
 
     def observe(self, handle: Handle) -> Observation:
         self._reach(handle.node)
@@ -116,12 +118,14 @@ class SimulatedDriver:
         if grant.boot != boot():
             lost = Exit(None, None, ExitReason.LOST, Said(Code.MACHINE_RESTARTED))
             return Observation(Phase.LOST, exit=lost)
-        return stubs.observe(grant, self._clock() - grant.began_s, self._stopped_s(ref, grant))
+        released_s = self._marked_s(ref, grant, "released") if grant.gang else stubs.START_S
+        times = stubs.Times(self._clock() - grant.began_s, self._marked_s(ref, grant, "stop"), released_s)
+        return stubs.observe(grant, times)
 
-    def _stopped_s(self, ref: str, grant: Grant) -> float | None:
-        """Seconds after its launch at which a stop was asked for first."""
+    def _marked_s(self, ref: str, grant: Grant, name: str) -> float | None:
+        """Seconds after its launch at which it was asked first; None where it has not been."""
         try:
-            return float(self._grants.mark(ref, "stop").read_text()) - grant.began_s
+            return float(self._grants.mark(ref, name).read_text()) - grant.began_s
         except (FileNotFoundError, ValueError):
             return None
 
@@ -129,11 +133,25 @@ class SimulatedDriver:
         self._reach(handle.node)
         with now_or_later():
             grant = self._grants.read(handle.ref)
-            mark = self._grants.mark(handle.ref, "stop")
             if grant is not None and not grant.stub_s:
                 self._local.stop(handle, grace_s)
-            elif grant is not None and not mark.exists():
-                mark.write_text(repr(self._clock()))
+            elif grant is not None:
+                self._mark(handle.ref, "stop")
+
+    def release(self, handle: Handle) -> None:
+        self._reach(handle.node)
+        with now_or_later():
+            grant = self._grants.read(handle.ref)
+            if grant is not None and not grant.stub_s:
+                self._local.release(handle)
+            elif grant is not None:
+                self._mark(handle.ref, "released")
+
+    def _mark(self, ref: str, name: str) -> None:
+        """The first time counts."""
+        mark = self._grants.mark(ref, name)
+        if not mark.exists():
+            mark.write_text(repr(self._clock()))
 
     def tell(self, handle: Handle, notice: Notice | None) -> None:
         """A stub has nobody to tell."""
@@ -148,7 +166,7 @@ class SimulatedDriver:
         with now_or_later():
             grant = self._grants.read(handle.ref)
         if grant is None:
-            return LogChunk(b"", offset, offset, complete=True)
+            return LogChunk(b"", offset, offset, complete=True, size=0)
         if not grant.stub_s:
             return self._local.logs(handle, offset, limit)
         seen = self._stub(handle.ref, grant)
@@ -197,6 +215,9 @@ class SimulatedDriver:
     def has_image(self, image: RuntimeImage) -> bool:
         return self._local.has_image(image)
 
+    def has_reference(self, image: Reference) -> bool:
+        return self._local.has_reference(image)
+
     def known(self, node: str = "") -> list[str]:
         """Of all its nodes: they share one folder."""
         with now_or_later():
@@ -211,6 +232,8 @@ def _shrunk(request: LaunchRequest) -> LaunchRequest:
         cpu_milli=min(request.cpu_milli, MAX_CPU_MILLI),
         memory_mib=min(request.memory_mib, MAX_MEMORY_MIB),
         env={**request.env, "PLSTACK_SIMULATED": "1"},
+        # Whatever nodes they are said to be on, all its processes are on this machine.
+        gang=replace(gang, nodes=(gang.nodes[gang.rank],) * gang.size) if (gang := request.gang) else None,
     )
 
 

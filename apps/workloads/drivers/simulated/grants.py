@@ -17,12 +17,16 @@ _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """`began_s` on the clock that counts from the machine's start `boot`, sleep included; `stub_s` 0 for a process."""
+    """`began_s` on the clock that counts from the machine's start `boot`, sleep included; `stub_s` 0 for a process.
+
+    `gang`: whether it waits at the barrier until it is released.
+    """
 
     devices: tuple[DeviceGrant, ...]
     stub_s: float
     began_s: float
     boot: str
+    gang: bool = False
 
 
 class Grants:
@@ -58,14 +62,14 @@ class Grants:
         return sum(grant is not None and not grant.stub_s for grant in grants)
 
     def mark(self, ref: str, name: str) -> Path:
-        """The file whose existence says that the attempt has `ended`, or was asked to `stop`."""
+        """The file whose existence says that the attempt has `ended`, was asked to `stop`, or is `released`."""
         return self._folder / f"{ref}.{name}"
 
     def known(self) -> list[str]:
         return [path.stem for path in self._folder.glob("*.json")]
 
     def forget(self, ref: str) -> None:
-        for name in ("ended", "stop", "json"):
+        for name in ("ended", "stop", "released", "json"):
             with suppress(FileNotFoundError):
                 self.mark(ref, name).unlink()
 

@@ -1,5 +1,8 @@
 """An attempt that runs nothing: what it would have shown, computed from the time that has passed."""
 
+import math
+from dataclasses import dataclass
+
 from apps.workloads.drivers.base import Exit, ExitReason, LogChunk, Observation, Phase, Progress, StepTime, Usage
 from apps.workloads.drivers.said import Code, Said
 from apps.workloads.drivers.simulated import figures
@@ -11,22 +14,37 @@ LINE_EVERY_S = 5
 SAMPLE_EVERY_S = 5
 
 
-def observe(grant: Grant, passed_s: float, stopped_s: float | None) -> Observation:
-    """`passed_s` after its launch; `stopped_s`: how long after it a stop was asked for."""
-    until = passed_s if stopped_s is None else min(passed_s, stopped_s)
-    ran = min(until - START_S, grant.stub_s)
-    if stopped_s is not None and ran < grant.stub_s:
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Seconds since its launch: how many have passed, and after how many it was asked to stop and was released."""
+
+    passed_s: float
+    stopped_s: float | None = None
+    released_s: float | None = START_S
+
+
+def observe(grant: Grant, times: Times) -> Observation:
+    """What it shows at that time."""
+    until = times.passed_s if times.stopped_s is None else min(times.passed_s, times.stopped_s)
+    begins = math.inf if times.released_s is None else max(START_S, times.released_s)
+    ran = min(until - begins, grant.stub_s)
+    if times.stopped_s is not None and ran < grant.stub_s:
         return _ended(grant, ran, Exit(None, 15, ExitReason.STOPPED, Said(Code.STOPPED)))
     if ran >= grant.stub_s:
         return _ended(grant, grant.stub_s, Exit(0, None, ExitReason.EXITED))
     if ran < 0:
-        return _starting(until)
+        return _starting(until) if until < START_S else _at_barrier(until)
     return Observation(Phase.RUNNING, _steps(START_S), ran_for_s=ran, usage=_usage(grant, ran), peak_memory_mib=32)
 
 
 def _starting(passed_s: float) -> Observation:
     phase = Phase.IMAGE if passed_s < IMAGE_S else Phase.MOUNT
     return Observation(phase, _steps(passed_s), Progress(Said(Code.SIMULATED), min(1.0, passed_s / START_S)))
+
+
+def _at_barrier(passed_s: float) -> Observation:
+    waits = StepTime(Phase.BARRIER, passed_s - START_S, False)
+    return Observation(Phase.BARRIER, (*_steps(START_S), waits), Progress(Said(Code.WAITING_FOR_MEMBERS)))
 
 
 def _steps(passed_s: float) -> tuple[StepTime, ...]:
@@ -37,7 +55,7 @@ def _steps(passed_s: float) -> tuple[StepTime, ...]:
 
 def _ended(grant: Grant, ran_s: float, end: Exit) -> Observation:
     ran = ran_s if ran_s >= 0 else None
-    return Observation(Phase.EXITED, _steps(START_S + min(0.0, ran_s)), ran_for_s=ran, exit=end)
+    return Observation(Phase.EXITED, _steps(START_S + max(-START_S, min(0.0, ran_s))), ran_for_s=ran, exit=end)
 
 
 def _usage(grant: Grant, at_s: float) -> Usage:
@@ -54,7 +72,7 @@ def log(grant: Grant, ran_s: float, offset: int, limit: int, *, ended: bool) -> 
     text = "".join(_lines(grant, ran_s)).encode()
     data = text[offset : offset + limit]
     end = offset + len(data)
-    return LogChunk(data, offset, end, complete=ended and end >= len(text))
+    return LogChunk(data, offset, end, complete=ended and end >= len(text), size=len(text))
 
 
 def _lines(grant: Grant, ran_s: float) -> list[str]:

@@ -1,0 +1,17 @@
+"""Building container images: from a Containerfile, or from a form that writes one.
+
+A build is an ordinary workload in its base image: the tenant's user id, its sandbox, the way out through the platform's
+proxy, the limits of any run, a package that is metered by the second as for any other work. It is not free: cores and
+memory cost the same whatever they do, and a free build would be a free computer. What can be known to be wrong before
+it starts (base, syntax, files, addresses) is refused before anything is held.
+
+`containerfile` reads the text, `plan` turns it into steps, and `inside/build.py` carries them out in the run's own
+layer over the base, where `inside/as_root.py` lets package managers believe that they are root. Then the program waits,
+`reconcile` has its machine save that layer as one more layer of the image, as "save as image" does, and lets it end.
+
+Why not buildah: in its chroot isolation, too, it needs mount(2) and user namespaces of its own, which the sandbox's
+filter refuses to everybody's work. Opening them to builds would widen what strangers' programs reach in the kernel.
+
+What it does not do, each with a word at its line: several stages, here-documents, `RUN --mount`, archives that `ADD`
+unpacks. Files belong to root, whatever `COPY --chown` or `USER` say: images have one owner here.
+"""

@@ -1,0 +1,5 @@
+"""Closed sets of values of builds."""
+
+from apps.workloads.choices import Kind
+
+KIND = Kind("image_build")

@@ -1,0 +1,52 @@
+"""Builds: what somebody asked for; the kernel's Workload records what became of it, and `image` is the result."""
+
+import uuid
+
+from django.db import models
+from django.db.models.functions import Now
+
+from apps.common.scoping import TenantModel
+from apps.registry.models import Image
+from apps.storage.models import Folder
+from apps.tenants.models import Organisation, User
+from apps.workloads.models import Workload
+
+
+class Build(TenantModel):
+    """One version of an image of its owner's. `files`: what COPY finds; None for none.
+
+    `steps`: line and text of each, in order. `making`: what the image says of itself, as `Making` has it. `problem`:
+    why the machine did not save what was built, as a driver says it.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
+    owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    workload = models.OneToOneField(Workload, on_delete=models.PROTECT, related_name="image_build")
+    name = models.CharField(max_length=50)
+    version = models.PositiveIntegerField()
+    base = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="+")
+    containerfile = models.TextField()
+    steps = models.JSONField(default=list)
+    making = models.JSONField(default=dict)
+    files = models.ForeignKey(Folder, on_delete=models.PROTECT, null=True, related_name="+")
+    plan = models.ForeignKey(Folder, on_delete=models.PROTECT, related_name="+")
+    answers = models.ForeignKey(Folder, on_delete=models.PROTECT, related_name="+")
+    image = models.OneToOneField(Image, on_delete=models.PROTECT, null=True, related_name="built_by")
+    problem = models.JSONField(null=True)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+        indexes = [models.Index(fields=["organisation", "-created_at"], name="build_newest")]
+        constraints = [
+            models.UniqueConstraint(fields=["organisation", "owner", "name", "version"], name="build_version_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+    @property
+    def title(self) -> str:
+        """What the image is called."""
+        return f"{self.name}:{self.version}"

@@ -1,0 +1,65 @@
+"""Read builds that the actor may see."""
+
+import json
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from apps.billing.prices.own import with_paid_rate
+from apps.builds.choices import KIND
+from apps.builds.models import Build
+from apps.common.actor import Actor
+from apps.common.errors import DomainError, NotFound
+from apps.registry import selectors as registry
+from apps.registry.models import Image
+from apps.storage.safe_open import open_file
+from apps.storage.services import root_of
+from apps.workloads.permissions import seen_rows
+
+RESULT = "result.json"
+MOST_RESULT = 4096
+
+
+def builds(actor: Actor) -> QuerySet[Build]:
+    """Newest first, with `paid_rate` in fen per hour."""
+    rows: QuerySet[Build] = Build.objects.select_related(
+        "workload__package", "workload__price_version", "owner", "base", "image", "files", "plan", "answers"
+    )
+    return with_paid_rate(seen_rows(actor, KIND, rows), "workload__").order_by("-created_at", "-pk")
+
+
+def get(actor: Actor, build_id: UUID) -> Build:
+    """One visible build; `NotFound` otherwise."""
+    found = builds(actor).filter(pk=build_id).first()
+    if found is None:
+        raise NotFound
+    return found
+
+
+def bases(actor: Actor) -> QuerySet[Image]:
+    """Container images on which the actor may build, their own first."""
+    return registry.images_own_first(actor).exclude(reference="")
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What the program in the sandbox says. `failed`: the number of a step, from 1 on; `status`: how that ended."""
+
+    done: bool = False
+    failed: int = 0
+    status: int | None = None
+
+
+def result(build: Build) -> Result | None:
+    """None until it says something that can be read: it is the tenant's own program that writes it."""
+    try:
+        with open(open_file(root_of(build.answers), RESULT), "rb") as file:
+            told = json.loads(file.read(MOST_RESULT))
+    except (DomainError, OSError, ValueError, RecursionError):
+        return None
+    if not isinstance(told, dict):
+        return None
+    failed, status = told.get("failed"), told.get("status")
+    number = failed if isinstance(failed, int) and 0 < failed <= len(build.steps) else 0
+    return Result(told.get("done") is True, number, status if isinstance(status, int) else None)

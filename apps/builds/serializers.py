@@ -1,0 +1,89 @@
+"""What the API of builds reads and writes."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from apps.builds.containerfile import MOST_BYTES
+from apps.builds.models import Build
+from apps.builds.recipe import Recipe
+from apps.builds.selectors import result
+from apps.builds.services import LONGEST_NAME, Order
+from apps.common.tag_serializers import TagsListField
+from apps.registry.models import Image
+from apps.workloads.choices import Status
+from apps.workloads.drivers.said import Said
+from apps.workloads.launching.request import Launch
+from apps.workloads.launching.serializers import TermsSerializer
+from apps.workloads.run_times import LEAST_S, MOST_S
+from apps.workloads.words import sentence
+
+NO_IMAGE = "00000000-0000-0000-0000-000000000000"
+
+
+class OrderSerializer(TermsSerializer):
+    """A Containerfile, or `base` with packages and commands, from which one is written."""
+
+    name = serializers.CharField(max_length=LONGEST_NAME)
+    containerfile = serializers.CharField(
+        required=False, allow_blank=True, trim_whitespace=False, max_length=MOST_BYTES, default=""
+    )
+    base = serializers.UUIDField(required=False, allow_null=True, default=None, help_text="A container image's id.")
+    apt = serializers.ListField(child=serializers.CharField(max_length=200), default=list, max_length=500)
+    pip = serializers.ListField(child=serializers.CharField(max_length=300), default=list, max_length=500)
+    commands = serializers.ListField(child=serializers.CharField(max_length=4000), default=list, max_length=90)
+    files = serializers.UUIDField(
+        required=False, allow_null=True, default=None, help_text="The folder that uploading code answered with."
+    )
+    tags = TagsListField(required=False)
+    longest_s = serializers.IntegerField(required=False, allow_null=True, min_value=LEAST_S, max_value=MOST_S)
+
+    def as_order(self, base: Image | None) -> Order:
+        """`base`: the image of that id. Raises `Invalid`."""
+        data = self.validated_data
+        text = data["containerfile"]
+        if base is not None and not text.strip():
+            made = Recipe(base.reference, data["apt"], data["pip"], data["commands"], bool(data["files"]))
+            return Order(made.containerfile(), data["files"])
+        return Order(text, data["files"])
+
+    def as_launch(self, key: str) -> Launch:
+        own = ("containerfile", "base", "apt", "pip", "commands", "files")
+        values: dict[str, Any] = {name: value for name, value in self.validated_data.items() if name not in own}
+        values = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+        return Launch(**values, image_id=serializers.UUIDField().to_internal_value(NO_IMAGE), key=key)
+
+
+class BuildStepSerializer(serializers.Serializer[Any]):
+    line = serializers.IntegerField()
+    text = serializers.CharField()
+
+
+class BuildSerializer(serializers.ModelSerializer[Build]):
+    """One build with the state of its workload. `image`: what came of it, null until it is saved."""
+
+    owner = serializers.CharField(source="owner.username")
+    status = serializers.ChoiceField(source="workload.status", choices=Status.choices)
+    reason = serializers.CharField(source="workload.reason")
+    package = serializers.IntegerField(source="workload.package_id")
+    reference = serializers.CharField(source="image.reference", default="")
+    steps = BuildStepSerializer(many=True)
+    failed_step = serializers.SerializerMethodField(help_text="Its number, from 1 on; null where none has failed.")
+    problem = serializers.SerializerMethodField(help_text="Why what was built is not saved; empty otherwise.")
+    started_at = serializers.DateTimeField(source="workload.started_at", allow_null=True)
+    ended_at = serializers.DateTimeField(source="workload.ended_at", allow_null=True)
+
+    class Meta:
+        model = Build
+        fields = (
+            *("id", "name", "version", "owner", "workload", "status", "reason", "package", "base", "image"),
+            *("reference", "containerfile", "steps", "failed_step", "problem", "files"),
+            *("created_at", "started_at", "ended_at"),
+        )
+
+    def get_failed_step(self, build: Build) -> int | None:
+        told = None if build.workload.is_live or build.image_id else result(build)
+        return (told.failed or None) if told else None
+
+    def get_problem(self, build: Build) -> str:
+        return str(sentence(Said.from_json(build.problem))) if build.problem else ""

@@ -1,0 +1,1 @@
+"""Credit and debit notes: the list, and a new one in two steps."""

@@ -1,0 +1,42 @@
+"""The platform's files on a joined node: their card on its page, and their part of the API's answer."""
+
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+from rest_framework import serializers
+
+from apps.clusters.models import Node
+from apps.clusters.node_storage import NodeStorage, storage_of
+
+
+@dataclass(frozen=True, slots=True)
+class StorageWords:
+    title: str
+    text: str
+    tone: str
+    mount: str
+
+
+def storage_words(node: Node) -> StorageWords | None:
+    """None for a node that does not tell: the platform's own machine, a simulated one, an older agent."""
+    if not node.storage:
+        return None
+    found = storage_of(node)
+    mount = _("%(kind)s: %(source)s at %(root)s") % {
+        "kind": found.kind or "—", "source": found.source or "—", "root": found.root
+    }  # fmt: skip
+    if found.present:
+        return StorageWords(
+            _("The platform's files are here"), _("Work finds its data in the shared folder."), "", mount
+        )
+    text = _("Nothing new starts here until the platform's data folder is mounted again. The node notices by itself.")
+    return StorageWords(_("The platform's files are missing"), text, "warn", mount)
+
+
+class NodeStorageOut(serializers.Serializer[NodeStorage]):
+    """How the node sees the platform's files."""
+
+    present = serializers.BooleanField(help_text="Whether they are there; without them nothing new starts on the node.")
+    kind = serializers.CharField(help_text="The file system, such as nfs4.")
+    mounted_from = serializers.CharField(source="source", help_text="What is mounted.")
+    mounted_at = serializers.CharField(source="root", help_text="Where the node has the folder.")

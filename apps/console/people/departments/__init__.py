@@ -1,0 +1,1 @@
+"""Departments of an organisation, as the platform's staff see them."""

@@ -1,0 +1,1 @@
+"""Ctrl K: everything that one may see, found by name or number."""

@@ -1,0 +1,143 @@
+"""Asking the registry, with tokens that the platform makes for itself: what there is, and that something go."""
+
+import json
+import re
+import ssl
+from collections.abc import Iterator
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+import httpcore
+from django.conf import settings
+from django.utils.translation import gettext_lazy as _
+
+from apps.common.errors import Unavailable
+from apps.registry.distribution import bearer
+from apps.registry.distribution.access import EVERYTHING
+from apps.registry.distribution.bearer import Grant
+from apps.workloads.drivers.local.oci import manifest as oci
+
+TIMEOUTS = {"connect": 5.0, "pool": 5.0, "read": 30.0, "write": 30.0}
+PAGE = 500
+MOST_PAGES = 2000
+_NEXT = re.compile(r'<([^>]+)>;\s*rel="?next"?')
+
+
+class RegistryAway(Unavailable):
+    """There is none, or it does not answer as the specification says."""
+
+    code = "registry_away"
+
+    def __init__(self) -> None:
+        super().__init__(_("The image registry does not answer now."), hint=_("Try again in a moment."))
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A manifest as the registry has it, under its digest."""
+
+    digest: str
+    body: bytes
+
+
+def is_configured() -> bool:
+    return bool(settings.REGISTRY_URL or settings.REGISTRY_SOCKET)
+
+
+class Client:
+    """One connection; raises `RegistryAway` from each of its methods. Use it as a context manager."""
+
+    def __init__(self) -> None:
+        if not is_configured():
+            raise RegistryAway
+        context = ssl.create_default_context() if settings.REGISTRY_URL.startswith("https:") else None
+        self._pool = httpcore.ConnectionPool(uds=settings.REGISTRY_SOCKET or None, ssl_context=context)
+        self._base = settings.REGISTRY_URL or "http://registry"
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._pool.close()
+
+    def repositories(self) -> Iterator[str]:
+        yield from self._pages("/v2/_catalog", "repositories", Grant("catalog", frozenset("*"), kind="registry"))
+
+    def tags(self, name: str) -> list[str]:
+        """Empty for a repository that is not there."""
+        return list(self._pages(f"/v2/{name}/tags/list", "tags", _all(name)))
+
+    def manifest(self, name: str, reference: str) -> Manifest | None:
+        """By tag or digest; None where there is none."""
+        answer = self._ask("GET", f"/v2/{name}/manifests/{reference}", _all(name), {"Accept": oci.ACCEPT})
+        if answer.status == HTTPStatus.NOT_FOUND:
+            return None
+        _check(answer, HTTPStatus.OK)
+        return Manifest(oci.digest_of(answer.content), answer.content)
+
+    def small_blob(self, name: str, digest: str) -> bytes | None:
+        """Such as a configuration; None where it is not given out from here."""
+        answer = self._ask("GET", f"/v2/{name}/blobs/{digest}", _all(name))
+        return answer.content if answer.status == HTTPStatus.OK else None
+
+    def delete(self, name: str, digest: str) -> None:
+        """A manifest, and all tags that lead to it. No effect where it is gone."""
+        answer = self._ask("DELETE", f"/v2/{name}/manifests/{digest}", _all(name))
+        if answer.status != HTTPStatus.NOT_FOUND:
+            _check(answer, HTTPStatus.ACCEPTED)
+
+    def put_manifest(self, name: str, reference: str, body: bytes, media_type: str) -> None:
+        answer = self._ask("PUT", f"/v2/{name}/manifests/{reference}", _all(name), {"Content-Type": media_type}, body)
+        _check(answer, HTTPStatus.CREATED)
+
+    def put_blob(self, name: str, body: bytes) -> None:
+        answer = self._ask("POST", f"/v2/{name}/blobs/uploads/", _all(name))
+        _check(answer, HTTPStatus.ACCEPTED)
+        place = next(value.decode() for key, value in answer.headers if key.lower() == b"location")
+        digest = f"{'&' if '?' in place else '?'}digest={oci.digest_of(body)}"
+        kind = {"Content-Type": "application/octet-stream"}
+        _check(self._ask("PUT", f"{place}{digest}", _all(name), kind, body), HTTPStatus.CREATED)
+
+    def _pages(self, path: str, key: str, grant: Grant) -> Iterator[str]:
+        following: str | None = f"{path}?n={PAGE}"
+        for _page in range(MOST_PAGES):
+            if following is None:
+                return
+            answer = self._ask("GET", following, grant)
+            if answer.status == HTTPStatus.NOT_FOUND:
+                return
+            _check(answer, HTTPStatus.OK)
+            yield from (each for each in _json(answer).get(key) or () if isinstance(each, str))
+            link = next((value.decode() for name, value in answer.headers if name.lower() == b"link"), "")
+            found = _NEXT.search(link)
+            following = found[1] if found else None
+
+    def _ask(
+        self, method: str, path: str, grant: Grant, headers: dict[str, str] | None = None, body: bytes | None = None
+    ) -> httpcore.Response:
+        host = settings.REGISTRY_HOST if settings.REGISTRY_URL else "registry"
+        token = bearer.for_platform(grant)
+        sent = [("Host", host), ("Authorization", f"Bearer {token}"), *(headers or {}).items()]
+        url = path if path.startswith("http") else f"{self._base}{path}"
+        try:
+            return self._pool.request(method, url, headers=sent, content=body, extensions={"timeout": TIMEOUTS})
+        except (httpcore.ProtocolError, httpcore.NetworkError, httpcore.TimeoutException, OSError) as error:
+            raise RegistryAway from error
+
+
+def _all(name: str) -> Grant:
+    return Grant(name, frozenset(action.value for action in EVERYTHING))
+
+
+def _check(answer: httpcore.Response, wanted: HTTPStatus) -> None:
+    if answer.status != wanted:
+        raise RegistryAway
+
+
+def _json(answer: httpcore.Response) -> dict[str, Any]:
+    try:
+        found = json.loads(answer.content)
+    except ValueError as error:
+        raise RegistryAway from error
+    return found if isinstance(found, dict) else {}

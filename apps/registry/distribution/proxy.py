@@ -1,0 +1,161 @@
+"""The registry behind the platform's own address: `/v2/…` is passed to its socket, streamed both ways.
+
+The registry asks for our tokens itself. What is added here: an answer while it is away, and a look at each manifest
+before it gets there, since only a manifest says how much an image adds.
+"""
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any
+
+import httpcore
+from django.conf import settings
+
+from apps.registry.distribution import admission
+from apps.workloads.gateway import headers
+from apps.workloads.gateway.relay import Body, Message, Receive, Scope, Send, target_of
+
+PREFIX = "/v2"
+OURS = frozenset({"/v2/token", "/v2/events"})
+TIMEOUTS = {"connect": 5.0, "pool": 30.0, "read": 600.0, "write": 600.0}
+MANIFEST = re.compile(r"/v2/(.+)/manifests/([^/]+)")
+BLOB = re.compile(r"/v2/.+/blobs/[^/]+")
+PASSED_ON = frozenset(
+    b"accept accept-encoding authorization content-length content-range content-type host if-match if-none-match range "
+    b"transfer-encoding user-agent".split()
+)
+DROPPED = headers.HOP_BY_HOP | {b"set-cookie", b"strict-transport-security"}
+
+
+@dataclass(slots=True)
+class RegistryProxy:
+    """An ASGI application that answers for the registry, and passes all else to `application`.
+
+    `threads`: in which the database is asked.
+    """
+
+    application: Any
+    threads: Executor
+    _pools: dict[str, httpcore.AsyncConnectionPool] = field(default_factory=dict)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope["path"]
+        if not (path == PREFIX or path.startswith(f"{PREFIX}/")) or path in OURS:
+            await self.application(scope, receive, send)
+        elif not settings.REGISTRY_SOCKET:
+            await _say(send, HTTPStatus.NOT_FOUND, "UNSUPPORTED", "There is no registry at this address.")
+        else:
+            await self._pass_on(scope, receive, send)
+
+    async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
+        body = Body(receive)
+        try:
+            content = await self._content(scope, body)
+        except admission.Refused as refusal:
+            await _say(send, refusal.status, refusal.code, refusal.message)
+            return
+        exchange = asyncio.create_task(self._exchange(scope, content, body, send))
+        gone = asyncio.create_task(body.gone())
+        try:
+            await asyncio.wait({exchange, gone}, return_when=asyncio.FIRST_COMPLETED)
+            if exchange.done():
+                exchange.result()
+        finally:
+            for task in (exchange, gone):
+                task.cancel()
+            await asyncio.gather(exchange, gone, return_exceptions=True)
+
+    async def _content(self, scope: Scope, body: Body) -> AsyncIterator[bytes] | bytes | None:
+        """The request's body for the registry; a manifest as a whole, looked at. Raises admission.Refused."""
+        incoming = scope["headers"]
+        if scope["method"] == "DELETE":
+            await self._admit_delete(scope["path"], headers.get(incoming, b"authorization") or "")
+        has_body = any(headers.get(incoming, name) is not None for name in (b"content-length", b"transfer-encoding"))
+        if not has_body:
+            body.finish()
+            return None
+        manifest = MANIFEST.fullmatch(scope["path"]) if scope["method"] == "PUT" else None
+        if manifest is None:
+            return body.__aiter__()
+        data = b""
+        async for piece in body:
+            data += piece
+            if len(data) > admission.MOST_BYTES:
+                raise admission.Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "MANIFEST_INVALID", "too large")
+        authorization = headers.get(incoming, b"authorization") or ""
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(self.threads, admission.admit, manifest[1], data, authorization)
+        return data
+
+    async def _admit_delete(self, path: str, authorization: str) -> None:
+        """Raises admission.Refused for a part of an image, and for an image that somebody needs."""
+        if BLOB.fullmatch(path):
+            raise admission.Refused(HTTPStatus.METHOD_NOT_ALLOWED, "UNSUPPORTED", "Layers go with their images.")
+        manifest = MANIFEST.fullmatch(path)
+        if manifest is not None:
+            loop = asyncio.get_running_loop()
+            await loop.run_in_executor(self.threads, admission.admit_delete, manifest[1], manifest[2], authorization)
+
+    async def _exchange(
+        self, scope: Scope, content: AsyncIterator[bytes] | bytes | None, body: Body, send: Send
+    ) -> None:
+        started = False
+        try:
+            response = await self._pool().handle_async_request(_request(scope, content))
+            body.finish()
+            try:
+                await send(_start(response))
+                started = True
+                async for chunk in response.aiter_stream():
+                    await send({"type": "http.response.body", "body": chunk, "more_body": True})
+                await send({"type": "http.response.body", "body": b""})
+            finally:
+                await response.aclose()
+        except (httpcore.ProtocolError, httpcore.NetworkError, httpcore.TimeoutException):
+            if not started:
+                words = "The registry does not answer now. Try again in a moment."
+                await _say(send, HTTPStatus.SERVICE_UNAVAILABLE, "UNAVAILABLE", words, retry_after_s=10)
+
+    def _pool(self) -> httpcore.AsyncConnectionPool:
+        path = settings.REGISTRY_SOCKET
+        if path not in self._pools:
+            self._pools[path] = httpcore.AsyncConnectionPool(
+                max_connections=200, max_keepalive_connections=20, keepalive_expiry=4.0, uds=path
+            )
+        return self._pools[path]
+
+
+def _request(scope: Scope, content: AsyncIterator[bytes] | bytes | None) -> httpcore.Request:
+    return httpcore.Request(
+        scope["method"],
+        httpcore.URL(scheme=b"http", host=b"registry", port=None, target=target_of(scope)),
+        headers=[(name, value) for name, value in scope["headers"] if name in PASSED_ON],
+        content=content,
+        extensions={"timeout": TIMEOUTS},
+    )
+
+
+def _start(response: httpcore.Response) -> Message:
+    lowered = [(name.lower(), value) for name, value in response.headers]
+    kept = [(name, value) for name, value in lowered if name not in DROPPED]
+    # A blob may be anything that somebody pushed: no browser shows it as a page of this address.
+    safe = [(b"x-content-type-options", b"nosniff"), (b"content-security-policy", b"sandbox; default-src 'none'")]
+    return {"type": "http.response.start", "status": response.status, "headers": [
+        *(pair for pair in kept if pair[0] not in {name for name, _value in safe}), *safe,
+        (b"content-disposition", b"attachment"),
+    ]}  # fmt: skip
+
+
+async def _say(send: Send, status: int, code: str, message: str, retry_after_s: int = 0) -> None:
+    """An error as clients of registries show them."""
+    body = json.dumps({"errors": [{"code": code, "message": message}]}).encode()
+    sent = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    if retry_after_s:
+        sent.append((b"retry-after", str(retry_after_s).encode()))
+    await send({"type": "http.response.start", "status": int(status), "headers": sent})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,40 @@
+"""Reading repositories."""
+
+from uuid import UUID
+
+from django.db.models import Count, Max, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+
+from apps.common.actor import Actor
+from apps.common.errors import NotFound
+from apps.common.permissions import Permission
+from apps.registry.models import ImageManifest, ImageRepository, ImageTag
+
+
+def repositories(actor: Actor) -> QuerySet[ImageRepository]:
+    """Those that the actor may pull from, the newest push first; all of the organisation for who manages its images."""
+    rows = ImageRepository.objects.filter(organisation_id=actor.organisation()).select_related("owner")
+    if Permission.IMAGES_MANAGE not in actor.permissions:
+        rows = rows.filter(Q(owner__isnull=True) | Q(owner_id=actor.user_id) | Q(shared=True))
+    newest = ImageManifest.objects.filter(repository=OuterRef("pk")).order_by("-pushed_at").values("size")[:1]
+    return rows.annotate(
+        tag_count=Count("tags", distinct=True), size=Coalesce(Subquery(newest), 0), last=Max("tags__pushed_at")
+    ).order_by("-pushed_at", "name")
+
+
+def repository_of(actor: Actor, repository_id: UUID) -> ImageRepository:
+    """Raises `NotFound` for one that the actor may not pull from."""
+    found: ImageRepository | None = repositories(actor).filter(pk=repository_id).first()
+    if found is None:
+        raise NotFound
+    return found
+
+
+def tags(repository: ImageRepository) -> QuerySet[ImageTag]:
+    """The newest first."""
+    return repository.tags.select_related("manifest", "pushed_by").order_by("-pushed_at", "name")
+
+
+def may_change(actor: Actor, repository: ImageRepository) -> bool:
+    """Whether the actor may delete its tags."""
+    return repository.owner_id == actor.user_id or Permission.IMAGES_MANAGE in actor.permissions

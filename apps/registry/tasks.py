@@ -1,0 +1,23 @@
+"""The registry's loops of the workers as Celery tasks."""
+
+from celery import shared_task
+
+from apps.common.actor import system_actor
+from apps.common.scoping import acting
+from apps.registry import platforms
+from apps.registry.distribution import recording
+from apps.registry.distribution.client import Client, is_configured
+
+
+@shared_task(name=platforms.TASK)
+def read_platforms() -> None:
+    with acting(system_actor()) as actor:
+        platforms.read_platforms(actor)
+
+
+@shared_task(name="registry.read")
+def read() -> None:
+    """For events that were missed."""
+    if is_configured():
+        with Client() as client, acting(system_actor()):
+            recording.read_all(client)

@@ -1,0 +1,38 @@
+"""Launchers that frameworks other than PyTorch bring or expect.
+
+Contracts: "Multi-worker training with Keras" of TensorFlow (TF_CONFIG); `paddle.distributed.launch` of PaddlePaddle.
+"""
+
+import json
+
+from apps.training.launchers.base import GANG, LOGS, PORT, PYTHON, Argv, Team, numbered, python_script
+from apps.workloads.spec import RankStart
+
+
+def tensorflow(team: Team, program: Argv) -> tuple[RankStart, ...]:
+    """One worker for each member, which uses all of its cards."""
+    workers = [f"{name}:{PORT + rank}" for rank, name in enumerate(team.names)]
+
+    def config(rank: int) -> str:
+        return json.dumps({"cluster": {"worker": workers}, "task": {"type": "worker", "index": rank}})
+
+    return tuple(RankStart(program, {"TF_CONFIG": config(rank)}) for rank in range(team.members))
+
+
+def paddle(team: Team, program: Argv) -> tuple[RankStart, ...]:
+    """It takes a member for the master by its address alone, and none of its own for a name."""
+
+    def argv(rank: int) -> Argv:
+        return (
+            *(*GANG, "become", *PYTHON, "-m", "paddle.distributed.launch"),
+            f"--master={{first}}:{PORT}",
+            f"--nnodes={team.members}",
+            f"--rank={rank}",
+            f"--nproc_per_node={team.workers}",
+            "--host={address}",
+            f"--log_dir={LOGS}/m{rank}",
+            "--",
+            *(python_script(program) or program),
+        )
+
+    return numbered(team, argv)

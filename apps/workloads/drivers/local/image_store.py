@@ -1,0 +1,34 @@
+"""The part of the local driver that knows which runtimes and container images are here, and saves what runs as one."""
+
+from pathlib import Path
+
+from apps.workloads.drivers.base import Handle, Reference, RuntimeImage
+from apps.workloads.drivers.errors import DriverError, now_or_later
+from apps.workloads.drivers.images import Making
+from apps.workloads.drivers.local import runtime
+from apps.workloads.drivers.local.oci import saved
+from apps.workloads.drivers.local.oci.store import Store
+from apps.workloads.drivers.local.records import RunDirectory, decode_spec
+from apps.workloads.drivers.said import Code, Said
+
+
+class ImagesOfMachine:
+    """Below a home."""
+
+    _home: Path
+
+    def has_image(self, image: RuntimeImage) -> bool:
+        return runtime.is_complete(self._home / "runtimes" / runtime.key(image))
+
+    def has_reference(self, image: Reference) -> bool:
+        return Store(self._home).has(image)
+
+    def save_image(self, handle: Handle, making: Making | None = None) -> Reference:
+        run = self._run(handle.ref)
+        with now_or_later():
+            if not run.spec.exists() or run.exit.exists():
+                raise DriverError(Said(Code.ROOT_NOT_KEPT))
+            return saved.save(run, decode_spec(run.spec.read_bytes()), making or Making())
+
+    def _run(self, ref: str) -> RunDirectory:
+        raise NotImplementedError

@@ -1,0 +1,288 @@
+"""The log of a run: from its end, back to its beginning, searched as a whole, folded, linked to, live."""
+
+import re
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from playwright.sync_api import Page, WebSocketRoute, expect
+
+from tests.browser.conftest import Visit
+from tests.stack import Api, Stack, wait_for
+
+pytestmark = pytest.mark.browser
+
+LINES = 60_000
+# Words that differ from line to line, so that nothing is folded.
+LONG = f"""
+import sys
+words = "alpha beta gamma delta epsilon zeta eta theta iota kappa".split()
+for n in range({LINES}):
+    sys.stdout.write(f"{{n:06d}} {{words[n % 10]}} loss {{1 / (n + 1):.6f}} 训练 padding padding padding\\n")
+"""
+ODD = """
+import sys, time
+out = sys.stdout.buffer
+out.write("\\x1b[1;31mred\\x1b[0m 训练 \\U0001F680 plain\\n".encode())
+for n in range(5):
+    out.write(b"\\r %d%%" % (n * 25)); out.flush(); time.sleep(0.1)
+out.write(b"\\nbinary \\x00\\xff\\xfe end\\n")
+out.write(b"x" * 5000 + b"tail-of-the-long-line\\n")
+for n in range(100):
+    out.write(b"epoch %d loss %.3f\\n" % (n, 1 / (n + 1)))
+out.write(b"Traceback: the end\\n")
+"""
+# Until it is stopped, however late somebody looks.
+LIVE = """
+import itertools, time
+print("begins")
+for n in itertools.count():
+    print("tick", "abcdefghij"[n % 10], n, flush=True)
+    time.sleep(0.05)
+"""
+# A machine on which lines arrive between any two frames.
+SLOW_FRAMES = """() => { window.slowFrames = true;
+  const slow = () => { const end = performance.now() + 150; while (performance.now() < end);
+    if (window.slowFrames) requestAnimationFrame(slow) }; slow() }"""
+NOT_BUSY = "() => !document.querySelector('[data-log]').hasAttribute('aria-busy')"
+AT_END = """() => { const box = document.querySelector(".pl-log .cm-scroller");
+  return box.scrollHeight - box.scrollTop - box.clientHeight < 30 }"""
+
+
+def submitted(stack: Stack, name: str, program: str) -> str:
+    api = Api(stack).sign_in()
+    image = api.get("/images/")["results"][0]["id"]
+    body = {"name": name, "image": image, "package": 1, "entry": "python", "script": "main.py", "text": program}
+    return str(api.post("/training/runs/", body, Idempotency_Key=uuid4().hex)["id"])
+
+
+def finished(stack: Stack, name: str, program: str) -> str:
+    run, api = submitted(stack, name, program), Api(stack).sign_in()
+    wait_for(lambda: api.get(f"/training/runs/{run}/")["status"] == "succeeded", 300, "the run has not ended well")
+    return run
+
+
+@pytest.fixture(scope="module")
+def long_run(stack: Stack) -> str:
+    return finished(stack, "long log", LONG)
+
+
+def shown(page: Page) -> list[str]:
+    """The lines in sight, of a frame that is painted: between two, what was scrolled to may not be drawn yet."""
+    found: list[str] = page.evaluate(
+        """async () => {
+        const frame = () => new Promise(painted => requestAnimationFrame(() => requestAnimationFrame(painted)));
+        await frame();
+        while (!document.querySelector(".pl-log .cm-scroller")) await frame();  // while the pane is drawn anew
+        const box = document.querySelector(".pl-log .cm-scroller").getBoundingClientRect();
+        return [...document.querySelectorAll(".pl-log .cm-line")].filter(line => {
+          const place = line.getBoundingClientRect();
+          return place.bottom > box.top && place.top < box.bottom }).map(line => line.innerText) }"""
+    )
+    return found
+
+
+def numbers(page: Page) -> list[int]:
+    return [int(line[:6]) for line in shown(page) if re.match(r"\d{6} ", line)]
+
+
+def open_log(page: Page, run: str, tail: str = "") -> None:
+    page.goto(f"/training/{run}/?tab=log{tail}")
+    expect(page.locator(".pl-log .cm-line").first).not_to_be_empty(timeout=20_000)
+
+
+def in_sight(page: Page, text: str) -> Any:
+    return page.evaluate(
+        """text => { const box = document.querySelector(".pl-log .cm-scroller").getBoundingClientRect();
+        return [...document.querySelectorAll(".pl-log .cm-line")].filter(line => line.textContent.includes(text))
+          .map(line => line.getBoundingClientRect())
+          .some(line => line.top >= box.top - 1 && line.bottom <= box.bottom + 1) }""",
+        text,
+    )
+
+
+def test_it_begins_at_the_end_and_goes_back_to_the_beginning(visit: Visit, long_run: str) -> None:
+    page = visit("en")
+    open_log(page, long_run)
+    expect(page.locator(".pl-log .cm-content")).to_contain_text(f"{LINES - 1:06d} ")
+    assert page.locator(".pl-log *").count() < 2000  # a window of lines, however long the log
+    expect(page.locator("[data-log-follow]")).to_have_attribute("aria-pressed", "true")
+
+    page.locator(".pl-log .cm-scroller").hover()
+    reached, turns = LINES, 0
+    while reached >= LINES - 12_000:  # earlier lines are put in above, without a hole or a repeat
+        page.mouse.wheel(0, -2500)
+        page.wait_for_function(NOT_BUSY)
+        found = numbers(page)
+        assert found == list(range(found[0], found[0] + len(found)))
+        assert found[0] <= reached
+        reached, turns = found[0], turns + 1
+        assert turns < 400, f"it goes no further back than to {reached}"
+    expect(page.locator("[data-log-follow]")).to_have_attribute("aria-pressed", "false")
+
+    page.locator("[data-log-beginning]").click()
+    expect(page.locator(".pl-log .cm-content")).to_contain_text("000000 alpha")
+    page.locator(".pl-log .cm-content").press("G")
+    expect(page.locator(".pl-log .cm-content")).to_contain_text(f"{LINES - 1:06d} ")
+    page.locator(".pl-log .cm-content").press("g")
+    expect(page.locator(".pl-log .cm-content")).to_contain_text("000000 alpha")
+
+
+def test_lines_have_the_time_zone_of_the_page_wherever_one_reads(visit: Visit, long_run: str) -> None:
+    found = []
+    for zone in ("Asia/Shanghai", "America/New_York"):
+        page = visit("en", zone=zone)
+        open_log(page, long_run)
+        page.locator("[data-log-beginning]").click()
+        expect(page.locator(".pl-log .cm-content")).to_contain_text("000000 alpha")
+        found.append(page.locator(".pl-log-time .cm-gutterElement:visible").nth(1).inner_text())
+    assert re.fullmatch(r"(\d\d-\d\d )?\d\d:\d\d:\d\d", found[0])
+    assert found[0] == found[1]
+
+
+def test_earlier_lines_do_not_move_what_one_reads(visit: Visit, long_run: str) -> None:
+    page = visit("en")
+    open_log(page, long_run)
+    place = """() => { const box = document.querySelector(".pl-log .cm-scroller").getBoundingClientRect();
+      const lines = [...document.querySelectorAll(".pl-log .cm-line")];
+      const line = lines.find(one => one.getBoundingClientRect().top >= box.top);
+      return [line.textContent, line.getBoundingClientRect().top] }"""
+    page.locator(".pl-log .cm-scroller").hover()
+    page.mouse.wheel(0, -300)
+    page.wait_for_function(f"!({AT_END})()")
+    shown(page)
+    before = page.evaluate(place)
+    with page.expect_response(re.compile("/log/lines/")):
+        page.locator("[data-log-earlier]").click()
+    page.wait_for_function(NOT_BUSY)
+    shown(page)
+    after = page.evaluate(place)
+    assert after[0] == before[0]
+    assert abs(after[1] - before[1]) < 2
+
+
+def test_the_server_finds_what_is_not_on_the_page(visit: Visit, long_run: str) -> None:
+    page = visit("zh")
+    open_log(page, long_run)
+    page.locator(".pl-log .cm-content").press("/")
+    expect(page.locator("[data-log-find]")).to_be_focused()
+    page.keyboard.type("GAMMA LOSS")
+    matches = page.locator("[data-log-matches]")
+    expect(matches).to_have_text(re.compile(rf"^[\d,]+ / {LINES // 10:,}$"), timeout=20_000)
+    page.locator("[data-log-case]").click()
+    expect(matches).not_to_contain_text("/", timeout=20_000)
+    page.locator("[data-log-case]").click()
+    page.fill("[data-log-find]", "000122 gamma")
+    expect(matches).to_have_text("1 / 1", timeout=20_000)
+    expect(page.locator(".pl-found-now")).to_have_text("000122 gamma")
+    assert in_sight(page, "000122 gamma")
+    assert in_sight(page, "000120 alpha")  # with what stands around it
+
+
+def test_a_line_has_an_address(visit: Visit, stack: Stack, long_run: str) -> None:
+    api = Api(stack).sign_in()
+    hit = api.get(f"/training/runs/{long_run}/log/search/?text=030007")["hits"][0]["offset"]
+    page = visit("en")
+    open_log(page, long_run, f"#L{hit}")
+    expect(page.locator(".pl-log-picked")).to_contain_text("030007 theta")
+    assert in_sight(page, "030007 theta")
+    page.locator(".pl-log-time .cm-gutterElement:visible").nth(5).click()
+    expect(page).to_have_url(re.compile(r"tab=log.*#L\d+$"))
+    assert f"#L{hit}" not in page.url
+
+
+def test_odd_output_is_shown_as_it_was_meant(visit: Visit, stack: Stack) -> None:
+    run = finished(stack, "odd log", ODD)
+    page = visit("en", phone=True)
+    open_log(page, run)
+    page.locator("[data-log-status]").scroll_into_view_if_needed()  # lines below the screen are not drawn
+    content = page.locator(".pl-log .cm-content")
+    expect(content).to_contain_text("Traceback: the end")
+    lines = [line for line in shown(page) if line.startswith("epoch ")]
+    assert lines == ["epoch 0 loss 1.000", "epoch 1 loss 0.500", "epoch 99 loss 0.010"]
+    page.get_by_role("button", name="97 similar lines folded").click()
+    expect(content).to_contain_text("epoch 50 loss")
+    page.locator("[data-log-beginning]").click()  # how far above what is in sight lines are drawn is not said
+    expect(page.locator(".pl-log .fg-1.bold")).to_have_text("red")
+    expect(content).to_contain_text("训练 🚀 plain")
+    expect(content).to_contain_text("binary \ufffd\ufffd end")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+    page = visit("en")
+    open_log(page, run)
+    content = page.locator(".pl-log .cm-content")
+    expect(content).to_contain_text("100%")
+    expect(content).not_to_contain_text("50%")
+    expect(content).not_to_contain_text("tail-of-the-long-line")
+    page.get_by_role("button", name=re.compile("more characters")).click()
+    expect(page.locator(".pl-log .cm-content")).to_contain_text("tail-of-the-long-line")
+    page.get_by_role("button", name="show what was written over").click()
+    expect(page.locator(".pl-log .cm-content")).to_contain_text("25% ␍  50%")
+    page.locator(".pl-log .cm-content").press("ControlOrMeta+a")
+    copied = page.evaluate(
+        """() => { const data = new DataTransfer();
+        document.querySelector(".pl-log .cm-content").dispatchEvent(new ClipboardEvent("copy", {clipboardData: data,
+          bubbles: true, cancelable: true})); return data.getData("text/plain") }"""
+    )
+    assert "epoch 50 loss 0.020\nepoch 51 loss 0.019" in copied  # what is folded too, and no times
+    times = page.locator(".pl-log-time .cm-gutterElement:visible").nth(1)
+    expect(times).to_have_text(re.compile(r"\d\d:\d\d:\d\d$"))
+    page.locator("[data-log-times]").select_option("since")
+    expect(times).to_have_text(re.compile(r"^\+0:\d\d:\d\d\.\d$"))
+    page.locator("[data-log-times]").select_option("off")
+    expect(page.locator(".pl-log-time")).to_have_count(0)
+
+
+def newest_tick(page: Page) -> int:
+    """The last one that is drawn; -1 before the first."""
+    found = re.findall(r"tick [a-j] (\d+)", "\n".join(shown(page)))
+    return int(found[-1]) if found else -1
+
+
+def is_at_rest(page: Page) -> bool:
+    """Whether what a wheel has begun is over."""
+    top = "document.querySelector('.pl-log .cm-scroller').scrollTop"
+    before = page.evaluate(top)
+    page.wait_for_timeout(300)
+    return bool(page.evaluate(top) == before)
+
+
+def test_a_log_is_followed_from_its_beginning_until_one_scrolls_up(visit: Visit, stack: Stack) -> None:
+    page = visit("en")
+    sockets: list[WebSocketRoute] = []
+
+    def pass_on(socket: WebSocketRoute) -> None:
+        sockets.append(socket)
+        socket.connect_to_server()
+
+    page.route_web_socket("**/ws/logs/**", pass_on)
+    run = submitted(stack, "live log", LIVE)
+    page.goto(f"/training/{run}/?tab=log")
+    expect(page.locator(".pl-log .cm-content")).to_contain_text("tick ", timeout=120_000)
+    before = wait_for(lambda: newest_tick(page) + 1, 60)
+    wait_for(lambda: newest_tick(page) > before + 60, 60)
+    page.wait_for_function(AT_END)
+
+    page.locator(".pl-log .cm-scroller").hover()
+    page.evaluate(SLOW_FRAMES)
+    page.mouse.wheel(0, -400)
+    expect(page.locator("[data-log-follow]")).to_have_attribute("aria-pressed", "false")
+    page.evaluate("window.slowFrames = false")
+    page.wait_for_function(f"() => !({AT_END})()")
+    wait_for(lambda: is_at_rest(page), 20)
+    height = page.evaluate("document.querySelector('.pl-log .cm-scroller').scrollHeight")
+    first = shown(page)[1]  # the first that is whole
+    page.wait_for_function("old => document.querySelector('.pl-log .cm-scroller').scrollHeight > old + 600", arg=height)
+    assert shown(page)[1] == first
+
+    page.locator("[data-log-follow]").click()
+    page.wait_for_function(AT_END)
+    before, opened = newest_tick(page), len(sockets)
+    sockets[-1].close(code=1011)
+    wait_for(lambda: newest_tick(page) > before + 60, 60)
+    assert len(sockets) > opened
+    found = [int(line.split()[2]) for line in shown(page) if line.startswith("tick ")]
+    assert found == list(range(found[0], found[0] + len(found)))
+    page.locator(".pl-log .cm-content").press("PageUp")
+    expect(page.locator("[data-log-follow]")).to_have_attribute("aria-pressed", "false")
+    Api(stack).sign_in().post(f"/training/runs/{run}/stop/")

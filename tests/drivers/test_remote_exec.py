@@ -1,0 +1,184 @@
+"""The exit of a process on another machine is told after what it had printed."""
+
+import json
+import os
+import select
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from apps.workloads.drivers.remote import execution, frames
+from apps.workloads.drivers.remote.execution import RemoteExec
+from apps.workloads.drivers.remote.frames import Kind
+from plstack.agent.sessions import Session
+from tests.drivers.kit import eventually
+
+PRINTED = b"y\n" * 150_000  # more than a pipe holds
+
+
+@pytest.fixture
+def ends() -> Iterator[tuple[socket.socket, socket.socket]]:
+    here, there = socket.socketpair()
+    yield here, there
+    for end in (here, there):
+        end.close()
+
+
+def is_readable(descriptor: int, timeout_s: float) -> bool:
+    return bool(select.select([descriptor], [], [], timeout_s)[0])
+
+
+def test_the_exit_waits_for_output_that_nobody_has_read(ends: tuple[socket.socket, socket.socket]) -> None:
+    here, there = ends
+    stream = RemoteExec(here, tty=True)
+    for start in range(0, len(PRINTED), 30_000):
+        frames.send(there, Kind.OUTPUT, PRINTED[start : start + 30_000])
+    frames.send(there, Kind.EXIT, json.dumps(5).encode())
+    assert stream.wait(10) == 5
+    assert not is_readable(stream.exit_fileno(), 0), "most of the output waits behind a full pipe"
+    seen = b""
+    while not is_readable(stream.exit_fileno(), 0):
+        if is_readable(stream.fileno(), 0.01):
+            seen += stream.read(16_384)
+    while is_readable(stream.fileno(), 0):
+        seen += stream.read()
+    assert seen == PRINTED
+
+
+class Ended:
+    """A process that has printed and ended, whose output somebody else holds open."""
+
+    def __init__(self) -> None:
+        self.output, self.held = os.pipe()
+        self.exit, told = os.pipe()
+        os.write(self.held, b"x" * 60_000)
+        os.close(told)
+
+    def fileno(self) -> int:
+        return self.output
+
+    def input_fileno(self) -> int:
+        return self.held
+
+    def error_fileno(self) -> None:
+        return None
+
+    def exit_fileno(self) -> int:
+        return self.exit
+
+    def read(self) -> bytes:
+        return os.read(self.output, 4096)
+
+    def wait(self, timeout_s: float) -> int:
+        return 0
+
+    def release(self) -> None:
+        os.close(self.held)
+
+
+def test_an_agent_sends_the_exit_behind_what_was_printed(ends: tuple[socket.socket, socket.socket]) -> None:
+    here, there = ends
+    process: Any = Ended()
+    session = Session(there, process)
+    process.release()
+    session._send_output()
+    there.shutdown(socket.SHUT_WR)
+    told = list(frames.receive(here))
+    assert sum(len(content) for kind, content in told if kind is Kind.OUTPUT) == 60_000
+    kinds = [kind for kind, _content in told]
+    assert max(place for place, kind in enumerate(kinds) if kind is Kind.OUTPUT) < kinds.index(Kind.EXIT)
+    assert kinds.count(Kind.OUTPUT_END) == kinds.count(Kind.EXIT) == 1
+
+
+@pytest.mark.parametrize("tty", [True, False])
+@pytest.mark.parametrize("ends_first", [True, False])
+def test_each_descriptor_is_closed_once(
+    ends: tuple[socket.socket, socket.socket], tty: bool, ends_first: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = ends
+    before = threading.active_count()
+    open_before = len(os.listdir("/proc/self/fd"))
+    close, refused = os.close, []
+
+    def closed(descriptor: int) -> None:
+        try:
+            close(descriptor)
+        except OSError as error:
+            refused.append(error)
+            raise
+
+    monkeypatch.setattr(os, "close", closed)
+    stream = RemoteExec(here, tty=tty)
+    if ends_first:
+        frames.send(there, Kind.EXIT, b"0")
+        assert stream.wait(10) == 0
+    there.shutdown(socket.SHUT_WR)
+    stream.close()
+    stream.close()
+    while threading.active_count() > before:
+        time.sleep(0.01)
+    assert refused == []
+    assert len(os.listdir("/proc/self/fd")) == open_before - 1, "the connection is closed too"
+
+
+def fill(stream: RemoteExec) -> None:
+    os.set_blocking(stream.input_fileno(), False)
+    for _attempt in range(12):  # until the pipe and the connection are full
+        with suppress(BlockingIOError):
+            while True:
+                os.write(stream.input_fileno(), bytes(65_536))
+        time.sleep(0.1)
+
+
+def test_a_process_that_reads_no_input_holds_nobody_up(ends: tuple[socket.socket, socket.socket]) -> None:
+    before = threading.active_count()
+    stream = RemoteExec(ends[0], tty=False)
+    fill(stream)
+    began = time.monotonic()
+    stream.resize(24, 80)
+    stream.signal(15)
+    assert time.monotonic() - began < 0.5
+    stream.close()
+    assert time.monotonic() - began < execution.TELL_TIMEOUT_S + 1
+    eventually(threading.active_count, lambda count: count == before)
+
+
+class Deaf(Ended):
+    """A process that runs, and reads nothing, until it is killed."""
+
+    def __init__(self) -> None:
+        self.output, self.held = os.pipe()
+        self._input, self.into = os.pipe()
+        self.exit, self.told = os.pipe()
+        self.signals: list[int] = []
+
+    def input_fileno(self) -> int:
+        return self.into
+
+    def signal(self, number: int) -> None:
+        if not self.signals:
+            os.close(self.told)
+        self.signals.append(number)
+
+    def close(self) -> None:
+        for descriptor in (self.output, self.held, self._input, self.into, self.exit):
+            os.close(descriptor)
+
+
+def test_an_agent_ends_a_process_that_reads_no_input(ends: tuple[socket.socket, socket.socket]) -> None:
+    here, there = ends
+    open_before = len(os.listdir("/proc/self/fd"))
+    process: Any = Deaf()
+    serving = threading.Thread(target=Session(there, process).serve)
+    serving.start()
+    stream = RemoteExec(here, tty=False)
+    fill(stream)
+    stream.close()
+    serving.join(10)
+    assert set(process.signals) == {9}
+    eventually(lambda: len(os.listdir("/proc/self/fd")), lambda count: count == open_before - 2)

@@ -1,0 +1,163 @@
+"""Debian's registry behind the platform's address, as `make run` has it, and images for real clients to push."""
+
+import gzip
+import hashlib
+import http.client
+import json
+import shutil
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+from django.conf import LazySettings
+from django.db import connections
+
+from apps.registry.distribution import keys
+from apps.registry.distribution.proxy import RegistryProxy
+from plstack.launch.registry import Addresses, configuration
+from plstack.requests import RequestHandler
+from tests.drivers.registries import ARCHITECTURE, MANIFEST, digest_of, layer
+from tests.registry.test_registry_tokens import Person
+
+THREADS = 3
+PROGRAM = shutil.which("docker-registry")
+SKOPEO = shutil.which("skopeo")
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """`host`: as a client names it. `server`: the registry behind it."""
+
+    host: str
+    home: Path
+    server: "subprocess.Popen[bytes]"
+
+    def skopeo(self, *words: str) -> "subprocess.CompletedProcess[str]":
+        argv = [str(SKOPEO), "--insecure-policy", *words]
+        return subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
+
+    def push(self, image: Path, where: str, login: str) -> "subprocess.CompletedProcess[str]":
+        tls = ["--dest-tls-verify=false", "--dest-creds", login]
+        return self.skopeo("copy", *tls, f"oci:{image}", f"docker://{self.host}/{where}")
+
+    def pull(self, where: str, folder: Path, login: str) -> "subprocess.CompletedProcess[str]":
+        tls = ["--src-tls-verify=false", "--src-creds", login]
+        return self.skopeo("copy", *tls, f"docker://{self.host}/{where}", f"oci:{folder}")
+
+
+def oci_layout(folder: Path, layers: Sequence[bytes] = (layer(("greeting", b"hello\n")),)) -> str:
+    """An image in a folder, as the OCI Image Layout Specification has it; its digest."""
+    blobs = folder / "blobs" / "sha256"
+    blobs.mkdir(parents=True)
+
+    def put(data: bytes, kind: str) -> dict[str, object]:
+        (blobs / digest_of(data).removeprefix("sha256:")).write_bytes(data)
+        return {"mediaType": f"application/vnd.oci.image.{kind}", "digest": digest_of(data), "size": len(data)}
+
+    ids = [f"sha256:{hashlib.sha256(gzip.decompress(each)).hexdigest()}" for each in layers]
+    config = {"os": "linux", "architecture": ARCHITECTURE, "config": {}, "rootfs": {"type": "layers", "diff_ids": ids}}
+    manifest = {
+        "schemaVersion": 2,
+        "mediaType": "application/vnd.oci.image.manifest.v1+json",
+        "config": put(json.dumps(config).encode(), "config.v1+json"),
+        "layers": [put(each, "layer.v1.tar+gzip") for each in layers],
+    }
+    entry = put(json.dumps(manifest).encode(), "manifest.v1+json")
+    (folder / "oci-layout").write_text('{"imageLayoutVersion": "1.0.0"}')
+    (folder / "index.json").write_text(json.dumps({"schemaVersion": 2, "manifests": [entry]}))
+    return str(entry["digest"])
+
+
+@contextmanager
+def running(folder: Path, settings: LazySettings) -> Iterator[Site]:
+    """The registry and the site in front of it, with their state in `folder`."""
+    assert PROGRAM is not None
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    origin = f"http://localhost:{port}"
+    settings.PLSTACK_HOME, settings.PORTAL_ORIGIN = str(folder), origin
+    settings.REGISTRY_HOST, settings.REGISTRY_SOCKET = f"localhost:{port}", str(folder / "registry.sock")
+    certificate, path = folder / "tokens.pem", folder / "registry.json"
+    certificate.write_text(keys.signer(folder / "secrets").pem())
+    (folder / "secrets" / "registry_events").write_text("told-to-both")
+    addresses = Addresses(folder / "registry.sock", origin, f"http://127.0.0.1:{port}/v2/events")
+    secrets = {"uploads": "u" * 32, "events": "told-to-both"}
+    path.write_text(json.dumps(configuration(addresses, folder / "storage", certificate, secrets)))
+    with (folder / "registry.log").open("wb") as log:
+        server = subprocess.Popen([PROGRAM, "serve", path], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    try:
+        _await_socket(folder, server)
+        with _site(port):
+            yield Site(f"localhost:{port}", folder, server)
+    finally:
+        server.kill()
+        server.wait()
+
+
+def _await_socket(folder: Path, server: "subprocess.Popen[bytes]") -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        assert server.poll() is None, (folder / "registry.log").read_text()
+        with suppress(OSError), socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(str(folder / "registry.sock"))
+            return
+        time.sleep(0.02)
+    raise AssertionError((folder / "registry.log").read_text())
+
+
+@contextmanager
+def _site(port: int) -> Iterator[None]:
+    requests = RequestHandler(threads=THREADS)
+    server = uvicorn.Server(
+        uvicorn.Config(
+            RegistryProxy(requests, requests.threads),
+            port=port,
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=1,
+        )
+    )
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive()
+        time.sleep(0.01)
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        thread.join(20)
+        barrier = threading.Barrier(THREADS)
+        for done in [requests.threads.submit(_leave_the_database, barrier) for _number in range(THREADS)]:
+            done.result(20)
+
+
+def _leave_the_database(barrier: threading.Barrier) -> None:
+    """In each thread: its connection must not outlive the test."""
+    barrier.wait(20)
+    connections.close_all()
+
+
+def login(whose: Person) -> str:
+    return f"{whose.user.username}:{whose.secret}"
+
+
+def ask(site: Site, method: str, path: str, token: str = "", body: bytes | None = None) -> tuple[int, bytes]:
+    host, _, port = site.host.partition(":")
+    connection = http.client.HTTPConnection(host, int(port), timeout=60)
+    headers = {"Content-Type": MANIFEST, "Accept": MANIFEST}
+    if token:
+        headers["Authorization"] = f"Bearer {token}"
+    connection.request(method, path, body, headers)
+    answer = connection.getresponse()
+    try:
+        return answer.status, answer.read()
+    finally:
+        connection.close()

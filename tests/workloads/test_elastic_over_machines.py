@@ -1,0 +1,124 @@
+"""An elastic run on two machines that joined: one dies, the other goes on from the checkpoint, and both do again."""
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from apps.billing.models import MeterSession
+from apps.clusters.models import Node
+from apps.common.scoping import acting
+from apps.storage import services as storage
+from apps.storage.models import FolderKind
+from apps.training import services as training
+from apps.training.launchers.names import LauncherName
+from apps.training.launchers.registry import inside_mount
+from apps.training.models import Run
+from apps.workloads.choices import Fault, Reason, Status
+from apps.workloads.drivers.local import processes
+from apps.workloads.drivers.local.records import MARKER
+from apps.workloads.drivers.remote import client
+from apps.workloads.hardware import lost, silence
+from apps.workloads.hardware.policy import NodeSettings
+from apps.workloads.models import Attempt
+from apps.workloads.programs import members_of
+from tests.builders import World, platform, reload
+from tests.drivers.kit import eventually
+from tests.drivers.machines import FarAgent
+from tests.training.kit import request_for
+from tests.workloads.loops import tick
+from tests.workloads.test_gangs_over_machines import agents, trust, world
+
+__all__ = ["agents", "world"]
+pytestmark = [pytest.mark.programs, pytest.mark.django_db(transaction=True)]
+FILES = Path(__file__).parents[1] / "training" / "launchers"
+CODE = {"torch/distributed/run.py": "elastic_stand_in.py", "train.py": "elastic_program.py"}
+
+
+@pytest.fixture(autouse=True)
+def soon_lost(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A machine that is silent for four seconds is lost; files of launchers are below this test's data."""
+    monkeypatch.setattr(NodeSettings, "lost_after", property(lambda self: timedelta(seconds=4)))
+    inside_mount.cache_clear()
+    yield
+    inside_mount.cache_clear()
+
+
+def submit(world: World) -> Run:
+    with acting(world.actor):
+        code = storage.create_folder(world.actor, kind=FolderKind.CODE)
+        for path, file in CODE.items():
+            storage.write_text(world.actor, folder=code, path=path, text=(FILES / file).read_text())
+        asked = {"members": 2, "least_members": 1, "launcher": LauncherName.TORCHRUN_ELASTIC}
+        return training.submit(world.actor, request_for(world, text=None, code_id=code.pk, **asked))
+
+
+def steps(run: Run) -> list[tuple[int, int, int]]:
+    """(restarts before, number, size of the world) of each that was done."""
+    file = storage.root_of(run.output) / "steps"
+    lines = file.read_text().splitlines() if file.exists() else []
+    return [(int(restart), int(step), int(size)) for restart, step, size in map(str.split, lines)]
+
+
+def turn_until(run: Run, done: Callable[[], bool]) -> None:
+    def look() -> bool:
+        tick()
+        silence.declare_silent_nodes_lost(platform())
+        lost.advance(platform())
+        lost.readmit_returned_nodes(platform())
+        reload(run.workload)
+        return done()
+
+    eventually(look, bool)
+
+
+def attempt(run: Run, number: int) -> Attempt:
+    return Attempt.objects.select_related("workload", "node").get(workload=run.workload, number=number)
+
+
+def worked(run: Run, number: int, size: int) -> Attempt:
+    """The attempt once it has done some steps with so many workers."""
+    turn_until(run, lambda: sum(step[::2] == (number - 1, size) for step in steps(run)) > 3)
+    found = attempt(run, number)
+    assert (found.member_count, MeterSession.objects.get(pk=found.pk).replicas) == (size, size)
+    return found
+
+
+def lose_power(agent: FarAgent, on_it: list[str]) -> None:
+    """All that runs on the machine ends at once, and nobody is told."""
+    agent.kill()
+    for ref in on_it:
+        processes.send(processes.marked(MARKER, ref), signal.SIGKILL)
+
+
+def test_a_machine_that_dies_costs_members_and_not_the_job(world: World, agents: list[FarAgent]) -> None:
+    trust(world)
+    run = submit(world)
+    first = worked(run, 1, 2)
+    gone = next(agent for agent in agents if agent.node_id == str(members_of(first)[1].node_id))
+    lose_power(gone, [str(members_of(first)[1].pk)])
+    second = worked(run, 2, 1)
+    first.refresh_from_db()
+    assert (first.fault, run.workload.status) == (Fault.NODE, Status.RUNNING)
+    assert str(second.node_id) != gone.node_id
+    client._resting.clear()
+    gone.start()
+    # The boundary at which it grows again: its machine is emptied, and takes work again at once.
+    Node.objects.filter(pk=gone.node_id).update(last_seen_at=first.ended_at + timedelta(days=1))
+    turn_until(run, lambda: Node.objects.get(pk=gone.node_id).lost_at is None)
+    empty = {"status": "draining", "drain_action": "requeue", "drain_until": "2020-01-01T00:00Z"}
+    Node.objects.filter(pk=second.node_id).update(**empty)
+    turn_until(run, lambda: attempt(run, 2).ended_at is not None)
+    Node.objects.filter(pk=second.node_id).update(status="ready", drain_action="", drain_until=None)
+    if run.workload.status == Status.QUEUED:
+        assert run.workload.reason == Reason.DRAINED
+    worked(run, 3, 2)
+    (storage.root_of(run.output) / "finish").touch()
+    turn_until(run, lambda: not run.workload.is_live)
+    assert run.workload.status == Status.SUCCEEDED, (run.workload.reason, run.workload.reason_data)
+    numbers = [step for _restart, step, _size in steps(run)]
+    assert numbers == list(range(1, len(numbers) + 1)), "no step was done twice, and none was lost"
+    assert os.path.getsize(storage.root_of(run.output) / "checkpoints" / "step")
