@@ -8,6 +8,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
+from threading import Barrier
 from unittest.mock import patch
 
 import pytest
@@ -142,10 +143,12 @@ def test_a_shim_that_is_killed_in_the_middle_is_lost_and_its_records_are_read(ki
 def test_killed_while_many_ask_nobody_is_told_of_an_end_that_is_not_proved(kit: Kit, home: Path) -> None:
     handle = running(kit)
     pid = shim_of(handle)
+    all_ask = Barrier(4)
 
     def ask(number: int) -> list[Phase]:
         driver = LocalDriver(home, kit.driver.isolation().level, False, volumes=VOLUMES)
-        phases, offset = [], 0
+        phases, offset = [driver.observe(handle).phase], 0
+        all_ask.wait(30)
         deadline = time.monotonic() + 3
         while time.monotonic() < deadline:
             phases.append(driver.observe(handle).phase)

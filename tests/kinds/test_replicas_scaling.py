@@ -56,6 +56,8 @@ def test_fewer_stop_what_waits_before_what_serves_and_the_youngest_first(world: 
 
 
 def test_up_again_takes_the_lowest_free_number_and_none_that_is_still_leaving(world: World, band: ReplicaSet) -> None:
+    younger = [live(band)[index].pk for index in (1, 2)]
+    Workload.objects.filter(pk__in=younger).update(status_since=db_now() + timedelta(minutes=1))
     replicas.scale(world.actor, band.pk, 1)
     replicas.scale(world.actor, band.pk, 3)
     numbers = sorted(row.replica_index or 0 for row in converge.wanted_replicas(band))
