@@ -6,6 +6,7 @@ import select
 import socket
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
@@ -48,6 +49,7 @@ def test_the_exit_waits_for_output_that_nobody_has_read(ends: tuple[socket.socke
     while is_readable(stream.fileno(), 0):
         seen += stream.read()
     assert seen == PRINTED
+    stream.close()
 
 
 class Ended:
@@ -95,24 +97,41 @@ def test_an_agent_sends_the_exit_behind_what_was_printed(ends: tuple[socket.sock
     assert kinds.count(Kind.OUTPUT_END) == kinds.count(Kind.EXIT) == 1
 
 
+class Numbers:
+    """`os` as the module sees it, which counts what is opened and closed there: other tests have descriptors too."""
+
+    def __init__(self) -> None:
+        self.opened: Counter[int] = Counter()
+        self.closed: Counter[int] = Counter()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(os, name)
+
+    def pipe(self) -> tuple[int, int]:
+        ends = os.pipe()
+        self.opened.update(ends)
+        return ends
+
+    def eventfd(self, initial: int, flags: int) -> int:
+        number = os.eventfd(initial, flags)
+        self.opened[number] += 1
+        return number
+
+    def close(self, number: int) -> None:
+        if number in self.opened:  # else it was a stream's of a test before, whose threads are still ending
+            self.closed[number] += 1
+        os.close(number)
+
+
 @pytest.mark.parametrize("tty", [True, False])
 @pytest.mark.parametrize("ends_first", [True, False])
 def test_each_descriptor_is_closed_once(
     ends: tuple[socket.socket, socket.socket], tty: bool, ends_first: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here, there = ends
-    before = threading.active_count()
-    open_before = len(os.listdir("/proc/self/fd"))
-    close, refused = os.close, []
-
-    def closed(descriptor: int) -> None:
-        try:
-            close(descriptor)
-        except OSError as error:
-            refused.append(error)
-            raise
-
-    monkeypatch.setattr(os, "close", closed)
+    before = set(threading.enumerate())
+    numbers = Numbers()
+    monkeypatch.setattr(execution, "os", numbers)
     stream = RemoteExec(here, tty=tty)
     if ends_first:
         frames.send(there, Kind.EXIT, b"0")
@@ -120,10 +139,12 @@ def test_each_descriptor_is_closed_once(
     there.shutdown(socket.SHUT_WR)
     stream.close()
     stream.close()
-    while threading.active_count() > before:
-        time.sleep(0.01)
-    assert refused == []
-    assert len(os.listdir("/proc/self/fd")) == open_before - 1, "the connection is closed too"
+    for thread in set(threading.enumerate()) - before:
+        thread.join(30)
+        assert not thread.is_alive()
+    assert here.fileno() == -1, "the connection is closed too"
+    assert len(numbers.opened) == (7 if tty else 9), "pipes for input, output, errors and the end, and what wakes"
+    assert {number: numbers.closed[number] for number in numbers.opened} == numbers.opened
 
 
 def fill(stream: RemoteExec) -> None:
