@@ -67,7 +67,7 @@ def test_on_a_phone_the_row_of_tabs_shows_the_current_one(visit: Visit) -> None:
     page = visit("en", phone=True)
     page.goto("/console/settings/branding/")
     tab = page.locator(".nav-tabs .active")
-    page.wait_for_function("document.querySelector('.nav-tabs').scrollLeft > 0")
+    page.wait_for_function("() => document.querySelector('.nav-tabs').scrollLeft > 0")
     box, row = tab.bounding_box(), page.locator(".nav-tabs").bounding_box()
     assert box is not None
     assert row is not None
