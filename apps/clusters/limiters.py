@@ -1,8 +1,9 @@
 """What on this machine can limit a slice of a card to its memory. Detected, never assumed.
 
 HAMi-core: a library loaded before a program's own, which counts what the program asks of CUDA (its README, "Usage").
-MPS: NVIDIA's Multi-Process Service, whose daemon refuses what is over a client's limit ("Environment Variables"). Its
-clients must share the daemon's IPC namespace, so it does nothing for work in a sandbox with one of its own (L1).
+MPS: NVIDIA's Multi-Process Service, whose daemon refuses what is over a client's limit ("Environment Variables"). It
+would reach into a sandbox, but is not used there (L1): a fault of one client ends all others on the card, whoever they
+belong to, and a daemon that was not started for several users lets those of another user wait (docs/hardware.md).
 Standard library only: the first process of a workload's shim runs without anything else.
 """
 

@@ -65,7 +65,7 @@ def driver_versions() -> dict[str, str]:
 
 
 def _card(index: int, handle: Any) -> Card:
-    memory = pynvml.nvmlDeviceGetMemoryInfo(handle)
+    memory = memory_of(handle)
     return Card(
         uuid=text(pynvml.nvmlDeviceGetUUID(handle)),
         index=index,
@@ -80,6 +80,17 @@ def _card(index: int, handle: Any) -> Card:
         mig_cuts=cuts_of(handle, int(memory.total)),
         pci=nvidia_links.pci_address(handle),
     )
+
+
+def memory_of(handle: Any) -> Any:
+    """`total` and `used` in bytes, as nvidia-smi shows them: `used` without what the driver reserves for itself.
+
+    The call's first version counts that among `used`; a driver older than 510 has no other.
+    """
+    try:
+        return pynvml.nvmlDeviceGetMemoryInfo(handle, pynvml.nvmlMemory_v2)
+    except (pynvml.NVMLError_FunctionNotFound, pynvml.NVMLError_NotSupported, pynvml.NVMLError_InvalidArgument):
+        return pynvml.nvmlDeviceGetMemoryInfo(handle)
 
 
 def text(value: str | bytes) -> str:

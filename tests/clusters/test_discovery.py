@@ -5,11 +5,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from apps.clusters import discovery, services
+from apps.clusters import discovery, nvidia, services
 from apps.clusters.discovery import Card, Machine
 from apps.clusters.models import Accelerator, Node, NodeSample
 from apps.common.scoping import acting
+from apps.workloads.drivers.base import DeviceGrant
+from apps.workloads.drivers.local import nvml
 from tests.builders import platform
+from tests.drivers.fake_nvml import RESERVED_MIB, FakeCard, install
 
 
 def machine(*cards: Card, memory_mib: int = 64_000) -> Machine:
@@ -67,3 +70,17 @@ def test_a_card_that_vanishes_is_kept_but_unhealthy_and_comes_back(
     monkeypatch.setattr(discovery, "measure_machine", lambda folder: machine(card))
     discover(tmp_path)
     assert Accelerator.objects.get().healthy
+
+
+@pytest.mark.parametrize(("old", "used"), [(False, 600), (True, 600 + RESERVED_MIB)])
+def test_memory_that_the_driver_keeps_for_itself_is_not_in_use(
+    monkeypatch: pytest.MonkeyPatch, old: bool, used: int
+) -> None:
+    """As nvidia-smi shows it; a driver too old to tell the two apart counts both."""
+    install(monkeypatch, FakeCard()).is_old = old
+    [card] = nvidia.cards()
+    assert card.memory_used_mib == used
+    own = DeviceGrant(card.uuid, 0, "nvidia", card.model, card.memory_mib, 100, "whole")
+    sample = nvml.sample([own])
+    assert sample is not None
+    assert sample.memory_mib == used

@@ -17,6 +17,7 @@ import pytest
 from tests.drivers.fake_links import FakeLinks
 
 MIB = 1024 * 1024
+RESERVED_MIB = 480
 OK = 0  # NVML_SUCCESS
 # number → (slices, memory in MiB, how many at once, places as (start, size)); as an H100 80GB tells them.
 H100 = {
@@ -81,6 +82,7 @@ class FakeNvml(FakeLinks):
 
     def __init__(self, *cards: FakeCard) -> None:
         self.cards = list(cards)
+        self.is_old = False
         self._behind: dict[int, Any] = {}
 
     def _pointer(self, thing: Any, kind: Any) -> Any:
@@ -112,10 +114,13 @@ class FakeNvml(FakeLinks):
     def nvmlDeviceGetName(self, card: FakeCard) -> str:
         return card.name
 
-    def nvmlDeviceGetMemoryInfo(self, handle: FakeCard | Compute) -> Any:
+    def nvmlDeviceGetMemoryInfo(self, handle: FakeCard | Compute, version: int | None = None) -> Any:
+        """The first version counts what is reserved as used."""
+        if version and self.is_old:
+            raise _error(pynvml.NVML_ERROR_FUNCTION_NOT_FOUND)
         if isinstance(handle, Compute):
             return SimpleNamespace(total=9728 * MIB, used=1234 * MIB)
-        return SimpleNamespace(total=handle.memory, used=600 * MIB)
+        return SimpleNamespace(total=handle.memory, used=(600 if version else 600 + RESERVED_MIB) * MIB)
 
     def nvmlDeviceGetUtilizationRates(self, handle: FakeCard | Compute) -> Any:
         if isinstance(handle, Compute):

@@ -15,7 +15,7 @@ PROGRAM = Path("/usr/bin/python3")
 LEFT_OUT = frozenset({"test", "__pycache__", "lib2to3", "idlelib", "tkinter", "dist-packages", "site-packages",
                       "pydoc_data", "turtledemo", "ensurepip", "distutils"})  # fmt: skip
 
-BESIDE = ("librt.so.1", "libpthread.so.0", "libdl.so.2", "libstdc++.so.6", "libgcc_s.so.1")
+BESIDE = ("librt.so.1", "libpthread.so.0", "libdl.so.2", "libutil.so.1", "libstdc++.so.6", "libgcc_s.so.1")
 
 
 def has_python() -> bool:

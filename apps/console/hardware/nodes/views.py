@@ -27,6 +27,7 @@ from apps.console.hardware.nodes.forms import DrainForm, JoinForm, ModeForm, Mov
 from apps.console.hardware.nodes.gang_network import gang_network
 from apps.console.hardware.nodes.links import link_rows, rdma_rows
 from apps.console.hardware.nodes.listing import NodeFilter, NodeTable
+from apps.console.hardware.nodes.proofs import proof_rows
 from apps.console.hardware.nodes.sources import source_rows
 from apps.console.hardware.nodes.storage import storage_words
 from apps.console.kit.requests import StaffRequest
@@ -104,7 +105,8 @@ def _hardware(node: Node) -> dict[str, Any]:
     cards = reads.cards_of(node)
     accelerators = [card.accelerator for card in cards]
     links, rdma = link_rows(accelerators), rdma_rows(node, accelerators)
-    return {"cards": cards, "links": links, "rdma": rdma, "storage": storage_words(node)}
+    proofs = None if node.cluster.zone.simulated else proof_rows(accelerators)
+    return {"cards": cards, "links": links, "rdma": rdma, "proofs": proofs, "storage": storage_words(node)}
 
 
 def _spans(current: str) -> list[dict[str, Any]]:

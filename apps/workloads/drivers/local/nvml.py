@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import pynvml
 
-from apps.clusters.nvidia import text
+from apps.clusters.nvidia import memory_of, text
 from apps.workloads.drivers.base import DeviceGrant
 from apps.workloads.drivers.local import mig
 
@@ -73,7 +73,7 @@ def _reading(unit: Any, device: DeviceGrant, own: Collection[int]) -> _Reading:
     if device.mode in _WITH_NEIGHBOURS:
         return _Reading(_own_utilisation(unit, device, own), _own_memory(unit, own), degrees)
     rate = _optional(lambda: float(pynvml.nvmlDeviceGetUtilizationRates(unit).gpu))  # a partition does not tell it
-    return _Reading(rate, _optional(lambda: int(pynvml.nvmlDeviceGetMemoryInfo(unit).used)), degrees)
+    return _Reading(rate, _optional(lambda: int(memory_of(unit).used)), degrees)
 
 
 def _own_memory(unit: Any, own: Collection[int]) -> int | None:

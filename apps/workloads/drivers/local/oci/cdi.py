@@ -2,9 +2,9 @@
 
 Container Device Interface, specification 0.8 (github.com/cncf-tags/container-device-interface, SPEC.md); `nvidia-ctk
 cdi generate` writes `nvidia.yaml`. Of a file, its edits for all containers are taken, and those of the devices that
-were granted. Which device nodes there are stays with `local.devices`. Hooks are not run: the links that
-`create-symlinks` would make are made here, and folders of libraries go into LD_LIBRARY_PATH, instead of the image's
-cache of them.
+were granted. Where there is no file about NVIDIA's cards, `nvidia_libraries` finds what one would name. Which device
+nodes there are stays with `local.devices`. Hooks are not run: the links that `create-symlinks` would make are made
+here, and folders of libraries go into LD_LIBRARY_PATH, instead of the image's cache of them.
 """
 
 import json
@@ -15,7 +15,9 @@ from typing import Any
 
 import yaml
 
+from apps.clusters import nvidia
 from apps.workloads.drivers.base import DeviceGrant, LaunchRequest, Reference
+from apps.workloads.drivers.local.oci import nvidia_libraries
 from apps.workloads.drivers.local.oci.edits import Edits
 
 FOLDERS = (Path("/etc/cdi"), Path("/var/run/cdi"))
@@ -29,19 +31,27 @@ def edits_for(request: LaunchRequest) -> Edits:
 
 
 def edits(grants: Sequence[DeviceGrant], folders: Sequence[Path] = FOLDERS) -> Edits:
-    """For these grants; none where there is no file about their vendor, or none that can be read."""
+    """For these grants; none where nothing is known of their vendor's libraries."""
     found: list[Mapping[str, Any]] = []
     for vendor in dict.fromkeys(grant.vendor for grant in grants):
         document = next((d for d in _documents(folders) if d.get("kind") == _KINDS.get(vendor)), None)
         if document is not None:
             found += _wanted(document, [grant for grant in grants if grant.vendor == vendor])
-    mounts = dict(pair for each in found for pair in _mounts(each))
-    libraries = dict.fromkeys(str(Path(inside).parent) for inside in mounts.values() if ".so" in Path(inside).name)
+        elif vendor == "nvidia":
+            found.append(_without_file())
+    sources = {inside: source for each in found for source, inside in _mounts(each)}
+    libraries = dict.fromkeys(str(Path(inside).parent) for inside in sources if ".so" in Path(inside).name)
     env = dict(pair for each in found for pair in _env(each))
     if libraries:
         env["LD_LIBRARY_PATH"] = ":".join(libraries)
     links = dict(pair for each in found for pair in _links(each))
-    return Edits(tuple(mounts.items()), tuple(links.items()), tuple(env.items()))
+    mounts = tuple((source, inside) for inside, source in sources.items())
+    return Edits(mounts, tuple(links.items()), tuple(env.items()))
+
+
+def _without_file() -> Mapping[str, Any]:
+    pairs = nvidia_libraries.mounts(nvidia.driver_versions().get("nvidia-driver", "none"))
+    return {"mounts": [{"hostPath": str(source), "containerPath": inside} for source, inside in pairs]}
 
 
 def _documents(folders: Sequence[Path]) -> Iterator[Mapping[str, Any]]:
