@@ -231,7 +231,7 @@ def torch_runtime(bench: Bench) -> Seen:
 
 def torch_container(bench: Bench) -> Seen:
     """PyTorch from a volume in a container image, with the machine's driver."""
-    with pushed(with_libraries=True) as (image, rules):
+    with pushed() as (image, rules):
         request = bench.request(programs.MATRICES, image=image, pull=rules, memory_mib=32_768)
         _, inside = run(bench.driver(), request)
     require(inside["apart"] < 0.01, inside)
@@ -239,10 +239,10 @@ def torch_container(bench: Bench) -> Seen:
 
 
 @contextmanager
-def pushed(*, with_libraries: bool = False) -> Iterator[tuple[Reference, Any]]:
-    """An image of this machine's C library and Python, in a registry."""
+def pushed() -> Iterator[tuple[Reference, Any]]:
+    """An image of this machine's Python and what else distributions have of libraries, in a registry."""
     with plain_registry() as registry:
-        layers = [host_images.python_layer(), *([host_images.libraries_layer()] if with_libraries else [])]
+        layers = host_images.python_layer(), host_images.libraries_layer()
         image = registry.image(*layers, Env=["PATH=/usr/bin:/bin"])
         yield image, replace(registry.rules, most_mib=4096)
 
