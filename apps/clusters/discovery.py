@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import psutil
 
-from apps.clusters import amd, card_links, huawei, limiters, nvidia, rdma
-from apps.clusters.cards import Card
+from apps.clusters import amd, card_links, huawei, kernel_log, limiters, nvidia, rdma
+from apps.clusters.cards import Card, UnreadCard
 from apps.clusters.rdma import RdmaDevice
+from apps.clusters.xids import Fault
 
 __all__ = ["MIB", "Card", "Machine", "measure_machine"]
 
@@ -24,7 +26,9 @@ class Machine:
     """Capacity in milli-cores and MiB, and the load at this moment in per cent.
 
     `limiters`: what can limit slices of NVIDIA cards to their memory. `disk_files`: how many files the disk has room
-    for (inodes), 0 where it knows no such number.
+    for (inodes), 0 where it knows no such number. `unread`: cards that are listed and cannot be read. `nvml_error`: why
+    NVIDIA's library fails altogether. `boot_id`: which start of the machine this is. `faults`: what its NVIDIA cards
+    reported since then; `faults_unread`: why that cannot be seen (`kernel_log.Unread`).
     """
 
     name: str
@@ -41,12 +45,19 @@ class Machine:
     disk_files: int = 0
     disk_files_free: int = 0
     rdma: tuple[RdmaDevice, ...] = ()
+    unread: tuple[UnreadCard, ...] = ()
+    nvml_error: str = ""
+    boot_id: str = ""
+    faults: tuple[Fault, ...] = ()
+    faults_unread: str = ""
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Machine":
-        """Another machine's measurement of itself. Raises TypeError or ValueError for malformed data."""
+        """Another machine's measurement of itself. Raises KeyError, TypeError or ValueError for malformed data."""
         fields = dict(data)
         cards = tuple(Card.from_json(card) for card in fields.pop("cards", ()))
+        fields["unread"] = tuple(UnreadCard.from_json(card) for card in fields.get("unread", ()))
+        fields["faults"] = tuple(Fault.from_json(fault) for fault in fields.get("faults", ())[: kernel_log.MOST_FAULTS])
         fields["rdma"] = tuple(RdmaDevice.from_json(device) for device in fields.pop("rdma", ()))
         found = cls(**{**fields, "limiters": tuple(fields.get("limiters", ()))}, cards=cards)
         amounts = (found.cpu_milli, found.memory_mib, found.disk_mib, found.disk_free_mib, found.memory_used_mib)
@@ -55,6 +66,10 @@ class Machine:
             raise ValueError("An amount makes no sense")
         if not all(isinstance(amount, int) and 0 <= amount < 2**63 for amount in files):
             raise ValueError("An amount makes no sense")
+        if found.boot_id:
+            UUID(found.boot_id)
+        if found.faults_unread not in ("", *kernel_log.Unread):
+            raise ValueError("This is no reason")
         return found
 
 
@@ -62,7 +77,9 @@ def measure_machine(folder: Path) -> Machine:
     """Measure this machine; `folder` names the disk that holds people's files."""
     memory, disk = psutil.virtual_memory(), psutil.disk_usage(str(folder))
     ascend, inodes = huawei.read_ascend_cards(), os.statvfs(folder)
-    cards = card_links.with_links((*nvidia.cards(), *amd.cards(), *ascend.cards))
+    nvidia_report = nvidia.read_nvidia_cards()
+    cards = card_links.with_links((*nvidia_report.cards, *amd.cards(), *ascend.cards))
+    faults = kernel_log.card_faults() if nvidia_report.has_library else kernel_log.CardFaults()
     return Machine(
         name=socket.gethostname()[:80] or "localhost",
         arch=platform.machine(),
@@ -72,19 +89,26 @@ def measure_machine(folder: Path) -> Machine:
         disk_mib=disk.total // MIB,
         disk_free_mib=disk.free // MIB,
         cpu_pct=psutil.cpu_percent(interval=0.2),
-        facts=_facts(ascend.trouble),
+        facts=_facts(ascend.trouble, nvidia_report),
         cards=cards,
         limiters=tuple(name.value for name in limiters.installed_limiters()),
         disk_files=inodes.f_files,
         disk_files_free=inodes.f_favail,
         rdma=rdma.with_card_links(rdma.devices(), cards),
+        unread=nvidia_report.unread,
+        nvml_error=nvidia_report.error,
+        boot_id=kernel_log.boot_id(),
+        faults=faults.faults,
+        faults_unread=faults.unread,
     )
 
 
-def _facts(npu_smi: str) -> dict[str, str]:
-    """`npu_smi`: why Ascend cards are missing or not used, for whoever looks at the machine's page."""
+def _facts(npu_smi: str, nvml: nvidia.NvidiaReport) -> dict[str, str]:
+    """`npu-smi`, `nvml`: why cards are missing or not used, for whoever looks at the machine's page."""
     facts = {"os": platform.platform(terse=True), "cpu": _cpu_model(), "python": platform.python_version()}
-    return facts | nvidia.driver_versions() | amd.driver_versions() | ({"npu-smi": npu_smi} if npu_smi else {})
+    troubles = {"npu-smi": npu_smi, "nvml": nvml.trouble}
+    told = {name: trouble for name, trouble in troubles.items() if trouble}
+    return facts | nvidia.driver_versions() | amd.driver_versions() | told
 
 
 def _usable_cores() -> int:

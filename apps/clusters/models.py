@@ -9,6 +9,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from apps.billing.models import Package
+from apps.clusters.card_fault import CardFault as CardFault
 from apps.clusters.choices import AcceleratorMode, DrainAction, Limiter, NodeStatus
 from apps.common.scoping import TenantModel
 from apps.tenants.models import Organisation
@@ -132,6 +133,9 @@ class Node(models.Model):
     disk_files = models.PositiveBigIntegerField(default=0)
     disk_files_free = models.PositiveBigIntegerField(default=0)
     facts = models.JSONField(default=dict)  # operating system, CPU model, driver versions: shown, never decided on
+    # Which start of the machine this is, and why faults of its cards cannot be seen (`clusters.kernel_log.Unread`).
+    boot_id = models.UUIDField(null=True)
+    faults_unread = models.CharField(max_length=8, blank=True, default="", db_default="")
     # Its RDMA devices, a list of `clusters.rdma.RdmaDevice`: shown, not given out.
     rdma = models.JSONField(default=list)
     # What was found when its software sources were last asked, see `workloads.hardware.sources`; empty: to be asked.
@@ -216,6 +220,10 @@ class Accelerator(models.Model):
     memory_mib = models.PositiveIntegerField()
     mode = models.CharField(max_length=8, choices=AcceleratorMode, default=AcceleratorMode.WHOLE)
     healthy = models.BooleanField(default=True)
+    # Why it is not, one of `clusters.cards.Trouble`; since when; and since when the operators know.
+    trouble = models.CharField(max_length=8, blank=True, default="", db_default="")
+    unhealthy_since = models.DateTimeField(null=True)
+    trouble_told_at = models.DateTimeField(null=True)
     # What the node discovered that it may be cut into, a list of `clusters.cards.MigCut`; null: nobody could look.
     mig_profiles = models.JSONField(null=True)
     limiter = models.CharField(max_length=10, choices=Limiter, blank=True, default=Limiter.NONE)

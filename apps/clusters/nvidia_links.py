@@ -26,11 +26,8 @@ SWITCH = "switch"
 
 
 def pci_address(handle: Any) -> str:
-    """As sysfs names it, `0000:18:00.0`; "" where the driver does not say."""
-    try:
-        return _address(pynvml.nvmlDeviceGetPciInfo(handle))
-    except pynvml.NVMLError:
-        return ""
+    """As sysfs names it, `0000:18:00.0`. Raises NVMLError."""
+    return _address(pynvml.nvmlDeviceGetPciInfo(handle))
 
 
 def links(cards: Sequence[tuple[Any, str, str]]) -> dict[str, tuple[tuple[str, str], ...]]:

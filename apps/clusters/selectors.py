@@ -8,7 +8,7 @@ from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils.translation import gettext
 
-from apps.clusters.models import Accelerator, ClusterGrant, LogicalCluster, Node, NodeSample, Zone
+from apps.clusters.models import Accelerator, CardFault, ClusterGrant, LogicalCluster, Node, NodeSample, Zone
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import NotFound
@@ -97,6 +97,13 @@ def card(actor: Actor, card_id: UUID) -> Accelerator:
     if found is None:
         raise NotFound
     return found
+
+
+def card_faults(actor: Actor, *, node_id: UUID | None = None, card_id: UUID | None = None) -> QuerySet[CardFault]:
+    """Faults of a node's cards, or of one card, newest first, with card and node."""
+    actor.require(Permission.PLATFORM_NODES_VIEW)
+    found = CardFault.objects.select_related("accelerator__node").order_by("-last_at", "-pk")
+    return found.filter(accelerator__node=node_id) if node_id else found.filter(accelerator=card_id)
 
 
 def nodes(actor: Actor) -> QuerySet[Node]:

@@ -17,6 +17,7 @@ from apps.workloads.advice import (
     time_over,
     unauthorised,
 )
+from apps.workloads.card_fault_advice import with_card_fault
 from apps.workloads.choices import NOT_STARTED, Fault, Reason, Status
 from apps.workloads.drivers.said import Code, Said
 from apps.workloads.member_words import which_member
@@ -37,7 +38,7 @@ def card(workload: Workload, attempt: Attempt | None) -> dict[str, Any] | None:
     """What `components/failure.html` shows; None unless it failed, or was stopped by a rule or for a lost right."""
     if workload.status != Status.FAILED and workload.reason not in FOR_MONEY | BY_TIME | NOT_STARTED:
         return None
-    advice = advise(workload)
+    advice = with_card_fault(advise(workload), workload, attempt)
     return {
         "id": str(workload.pk),
         "title": advice.title,

@@ -5,7 +5,7 @@ from celery import shared_task
 from apps.common.actor import system_actor
 from apps.common.scoping import acting
 from apps.workloads import gpu_idleness, longest, services
-from apps.workloads.hardware import discovery, drains, lost, silence, simulation, sources
+from apps.workloads.hardware import card_watch, discovery, drains, lost, silence, simulation, sources
 from apps.workloads.hardware import watch as watching
 from apps.workloads.reconcile.attempts import reconcile_due
 from apps.workloads.reconcile.schedule import run_pass
@@ -60,6 +60,7 @@ def watch() -> None:
         drains.advance(actor)
         watching.watch(actor)
         watching.watch_disks(actor)
+        card_watch.watch_cards(actor)
         silence.declare_silent_nodes_lost(actor)
         lost.advance(actor)
         lost.readmit_returned_nodes(actor)

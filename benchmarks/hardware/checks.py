@@ -7,12 +7,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from apps.clusters import nvidia
+from apps.clusters import kernel_log, nvidia
 from apps.clusters.limiters import MPS_PIPES
+from apps.clusters.xids import Remedy, pci_key
 from apps.workloads.drivers.base import IsolationLevel, LaunchRefused, Observation, Reference
 from benchmarks.hardware import programs
 from benchmarks.hardware.bench import Bench, nvidia_smi, run, running, settled, wait
@@ -22,6 +23,8 @@ from tests.drivers.registries import plain_registry
 
 OUT_OF_MEMORY, NO_DEVICE = 2, 100
 ILLEGAL_ADDRESS = 700
+MMU_FAULT = 31
+CLOCK_SLACK_S = 2
 SLACK_MIB = 64
 Seen = dict[str, Any]
 
@@ -187,26 +190,19 @@ def mps_daemon() -> Iterator[None]:
 
 
 def fault(bench: Bench) -> Seen:
-    """A program that writes where nothing is ends; the kernel's log has its XID, and the card goes on."""
+    """A program that writes where nothing is ends; its card is told to have reported it, and goes on."""
     driver = bench.driver()
+    began = time.time()
     seen, found = run(driver, bench.request(programs.FAULT))
     require(found["error"] == ILLEGAL_ADDRESS and seen.exit is not None and seen.exit.code == 1, found, seen)
-    lines = [line for line in kernel_log() if "Xid" in line]
-    require(bool(lines) and bench.card.pci.rpartition(".")[0] in lines[-1], lines)
+    told = kernel_log.card_faults()
+    newest = [fault for fault in told.faults if fault.last_at >= began - CLOCK_SLACK_S]
+    require(bool(newest), told)
+    require(newest[-1].pci == pci_key(bench.card.pci) and newest[-1].code == MMU_FAULT, newest)
+    require(newest[-1].pid > 0 and newest[-1].remedy is Remedy.APP, newest)
     _, after = run(driver, bench.request(programs.VISIBLE))
     require(after["count"] == 1, after)
-    return {"xid": lines[-1].partition("Xid ")[2][:60]}
-
-
-def kernel_log() -> list[str]:
-    """The kernel's records from its oldest on."""
-    found: list[str] = []
-    descriptor = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK)
-    with suppress(BlockingIOError):
-        while True:
-            found.append(os.read(descriptor, 8192).decode(errors="replace"))
-    os.close(descriptor)
-    return found
+    return {"xid": newest[-1].code, "process": newest[-1].process, "remedy": newest[-1].remedy.value}
 
 
 def container_image(bench: Bench) -> Seen:

@@ -1,4 +1,5 @@
 from apps.clusters.services.audience import give_cluster, reserve_cluster, withdraw_cluster
+from apps.clusters.services.card_health import confirm_reset
 from apps.clusters.services.discovery import first_cluster, measured_columns, upsert_machine, write_cards, write_sample
 from apps.clusters.services.joining import JoinRequest, join, make_token, record_heartbeat, revoke_tokens, secret_of
 from apps.clusters.services.nodes import cordon, locked_node, set_labels, target
@@ -17,6 +18,7 @@ from apps.clusters.services.zones import (
 __all__ = [
     "JoinRequest",
     "add_simulated_zone",
+    "confirm_reset",
     "cordon",
     "create_cluster",
     "create_zone",

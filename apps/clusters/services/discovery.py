@@ -9,11 +9,12 @@ from django.db.models.functions import Now
 
 from apps.clusters import card_links, geometry, rdma
 from apps.clusters.architectures import kernel_name
-from apps.clusters.cards import Card
+from apps.clusters.cards import Card, Trouble
 from apps.clusters.choices import AcceleratorMode, Limiter
 from apps.clusters.discovery import Machine
 from apps.clusters.limiters import effective_limiter
 from apps.clusters.models import Accelerator, LogicalCluster, Node, NodeSample, Zone
+from apps.clusters.services.card_health import judge_cards
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 
@@ -75,6 +76,8 @@ def measured_columns(machine: Machine, isolation: str, isolation_reason: str) ->
         "disk_files": machine.disk_files,
         "disk_files_free": machine.disk_files_free,
         "facts": machine.facts,
+        "boot_id": machine.boot_id or None,
+        "faults_unread": machine.faults_unread,
         "rdma": rdma.as_json(machine.rdma),
         "last_seen_at": Now(),
     }
@@ -95,10 +98,7 @@ def first_cluster(zone_name: str = "local") -> LogicalCluster:
 
 
 def write_cards(node: Node, machine: Machine) -> None:
-    """Cards that no longer answer stay, marked unhealthy: something may still be allocated on them.
-
-    A card that its driver reports as unhealthy is treated like one that does not answer.
-    """
+    """Write what the machine tells of its cards, then judge which are well."""
     for card in machine.cards:
         columns = {
             "node": node,
@@ -107,6 +107,7 @@ def write_cards(node: Node, machine: Machine) -> None:
             "model": card.model[:60],
             "memory_mib": card.memory_mib,
             "healthy": card.healthy,
+            "trouble": _trouble(card),
             "last_seen_at": Now(),
             "utilisation_pct": card.utilisation_pct,
             "memory_used_mib": card.memory_used_mib,
@@ -124,16 +125,16 @@ def write_cards(node: Node, machine: Machine) -> None:
         Accelerator.everything.update_or_create(
             uuid=card.uuid, defaults=columns, create_defaults={**columns, "uuid": card.uuid, "mode": mode}
         )
-    _mark_cut_by_others(machine)
-    Accelerator.objects.filter(node=node).exclude(uuid__in=[card.uuid for card in machine.cards]).update(healthy=False)
+    judge_cards(node, machine)
+
+
+def _trouble(card: Card) -> str:
+    """Why the card is not well; one of before reasons were told only says that it is not."""
+    if card.healthy:
+        return ""
+    return card.trouble if card.trouble in set(Trouble) else Trouble.DRIVER
 
 
 def _limiter(node: Node, machine: Machine, card: Card) -> Limiter:
     found = effective_limiter(machine.limiters, node.isolation) if card.vendor == "nvidia" else None
     return Limiter(found.value) if found else Limiter.NONE
-
-
-def _mark_cut_by_others(machine: Machine) -> None:
-    """Mark cards on which somebody switched MIG on by hand: they run nothing in any other mode."""
-    cut = [card.uuid for card in machine.cards if card.mig]
-    Accelerator.objects.filter(uuid__in=cut).exclude(mode=AcceleratorMode.MIG).update(healthy=False)

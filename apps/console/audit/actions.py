@@ -96,6 +96,7 @@ ACTIONS: dict[str, str | Promise] = {
     "member.left": _("Member left"),
     "member.removed": _("Member removed"),
     "card.mode": _("Mode of a card switched"),
+    "card.reset": _("Reset of a card confirmed"),
     "cluster.created": _("Cluster created"),
     "cluster.deleted": _("Cluster deleted"),
     "cluster.given": _("Cluster given to an organisation"),

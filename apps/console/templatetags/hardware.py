@@ -3,8 +3,9 @@
 from django import template
 from django.utils.translation import gettext as _
 
+from apps.clusters import fault_words
 from apps.clusters.choices import AcceleratorMode
-from apps.clusters.models import Node
+from apps.clusters.models import Accelerator, CardFault, Node
 from apps.console.hardware.nodes.selectors import NodeRow, row_from
 
 register = template.Library()
@@ -37,3 +38,24 @@ def joined(prefix: str, key: object) -> str:
 def node_row(node: Node) -> NodeRow:
     """A row of the list of nodes, as its cells read it."""
     return row_from(node)
+
+
+@register.filter
+def card_trouble(card: Accelerator) -> str:
+    """Why the card is not healthy, in two or three words."""
+    return fault_words.trouble_title(card)
+
+
+@register.filter
+def card_trouble_text(card: Accelerator) -> str:
+    return fault_words.trouble_text(card)
+
+
+@register.filter
+def xid_meaning(fault: CardFault) -> str:
+    return fault_words.meaning(fault.code)
+
+
+@register.filter
+def xid_remedy(fault: CardFault) -> str:
+    return fault_words.remedy_words(fault)

@@ -70,6 +70,48 @@ def _disk_ok(data: Data) -> Words:
     return Words(title, text, Tone.RUN, "database", action=_("Open"), **link(data, NODE, "node_id"))
 
 
+def _card_fault(data: Data) -> Words:
+    """Data: `index` and `model` of the card, `codes` of its faults."""
+    card = {"name": name_in(data, "name"), "index": int(number_in(data, "index")), "model": name_in(data, "model")}
+    codes = ", ".join(str(code) for code in _items(data, "codes"))
+    title = _("Card %(index)s of %(name)s has reported a fault: XID %(codes)s") % {**card, "codes": codes}
+    text = _(
+        "Nothing new starts on this %(model)s until it was reset or its node restarted; the node's page says what to "
+        "do. The other cards go on."
+    )
+    return Words(title, text % card, Tone.FAIL, "cpu-off", action=_("Open"), **link(data, NODE, "node_id"))
+
+
+def _cards_unhealthy(data: Data) -> Words:
+    """Data: `cards`, the numbers of the cards."""
+    cards = _items(data, "cards")
+    words = {"count": len(cards), "name": name_in(data, "name")}
+    title = ngettext(
+        "%(count)s card of %(name)s is not healthy", "%(count)s cards of %(name)s are not healthy", len(cards)
+    )
+    text = ngettext(
+        "Card %(cards)s: nothing new starts on it. The node's page says why. Other cards go on.",
+        "Cards %(cards)s: nothing new starts on them. The node's page says why. Other cards go on.",
+        len(cards),
+    ) % {"cards": ", ".join(map(str, cards))}
+    return Words(title % words, text, Tone.FAIL, "cpu-off", action=_("Open"), **link(data, NODE, "node_id"))
+
+
+def _cards_healthy(data: Data) -> Words:
+    cards = _items(data, "cards")
+    words = {"count": len(cards), "name": name_in(data, "name"), "cards": ", ".join(map(str, cards))}
+    title = ngettext(
+        "%(count)s card of %(name)s is healthy again", "%(count)s cards of %(name)s are healthy again", len(cards)
+    )
+    text = ngettext("Card %(cards)s takes work again.", "Cards %(cards)s take work again.", len(cards))
+    return Words(title % words, text % words, Tone.RUN, "cpu", action=_("Open"), **link(data, NODE, "node_id"))
+
+
+def _items(data: Data, name: str) -> list[object]:
+    found = data.get(name)
+    return found if isinstance(found, list) else []
+
+
 def _lost(data: Data) -> Words:
     title = _("The node %(name)s is lost") % {"name": name_in(data, "name")}
     by = str(data.get("by") or "")
@@ -125,6 +167,9 @@ def _test(data: Data) -> Words:
 
 KINDS: Mapping[str, Speaker] = {
     "node.draining": _draining,
+    "card.fault": _card_fault,
+    "card.unhealthy": _cards_unhealthy,
+    "card.healthy": _cards_healthy,
     "node.disk_low": _disk_low,
     "node.disk_ok": _disk_ok,
     "node.down": _down,

@@ -11,14 +11,15 @@ from rest_framework.response import Response
 
 from apps.billing.choices import ISOLATION_OF_MODE, Isolation
 from apps.clusters import selectors as clusters
+from apps.clusters import services
 from apps.clusters.choices import AcceleratorMode
 from apps.clusters.models import Accelerator
 from apps.common.access import on_platform
 from apps.common.api import ScopedView
 from apps.common.permissions import Permission as P
 from apps.console.hardware.accelerators import selectors as reads
+from apps.console.hardware.accelerators.fields import AcceleratorOut, CardFaultOut
 from apps.console.hardware.accelerators.listing import CardFilter
-from apps.console.hardware.nodes.api import AcceleratorOut
 from apps.console.kit.api import Named, OldestFirst, checked
 from apps.workloads.hardware import modes
 
@@ -80,6 +81,7 @@ class CardDetailOut(CardOut):
     profiles = OfferOut(many=True, read_only=True)
     layouts = serializers.ListField(child=LaidOut(many=True), read_only=True)
     holders = HolderOut(many=True, read_only=True)
+    faults = CardFaultOut(many=True, read_only=True)
 
 
 @extend_schema(tags=[CARDS], responses=CardDetailOut)
@@ -98,6 +100,7 @@ class AcceleratorDetail(ScopedView):
             "holders": HolderOut(
                 view.placements, many=True, context={"sees_work": self.actor.may(P.PLATFORM_WORKLOADS_VIEW)}
             ).data,
+            "faults": [CardFaultOut(fault).data for fault in reads.faults_shown(self.actor, card_id=card_id)],
         }
         return Response(shown)
 
@@ -138,4 +141,14 @@ class AcceleratorSwitch(ScopedView):
         asked = checked(ModeIn(data=request.data))
         seen = AcceleratorMode(asked["seen"]) if "seen" in asked else None
         modes.set_card_mode(self.actor, card_id=card_id, mode=AcceleratorMode(asked["mode"]), seen=seen)
+        return Response(CardOut(reads.view_of(clusters.card(self.actor, card_id)).card).data)
+
+
+@extend_schema(tags=[CARDS], request=None, responses=CardOut)
+class AcceleratorReset(ScopedView):
+    access = MANAGE
+
+    def post(self, request: Request, card_id: UUID) -> Response:
+        """Say that somebody has reset the card: its faults so far keep no work away any more. 409 where none does."""
+        services.confirm_reset(self.actor, card_id=card_id)
         return Response(CardOut(reads.view_of(clusters.card(self.actor, card_id)).card).data)

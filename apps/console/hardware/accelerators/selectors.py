@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Count, F, Q, QuerySet, Sum
+from django.db.models import Case, Count, F, Q, QuerySet, Sum, When
 from django.db.models.functions import Least
 
 from apps.clusters import geometry
 from apps.clusters import selectors as clusters
+from apps.clusters.card_fault import STANDING
 from apps.clusters.choices import AcceleratorMode
-from apps.clusters.models import Accelerator, Node, Zone
+from apps.clusters.models import Accelerator, CardFault, Node, Zone
 from apps.clusters.selectors import UNSEEN_AFTER, silent
 from apps.common.actor import Actor
 from apps.common.clock import db_now
@@ -22,6 +23,7 @@ from apps.workloads.models import Placement
 
 UNITS = 8  # the width of a card, in parts
 MODELS_SHOWN = 5
+FAULTS_SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,13 @@ def node_cards(found: Sequence[Accelerator]) -> list[NodeCards]:
         group = nodes.setdefault(card.node_id, NodeCards(card.node, [], now - card.node.last_seen_at <= UNSEEN_AFTER))
         group.cards.append(CardView(card, tuple(held.get(card.pk, ())), known))
     return list(nodes.values())
+
+
+def faults_shown(actor: Actor, *, node_id: UUID | None = None, card_id: UUID | None = None) -> list[CardFault]:
+    """Of a node's cards, or of one: those that keep work away, then the newest."""
+    found = clusters.card_faults(actor, node_id=node_id, card_id=card_id)
+    stands = When(STANDING, boot_id=F("accelerator__node__boot_id"), then=0)
+    return list(found.order_by(Case(stands, default=1), "-last_at", "-pk")[:FAULTS_SHOWN])
 
 
 def view_of(card: Accelerator) -> CardView:

@@ -65,6 +65,7 @@ def card_list(request: StaffRequest) -> HttpResponse:
         "counts": reads.counts(actor),
         "chosen": chosen,
         "modes": _modes(chosen.card) if chosen else [],
+        **_faults(request, chosen),
         "layouts_shown": LAYOUTS_SHOWN,
         "query": _query(request),
         "may_manage": actor.may(P.PLATFORM_NODES_MANAGE),
@@ -79,6 +80,12 @@ def _chosen(request: StaffRequest) -> reads.CardView | None:
         return reads.view_of(clusters.card(request.actor, UUID(request.GET.get("card", ""))))
     except (ValueError, NotFound):
         return None
+
+
+def _faults(request: StaffRequest, chosen: reads.CardView | None) -> dict[str, Any]:
+    """`standing`: whether one of them keeps work away, so that a reset can be confirmed."""
+    found = reads.faults_shown(request.actor, card_id=chosen.card.pk) if chosen else []
+    return {"faults": found, "standing": any(fault.stands for fault in found)}
 
 
 def _modes(card: Accelerator) -> list[dict[str, Any]]:

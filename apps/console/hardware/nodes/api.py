@@ -12,13 +12,14 @@ from rest_framework.response import Response
 
 from apps.clusters import selectors as clusters
 from apps.clusters import services
-from apps.clusters.choices import AcceleratorMode, DrainAction, Limiter, NodeStatus
-from apps.clusters.models import Accelerator, Node
+from apps.clusters.choices import DrainAction, NodeStatus
+from apps.clusters.models import Node
 from apps.clusters.node_storage import storage_of
 from apps.common.access import on_platform
 from apps.common.api import ScopedView
 from apps.common.clock import db_now
 from apps.common.permissions import Permission as P
+from apps.console.hardware.accelerators.fields import AcceleratorOut
 from apps.console.hardware.nodes import selectors as reads
 from apps.console.hardware.nodes.gang_network import GangNetworkOut, gang_network
 from apps.console.hardware.nodes.listing import NodeFilter
@@ -32,32 +33,6 @@ VIEW = on_platform(P.PLATFORM_NODES_VIEW)
 MANAGE = on_platform(P.PLATFORM_NODES_MANAGE)
 LONGEST_HOURS = 168
 NODES = "console: nodes"
-
-
-class AcceleratorOut(serializers.Serializer[Accelerator]):
-    id = serializers.UUIDField(read_only=True)
-    uuid = serializers.CharField(read_only=True)
-    index = serializers.IntegerField(read_only=True)
-    vendor = serializers.CharField(read_only=True)
-    model = serializers.CharField(read_only=True)
-    memory_mib = serializers.IntegerField(read_only=True)
-    mode = serializers.ChoiceField(choices=AcceleratorMode.choices, read_only=True)
-    healthy = serializers.BooleanField(read_only=True)
-    limiter = serializers.ChoiceField(
-        choices=Limiter.choices, read_only=True, help_text="What holds vGPU slices to their memory."
-    )
-    partition = serializers.CharField(read_only=True, help_text="The compute partition of an AMD card.")
-    pci = serializers.CharField(read_only=True, help_text="Its PCI address; empty where it is not known.")
-    numa = serializers.IntegerField(read_only=True, allow_null=True, help_text="Its NUMA node.")
-    links = serializers.DictField(
-        child=serializers.CharField(),
-        read_only=True,
-        help_text="How it is connected to the node's other cards, by uuid: NV and a number, PIX, PXB, PHB, NODE, SYS.",
-    )
-    utilisation_pct = serializers.FloatField(read_only=True, allow_null=True)
-    memory_used_mib = serializers.IntegerField(read_only=True, allow_null=True)
-    temperature_c = serializers.IntegerField(read_only=True, allow_null=True)
-    power_w = serializers.FloatField(read_only=True, allow_null=True)
 
 
 class NodeOut(serializers.Serializer[Any]):
@@ -93,6 +68,11 @@ class NodeOut(serializers.Serializer[Any]):
         source="node.disk_low_since", read_only=True, allow_null=True, help_text="Since when it is nearly full."
     )
     storage = serializers.SerializerMethodField()
+    faults_unread = serializers.CharField(
+        source="node.faults_unread",
+        read_only=True,
+        help_text="Why faults of its cards (XIDs) cannot be seen: absent, denied, failed; empty: they can.",
+    )
     runs = serializers.IntegerField(source="held.runs", read_only=True)
     accelerators = AcceleratorOut(source="node.accelerators", many=True, read_only=True)
     last_seen_at = serializers.DateTimeField(source="node.last_seen_at", read_only=True)

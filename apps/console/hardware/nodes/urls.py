@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.console.hardware.nodes import acts, api, moving_api, sources, views
+from apps.console.hardware.nodes import acts, api, faults, moving_api, sources, views
 
 pages = [
     path("nodes/bulk/", views.bulk_act, name="nodes_bulk"),
@@ -37,6 +37,7 @@ endpoints = [
     path("nodes/<uuid:node_id>/switch-off/", api.NodeSwitchOff.as_view()),
     path("nodes/<uuid:node_id>/switch-on/", api.NodeSwitchOn.as_view()),
     path("nodes/<uuid:node_id>/remove/", api.NodeRemove.as_view()),
+    path("nodes/<uuid:node_id>/faults/", faults.NodeFaultList.as_view()),
     path("nodes/<uuid:node_id>/sources/", sources.NodeSources.as_view()),
     path("nodes/<uuid:node_id>/move/", moving_api.NodeMove.as_view()),
     path("nodes/<uuid:node_id>/labels/", api.NodeLabels.as_view()),

@@ -14,6 +14,7 @@ from apps.clusters.choices import CLOSED, NodeStatus
 from apps.clusters.models import Node
 from apps.common import bulk
 from apps.common.access import on_platform, requires
+from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import DomainError, NotFound
 from apps.common.feeds import growing
@@ -23,6 +24,7 @@ from apps.common.permissions import Permission as P
 from apps.console.hardware.nodes import selectors as reads
 from apps.console.hardware.nodes.bulk_acts import NODES
 from apps.console.hardware.nodes.facts import isolation_words, node_facts
+from apps.console.hardware.nodes.faults import node_faults
 from apps.console.hardware.nodes.forms import DrainForm, JoinForm, ModeForm, MoveForm
 from apps.console.hardware.nodes.gang_network import gang_network
 from apps.console.hardware.nodes.links import link_rows, rdma_rows
@@ -88,7 +90,7 @@ def detail(request: StaffRequest, node_id: UUID) -> HttpResponse:
         "isolation": isolation_words(node),
         "gang_network": gang_network(node),
         "facts": node_facts(node),
-        **_hardware(node),
+        **_hardware(actor, node),
         "runs": reads.running_on(node),
         "span": span,
         "spans": _spans(span),
@@ -100,13 +102,15 @@ def detail(request: StaffRequest, node_id: UUID) -> HttpResponse:
     return render(request, "console/nodes/detail.html", context)
 
 
-def _hardware(node: Node) -> dict[str, Any]:
-    """The cards, how they are connected, and the platform's files as the node sees them."""
+def _hardware(actor: Actor, node: Node) -> dict[str, Any]:
+    """The cards, how they are connected, their faults, and the platform's files as the node sees them."""
     cards = reads.cards_of(node)
     accelerators = [card.accelerator for card in cards]
     links, rdma = link_rows(accelerators), rdma_rows(node, accelerators)
     proofs = None if node.cluster.zone.simulated else proof_rows(accelerators)
-    return {"cards": cards, "links": links, "rdma": rdma, "proofs": proofs, "storage": storage_words(node)}
+    faults = node_faults(actor, node, accelerators)
+    shown = {"links": links, "rdma": rdma, "proofs": proofs, "faults": faults}
+    return {"cards": cards, **shown, "storage": storage_words(node)}
 
 
 def _spans(current: str) -> list[dict[str, Any]]:

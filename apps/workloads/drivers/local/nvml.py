@@ -4,7 +4,7 @@ A whole card and a MIG partition are measured as what they are. On a card with n
 attempt's own processes count: NVML tells the memory and the share of time of each process.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -47,11 +47,7 @@ def sample(devices: Sequence[DeviceGrant], own: Callable[[], Collection[int]] = 
         return None
     shared = any(device.mode in _WITH_NEIGHBOURS for device in granted.values())
     processes = own() if shared else ()
-    found = [
-        _reading(unit, granted[uuid], processes)
-        for unit in _all_units()
-        if (uuid := text(pynvml.nvmlDeviceGetUUID(unit))) in granted
-    ]
+    found = [_reading(unit, device, processes) for unit, device in _granted_units(granted)]
     return _together(found) if found else None
 
 
@@ -96,8 +92,17 @@ def _own_utilisation(unit: Any, device: DeviceGrant, own: Collection[int]) -> fl
     return min(100.0, share * 100 / max(1, device.cores_pct))
 
 
+def _granted_units(granted: Mapping[str, DeviceGrant]) -> Iterator[tuple[Any, DeviceGrant]]:
+    """One that fell off the bus must not hide the others: it may still have a handle, and answer nothing any more."""
+    for unit in _all_units():
+        with suppress(pynvml.NVMLError):
+            uuid = text(pynvml.nvmlDeviceGetUUID(unit))
+            if uuid in granted:
+                yield unit, granted[uuid]
+
+
 def _all_units() -> Iterator[Any]:
-    """Cards, and the partitions on them. One that fell off the bus must not hide the others."""
+    """Cards, and the partitions on them."""
     try:
         pynvml.nvmlInit()
         count = pynvml.nvmlDeviceGetCount()
