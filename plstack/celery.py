@@ -57,4 +57,5 @@ app.conf.beat_schedule = {
     "what-if": every(5, "whatif.work", "default"),
     "forget": every(3600, "common.forget", "default"),
     "sign-ins": every(3600, "tenants.forget", "default"),
+    "account-deletions": every(300, "tenants.delete_accounts", "default"),
 }

@@ -54,6 +54,12 @@ def language_of(user: User) -> str:
     for code in (user.language, user.last_language):
         if code in known:
             return code
+    return standing_language()
+
+
+def standing_language() -> str:
+    """The language of mails to people of whom nothing is known."""
+    known = {code for code, _name in installation.LANGUAGES}
     standing = (settings.get(MailSettings).language, settings.get(BrandingSettings).language)
     return next((code for code in standing if code in known), installation.LANGUAGE_CODE)
 

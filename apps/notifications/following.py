@@ -10,8 +10,8 @@ from datetime import timedelta
 from apps.audit.models import Entry
 from apps.common.clock import db_now
 from apps.common.permissions import Permission
-from apps.notifications.services import notify_person, notify_platform
-from apps.tenants.models import PlatformAssignment, User
+from apps.notifications.services import notify_organisation, notify_person, notify_platform
+from apps.tenants.models import Membership, PlatformAssignment, User
 
 WINDOW = timedelta(hours=6)
 
@@ -45,6 +45,24 @@ def _about_account(kind: str) -> Callable[[Entry], None]:
     return tell
 
 
+def _about_leaving(kind: str) -> Callable[[Entry], None]:
+    """Notify the administrators of a person's organisations that the account will be deleted, or stays."""
+
+    def tell(entry: Entry) -> None:
+        homes = Membership.objects.filter(user_id=entry.target_id).select_related("user").order_by("organisation_id")
+        for member in homes:
+            data = {"person": member.user.display_name, "by": entry.actor_label, **entry.after}
+            notify_organisation(
+                organisation_id=member.organisation_id,
+                kind=kind,
+                data=data,
+                dedup=f"{_key(entry)}:{member.organisation_id}",
+                permission=Permission.MEMBERS_MANAGE,
+            )
+
+    return tell
+
+
 def _key(entry: Entry) -> str:
     return f"log:{entry.pk}"
 
@@ -53,5 +71,7 @@ _RULES: Mapping[str, Callable[[Entry], None]] = {
     "organisation.created": _registered,
     "user.second_factor_reset": _about_account("security.second_factor_reset"),
     "user.updated": _about_account("security.account_changed"),
+    "user.deletion_asked": _about_leaving("member.leaving"),
+    "user.deletion_withdrawn": _about_leaving("member.stays"),
     "user.password_reset": _about_account("security.password_reset"),
 }

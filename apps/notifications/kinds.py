@@ -91,6 +91,8 @@ KINDS: tuple[Kind, ...] = (
     Kind("member.invited", T.PEOPLE, _("Invited into an organisation"), hook=False),
     Kind("member.joined", T.PEOPLE, _("Member joined")),
     Kind("member.removed", T.PEOPLE, _("Member removed")),
+    Kind("member.leaving", T.PEOPLE, _("Account of a member will be deleted")),
+    Kind("member.stays", T.PEOPLE, _("Account of a member stays after all")),
     Kind("member.work_not_started", T.PEOPLE, _("Queued work of a person not started")),
     Kind("member.role_changed", T.PEOPLE, _("Role of a member changed")),
     Kind("package.requested", T.PACKAGES, _("Package requested")),

@@ -18,6 +18,7 @@ from apps.tenants import registration, second_factor, sessions
 from apps.tenants import sign_in_limits as limits
 from apps.tenants.actors import personal_actor
 from apps.tenants.models import User
+from apps.tenants.services.former_names import was_erased
 
 logger = logging.getLogger(__name__)
 UNKNOWN_ADDRESS = "::"
@@ -55,6 +56,12 @@ class AccountAdapter(DefaultAccountAdapter):
         except Invalid as error:
             raise ValidationError(str(error.message)) from error
         return address
+
+    def clean_username(self, username: str, shallow: bool = False) -> str:
+        cleaned: str = super().clean_username(username, shallow)
+        if was_erased(cleaned):
+            raise ValidationError(self.error_messages["username_taken"])
+        return cleaned
 
     def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> User:
         saved: User = super().save_user(request, user, form, commit)

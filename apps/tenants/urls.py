@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.tenants.views import connected, organisations, profile, security, ssh_keys, tokens
+from apps.tenants.views import connected, deletion, organisations, profile, security, ssh_keys, tokens
 
 app_name = "account"
 
@@ -12,6 +12,8 @@ urlpatterns = [
     path("security/", security.security, name="security"),
     path("security/sign-out-others/", security.sign_out_others, name="sign_out_others"),
     path("security/sessions/<int:session_id>/end/", security.end_session, name="end_session"),
+    path("delete/", deletion.delete, name="delete"),
+    path("keep/<str:token>/", deletion.withdraw, name="deletion_withdraw"),
     path("tokens/", tokens.token_list, name="tokens"),
     path("tokens/new/", tokens.token_new, name="token_new"),
     path("tokens/<uuid:token_id>/revoke/", tokens.token_revoke, name="token_revoke"),

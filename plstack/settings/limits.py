@@ -54,3 +54,19 @@ EXPORTED_LISTS = [
 ]
 # Who finds what names a secret (`apps.secrets.uses.FindUses`), for the question before one is deleted.
 SECRET_USES = ["apps.workloads.secret_uses.live", "apps.envs.secret_uses.resting"]
+# Who writes to people whose account is deleted (`apps.tenants.letters.Write`).
+ACCOUNT_LETTERS = "apps.notifications.account_letters.write"
+# What each app holds of people, and what becomes of it when an account is deleted (`apps.tenants.personal_data`).
+PERSONAL_DATA = [
+    "apps.whatif.personal_data.DATA",
+    "apps.envs.personal_data.DATA",
+    "apps.builds.personal_data.DATA",
+    "apps.training.personal_data.DATA",
+    "apps.registry.personal_data.DATA",
+    "apps.storage.personal_data.DATA",
+    "apps.workloads.personal_data.DATA",
+    "apps.billing.personal_data.DATA",
+    "apps.notifications.personal_data.DATA",
+    "apps.secrets.personal_data.DATA",
+    "apps.tenants.own_personal_data.DATA",
+]

@@ -19,7 +19,7 @@ from apps.common.errors import Conflict, Denied, Invalid, NotFound
 from apps.common.permissions import Permission
 from apps.notifications.services import notify_organisation, notify_platform, notify_user
 from apps.tenants import settings
-from apps.tenants.models import Organisation
+from apps.tenants.models import Organisation, User
 
 REASON_MAX = 500
 
@@ -111,6 +111,12 @@ def withdraw_request(actor: Actor, *, request_id: UUID) -> None:
     with transaction.atomic():
         found = _locked(request_id, user_id=actor.person())
         _decide(actor, found, RequestState.WITHDRAWN, "")
+
+
+def withdraw_all(actor: Actor, user: User) -> None:
+    """Of an account that is being deleted: nobody has to decide about them any more."""
+    for found in PackageRequest.objects.filter(user=user, state=RequestState.PENDING).order_by("pk"):
+        _decide(actor, _locked(found.pk), RequestState.WITHDRAWN, "")
 
 
 def approve(actor: Actor, *, request_id: UUID, answer: str = "", days: int | None = None) -> PackageRequest:

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy
 
 from apps.common.badges import Tone
 from apps.common.formatting import sentences
-from apps.notifications.words.base import Data, Speaker, Words, link, name_in
+from apps.notifications.words.base import Data, Speaker, Words, link, moment_in, name_in
 
 
 def _invited(data: Data) -> Words:
@@ -28,6 +28,23 @@ def _removed(data: Data) -> Words:
     names = {"person": name_in(data, "person"), "by": name_in(data, "by")}
     text = _("Removed by %(by)s. What they made stays.") % names
     return Words(_("%(person)s is no longer a member") % names, text, Tone.STOP, "user-minus")
+
+
+def _leaving(data: Data) -> Words:
+    """Data: `person`, `by`, `erase_at`."""
+    names = {"person": name_in(data, "person"), "by": name_in(data, "by"), "time": moment_in(data, "erase_at")}
+    title = _("The account of %(person)s will be deleted") % names
+    text = _(
+        "Asked for by %(by)s. On %(time)s their volumes, datasets and environments go to the recycle bin; copy before "
+        "what the organisation needs of them."
+    )
+    return Words(title, text % names, Tone.WARN, "user-x", page="organisation:members", action=_("Members"))
+
+
+def _stays(data: Data) -> Words:
+    names = {"person": name_in(data, "person"), "by": name_in(data, "by")}
+    text = _("Taken back by %(by)s. Nothing was lost.") % names
+    return Words(_("The account of %(person)s stays") % names, text, Tone.RUN, "user-check")
 
 
 def _role_changed(data: Data) -> Words:
@@ -62,6 +79,8 @@ KINDS: Mapping[str, Speaker] = {
     "member.invited": _invited,
     "member.joined": _joined,
     "member.removed": _removed,
+    "member.leaving": _leaving,
+    "member.stays": _stays,
     "member.role_changed": _role_changed,
     "member.work_not_started": _work_not_started,
     "webhook.switched_off": _hook_off,

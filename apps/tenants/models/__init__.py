@@ -1,4 +1,5 @@
 from apps.tenants.models.credentials import ApiToken, SshKey
+from apps.tenants.models.deletions import AccountDeletion
 from apps.tenants.models.guarantees import Guarantee
 from apps.tenants.models.invitations import Invitation
 from apps.tenants.models.organisations import Department, Organisation
@@ -9,6 +10,7 @@ from apps.tenants.models.settings import PlatformSetting
 from apps.tenants.models.sign_ins import KnownDevice, SignInFailures
 
 __all__ = [
+    "AccountDeletion",
     "ApiToken",
     "DefinedPlatformRole",
     "Department",

@@ -27,6 +27,8 @@ class User(AbstractBaseUser):
     # Whether somebody else knows the password: it was generated for them, and they have chosen none yet.
     password_given = models.BooleanField(default=False, db_default=False)
     date_joined = models.DateTimeField(db_default=Now())
+    # When the account was deleted: what the books and the log need of it is left, under another name.
+    erased_at = models.DateTimeField(null=True, blank=True)
     # The organisation that the person looked at last; the next sign-in continues there.
     current_organisation = models.ForeignKey(Organisation, on_delete=models.SET_NULL, null=True, related_name="+")
 
@@ -44,6 +46,15 @@ class User(AbstractBaseUser):
 
     def __str__(self) -> str:
         return self.display_name
+
+    @property
+    def pseudonym(self) -> str:
+        """The name under which the books keep a deleted account."""
+        return f"deleted-{self.pk}"
+
+    @property
+    def is_erased(self) -> bool:
+        return self.erased_at is not None
 
     @property
     def display_name(self) -> str:

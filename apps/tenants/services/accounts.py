@@ -13,7 +13,7 @@ from apps.common.permissions import Permission
 from apps.tenants import sign_in_limits as limits
 from apps.tenants.actors import platform_permissions
 from apps.tenants.choices import PlatformRole
-from apps.tenants.models import PlatformAssignment, User
+from apps.tenants.models import AccountDeletion, PlatformAssignment, User
 from apps.tenants.services.account import write_details
 
 
@@ -21,10 +21,13 @@ def set_active(actor: Actor, *, user_id: int, active: bool) -> User:
     """Disable an account, or enable it again. Its sessions and tokens end at once; running work goes on, queued work
     does not start.
 
-    Raises `Conflict` for one's own account, for staff who may do more than the actor, and for the last super admin.
+    Raises `Conflict` for one's own account, for staff who may do more than the actor, for the last super admin, and to
+    enable what is about to be deleted.
     """
     with transaction.atomic():
         user = changeable(actor, user_id)
+        if active and AccountDeletion.objects.filter(user=user, withdrawn_at=None).exists():
+            raise Conflict(_("This account is about to be deleted."), hint=_("Take the deletion back instead."))
         if user.is_active == active:
             return user
         if not active:
@@ -65,12 +68,24 @@ def changeable(actor: Actor, user_id: int) -> User:
     user = User.objects.select_for_update().filter(pk=user_id).first()
     if user is None:
         raise NotFound
+    require_changeable(actor, user)
+    return user
+
+
+def require_changeable(actor: Actor, user: User) -> None:
+    """Raise `Denied` or `Conflict` where `changeable` would."""
+    require_not_erased(user)
     staff = PlatformAssignment.objects.filter(user=user).exists()
     actor.require(Permission.PLATFORM_ROLES_MANAGE if staff else Permission.PLATFORM_TENANTS_MANAGE)
     if user.pk == actor.user_id:
         raise Conflict(_("This is your own account."), hint=_("Change it under Account, or ask another administrator."))
     require_no_more_than_oneself(actor, user)
-    return user
+
+
+def require_not_erased(user: User) -> None:
+    """Raise `Conflict` for an account of which only the books know."""
+    if user.is_erased:
+        raise Conflict(_("This account was deleted."))
 
 
 def require_no_more_than_oneself(actor: Actor, user: User) -> None:

@@ -15,6 +15,7 @@ from apps.tenants import quotas, tree
 from apps.tenants.authority import department_in, organisation_for, own_role_in, require_above, require_grantable
 from apps.tenants.choices import Role
 from apps.tenants.models import Membership, User
+from apps.tenants.services.accounts import require_not_erased
 
 PRIORITIES, WEIGHTS = range(1, 6), range(1, 101)
 
@@ -51,6 +52,7 @@ def add_member(
 def join(actor: Actor, *, organisation_id: UUID, user: User, place: Place) -> Membership:
     """Add a member without checking rights, which the caller has done; `Conflict` for somebody who is one already."""
     _check_priority_and_weight(place)
+    require_not_erased(user)
     try:
         with transaction.atomic():
             quotas.lock(organisation_id)
@@ -124,8 +126,19 @@ def leave_organisation(actor: Actor, *, organisation_id: UUID) -> None:
         _leave(actor, _locked(organisation_id, actor.person()), "left")
 
 
+def end_memberships(actor: Actor, user: User) -> None:
+    """Of an account that is being deleted; the caller holds the locks of all its organisations."""
+    mine = Membership.objects.filter(user=user).select_related("user", "department", "own_role")
+    for member in mine.order_by("organisation_id"):
+        _end(actor, member, "removed")
+
+
 def _leave(actor: Actor, member: Membership, verb: str) -> None:
     _require_remaining_admin(member)
+    _end(actor, member, verb)
+
+
+def _end(actor: Actor, member: Membership, verb: str) -> None:
     _log(actor, member, verb, _audit_values(member), {})
     User.objects.filter(pk=member.user_id, current_organisation_id=member.organisation_id).update(
         current_organisation=None
@@ -152,13 +165,18 @@ def _administers(role: str, own_role_id: UUID | None) -> bool:
     return role == Role.ADMIN and own_role_id is None
 
 
-def _require_remaining_admin(member: Membership) -> None:
+def is_last_admin(member: Membership) -> bool:
+    """Whether nobody else administers the organisation."""
     if not _administers(member.role, member.own_role_id):
-        return
-    others = Membership.objects.filter(
+        return False
+    others = Membership.objects.with_scopes_disabled().filter(
         organisation_id=member.organisation_id, role=Role.ADMIN, own_role__isnull=True, user__is_active=True
-    ).exclude(pk=member.pk)
-    if not others.exists():
+    )
+    return not others.exclude(pk=member.pk).exists()
+
+
+def _require_remaining_admin(member: Membership) -> None:
+    if is_last_admin(member):
         raise Conflict(
             _("This is the organisation's last administrator."), hint=_("Make somebody else an administrator first.")
         )

@@ -16,6 +16,7 @@ from apps.common.errors import Invalid
 from apps.common.permissions import Permission
 from apps.common.text import clean_name
 from apps.tenants.models import User
+from apps.tenants.services.former_names import was_erased
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,8 @@ def create_user(actor: Actor, *, person: Person) -> tuple[User, str | None]:
 
 
 def _validate_person(user: User, password: str) -> None:
+    if was_erased(user.username):
+        raise Invalid.field("username", _("Another account uses this already."))
     try:
         user.clean_fields(exclude=["password", "current_organisation", "date_joined", "language"])
         if user.email:

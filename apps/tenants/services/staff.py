@@ -15,7 +15,11 @@ from apps.common.text import clean_name
 from apps.tenants.choices import PlatformRole
 from apps.tenants.models import DefinedPlatformRole, PlatformAssignment, User
 from apps.tenants.roles import PLATFORM_PERMISSIONS, PLATFORM_ROLES, platform_names
-from apps.tenants.services.accounts import require_no_more_than_oneself, require_remaining_super_admin
+from apps.tenants.services.accounts import (
+    require_no_more_than_oneself,
+    require_not_erased,
+    require_remaining_super_admin,
+)
 
 NAME_MAX = 60
 
@@ -28,6 +32,7 @@ def assign_platform_role(
     Raises `Conflict` for a role that allows more than the actor may do.
     """
     actor.require(Permission.PLATFORM_ROLES_MANAGE)
+    require_not_erased(user)
     with transaction.atomic():
         defined = _defined(defined_id) if defined_id else None
         given = platform_names(defined.permissions) if defined else PLATFORM_ROLES[role or PlatformRole.FINANCE]
@@ -52,10 +57,20 @@ def withdraw_platform_role(actor: Actor, *, assignment_id: int) -> None:
         require_no_more_than_oneself(actor, found.user)
         if found.role == PlatformRole.SUPER:
             require_remaining_super_admin(found.user)
-        role = PlatformRole(found.role) if found.role else None
-        _log(actor, found.user, "withdrawn", before={"role": _name_of(role, found.defined)})
-        found.delete()
-        recheck_rights_on_commit(found.user_id)
+        _end(actor, found)
+
+
+def end_platform_roles(actor: Actor, user: User) -> None:
+    """Of an account that is being deleted."""
+    for each in PlatformAssignment.objects.filter(user=user).select_related("user", "defined").order_by("pk"):
+        _end(actor, each)
+
+
+def _end(actor: Actor, found: PlatformAssignment) -> None:
+    role = PlatformRole(found.role) if found.role else None
+    _log(actor, found.user, "withdrawn", before={"role": _name_of(role, found.defined)})
+    found.delete()
+    recheck_rights_on_commit(found.user_id)
 
 
 def define_platform_role(

@@ -3,8 +3,8 @@
 from typing import Any, ClassVar
 
 from django.db.models import QuerySet
-from drf_spectacular.utils import extend_schema
-from rest_framework import generics, serializers
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework import generics, serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -18,7 +18,7 @@ from apps.console.people.accounts.listing import PeopleFilter
 from apps.tenants import emails
 from apps.tenants.choices import Role
 from apps.tenants.models import User
-from apps.tenants.services import accounts
+from apps.tenants.services import accounts, deletion
 
 VIEW = on_platform(P.PLATFORM_TENANTS_VIEW)
 MANAGE = on_platform(P.PLATFORM_TENANTS_MANAGE)
@@ -43,6 +43,22 @@ class PersonOut(serializers.Serializer[User]):
     last_login = serializers.DateTimeField(allow_null=True, read_only=True)
     date_joined = serializers.DateTimeField(read_only=True)
     memberships = Home(many=True, read_only=True)
+    erased_at = serializers.DateTimeField(allow_null=True, read_only=True, help_text="When the account was deleted.")
+
+
+class DeletionLine(serializers.Serializer[Any]):
+    text = serializers.CharField(read_only=True)
+    names = serializers.ListField(child=serializers.CharField(), read_only=True)
+
+
+class DeletionPreviewOut(serializers.Serializer[Any]):
+    """`in_the_way` empty: nothing prevents it. `asked_at`: null where nobody has asked for it yet."""
+
+    asked_at = serializers.DateTimeField(allow_null=True, read_only=True)
+    erase_at = serializers.DateTimeField(read_only=True)
+    in_the_way = DeletionLine(many=True, read_only=True)
+    lost = DeletionLine(many=True, read_only=True)
+    kept = DeletionLine(many=True, read_only=True)
 
 
 class DetailsIn(serializers.Serializer[Any]):
@@ -105,3 +121,37 @@ class Disable(PersonSwitch):
 
 class Enable(PersonSwitch):
     active = True
+
+
+@extend_schema(tags=["console: people"])
+class Deletion(ScopedView):
+    access: ClassVar = {"get": MANAGE, "post": MANAGE, "delete": MANAGE}
+
+    @extend_schema(responses=DeletionPreviewOut)
+    def get(self, request: Request, user_id: int) -> Response:
+        """What prevents the deletion of the account, what is lost by it and what stays."""
+        found = deletion.preview(self.actor, user_id=user_id)
+        asked = deletion.open_deletion(user_id)
+        shown = {
+            "asked_at": asked.asked_at if asked else None,
+            "erase_at": asked.erase_at if asked else found.erase_at,
+            "in_the_way": found.in_the_way,
+            "lost": found.lost,
+            "kept": found.kept,
+        }
+        return Response(DeletionPreviewOut(shown).data)
+
+    @extend_schema(request=None, responses=DeletionPreviewOut)
+    def post(self, request: Request, user_id: int) -> Response:
+        """Delete the account at the end of a term; sign-in, tokens and keys stop working at once. Asked again: nothing.
+
+        409 while anything runs in the person's name, and for the last administrator of an organisation.
+        """
+        deletion.ask(self.actor, user_id=user_id)
+        return self.get(request, user_id)
+
+    @extend_schema(responses={204: OpenApiResponse(description="The account stays.")})
+    def delete(self, request: Request, user_id: int) -> Response:
+        """Take it back before the term is over. 409 afterwards."""
+        deletion.withdraw(self.actor, user_id=user_id)
+        return Response(status=status.HTTP_204_NO_CONTENT)

@@ -6,12 +6,13 @@ import django_filters
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from apps.common.cells import Cell
 from apps.common.forms import search_box
 from apps.common.tables import FULL, Table, column
 from apps.console.kit.filters import OrganisationFilter
-from apps.tenants.models import Membership, User
+from apps.tenants.models import AccountDeletion, Membership, User
 
 
 class PersonTable(Table):
@@ -64,7 +65,12 @@ class PersonFilter(django_filters.FilterSet):
     q = django_filters.CharFilter(method="search", label=_("Name, user name or e-mail"), widget=search_box())
     state = django_filters.ChoiceFilter(
         method="by_state",
-        choices=[("usable", _("Usable")), ("disabled", _("Disabled"))],
+        choices=[
+            ("usable", _("Usable")),
+            ("disabled", _("Disabled")),
+            ("leaving", _("About to be deleted")),
+            ("deleted", pgettext_lazy("account", "Deleted")),
+        ],
         label=_("Account"),
         empty_label=_("Any account"),
     )
@@ -78,7 +84,16 @@ class PersonFilter(django_filters.FilterSet):
         return rows.filter(by_name | Q(email__icontains=value))
 
     def by_state(self, rows: QuerySet[User], name: str, value: str) -> QuerySet[User]:
+        if value == "deleted":
+            return rows.filter(erased_at__isnull=False)
+        if value == "leaving":
+            return rows.filter(Exists(AccountDeletion.objects.filter(user=OuterRef("pk"), withdrawn_at=None)))
         return rows.filter(is_active=value == "usable")
+
+    def filter_queryset(self, queryset: QuerySet[User]) -> QuerySet[User]:
+        """Deleted accounts only where they are asked for."""
+        rows: QuerySet[User] = super().filter_queryset(queryset)
+        return rows if self.form.cleaned_data.get("state") == "deleted" else rows.filter(erased_at__isnull=True)
 
 
 class _OfOrganisation(OrganisationFilter):

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.console.people.accounts import api, views
+from apps.console.people.accounts import api, deletion, views
 
 pages = [
     path("people/bulk/", views.bulk_act, name="people_bulk"),
@@ -11,6 +11,8 @@ pages = [
     path("people/<int:user_id>/edit/", views.edit, name="people_edit"),
     path("people/<int:user_id>/disable/", views.disable, name="people_disable"),
     path("people/<int:user_id>/enable/", views.enable, name="people_enable"),
+    path("people/<int:user_id>/delete/", deletion.delete, name="people_delete"),
+    path("people/<int:user_id>/keep/", deletion.keep, name="people_keep"),
     path("people/<int:user_id>/password/", views.reset_password, name="people_password"),
     path("people/<int:user_id>/second-factor/", views.reset_second_factor, name="people_second_factor"),
     path("people/<int:user_id>/sign-out/", views.sign_out, name="people_sign_out"),
@@ -25,4 +27,5 @@ endpoints = [
     path("people/<int:user_id>/", api.PersonDetail.as_view()),
     path("people/<int:user_id>/disable/", api.Disable.as_view()),
     path("people/<int:user_id>/enable/", api.Enable.as_view()),
+    path("people/<int:user_id>/deletion/", api.Deletion.as_view()),
 ]

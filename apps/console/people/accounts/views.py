@@ -23,7 +23,7 @@ from apps.console.people.accounts.forms import DetailsForm, GiveRoleForm, StaffF
 from apps.console.people.accounts.listing import PeopleFilter, PeopleTable, PersonFilter, PersonTable
 from apps.tenants import emails, second_factor, sessions
 from apps.tenants.models import PlatformAssignment, User
-from apps.tenants.services import accounts
+from apps.tenants.services import accounts, deletion
 from apps.tenants.services.staff import assign_platform_role, withdraw_platform_role
 
 VIEW = on_platform(P.PLATFORM_TENANTS_VIEW)
@@ -92,7 +92,8 @@ def _context(actor: Actor, person: User) -> dict[str, Any]:
     manages = actor.may(P.PLATFORM_ROLES_MANAGE if staffed else P.PLATFORM_TENANTS_MANAGE)
     return {
         "person": person,
-        "may_change": manages and person.pk != actor.user_id,
+        "may_change": manages and person.pk != actor.user_id and not person.is_erased,
+        "deletion": deletion.open_deletion(person.pk),
         "may_give_roles": actor.may(P.PLATFORM_ROLES_MANAGE),
         "has_second_factor": second_factor.has_second_factor(person.pk),
         "form": GiveRoleForm(),
