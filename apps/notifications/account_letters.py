@@ -8,7 +8,9 @@ from django.template.loader import render_to_string
 from django.utils import translation
 from django.utils.translation import gettext as _
 
+from apps.notifications.branding import BrandingSettings
 from apps.notifications.composing import site_url, standing_language
+from apps.tenants import settings
 from apps.tenants.letters import About, Letter
 
 logger = logging.getLogger(__name__)
@@ -26,6 +28,8 @@ def write(letter: Letter) -> None:
         link = site_url() + letter.path if letter.path else ""
         text = render_to_string(f"notifications/mail/{letter.about}.txt", {"letter": letter, "link": link})
         try:
-            EmailMultiAlternatives(subject, text, to=[letter.address]).send()
+            EmailMultiAlternatives(
+                f"[{settings.get(BrandingSettings).portal.name}] {subject}", text, to=[letter.address]
+            ).send()
         except OSError as error:  # refused, unreachable, timed out: smtplib's errors are OSErrors
             logger.warning("%s was not sent to user %s: %s", letter.about, letter.user_id, error)

@@ -31,12 +31,18 @@ def end_data(actor: Actor, workload: Workload) -> dict[str, Any]:
 
 
 def spent_data(actor: Actor, workload: Workload) -> dict[str, Any]:
-    """`seconds` of running over all attempts and `cost_fen`, up to the last proof that it ran."""
+    """`seconds` of running over all attempts and `cost_fen`, up to the last proof that it ran.
+
+    Where that rounds to nothing although it was not free, `cost_exact_fen` too.
+    """
     cost = billing.workload_cost(actor, workload_id=workload.pk)
     ran = (workload.ended_at or db_now()) - workload.started_at if workload.started_at else timedelta(0)
     # What is not metered, as on simulated hardware, has run all the same.
     seconds = float(cost.seconds) or ran.total_seconds()
-    return {"seconds": max(1, round(seconds)) if seconds else 0, "cost_fen": round(cost.exact_fen)}
+    data = {"seconds": max(1, round(seconds)) if seconds else 0, "cost_fen": round(cost.exact_fen)}
+    if not data["cost_fen"] and cost.exact_fen:
+        return {**data, "cost_exact_fen": str(cost.exact_fen)}
+    return data
 
 
 def advice_in(data: Mapping[str, Any]) -> Advice | None:

@@ -1,5 +1,6 @@
 """Where the money went: totals that add up, down to the formula of one slice."""
 
+from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
 
@@ -10,11 +11,12 @@ from apps.billing import selectors, services
 from apps.billing.choices import AccountKind
 from apps.billing.models import Charge, MeterSession, Transfer
 from apps.billing.tasks import rate
-from apps.common.actor import Actor
+from apps.common.actor import Actor, system_actor
 from apps.common.errors import Denied
 from apps.common.scoping import acting
-from apps.tenants.models import Organisation
+from apps.tenants.models import Organisation, User
 from tests.billing.builders import NOON, PLATFORM, Run, balance, make_member, make_organisation, make_package, price_of
+from tests.builders import signed_in
 
 HOUR = timedelta(hours=1)
 LATER = NOON + timedelta(days=30)
@@ -101,6 +103,20 @@ def test_the_cost_of_a_running_workload_includes_what_is_not_charged_yet(alice: 
     cost = selectors.workload_cost(alice, workload_id=run.workload_id)
     assert (cost.charged_fen, cost.unrated_fen, cost.exact_fen) == (1440, Decimal(12), Decimal(1452))
     assert (cost.seconds, cost.rate_fen_per_hour) == (Decimal(3630), Decimal(1440))
+
+
+def test_a_run_that_cost_less_than_a_fen_is_not_said_to_be_free(lab: Organisation, alice: Actor) -> None:
+    run = Run(alice, price_of(make_package(72))).open().close(timedelta(seconds=12))
+    services.rate_due(PLATFORM, until=LATER)
+    cost = selectors.workload_cost(alice, workload_id=run.workload_id)
+    assert (cost.charged_fen, cost.rated_exact, cost.is_below_a_fen) == (0, Decimal("0.24"), True)
+    with acting(system_actor()):
+        client = signed_in(User.objects.get(pk=alice.person()))
+    page = client.get(f"/billing/consumption/{run.workload_id}/").content.decode()
+    assert "¥0.0024" in page
+    assert "less than a fen so far, carried on" in page
+    assert not replace(cost, charged_fen=1).is_below_a_fen
+    assert not replace(cost, exact_fen=Decimal(0)).is_below_a_fen  # free is free
 
 
 def test_the_task_rates_and_assesses(lab: Organisation, alice: Actor) -> None:

@@ -74,3 +74,24 @@ def test_on_a_phone_the_row_of_tabs_shows_the_current_one(visit: Visit) -> None:
     assert row["x"] <= box["x"] + 1  # positions of scrolling are whole pixels
     assert box["x"] + box["width"] <= row["x"] + row["width"] + 1
     assert page.evaluate("scrollY") == 0
+
+
+@pytest.mark.parametrize("phone", [False, True])
+def test_what_lies_under_a_message_can_be_scrolled_free(visit: Visit, phone: bool) -> None:
+    """A failure stays until it is closed: the last card of a page, a preemption's for one, must not be under it."""
+    page = visit("en", phone=phone)
+    page.goto("/console/")
+    last = page.evaluate(
+        """() => {
+            const card = document.createElement("div");
+            card.className = "card";
+            card.style.height = "1500px";
+            document.querySelector("main").append(card);
+            const detail = { text: "A sentence that takes more than one line of the message", tone: "fail" };
+            document.dispatchEvent(new CustomEvent("pl:toast", { detail }));
+            window.scrollTo({ top: 1e6, behavior: "instant" });
+            const message = document.querySelector(".pl-toast").getBoundingClientRect();
+            return { card: card.getBoundingClientRect().bottom, message: message.top };
+        }"""
+    )
+    assert last["card"] <= last["message"]

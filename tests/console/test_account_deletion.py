@@ -70,6 +70,7 @@ def test_afterwards_the_page_shows_a_number_and_no_acts(world: World, boss: Clie
     assert "This account was deleted on" in said
     assert world.alice.email not in said
     assert "Delete account" not in said
+    assert "Assign role" not in said
     assert f"deleted-{world.alice.pk}" not in shown(boss, "/console/people/")
     assert f"deleted-{world.alice.pk}" in shown(boss, "/console/people/?state=deleted")
 

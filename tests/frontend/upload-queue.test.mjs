@@ -1,7 +1,7 @@
 // The upload queue against a server that loses connections, parts and itself.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PARALLEL, Queue, Refused, fingerprint } from "../../static/src/js/upload-queue.js";
+import { PARALLEL, Pace, Queue, Refused, fingerprint } from "../../static/src/js/upload-queue.js";
 
 const PART = 4;
 
@@ -136,4 +136,27 @@ test("a paused file makes room for the next one", async () => {
 test("the same file has the same fingerprint, another one has not", () => {
   assert.equal(fingerprint("a", file("12")), fingerprint("a", file("12")));
   assert.notEqual(fingerprint("a", file("12")), fingerprint("a", file("123")));
+});
+
+test("speed and time left are those of the last seconds", () => {
+  const pace = new Pace();
+  pace.note(0, 0);
+  pace.note(500, 900);
+  assert.equal(pace.rate, 0); // too early to say
+  assert.equal(pace.secondsFor(1000), null);
+  pace.note(2000, 2000);
+  assert.equal(pace.rate, 1000);
+  assert.equal(pace.secondsFor(1500), 2);
+  for (let s = 3; s <= 30; s++) pace.note(1000 * s, 2000 + 100 * (s - 2));
+  assert.equal(pace.rate, 100); // the quick start is long ago
+});
+
+test("a file that is removed starts the watch anew, and a stalled upload ends never", () => {
+  const pace = new Pace();
+  pace.note(0, 0);
+  pace.note(2000, 4000);
+  pace.note(2100, 1000);
+  assert.equal(pace.rate, 0);
+  pace.note(5000, 1000);
+  assert.equal(pace.secondsFor(10), null);
 });

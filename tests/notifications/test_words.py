@@ -54,3 +54,9 @@ def test_a_failure_is_told_with_its_cause_and_how_long_it_ran() -> None:
 
 def test_an_unknown_kind_is_named_honestly() -> None:
     assert "“from.the.future”" in said("from.the.future")
+
+
+def test_what_cost_less_than_a_fen_was_not_free() -> None:
+    text = said("run.finished", name="digits", seconds=3, cost_fen=0, cost_exact_fen="0.24000000")
+    assert "cost ¥0.0024" in text
+    assert "cost ¥0.00." in said("run.finished", name="digits", seconds=3, cost_fen=0)

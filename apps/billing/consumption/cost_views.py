@@ -15,7 +15,9 @@ from apps.billing.consumption.costs import Cost, Dimension, Step, Total, costs, 
 from apps.billing.consumption.forms import ConsumptionForm, ConsumptionQuery, Period
 from apps.billing.days import midnight
 from apps.billing.formula import yuan_of
+from apps.billing.organisations import file_of_days
 from apps.common.access import in_organisation, requires
+from apps.common.files import as_attachment
 from apps.common.formatting import duration
 from apps.common.money import FEN_PER_YUAN, yuan
 from apps.common.permissions import Permission
@@ -145,9 +147,6 @@ def export(request: ActorRequest) -> HttpResponse:
     everything = total(request.actor, filters=view.asked.filters)
     last = _("Total; a run counts under each of its tags") if view.by.overlaps else _("Total")
     rows.append([last, "", "", "", yuan_of(everything.exact_fen), yuan_of(everything.amount_fen)])
-    name = f"costs-{view.by}-{view.asked.since:%Y%m%d}-{view.asked.until:%Y%m%d}.csv"
-    return HttpResponse(
-        BOM + "".join(map(csv_line, [[str(each) for each in head], *rows])),
-        content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "private, no-store"},
-    )
+    name = file_of_days(f"costs-{view.by}", request.actor.organisation_id, view.asked.since, view.asked.until)
+    content = BOM + "".join(map(csv_line, [[str(each) for each in head], *rows]))
+    return as_attachment(HttpResponse(content, content_type="text/csv; charset=utf-8"), name)

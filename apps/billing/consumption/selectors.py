@@ -52,6 +52,16 @@ class WorkloadCost:
     rate_fen_per_hour: Decimal | None
     credited_exact: Decimal = Decimal(0)
 
+    @property
+    def rated_exact(self) -> Decimal:
+        """What was rated so far, exactly; `charged_fen` is its share of what was posted."""
+        return self.exact_fen - self.unrated_fen
+
+    @property
+    def is_below_a_fen(self) -> bool:
+        """Whether something was rated of which no whole fen was posted yet: 0.00 would say that it was free."""
+        return self.charged_fen == 0 and self.rated_exact > 0
+
 
 def charges(actor: Actor, *, filters: ChargeFilter = EVERYTHING) -> QuerySet[Charge]:
     """Charges, newest first, with session and price version: one's own runs with BILLING_VIEW_OWN, the organisation's

@@ -192,11 +192,21 @@ def _run_strip(cost: WorkloadCost, charge: Charge) -> list[dict[str, Any]]:
     version = _("version %(number)s, as it was quoted") % {"number": charge.price_version.number}
     price = yuan_rate(charge.rate * charge.replicas)
     return [
-        {"label": _("Charged"), "value": yuan(cost.charged_fen), "sub": _("whole fen")},
+        _charged(cost),
         {"label": _("Used, not charged yet"), "value": _exact(cost.unrated_fen)},
         {"label": _("Metered time"), "value": duration(float(cost.seconds))},
         {"label": _("Price"), "value": price, "sub": version},
     ]
+
+
+def _charged(cost: WorkloadCost) -> dict[str, Any]:
+    if cost.is_below_a_fen:
+        return {
+            "label": _("Charged"),
+            "value": _exact(cost.rated_exact),
+            "sub": _("less than a fen so far, carried on"),
+        }
+    return {"label": _("Charged"), "value": yuan(cost.charged_fen), "sub": _("whole fen")}
 
 
 def _exact(fen: Decimal) -> str:

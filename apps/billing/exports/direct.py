@@ -16,8 +16,10 @@ from apps.billing.exports.sources import SOURCES, rows_of
 from apps.billing.exports.wanted import ExportSpec
 from apps.billing.exports.writers import MEDIA_TYPES, Sums
 from apps.billing.models import Charge
+from apps.billing.organisations import file_of_days
 from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
+from apps.common.files import as_attachment
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.common.scoping import acting
@@ -39,13 +41,13 @@ def export(request: ActorRequest) -> HttpResponseBase:
     if rows_of(request.actor, wanted)[: DIRECT_ROWS + 1].count() > DIRECT_ROWS:
         query = urlencode({"kind": wanted.kind, **wanted.filters(), "big": 1})
         return redirect(f"{reverse('billing:exports')}?{query}")
-    name = f"charges-{asked.since:%Y%m%d}-{asked.until:%Y%m%d}.csv"
-    return Stream(
+    name = file_of_days("charges", request.actor.organisation_id, asked.since, asked.until)
+    response = Stream(
         _stream(request.actor, wanted, get_language() or "en"),
         visible=while_holding(request.actor, Permission.BILLING_VIEW),
         content_type=MEDIA_TYPES[wanted.format],
-        headers={"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "private, no-store"},
     )
+    return as_attachment(response, name)
 
 
 async def _stream(actor: Actor, wanted: ExportSpec, language: str) -> AsyncIterator[str]:

@@ -18,7 +18,7 @@ def exports(actor: Actor) -> QuerySet[Export]:
     """The actor's own of this organisation, or of the console; newest first."""
     actor.require(Permission.PLATFORM_OVERVIEW if actor.platform else Permission.BILLING_VIEW_OWN)
     place = Q(organisation__isnull=True) if actor.platform else Q(organisation=actor.organisation())
-    rows: QuerySet[Export] = Export.objects.filter(place, owner_id=actor.user_id or 0)
+    rows: QuerySet[Export] = Export.objects.filter(place, owner_id=actor.user_id or 0).select_related("organisation")
     return rows.order_by("-created_at", "-pk")
 
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from apps.common.badges import Tone
 from apps.common.formatting import duration, sentences
-from apps.common.money import yuan
+from apps.common.money import FEN_PER_YUAN, yuan
 from apps.notifications.words.base import Data, Speaker, Words, link, moment_in, name_in, number_in
 
 GUARANTEE = "guarantee"
@@ -20,10 +20,16 @@ GUARANTEE = "guarantee"
 
 def spent(data: Data) -> str:
     """How long it ran and what it cost; empty where the notice has neither."""
-    words = {"time": duration(number_in(data, "seconds")), "cost": yuan(int(number_in(data, "cost_fen")))}
+    words = {"time": duration(number_in(data, "seconds")), "cost": _cost(data)}
     if not number_in(data, "seconds"):
         return _("It did not get to run, and costs nothing.") if data.get("cost_fen") == 0 else ""
     return (_("It ran for %(time)s and cost %(cost)s.") if "cost_fen" in data else _("It ran for %(time)s.")) % words
+
+
+def _cost(data: Data) -> str:
+    """Two places, or four where it cost less than a fen."""
+    exact = number_in(data, "cost_exact_fen")
+    return f"¥{exact / FEN_PER_YUAN:,.4f}" if exact else yuan(int(number_in(data, "cost_fen")))
 
 
 def _asked(data: Data) -> Words:

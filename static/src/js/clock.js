@@ -5,7 +5,7 @@ import { each, fill, words } from "./dom.js";
 const ticking = new Map();
 
 /** Seconds as "38 s", "26 min", "3 h 12 min", "6 d 5 h" in the page's language. */
-function spoken(seconds) {
+export function spoken(seconds) {
   const s = Math.max(0, Math.floor(seconds)),
     w = words();
   if (s < 60) return fill(w.seconds, { s });

@@ -1,8 +1,9 @@
 // The file manager: what is dropped or chosen goes up in parts; keys for what the mouse does.
+import { spoken } from "./clock.js";
 import { size } from "./dropzone.js";
 import { each, fill, on } from "./dom.js";
 import { toast } from "./toasts.js";
-import { Queue, Refused, fingerprint } from "./upload-queue.js";
+import { Pace, Queue, Refused, fingerprint } from "./upload-queue.js";
 
 const SHOWN = 200;
 const token = () => document.cookie.match(/(?:^|; )plstack_csrf=([^;]+)/)?.[1] ?? "";
@@ -88,6 +89,7 @@ each("[data-fm]", manager => {
   const chooser = { files: manager.querySelector("[data-fm-files]"), folder: manager.querySelector("[data-fm-folder]") };
   const lines = new Map();
   const queue = new Queue(serverAt(api), changed);
+  const pace = new Pace();
   const path = () => manager.querySelector("#fm-list").dataset.fmPath;
   let told = 0;
 
@@ -176,12 +178,23 @@ each("[data-fm]", manager => {
     panel.hidden = all === 0;
     const done = jobs.filter(job => job.state === "done").length;
     const failed = jobs.filter(job => job.state === "failed").length;
-    const sent = size(jobs.reduce((sum, job) => sum + job.sent, 0));
-    const bytes = size(jobs.reduce((sum, job) => sum + job.file.size, 0));
+    const sent = jobs.reduce((sum, job) => sum + job.sent, 0);
+    const bytes = jobs.reduce((sum, job) => sum + job.file.size, 0);
     const words = panel.dataset;
     const text = done + failed < all ? words.left : failed ? words.failed : words.finished;
-    panel.querySelector("[data-total]").textContent = fill(text, { done, all, sent, failed, total: bytes });
+    const shown = { done, all, sent: size(sent), failed, total: size(bytes) };
+    panel.querySelector("[data-total]").textContent = fill(text, shown);
+    panel.querySelector("[data-pace]").textContent = queue.active ? speed(sent, bytes) : "";
     panel.querySelector("[data-fm-pause]").hidden = done + failed === all;
+  }
+
+  /** "12.3 MB/s · 2 min left"; nothing in the first second. */
+  function speed(sent, bytes) {
+    pace.note(performance.now(), sent);
+    const left = pace.secondsFor(bytes - sent);
+    if (left === null) return "";
+    const words = panel.dataset;
+    return `${fill(words.speed, { speed: size(pace.rate) })} · ${fill(words.rest, { time: spoken(left) })}`;
   }
 
   panel.querySelector("[data-fm-pause]").addEventListener("click", event => {

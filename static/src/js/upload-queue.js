@@ -9,6 +9,34 @@ export class Refused extends Error {}
 /** The same file chosen again has the same fingerprint, so the server can tell how much of it has come. */
 export const fingerprint = (path, file) => `${path}:${file.size}:${file.lastModified}`.slice(-200);
 
+/** How fast bytes go, over the last seconds. Told of all that was sent so far; what is removed counts as nothing sent. */
+export class Pace {
+  constructor(span_ms = 8000) {
+    this.span_ms = span_ms;
+    this.points = [];
+  }
+
+  note(now_ms, sent) {
+    const last = this.points.at(-1);
+    if (last && sent < last.sent) this.points = [];
+    this.points.push({ now_ms, sent });
+    while (this.points.length > 2 && now_ms - this.points[1].now_ms >= this.span_ms) this.points.shift();
+  }
+
+  /** Bytes a second; 0 until a second has been watched. */
+  get rate() {
+    const first = this.points[0];
+    const last = this.points.at(-1);
+    const ms = last ? last.now_ms - first.now_ms : 0;
+    return ms < 1000 ? 0 : (1000 * (last.sent - first.sent)) / ms;
+  }
+
+  /** Seconds until so many more bytes are sent; null while nobody knows. */
+  secondsFor(bytes) {
+    return this.rate > 0 ? Math.ceil(bytes / this.rate) : null;
+  }
+}
+
 /**
  * `server`: begin(job) → {id, offset, part_bytes, done, path}, append(id, offset, blob, progress, signal) → the same,
  * offsetOf(id) → number. All reject with Refused for good, with anything else for now.

@@ -1,5 +1,6 @@
 """Quotas of the organisation, its departments and its people: limits, what is used and reserved, and by whom."""
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -20,10 +21,11 @@ from apps.common.requests import ActorRequest
 from apps.console.kit.quotas import LimitsForm, gpu_models, set_limits, shown_amount, shown_used, unit
 from apps.console.organisation.quotas import selectors as reads
 from apps.console.organisation.quotas.listing import HoldingTable
+from apps.console.organisation.quotas.neighbours import Neighbours, neighbours
 from apps.tenants import tree
 from apps.tenants.choices import Resource
 from apps.tenants.models import Department, Membership, Quota
-from apps.tenants.quotas import line_words
+from apps.tenants.quotas import Line, line_words
 from apps.tenants.selectors import level_lines
 from apps.workloads.time_limits import limit_lines
 
@@ -38,7 +40,11 @@ Level = dict[str, Any]
 @require_GET
 def whole(request: ActorRequest) -> HttpResponse:
     """The organisation's own limits are the platform's to set."""
-    return _page(request, {}, {"heading": _("Quotas"), "settable": False})
+    near = {
+        line: Neighbours(below=each.below)
+        for line, each in neighbours(request.actor.organisation(), above_from=None, below_of=None).items()
+    }
+    return _page(request, {}, {"heading": _("Quotas"), "settable": False, "near": near})
 
 
 @requires(VIEW)
@@ -48,6 +54,7 @@ def of_department(request: ActorRequest, department_id: UUID) -> HttpResponse:
     if department is None:
         raise NotFound
     about = {"heading": tree.paths([department_id])[department_id], "department": department, "settable": True}
+    about["near"] = neighbours(request.actor.organisation(), above_from=department.parent_id, below_of=department_id)
     return _page(request, {"department_id": department_id}, about)
 
 
@@ -59,6 +66,9 @@ def of_person(request: ActorRequest, user_id: int) -> HttpResponse:
     if member is None:
         raise NotFound
     about = {"heading": member.user.display_name, "person": member.user, "settable": True}
+    about["near"] = neighbours(
+        request.actor.organisation(), above_from=member.department_id, below_of=None, people=True
+    )
     return _page(request, {"user_id": user_id}, about)
 
 
@@ -71,7 +81,7 @@ def _page(request: ActorRequest, level: Level, about: dict[str, Any]) -> HttpRes
         if form.is_valid() and (changed := _set(actor, level, form)) is not None:
             words = ngettext("%(count)s limit was set.", "%(count)s limits were set.", changed)
             return done(request, words % {"count": changed}, *_address(level))
-    rows = _rows(actor, level, form)
+    rows = [_with_neighbours(row, about["near"]) for row in _rows(actor, level, form)]
     context = {
         **about,
         "form": form,
@@ -113,6 +123,20 @@ def _rows(actor: Actor, level: Level, form: LimitsForm) -> list[dict[str, Any]]:
         for row in form.rows()
         for line in [(row.line.resource, row.line.model)]
     ]
+
+
+def _with_neighbours(row: dict[str, Any], near: Mapping[Line, Neighbours]) -> dict[str, Any]:
+    """What the limit is measured by, in words of the page."""
+    resource, limit = row["line"].resource, row["line"].limit
+    found = near.get((resource, row["line"].model), Neighbours())
+    return {
+        **row,
+        "above": None if found.above is None else f"{shown_amount(resource, found.above)} {row['unit']}",
+        "above_of": found.of,
+        "too_high": found.is_above(limit),
+        "below": None if found.below is None else f"{shown_amount(resource, found.below)} {row['unit']}",
+        "promised_away": found.is_promised_away(limit),
+    }
 
 
 def _largest(actor: Actor, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

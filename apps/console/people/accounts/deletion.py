@@ -7,6 +7,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from apps.common.access import on_platform, requires
 from apps.common.errors import Conflict, DomainError
+from apps.common.formatting import moment
 from apps.common.forms import show_error
 from apps.common.pages import done, refused, say_refusal
 from apps.common.permissions import Permission as P
@@ -40,7 +41,7 @@ def delete(request: StaffRequest, user_id: int) -> HttpResponse:
         except DomainError as error:
             show_error(form, error)
         else:
-            words = {"name": person.display_name, "at": f"{asked.erase_at:%Y-%m-%d %H:%M}"}
+            words = {"name": person.display_name, "at": moment(asked.erase_at)}
             said = _("%(name)s is signed out everywhere. The account is deleted on %(at)s.") % words
             return done(request, said, "console:people_detail", user_id)
     return refused(request, TEMPLATE, context)

@@ -94,7 +94,7 @@ def _context(actor: Actor, person: User) -> dict[str, Any]:
         "person": person,
         "may_change": manages and person.pk != actor.user_id and not person.is_erased,
         "deletion": deletion.open_deletion(person.pk),
-        "may_give_roles": actor.may(P.PLATFORM_ROLES_MANAGE),
+        "may_give_roles": actor.may(P.PLATFORM_ROLES_MANAGE) and not person.is_erased,
         "has_second_factor": second_factor.has_second_factor(person.pk),
         "form": GiveRoleForm(),
     }
