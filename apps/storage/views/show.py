@@ -15,7 +15,7 @@ from apps.common.files import is_picture
 from apps.common.middleware import says_beside
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
-from apps.storage import browser, notebooks, texts
+from apps.storage import browser, notebooks, sheets, texts
 from apps.storage.roots import Root, resolve
 from apps.storage.safe_open import split_path
 from apps.storage.views.shared import VIEW
@@ -28,7 +28,7 @@ _CODE = {"py": "python", "ipynb": "json", "json": "json", "sh": "shell", "bash":
 @requires(VIEW)
 @require_http_methods(["GET", "POST"])
 def show(request: ActorRequest, kind: str, root_id: UUID) -> HttpResponse:
-    """`?path=` names the file; POST writes its text, `?raw=1` shows a notebook as the text that it is."""
+    """`?path=` names the file; POST writes its text, `?raw=1` shows a notebook or a table as the text that it is."""
     path = "/".join(split_path(request.GET.get("path", "")))
     if request.method == "POST":
         return _write(request, resolve(request.actor, kind, root_id, write=True), path)
@@ -44,6 +44,7 @@ def _page(request: ActorRequest, root: Root, path: str) -> dict[str, Any]:
         "name": name,
         "code": _CODE.get(name.rpartition(".")[2].lower(), "text"),
         "is_notebook": name.lower().endswith(".ipynb"),
+        "is_sheet": sheets.is_sheet(name),
     }
 
 
@@ -54,6 +55,8 @@ def _content(root: Root, path: str, *, raw: bool) -> dict[str, Any]:
     try:
         if path.lower().endswith(".ipynb") and not raw:
             return {"notebook": notebooks.read_notebook(root, path)}
+        if sheets.is_sheet(path) and not raw and (sheet := sheets.read_sheet(root, path)) is not None:
+            return {"sheet": sheet}
         return {"text": texts.read_text(root, path)}
     except Invalid as error:
         return {"why": error.message}
