@@ -105,6 +105,13 @@ def _console(request: HttpRequest, actor: Actor) -> dict[str, Any]:
     }
 
 
+def _until_words(now: funds.Wallet) -> str:
+    """Until when it lasts; of what is used up already, no moment says more than that."""
+    if now.used_up:
+        return _("nothing is left")
+    return _("until %(when)s") % {"when": moment(now.runs_until)} if now.runs_until else ""
+
+
 def _wallet(actor: Actor) -> dict[str, Any] | None:
     """Balance, burn and how long it lasts, for the top bar; empty for people without the right."""
     if not actor.may(Permission.BILLING_VIEW_OWN):
@@ -116,7 +123,7 @@ def _wallet(actor: Actor) -> dict[str, Any] | None:
         "balance_text": yuan(now.available_fen),
         "vouchers_text": _("+ %(amount)s in vouchers") % {"amount": yuan(now.vouchers_fen)} if now.vouchers_fen else "",
         "rate_text": yuan_rate(now.burn_fen_per_hour) if now.burn_fen_per_hour else "",
-        "until_text": _("until %(when)s") % {"when": moment(now.runs_until)} if now.runs_until else "",
+        "until_text": _until_words(now),
         "state": tone,
         "shortage": shortage(now),
         "may_top_up": actor.may(Permission.BILLING_TOP_UP),

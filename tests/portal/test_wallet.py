@@ -114,3 +114,29 @@ def test_the_chart_projects_the_balance_while_something_runs(world: World, bob: 
     now, ahead = client.get("/billing/wallet/balance/").json()
     assert ahead["points"][0][1] == now["points"][-1][1] == 1000.0
     assert ahead["points"][1][1] == pytest.approx(1000 - 7 * 24 * 3.6, abs=0.02)
+
+
+def test_what_is_used_up_lasts_until_no_moment(world: World) -> None:
+    """With a debt and something running, the head and the wallet named the present minute."""
+    with acting(platform()):
+        poor = make_organisation(balance_fen=0)
+        dora = make_member(poor, "dora", Role.ADMIN)
+        price = funds.current_price(world.package.pk)
+        assert price is not None
+        billing.open_meter(
+            session_id=poor.pk,
+            organisation_id=poor.pk,
+            user_id=dora.pk,
+            workload_id=poor.pk,
+            label="digits",
+            price_version_id=price.pk,
+            at=db_now() - timedelta(hours=2),
+        )
+    client = signed_in(dora)
+    page = client.get(WALLET).content.decode()
+    assert "nothing is left" in page
+    assert "It is used up, and what runs goes on" in page
+    assert "until " not in page.partition('class="btn btn-ghost pl-wide pl-wallet"')[2].partition("</a>")[0]
+    with acting(platform()):
+        pay(poor, 100_000)
+    assert "nothing is left" not in client.get(WALLET).content.decode()

@@ -92,11 +92,17 @@ def _strip(now: Wallet) -> list[dict[str, Any]]:
         },
         {
             "label": _("Lasts until"),
-            "value": moment(now.runs_until) if now.runs_until else "—",
+            "value": moment(now.runs_until) if now.runs_until and not now.used_up else "—",
             "tone": tone if now.runs_until else "",
-            "sub": _("At what runs now") if now.runs_until else _("Nothing that costs runs now"),
+            "sub": _lasts_words(now),
         },
     ]
+
+
+def _lasts_words(now: Wallet) -> str:
+    if now.used_up:
+        return _("It is used up, and what runs goes on")
+    return _("At what runs now") if now.runs_until else _("Nothing that costs runs now")
 
 
 def _burn_words(now: Wallet) -> str:
