@@ -44,6 +44,7 @@ DATA = PersonalData(
         "clusters.Node.lost_by": Fate.KEPT,
         "clusters.JoinToken.made_by": Fate.KEPT,
         "clusters.Stray.confirmed_by": Fate.KEPT,
+        "clusters.CardFault.resolved_by": Fate.KEPT,
     },
     in_the_way=_in_the_way,
     end=_end,
