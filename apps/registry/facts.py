@@ -25,7 +25,7 @@ class Facts:
     """`size`: in bytes, of a container image all layers, of a recipe what is downloaded; None where nobody knows.
 
     `last_run`: when work in it last started, as far as the scope reaches; None if not within `MEMORY`. `running`: how
-    much of it runs now. `recipe`: what the image is made by, unless administrators have changed it.
+    much of it runs now. `recipe`: what the image is made by, unless administrators changed its packages.
     """
 
     size: int | None = None
@@ -49,8 +49,8 @@ def facts_of(images: Iterable[Image]) -> dict[UUID, Facts]:
 
 
 def recipe_of(image: Image) -> Recipe | None:
-    """None for images that are no recipe, or are another one since administrators changed them."""
-    recipe = find(image.key) if image.organisation_id is None and image.edited_at is None else None
+    """None for images that are no recipe, or hold other packages since administrators changed them."""
+    recipe = find(image.key) if image.organisation_id is None else None
     return recipe if recipe is not None and list(recipe.requirements) == image.requirements else None
 
 

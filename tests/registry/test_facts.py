@@ -1,5 +1,6 @@
 """What is said of images beside their rows: size, who may use them, when they last ran."""
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,8 @@ from django.conf import LazySettings
 from django.test import Client
 from django_scopes import scopes_disabled
 
+from apps.clusters import services as clusters
+from apps.clusters.models import ZonePackage
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.scoping import acting
@@ -106,10 +109,12 @@ class TestLastRun:
         image = shipped()
         ran(world, image, started_at=None)
         ran(world, image, ago=MEMORY + timedelta(days=1))
-        with acting(world.actor):
-            submit_workload(world, image=spec_image(image), simulated=True)
+        with acting(platform()):
+            zone = clusters.add_simulated_zone(platform(), isolation="L1", isolation_reason="")
+            ZonePackage.objects.create(zone=zone, package=world.package, listed_fen_per_hour=1)
+        ran(world, image)
         with scopes_disabled():
-            Workload.objects.filter(spec__simulated=True).update(started_at=db_now())
+            assert Workload.objects.filter(spec__simulated=True, started_at__isnull=False).count() == 1
         assert facts(image, world.actor).last_run is None
 
     def test_another_organisations_runs_are_not_told(self, world: World) -> None:
@@ -144,8 +149,10 @@ class TestSize:
         image = shipped()
         assert recipe_of(image) is not None
         with acting(staff):
-            spec = ruling.ImageSpec(image.name, "x", "x", ("xgboost==3.0.0",), image.sort)
+            spec = ruling.ImageSpec(image.name, "x", "x", tuple(image.requirements), 7)
             ruling.update(staff, image.pk, spec)
+            assert recipe_of(shipped()) is not None
+            ruling.update(staff, image.pk, replace(spec, requirements=("xgboost==3.0.0",)))
         assert recipe_of(shipped()) is None
         assert facts(shipped(), world.actor).size is None
 
@@ -175,6 +182,16 @@ class TestPages:
         assert "Everybody in the organisation" in page
         assert DIGEST in page
         assert "Containerfile" not in page
+
+    def test_the_console_counts_every_organisations_runs(self, world: World) -> None:
+        with acting(platform()):
+            staff = signed_in(make_staff())
+        ran(world, shipped(), status=Status.RUNNING)
+        address = f"/console/images/{shipped().pk}/"
+        assert "1 running now" in staff.get(address).content.decode()
+        assert "533.1\xa0MB" in staff.get(address).content.decode()
+        assert "1 running now" in staff.get("/console/images/", {"q": "xgboost"}).content.decode()
+        assert "1 running now" not in staff.get("/console/images/", {"q": "catboost"}).content.decode()
 
     def test_what_one_may_not_choose_is_not_there(self, world: World, alice: Client) -> None:
         with acting(platform()):

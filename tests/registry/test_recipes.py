@@ -166,6 +166,14 @@ class TestPages:
         assert "default-jre-headless" in page
         assert "/builds/new/?recipe=spark-4-3" in page
 
+    def test_the_api_has_all_of_them(self, alice: Client) -> None:
+        told = {row["key"]: row for row in alice.get("/api/v1/builds/recipes/").json()}
+        assert set(told) == {recipe.key for recipe in RECIPES}
+        spark, recipe = told["spark-4-3"], find("spark-4-3")
+        assert recipe is not None
+        assert (spark["is_runtime"], spark["group"], spark["containerfile"]) == (False, "data", recipe.containerfile())
+        assert told["xgboost-3-2"]["is_runtime"]
+
     @pytest.mark.parametrize("key", ["xgboost-3-2", "nothing"])
     def test_runtimes_and_what_is_not_there_have_no_such_page(self, alice: Client, key: str) -> None:
         assert alice.get(f"/images/recipes/{key}/").status_code == 404

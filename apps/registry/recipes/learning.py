@@ -146,7 +146,7 @@ LEARNING = (
         "PaddlePaddle without CUDA",
         "飞桨 PaddlePaddle，不含 CUDA",
         140,
-        ("paddlepaddle==3.3.1", "numpy==2.4.6"),
+        ("paddlepaddle==3.3.1", "numpy==2.4.6", "setuptools==84.2.1"),
         slim_apt=("libgomp1",),
         architectures=(X86_64,),
         download_mb=222,
