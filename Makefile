@@ -2,7 +2,7 @@
 PYTHON ?= python3
 LAUNCH = $(PYTHON) -m plstack.launch
 
-.PHONY: run stop status test quick properties processes contract soak chaos mutants check format messages openapi locks licences bench
+.PHONY: run stop status test quick properties processes contract soak chaos mutants check format messages openapi locks licences recipes bench
 
 run:       ; @exec $(LAUNCH) run
 stop:      ; @$(LAUNCH) stop
@@ -26,5 +26,7 @@ format:    ; @$(LAUNCH) check format-now
 messages:  ; @$(LAUNCH) check messages-now
 openapi:   ; @$(LAUNCH) check openapi-now
 locks:     ; @$(LAUNCH) check locks-now
+# asks the package index whether the pins of the platform's images still resolve
+recipes:   ; @$(LAUNCH) check recipes
 licences:  ; @$(LAUNCH) check licences-now
 bench:     ; @$(PYTHON) benchmarks/quickstart.py

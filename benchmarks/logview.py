@@ -93,7 +93,7 @@ def platform(url: str, password: str) -> Iterator[tuple[str, Api]]:
 
 
 def submit(api: Api, name: str, program: str) -> str:
-    image = next(one for one in api.get("/images/")["results"])
+    image = next(one for one in api.get("/images/")["results"] if one["key"] == "python")
     body = {"name": name, "image": image["id"], "package": 1, "entry": "python", "script": "main.py", "text": program}
     return str(api.post("/training/runs/", body, Idempotency_Key=uuid4().hex)["id"])
 

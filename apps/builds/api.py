@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from apps.builds import selectors, services
 from apps.builds.models import Build
-from apps.builds.serializers import BuildSerializer, OrderSerializer
+from apps.builds.serializers import BuildSerializer, OrderSerializer, RecipeSerializer
 from apps.builds.tables import BuildFilter
 from apps.common.access import Access, in_organisation
 from apps.common.api import ScopedView
@@ -20,6 +20,7 @@ from apps.common.idempotency import key_of
 from apps.common.pagination import CreatedCursor
 from apps.common.permissions import Permission
 from apps.registry.models import Image
+from apps.registry.recipes.catalogue import RECIPES
 from apps.workloads.launching.form import new_key
 from apps.workloads.logs.api import LogBytes, LogLines, LogSearch, LogView
 from apps.workloads.models import Workload
@@ -58,6 +59,15 @@ class BuildList(ScopedView, generics.ListCreateAPIView[Build]):
         if found is None:
             raise Invalid.field("base", _("Choose one of the images."))
         return found
+
+
+class RecipeList(ScopedView):
+    access = USE
+
+    @extend_schema(responses=RecipeSerializer(many=True))
+    def get(self, request: Request) -> Response:
+        """What the platform's images are made by. All of it is code of this version, so that the list has no pages."""
+        return Response(RecipeSerializer(RECIPES, many=True).data)
 
 
 class BuildView(ScopedView):

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.errors import Invalid
+from apps.registry.recipes.recipe import apt_line
 
 PLACE = "/opt/files/"
 """Where the uploaded files are put."""
 _APT = re.compile(r"[a-z0-9][a-z0-9+.\-]*(?::[a-z0-9]+)?(?:=[A-Za-z0-9.+~:\-]+)?\Z")
 _PIP = re.compile(r"[A-Za-z0-9][A-Za-z0-9._\-]*(?:\[[A-Za-z0-9._,\-]+\])?(?:\s*(?:[<>=!~]=?=?)\s*[^\s;#]+)?\Z")
-_APT_LINE = "RUN apt-get update && apt-get install -y --no-install-recommends {names} && rm -rf /var/lib/apt/lists/*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Recipe:
         """Raises `Invalid` beside the field whose text is none."""
         lines = [f"FROM {self.base}"]
         if names := _checked("apt", self.apt, _APT, _("“%(name)s” is not the name of a Debian package.")):
-            lines.append(_APT_LINE.format(names=" ".join(names)))
+            lines.append(apt_line(names))
         if pins := _checked("pip", self.pip, _PIP, _("“%(name)s” is not a requirement of pip, such as numpy==2.3.5.")):
             lines.append(f"RUN python3 -m pip install {' '.join(shlex.quote(pin) for pin in pins)}")
         if self.has_files:

@@ -11,6 +11,7 @@ from apps.builds.selectors import result
 from apps.builds.services import LONGEST_NAME, Order
 from apps.common.tag_serializers import TagsListField
 from apps.registry.models import Image
+from apps.registry.recipes.recipe import Group
 from apps.workloads.choices import Status
 from apps.workloads.drivers.said import Said
 from apps.workloads.launching.request import Launch
@@ -87,3 +88,17 @@ class BuildSerializer(serializers.ModelSerializer[Build]):
 
     def get_problem(self, build: Build) -> str:
         return str(sentence(Said.from_json(build.problem))) if build.problem else ""
+
+
+class RecipeSerializer(serializers.Serializer[Any]):
+    """A recipe of the platform's: a runtime that machines install, or a Containerfile to build."""
+
+    key = serializers.CharField(help_text="That of its image, where it is a runtime.")
+    name = serializers.CharField()
+    group = serializers.ChoiceField(choices=[(group.value, group.value) for group in Group])
+    description = serializers.CharField()
+    is_runtime = serializers.BooleanField(help_text="Offered as an image; otherwise it has to be built first.")
+    requirements = serializers.ListField(child=serializers.CharField())
+    architectures = serializers.ListField(child=serializers.CharField(), help_text="Empty: any.")
+    download_bytes = serializers.IntegerField(help_text="What pip downloads for x86-64; 0: not known, or nothing.")
+    containerfile = serializers.CharField()

@@ -3,7 +3,13 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
 from apps.registry.models import Image
+from apps.registry.recipes.catalogue import find
+from apps.registry.recipes.recipe import GROUP_WORDS
 from apps.workloads.drivers.base import RuntimeImage
 from apps.workloads.drivers.capabilities import ImagesMixin, ReferencesMixin
 from apps.workloads.nodes import drivers
@@ -11,11 +17,31 @@ from apps.workloads.references import Reference
 from apps.workloads.spec import AnyImage, Spec
 from apps.workloads.spec import Image as SpecImage
 
+FEW = 8
+"""Up to so many images are shown without groups."""
+OWN, COMMON, OTHERS, SHARED = "own", "common", "others", "shared"
+TITLES: dict[str, Promise | str] = {
+    OWN: _("My images"),
+    COMMON: pgettext_lazy("images", "Common"),
+    OTHERS: _("From the administrators"),
+    SHARED: _("Shared by colleagues"),
+    **GROUP_WORDS,
+}
+
 
 @dataclass(frozen=True, slots=True)
 class ImageChoice:
     image: Image
     installed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ImageGroup:
+    """Part of a long picker. `is_open`: what it holds is shown at once, not only when it is unfolded."""
+
+    title: Promise | str
+    choices: tuple[ImageChoice, ...]
+    is_open: bool = False
 
 
 def image_choices(images: Sequence[Image]) -> list[ImageChoice]:
@@ -46,3 +72,30 @@ def spec_image(image: Image) -> AnyImage:
     if image.reference:
         return Reference.parse(image.reference)
     return SpecImage(image.key, tuple(image.requirements))
+
+
+def image_groups(choices: Sequence[ImageChoice], user_id: int | None, chosen: str) -> list[ImageGroup]:
+    """One's own first, then the common ones, then by what they are for. A few images are one group without a title."""
+    if len(choices) <= FEW:
+        return [ImageGroup("", tuple(choices), True)] if choices else []
+    groups: dict[str, list[ImageChoice]] = {name: [] for name in TITLES}
+    for choice in choices:
+        groups[_group_of(choice.image, user_id)].append(choice)
+    return [
+        ImageGroup(
+            TITLES[name],
+            tuple(found),
+            name in (OWN, COMMON) or any(str(choice.image.pk) == chosen for choice in found),
+        )
+        for name, found in groups.items()
+        if found
+    ]
+
+
+def _group_of(image: Image, user_id: int | None) -> str:
+    if image.owner_id is not None:
+        return OWN if image.owner_id == user_id else SHARED
+    recipe = find(image.key)
+    if recipe is None:
+        return OTHERS
+    return COMMON if recipe.common else recipe.group

@@ -1,39 +1,7 @@
-"""The images that come with the platform."""
-
-from dataclasses import dataclass
+"""The images that come with the platform: a row for each recipe that is a runtime."""
 
 from apps.registry.models import Image
-
-
-@dataclass(frozen=True, slots=True)
-class PlatformImage:
-    key: str
-    name: str
-    description_en: str
-    description_zh: str
-    requirements: tuple[str, ...]
-    sort: int
-
-
-PLATFORM_IMAGES = (
-    PlatformImage(
-        "sklearn",
-        "scikit-learn 1.7",
-        "Python with NumPy, scikit-learn and Matplotlib",
-        "Python，含 NumPy、scikit-learn 和 Matplotlib",
-        ("numpy==2.3.5", "scikit-learn==1.7.2", "joblib==1.5.2", "matplotlib==3.10.7"),
-        10,
-    ),
-    PlatformImage(
-        "pytorch",
-        "PyTorch 2.9",
-        "PyTorch with NumPy; several gigabytes, installed on first use",
-        "PyTorch 与 NumPy；有数 GB，首次使用时安装",
-        ("torch==2.9.1", "numpy==2.3.5"),
-        20,
-    ),
-    PlatformImage("python", "Python", "Python alone, nothing else", "只有 Python，不含其他库", (), 30),
-)
+from apps.registry.recipes.catalogue import RUNTIMES
 
 
 def ensure_platform_images() -> None:
@@ -41,13 +9,14 @@ def ensure_platform_images() -> None:
 
     Images that administrators have changed (`edited_at`) are theirs: a new version does not touch them.
     """
-    for image in PLATFORM_IMAGES:
+    for recipe in RUNTIMES:
         shipped = {
-            "name": image.name,
-            "description_en": image.description_en,
-            "description_zh": image.description_zh,
-            "requirements": list(image.requirements),
-            "sort": image.sort,
+            "name": recipe.name,
+            "description_en": recipe.description_en,
+            "description_zh": recipe.description_zh,
+            "requirements": list(recipe.requirements),
+            "architectures": list(recipe.architectures),
+            "sort": recipe.sort,
         }
-        Image.objects.get_or_create(key=image.key, defaults=shipped)
-        Image.objects.filter(key=image.key, edited_at__isnull=True).update(**shipped)
+        Image.objects.get_or_create(key=recipe.key, defaults=shipped)
+        Image.objects.filter(key=recipe.key, edited_at__isnull=True).update(**shipped)

@@ -6,7 +6,7 @@ from django.db.models import Case, Q, QuerySet, When
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.actor import Actor
-from apps.common.errors import Invalid
+from apps.common.errors import Invalid, NotFound
 from apps.registry.models import Image
 
 
@@ -35,6 +35,14 @@ def own_images(actor: Actor) -> QuerySet[Image]:
     """The actor's personal images, newest first."""
     rows = Image.objects.filter(active=True, organisation_id=actor.organisation(), owner_id=actor.user_id)
     return rows.select_related("base").order_by("-created_at")
+
+
+def get(actor: Actor, image_id: UUID) -> Image:
+    """One that the actor may choose; `NotFound` otherwise."""
+    image = images(actor, containers=True).select_related("owner", "base").filter(pk=image_id).first()
+    if image is None:
+        raise NotFound
+    return image
 
 
 def choosable_image(actor: Actor, image_id: UUID, *, containers: bool = False) -> Image:

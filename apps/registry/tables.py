@@ -1,6 +1,7 @@
 """The list of images that one may choose, and its filter."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from uuid import UUID
 
 import django_filters
 import django_tables2 as tables
@@ -11,14 +12,18 @@ from django.utils.translation import pgettext_lazy
 
 from apps.common.forms import search_box
 from apps.common.tables import FULL, Table, column
+from apps.registry.facts import Facts
 from apps.registry.models import Image
 from apps.registry.picker import is_installed
 
 
 class ImageTable(Table):
     caption = _("Images")
+    facts: Mapping[UUID, Facts] = {}  # of the rows of the page, from who pages it
+
     name = tables.TemplateColumn(
-        '<span class="pl-name">{{ record.name }}</span><span class="pl-sub">{{ record.description }}</span>',
+        '<a class="pl-name" href="{% url "registry:detail" record.pk %}">{{ record.name }}</a>'
+        '<span class="pl-sub">{{ record.description }}</span>',
         verbose_name=_("Name"),
         attrs=column(width=FULL),
     )
@@ -34,16 +39,11 @@ class ImageTable(Table):
         orderable=False,
         attrs=column("pl-inline", width=FULL),
     )
-    packages = tables.TemplateColumn(
-        "<span title=\"{{ record.requirements|join:', ' }}\">{{ record.requirements|length }}</span>",
-        verbose_name=pgettext_lazy("software", "Packages"),
-        orderable=False,
-        attrs=column(fold=pgettext_lazy("software", "Packages"), numeric=True),
+    size = tables.Column(
+        accessor="pk", verbose_name=_("Size"), orderable=False, attrs=column(fold=_("Size"), numeric=True)
     )
-    created_at = tables.TemplateColumn(
-        "{% load pl %}{% when record.created_at %}",
-        verbose_name=_("Made"),
-        attrs=column("pl-roomy", fold=_("Made"), numeric=True),
+    last_run = tables.Column(
+        accessor="pk", verbose_name=_("Last run here"), orderable=False, attrs=column(fold=_("Last run here"))
     )
     actions = tables.TemplateColumn(
         template_name="registry/cells/actions.html",
@@ -55,6 +55,15 @@ class ImageTable(Table):
     def render_installed(self, record: Image) -> str:
         """Checks the disk only for the rows of the page."""
         return render_to_string("registry/cells/installed.html", {"installed": is_installed(record)})
+
+    def render_size(self, record: Image) -> str:
+        return render_to_string("registry/cells/size.html", {"image": record, "facts": self._facts(record)})
+
+    def render_last_run(self, record: Image) -> str:
+        return render_to_string("registry/cells/last_run.html", {"facts": self._facts(record)})
+
+    def _facts(self, record: Image) -> Facts:
+        return self.facts.get(record.pk, Facts())
 
 
 class ImageFilter(django_filters.FilterSet):

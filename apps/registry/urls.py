@@ -4,15 +4,18 @@ from django.urls import path
 
 from apps.registry import views
 from apps.registry.distribution import pages
+from apps.registry.recipes import pages as recipes
 
 app_name = "registry"
 
 urlpatterns = [
     path("", views.image_list, name="list"),
+    path("recipes/<slug:key>/", recipes.recipe, name="recipe"),
     path("repositories/", pages.repository_list, name="repositories"),
     path("repositories/<uuid:repository_id>/", pages.repository, name="repository"),
     path("repositories/<uuid:repository_id>/share/", pages.share_repository, name="share_repository"),
     path("tags/<uuid:tag_id>/delete/", pages.delete_tag, name="delete_tag"),
+    path("<uuid:image_id>/", views.detail, name="detail"),
     path("<uuid:image_id>/share/", views.share, name="share"),
     path("<uuid:image_id>/remove/", views.remove, name="remove"),
 ]

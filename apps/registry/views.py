@@ -14,6 +14,10 @@ from apps.common.pages import paged
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.registry import selectors, services
+from apps.registry.facts import facts_of
+from apps.registry.picker import is_installed
+from apps.registry.recipes.catalogue import to_build
+from apps.registry.recipes.recipe import containerfile_of
 from apps.registry.tables import ImageFilter, ImageTable
 
 USE = in_organisation(Permission.IMAGES_USE)
@@ -25,7 +29,25 @@ def image_list(request: ActorRequest) -> HttpResponse:
     filtered = ImageFilter(request.GET, queryset=selectors.images_own_first(request.actor), request=request)
     table = ImageTable(filtered.qs)
     paged(request, table)
-    return render(request, "registry/list.html", {"table": table, "filter": filtered})
+    table.facts = facts_of(row.record for row in table.page.object_list)
+    asked = filtered.form.cleaned_data if filtered.form.is_valid() else {}
+    recipes = to_build(asked.get("q", "")) if asked.get("whose") in ("", "platform") else ()
+    return render(request, "registry/list.html", {"table": table, "filter": filtered, "recipes": recipes})
+
+
+@requires(USE)
+@require_GET
+def detail(request: ActorRequest, image_id: UUID) -> HttpResponse:
+    image = selectors.get(request.actor, image_id)
+    facts = facts_of([image])[image.pk]
+    recipe = facts.recipe
+    context = {
+        "image": image,
+        "facts": facts,
+        "installed": is_installed(image),
+        "containerfile": recipe.containerfile() if recipe else containerfile_of(image.requirements),
+    }
+    return render(request, "registry/detail.html", context)
 
 
 @requires(USE)

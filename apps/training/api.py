@@ -1,5 +1,7 @@
 """The API of training: the same services and permissions as the pages."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -22,6 +24,8 @@ from apps.common.idempotency import key_of
 from apps.common.pagination import CreatedCursor
 from apps.common.permissions import Permission
 from apps.registry import selectors as registry
+from apps.registry.facts import Facts, facts_of
+from apps.registry.image_serializers import ImageSerializer
 from apps.registry.models import Image
 from apps.storage import services as storage
 from apps.storage.models import FolderKind
@@ -64,12 +68,22 @@ class ImageList(ScopedView, generics.ListAPIView[Image]):
     """Images that runs can use."""
 
     access = VIEW
-    serializer_class = s.ImageSerializer
+    serializer_class = ImageSerializer
     pagination_class = CreatedCursor
+    facts: Mapping[UUID, Facts] = MappingProxyType({})
     queryset = Image.objects.none()  # for the schema, which is drawn without an actor
 
     def get_queryset(self) -> QuerySet[Image]:
         return registry.images(self.actor, containers=True)
+
+    def paginate_queryset(self, queryset: Any) -> Any:
+        """Asks for the facts of the page at once."""
+        page = super().paginate_queryset(queryset)
+        self.facts = facts_of(page or ())
+        return page
+
+    def get_serializer_context(self) -> dict[str, Any]:
+        return {**super().get_serializer_context(), "facts": self.facts}
 
 
 class RunList(ScopedView, generics.ListCreateAPIView[Run]):

@@ -9,7 +9,6 @@ from rest_framework import serializers
 
 from apps.common.tag_serializers import TagsListField
 from apps.common.verbatim import VerbatimField
-from apps.registry.models import Image
 from apps.secrets.serializers import SecretUseSerializer
 from apps.storage.choosing_serializers import ChosenSerializer
 from apps.training.checkpoint_serializers import ContinuationSerializer, ResumeSerializer
@@ -32,12 +31,6 @@ from apps.workloads.waiting import explain
 
 def exact(**options: Any) -> serializers.DecimalField:
     return serializers.DecimalField(max_digits=30, decimal_places=10, **options)
-
-
-class ImageSerializer(serializers.ModelSerializer[Image]):
-    class Meta:
-        model = Image
-        fields = ("id", "key", "name", "description", "requirements", "reference")
 
 
 class PairsField(serializers.ListField):

@@ -108,7 +108,7 @@ def _parts(layout: Layout, services: Services) -> list[Part]:
         *root.glob("apps/*/apps.py"),
         *root.glob("apps/*/management/**/*.py"),
     ]
-    patterns = ("first_data*", "examples", "platform_images.py")
+    patterns = ("first_data*", "examples", "platform_images.py", "recipes")
     first_data = [path for pattern in patterns for path in root.glob(f"apps/*/{pattern}")]
     static = [root / "static/dist/.key", root / "static/img"]
     return [

@@ -53,7 +53,7 @@ NOT_AT_END = f"() => !({AT_END})()"
 
 def submitted(stack: Stack, name: str, program: str) -> str:
     api = Api(stack).sign_in()
-    image = api.get("/images/")["results"][0]["id"]
+    image = next(image["id"] for image in api.get("/images/")["results"] if image["key"] == "python")
     body = {"name": name, "image": image, "package": 1, "entry": "python", "script": "main.py", "text": program}
     return str(api.post("/training/runs/", body, Idempotency_Key=uuid4().hex)["id"])
 

@@ -9,7 +9,8 @@ from apps.common.errors import Conflict, Denied, Invalid, NotFound
 from apps.common.scoping import acting
 from apps.registry import ruling, selectors, services
 from apps.registry.models import Image
-from apps.registry.platform_images import PLATFORM_IMAGES, ensure_platform_images
+from apps.registry.platform_images import ensure_platform_images
+from apps.registry.recipes.catalogue import RUNTIMES
 from apps.tenants.choices import PlatformRole
 from tests.builders import (
     World,
@@ -48,7 +49,7 @@ def change(staff: Actor, image: Image, spec: ruling.ImageSpec) -> None:
 
 
 def shipped() -> Image:
-    image: Image = Image.objects.get(key=PLATFORM_IMAGES[0].key)
+    image: Image = Image.objects.get(key=RUNTIMES[0].key)
     return image
 
 
@@ -56,7 +57,7 @@ def test_a_new_version_renews_what_nobody_edited(world: World) -> None:
     ensure_platform_images()
     Image.objects.filter(pk=shipped().pk).update(requirements=["numpy==1.0"], name="of an older version")
     ensure_platform_images()
-    assert (shipped().name, shipped().requirements) == (PLATFORM_IMAGES[0].name, list(PLATFORM_IMAGES[0].requirements))
+    assert (shipped().name, shipped().requirements) == (RUNTIMES[0].name, list(RUNTIMES[0].requirements))
 
 
 def test_what_administrators_edited_stays_theirs(staff: Actor) -> None:
@@ -68,7 +69,7 @@ def test_what_administrators_edited_stays_theirs(staff: Actor) -> None:
 
 def test_saving_without_a_change_is_no_edit(staff: Actor) -> None:
     ensure_platform_images()
-    one = PLATFORM_IMAGES[0]
+    one = RUNTIMES[0]
     same = ruling.ImageSpec(one.name, one.description_en, one.description_zh, one.requirements, one.sort)
     change(staff, shipped(), same)
     assert shipped().edited_at is None

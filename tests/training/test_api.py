@@ -7,6 +7,7 @@ from uuid import uuid4
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.utils.dateparse import parse_datetime
 
 from apps.common.scoping import acting
 from apps.storage import services as storage
@@ -203,7 +204,18 @@ def test_uploaded_code_is_run(world: World, alice: Client) -> None:
 
 
 def test_images_are_listed(world: World, alice: Client) -> None:
-    assert [image["key"] for image in alice.get("/api/v1/images/").json()["results"]] == ["python"]
+    [image] = alice.get("/api/v1/images/").json()["results"]
+    assert (image["key"], image["architectures"], image["size_bytes"], image["last_run_at"]) == (
+        "python",
+        [],
+        None,
+        None,
+    )
+    run = submit(world)
+    with acting(world.actor):
+        Workload.objects.filter(pk=run.workload_id).update(started_at=run.workload.created_at)
+    [image] = alice.get("/api/v1/images/").json()["results"]
+    assert parse_datetime(image["last_run_at"]) == run.workload.created_at
 
 
 def test_the_list_pages_by_cursor(world: World, alice: Client) -> None:

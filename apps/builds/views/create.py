@@ -14,6 +14,7 @@ from apps.builds import adaptation, selectors, services
 from apps.builds.choices import KIND
 from apps.builds.forms import BuildForm, Source
 from apps.builds.models import Build
+from apps.builds.recipes import base_for
 from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
 from apps.common.clock import one_moment
@@ -25,6 +26,7 @@ from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.registry import selectors as registry
 from apps.registry.models import Image
+from apps.registry.recipes.catalogue import find
 from apps.storage import services as storage
 from apps.storage.models import Folder, FolderKind
 from apps.workloads.launching.form import new_key, problems_of
@@ -43,8 +45,8 @@ ANCHORS = {"package": "s-package"}
 def new(request: ActorRequest) -> HttpResponse:
     """`?from=<build>` begins with the Containerfile of that one, as the next version of its image.
 
-    `?adapt=<image>` begins with one that adds what an environment needs, `?recipe=<image>` with the packages of a
-    runtime, for a container image of one's own that has the same.
+    `?adapt=<image>` begins with one that adds what an environment needs, `?recipe=` with the Containerfile of one of
+    the platform's recipes, or, where it names an image, with the packages of that runtime.
     """
     actor = request.actor
     if request.method != "POST":
@@ -77,6 +79,11 @@ def _initial(actor: Actor, asked: Mapping[str, str]) -> dict[str, Any]:
     runtime = _runtime(actor, asked.get("recipe"))
     if runtime is not None:
         found |= {"name": adaptation.name_for(runtime, "image"), "pip": "\n".join(runtime.requirements)}
+    recipe = find(asked.get("recipe", ""))
+    if recipe is not None:
+        base = base_for(recipe, selectors.bases(actor))
+        found |= {"name": recipe.key, "source": Source.CONTAINERFILE, "containerfile": recipe.containerfile(base or ""),
+                  "lacks_base": "" if base else recipe.base}  # fmt: skip
     if before is not None:
         found |= {
             "name": before.name,
@@ -115,6 +122,7 @@ def _page(actor: Actor, form: BuildForm) -> dict[str, Any]:
     return {
         "form": form,
         "adapts": form.initial.get("adapts"),
+        "lacks_base": form.initial.get("lacks_base"),
         "has_bases": selectors.bases(actor).exists(),
         "packages": choices,
         "package": str(form["package"].value() or ""),

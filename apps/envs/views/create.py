@@ -26,7 +26,7 @@ from apps.envs.forms import NEVER, NewForm, SettingsForm, initial_of
 from apps.envs.policy import EnvironmentSettings
 from apps.envs.services import create as creating
 from apps.registry import selectors as registry
-from apps.registry.picker import architectures_of, image_choices
+from apps.registry.picker import architectures_of, image_choices, image_groups
 from apps.secrets.choosing import fold as secrets_fold
 from apps.storage.choosing import mount_choices as choosing_rows
 from apps.tenants import settings
@@ -117,9 +117,10 @@ def _page(actor: Actor, form: NewForm) -> dict[str, Any]:
 
 def choosing(actor: Actor, form: SettingsForm) -> dict[str, Any]:
     """Images and what can be mounted, with what is chosen."""
+    image, offered = str(form["image"].value() or ""), list(registry.images(actor, containers=True))
     return {
-        "images": image_choices(list(registry.images(actor, containers=True))),
-        "image": str(form["image"].value() or ""),
+        "images": image_groups(image_choices(offered), actor.user_id, image),
+        "image": image,
         "mountable": choosing_rows(actor, form.chosen()),
         "secrets": secrets_fold(actor, form.chosen_secrets()),
     }

@@ -24,7 +24,7 @@ from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.registry import selectors as registry
 from apps.registry.models import Image
-from apps.registry.picker import architectures_of, image_choices
+from apps.registry.picker import architectures_of, image_choices, image_groups
 from apps.secrets.choosing import fold as secrets_fold
 from apps.storage import choosing
 from apps.storage import services as storage
@@ -154,7 +154,8 @@ def _page(actor: Actor, form: RunForm, offered: Offered) -> dict[str, Any]:
     unchanged = parent or (origin if origin is not None and forking.takes_code(actor, origin) else None)
     before = parent or form.initial.get("last")
     packages = offered.packages
-    archs = architectures_of(offered.images, form["image"].value())
+    image = str(form["image"].value() or "")
+    archs = architectures_of(offered.images, image)
     choices = package_choices(actor, packages, archs=archs)
     form.offer_priorities(highest_priority(actor))
     return {
@@ -162,8 +163,8 @@ def _page(actor: Actor, form: RunForm, offered: Offered) -> dict[str, Any]:
         "parent": parent,
         "next_version": selectors.newest_version(parent) + 1 if parent else 1,
         "last": form.initial.get("last"),
-        "images": image_choices(offered.images),
-        "image": str(form["image"].value() or ""),
+        "images": image_groups(image_choices(offered.images), actor.user_id, image),
+        "image": image,
         "packages": choices,
         **also_context(actor, form, packages),
         "hints": _hints(before.workload, choices) if before else {},

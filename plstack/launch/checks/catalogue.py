@@ -59,5 +59,7 @@ WRITERS = (
         "openapi-now", "API description written", ["-m", "plstack.launch.checks.openapi", "write"], TEST, writes=True
     ),
     Check("locks-now", "locks compiled", ["-m", "plstack.launch.checks.locks", "write"], writes=True),
+    # Asks the package index: not among those that run everywhere.
+    Check("recipes", "the platform's images resolve", ["-m", "plstack.launch.checks.recipes"], TEST, writes=True),
     Check("licences-now", "licences written", ["-m", "plstack.launch.checks.licences", "write"], writes=True),
 )

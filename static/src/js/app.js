@@ -8,6 +8,7 @@ import "./requests.js";
 import "./toasts.js";
 import "./dialogs.js";
 import "./forms.js";
+import "./find.js";
 import "./copy.js";
 import "./print.js";
 import "./tables.js";

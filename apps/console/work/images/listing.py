@@ -1,8 +1,12 @@
 """Lists of images and of their uses: columns and filters; page and API share the filters."""
 
+from collections.abc import Mapping
+from uuid import UUID
+
 import django_filters
 import django_tables2 as tables
 from django.db.models import Q, QuerySet
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
@@ -11,12 +15,15 @@ from apps.common.cells import Cell
 from apps.common.forms import search_box
 from apps.common.tables import FULL, HALF, Table, column
 from apps.console.kit.filters import OrganisationFilter
+from apps.registry.facts import Facts
 from apps.registry.models import Image
 
 
 class ImageTable(Table):
     caption = _("Images")
     export = "all_images"
+    facts: Mapping[UUID, Facts] = {}  # of the rows of the page, from who pages it
+
     name = Cell(
         template_name="console/cells/image_name.html",
         verbose_name=_("Name"),
@@ -47,6 +54,9 @@ class ImageTable(Table):
     runs = tables.Column(
         verbose_name=_("Training runs"), orderable=False, attrs=column(fold=_("Training runs"), numeric=True)
     )
+    last_run = tables.Column(
+        accessor="pk", verbose_name=_("Last run here"), orderable=False, attrs=column(fold=_("Last run here"))
+    )
     created_at = Cell(
         "{% load pl %}{% when record.created_at %}",
         verbose_name=_("Created"),
@@ -55,6 +65,10 @@ class ImageTable(Table):
 
     class Meta(Table.Meta):
         row_attrs = {"data-href": lambda record: reverse("console:image", args=[record.pk])}
+
+    def render_last_run(self, record: Image) -> str:
+        facts = self.facts.get(record.pk, Facts())
+        return render_to_string("registry/cells/last_run.html", {"facts": facts})
 
 
 class UseTable(Table):

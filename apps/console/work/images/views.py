@@ -18,6 +18,7 @@ from apps.console.work.images import selectors
 from apps.console.work.images.forms import ImageForm, initial_of
 from apps.console.work.images.listing import ImageFilter, ImageTable, UseTable
 from apps.registry import ruling
+from apps.registry.facts import facts_of
 
 MANAGE = on_platform(P.PLATFORM_IMAGES_MANAGE)
 FORM = "console/images/form.html"
@@ -28,7 +29,9 @@ FORM = "console/images/form.html"
 def image_list(request: StaffRequest) -> HttpResponse:
     everything = selectors.with_uses(ruling.all_images(request.actor))
     filtered = ImageFilter(request.GET, queryset=everything, request=request)
-    table = paged(request, ImageTable(filtered.qs))
+    table = ImageTable(filtered.qs)
+    paged(request, table)
+    table.facts = facts_of(row.record for row in table.page.object_list)
     return render(request, "console/images/list.html", {"table": table, "filter": filtered})
 
 
@@ -37,7 +40,8 @@ def image_list(request: StaffRequest) -> HttpResponse:
 def detail(request: StaffRequest, image_id: UUID) -> HttpResponse:
     image = ruling.get(request.actor, image_id)
     table = paged(request, UseTable(selectors.uses(request.actor, image)))
-    return render(request, "console/images/detail.html", {"image": image, "table": table})
+    context = {"image": image, "table": table, "facts": facts_of([image])[image.pk]}
+    return render(request, "console/images/detail.html", context)
 
 
 @requires(MANAGE)
