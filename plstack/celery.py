@@ -36,6 +36,7 @@ app.conf.beat_schedule = {
     "alipay-bills": every(20, "billing.reconcile_alipay", "default"),
     "environments": every(3, "envs.advance", "default"),
     "builds": every(2, "builds.save", "default"),
+    "boards": every(10, "boards.end_unused", "default"),
     "idle": every(20, "envs.watch", "default"),
     "environments-sweep": every(60, "envs.sweep", "default"),
     "arrears": every(30, "workloads.enforce_arrears", "default"),

@@ -59,6 +59,17 @@ class BulkAct:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BulkPage:
+    """A page about what was chosen: the ids are sent to `url`, which answers in a tab of its own."""
+
+    name: str
+    label: Words
+    icon: str
+    permission: Permission
+    url: Words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BulkList:
     """`route`: the view that calls `answer`; `back`: the list. `rows`: of the actor and what its address asks for."""
 
@@ -68,6 +79,7 @@ class BulkList:
     rows: Callable[[Actor, QueryDict], QuerySet[Any]]
     filters: type[FilterSet] | None = None
     named: Callable[[Any], str] = str
+    pages: Sequence[BulkPage] = ()
 
     def narrowed(self, actor: Actor, asked: QueryDict) -> QuerySet[Any]:
         rows = self.rows(actor, asked)
@@ -79,7 +91,8 @@ class BulkList:
 
 def offered(request: ActorRequest, listed: BulkList) -> BulkOffer | None:
     """The acts that the reader may carry out; None without any, so that the list has no boxes to tick."""
-    acts = [act for act in listed.acts if request.actor.may(act.permission)]
+    offers: Sequence[BulkAct | BulkPage] = (*listed.pages, *listed.acts)
+    acts = [each for each in offers if request.actor.may(each.permission)]
     return BulkOffer(reverse(listed.route), acts, request.GET.urlencode()) if acts else None
 
 

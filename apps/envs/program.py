@@ -13,11 +13,11 @@ from apps.storage.publishing import publish
 from apps.workloads.drivers.request import MACHINE_PYTHON
 from apps.workloads.offers.quoting import resources_of
 from apps.workloads.spec import DataMount, Image, ImageKind, Port, Spec
+from apps.workloads.tools import tool
 
 HOME = "/home/user"
 INSIDE = "/opt/plstack"
 CODE = Path(__file__).resolve().parent / "inside"
-TOOLS = Path(__file__).resolve().parent / "tools"
 
 JUPYTER, VSCODE, TENSORBOARD, CONTROL = "jupyter", "vscode", "tensorboard", "control"
 # The numbers that `inside/services.py` and `inside/supervise.py` listen on.
@@ -31,15 +31,8 @@ OWN_VARIABLES = frozenset({"HOME", "USER", "SHELL", "BASH_ENV", "ENV"})
 
 def tools_of(environment: Environment) -> tuple[Image, ...]:
     """The runtimes beside the image's. VS Code's takes minutes to build, so only those who want it wait for it."""
-    always = (Image("jupyterlab", pins("jupyterlab")), Image("tensorboard", pins("tensorboard")))
+    always = (tool("jupyterlab"), tool("tensorboard"))
     return (*always, CODE_SERVER) if environment.vscode else always
-
-
-@cache
-def pins(name: str) -> tuple[str, ...]:
-    """Exact requirements, as `uv pip compile --universal` resolved them from the names at the top of each file."""
-    lines = (TOOLS / f"{name}.txt").read_text().splitlines()
-    return tuple(line for line in lines if line and not line.startswith("#"))
 
 
 def spec_of(

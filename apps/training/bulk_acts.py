@@ -1,9 +1,10 @@
 """Acts on several training runs."""
 
+from django.urls import reverse_lazy
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
-from apps.common.bulk import BulkAct, BulkList
+from apps.common.bulk import BulkAct, BulkList, BulkPage
 from apps.common.permissions import Permission as P
 from apps.training import services
 from apps.training.selectors import runs
@@ -24,10 +25,18 @@ STOP = BulkAct(
     undo=_("No; they can be run again from the start"),
     dangerous=True,
 )
+TENSORBOARD = BulkPage(
+    name="tensorboard",
+    label="TensorBoard",
+    icon="chart-line",
+    permission=P.TRAINING_SUBMIT,
+    url=reverse_lazy("boards:choose"),
+)
 RUNS = BulkList(
     route="training:bulk",
     back="training:list",
     acts=(STOP,),
+    pages=(TENSORBOARD,),
     rows=lambda actor, asked: runs(actor),
     filters=RunFilter,
 )

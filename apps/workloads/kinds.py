@@ -28,6 +28,8 @@ from apps.workloads.models import Workload
 Words: TypeAlias = str | Promise
 StartInstead: TypeAlias = Callable[[Actor, Workload, int, str], Workload]
 """Of the actor, what waits, the id of a package and an idempotency key: what starts in its place."""
+EntryRight: TypeAlias = Callable[[Actor, Workload], None]
+"""Raises a `DomainError` where its owner may not look inside any more."""
 NotRetried: TypeAlias = Callable[[QuerySet[Workload]], QuerySet[Workload]]
 """Of workloads of the kind, those that nobody has tried again."""
 
@@ -103,7 +105,8 @@ class KindRules:
     `keeps_gpu`: who asked for a GPU is never proposed a package without one. `routes`: its part of the site,
     and `page` in it: the URL that leads from a workload's id to its page. `not_retried`: which failures its owner still
     has to see to; None where the kind's own pages say so. `start_instead`: how what waits goes on with another package;
-    None where it cannot.
+    None where it cannot. `entry_right`: what its owner needs to look inside beside `rights.use`, asked at each entry
+    and again while it is open; None for nothing.
     """
 
     name: Kind
@@ -124,6 +127,7 @@ class KindRules:
     menu: Menu | None = None
     not_retried: NotRetried | None = None
     start_instead: StartInstead | None = None
+    entry_right: EntryRight | None = None
 
 
 class UnknownKind(LookupError):

@@ -77,7 +77,7 @@ def may_use_terminal(actor: Actor, workload: Workload) -> None:
     """
     if not _owns(actor, workload):
         raise NotFound
-    actor.require(kinds.kind_of(workload).rights.use)
+    _require_entry(actor, workload)
 
 
 def may_open_port(actor: Actor, workload: Workload, port: str) -> None:
@@ -90,7 +90,7 @@ def may_open_port(actor: Actor, workload: Workload, port: str) -> None:
     if actor.platform and actor.user_id is None:
         return
     if _owns(actor, workload):
-        actor.require(kinds.kind_of(workload).rights.use)
+        _require_entry(actor, workload)
         return
     is_inside = not actor.platform and workload.organisation_id == actor.organisation_id
     if not is_inside or not workload.is_live or not SharedPort.objects.filter(workload=workload, port=port).exists():
@@ -106,6 +106,14 @@ def may_share_port(actor: Actor, workload: Workload) -> None:
 def is_terminal_user(actor: Actor, workload: Workload) -> bool:
     """The same for pages, which show it to nobody else."""
     return _owns(actor, workload) and actor.may(kinds.kind_of(workload).rights.use)
+
+
+def _require_entry(actor: Actor, workload: Workload) -> None:
+    """What an owner needs to look inside."""
+    rules = kinds.kind_of(workload)
+    actor.require(rules.rights.use)
+    if rules.entry_right is not None:
+        rules.entry_right(actor, workload)
 
 
 def _owns(actor: Actor, workload: Workload) -> bool:

@@ -25,6 +25,7 @@ CSRF_TRUSTED_ORIGINS = env.names("PLSTACK_ORIGINS", "")
 INSTALLED_APPS = [
     "apps.console",
     "apps.whatif",
+    "apps.boards",
     "apps.envs",
     "apps.builds",
     "apps.training",

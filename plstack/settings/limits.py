@@ -4,7 +4,12 @@ from apps.workloads.drivers.images import PullRules
 from plstack.settings import env
 
 # The kinds of work, each the `KindRules` of an installed app; filters and the API name them in this order.
-WORKLOAD_KINDS = ["apps.training.kind.TRAINING", "apps.envs.kind.ENVIRONMENT", "apps.builds.kind.BUILD"]
+WORKLOAD_KINDS = [
+    "apps.training.kind.TRAINING",
+    "apps.envs.kind.ENVIRONMENT",
+    "apps.builds.kind.BUILD",
+    "apps.boards.kind.BOARD",
+]
 # What one run may hold on its machine's disk: its /tmp and working directory, its output, files in all, its log.
 RUN_SCRATCH_MIB = 1024 * env.number("PLSTACK_RUN_SCRATCH_GIB", 50, least=1)
 RUN_OUTPUT_MIB = 1024 * env.number("PLSTACK_RUN_OUTPUT_GIB", 200, least=1)

@@ -10,7 +10,7 @@ from apps.workloads import kinds
 
 HOUSE = Path(__file__).parents[2]
 # Of each kind its app and its templates; what is composed of all of them stands in `plstack`.
-FOLDERS = {"builds", "envs", "training"}
+FOLDERS = {"boards", "builds", "envs", "training"}
 NEIGHBOURS = sorted(
     path for path in (HOUSE / "apps").iterdir() if path.is_dir() and path.name not in {*FOLDERS, "__pycache__"}
 )

@@ -36,6 +36,7 @@ from tests.architecture import endings
 from tests.architecture.endings import Ending, Holder
 from tests.architecture.reaching import reaches
 from tests.architecture.routes import Route, own_routes
+from tests.boards.kit import open_board
 from tests.builders import World, actor_of, make_member, make_staff, make_world, platform, signed_in
 from tests.builds.kit import build
 from tests.training.kit import submit
@@ -51,6 +52,7 @@ ASKED = {
     "training:output": FILE,
     "training:log": "",
     "builds:log": "",
+    "boards:log": "",
     "storage:raw": FILE,
     "storage:zip": "",
     "billing:export": "?since=2026-11-01&until=2026-11-02",
@@ -107,6 +109,7 @@ def scene(db: None, tmp_path: Path, settings: LazySettings) -> Iterator[Scene]:
         (root_of(run.output) / "paper.txt").write_text("words")
         shared = {"run_id": run.pk, "workload_id": run.workload_id, "kind": "volume", "root_id": _volume(world).pk}
         shared["build_id"] = _build(world)
+        shared["board_id"] = open_board(world, run, actor=actor_of(world.alice, world.organisation)).pk
         values = {
             False: {**shared, "export_id": _export(world.alice, world.organisation).pk},
             True: {**shared, "export_id": _export(staff, None).pk},

@@ -35,6 +35,7 @@ from tests.architecture.people import people_values
 from tests.architecture.routes import Route, own_routes
 from tests.architecture.storage import storage_values
 from tests.architecture.test_access import declared
+from tests.boards.kit import open_board
 from tests.builders import (
     World,
     actor_of,
@@ -118,6 +119,7 @@ def _values(world: World, run: Run) -> dict[str, Any]:
         "run_id": run.pk,
         **_environment(world),
         **_build(world),
+        "board_id": open_board(world, run, actor=actor_of(world.alice, world.organisation)).pk,
         "workload_id": run.workload_id,
         "organisation_id": world.organisation.pk,
         "node_id": world.node.pk,

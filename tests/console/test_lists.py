@@ -41,6 +41,7 @@ DETAIL = "a detail on the page of one thing"
 SHORT = "a handful of rows, or tied to the moment"
 LEFT_OUT = {
     "billing.recharges.tables.RechargeTable": MONEY,
+    "boards.tables.BoardTable": SHORT,
     "builds.tables.BuildTable": "what came of them is in the list of images",
     "registry.distribution.listing.RepositoryTable": "clients of the registry list what is there",
     "billing.payments.tables.TopUpTable": MONEY,

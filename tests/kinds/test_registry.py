@@ -14,7 +14,10 @@ from apps.workloads.choices import Kind
 from apps.workloads.kinds import KindRules
 from apps.workloads.models import Workload
 
-PATHS = ["apps.training.kind.TRAINING", "apps.envs.kind.ENVIRONMENT", "apps.builds.kind.BUILD"]
+PATHS = [
+    *("apps.training.kind.TRAINING", "apps.envs.kind.ENVIRONMENT"),
+    *("apps.builds.kind.BUILD", "apps.boards.kind.BOARD"),
+]
 
 
 @pytest.fixture
@@ -40,7 +43,7 @@ def _withdraw_all() -> tuple[KindRules, ...]:
 @pytest.mark.parametrize(
     ("paths", "why"),
     [
-        (PATHS[:1], "leaves out the kind of apps.envs"),
+        (PATHS[:1], "leaves out the kind of apps.boards"),
         ([], "leaves out the kind of"),
         ([*PATHS, PATHS[0]], "share the name"),
         ([*PATHS, "apps.training.kind.TESTING"], "cannot be imported"),
@@ -56,7 +59,7 @@ def test_a_list_that_is_wrong_is_refused(paths: list[str], why: str) -> None:
 @pytest.mark.usefixtures("nothing_collected")
 def test_they_stand_in_the_order_of_the_list() -> None:
     kinds.collect(PATHS)
-    assert [rules.name for rules in kinds.every()] == ["training", "environment", "image_build"]
+    assert [rules.name for rules in kinds.every()] == ["training", "environment", "image_build", "tensorboard"]
 
 
 @pytest.mark.usefixtures("nothing_collected")

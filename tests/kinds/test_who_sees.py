@@ -6,6 +6,8 @@ from uuid import UUID
 
 import pytest
 
+from apps.boards import selectors as boards
+from apps.boards.choices import KIND as BOARD
 from apps.builds import selectors as builds
 from apps.builds.choices import KIND as BUILD
 from apps.common.actor import Actor
@@ -20,6 +22,7 @@ from apps.training import selectors as training
 from apps.training.choices import KIND as TRAINING
 from apps.workloads import kinds, selectors
 from apps.workloads.choices import Kind
+from tests.boards.kit import open_board
 from tests.builders import World, actor_of, make_member, make_organisation, make_staff, platform, staff_actor
 from tests.builds.kit import build, debian_image
 from tests.envs.kit import make
@@ -41,11 +44,13 @@ def one_build(world: World, actor: Actor) -> UUID:
 OWN_LIST: Mapping[str, Callable[[Actor], frozenset[UUID]]] = {
     TRAINING: lambda actor: frozenset(training.runs(actor).values_list("workload_id", flat=True)),
     BUILD: lambda actor: frozenset(builds.builds(actor).values_list("workload_id", flat=True)),
+    BOARD: lambda actor: frozenset(boards.boards(actor).values_list("workload_id", flat=True)),
     ENVIRONMENT: lambda actor: frozenset(environments.environments(actor).values_list("workload_id", flat=True)),
 }
 ONE_MORE: Mapping[str, Callable[[World, Actor], UUID | None]] = {
     TRAINING: lambda world, actor: submit(world, actor).workload_id,
     BUILD: lambda world, actor: one_build(world, actor),
+    BOARD: lambda world, actor: open_board(world, submit(world, actor), actor=actor).workload_id,
     ENVIRONMENT: lambda world, actor: make(world, actor).workload_id,
 }
 
