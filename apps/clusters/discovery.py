@@ -67,7 +67,7 @@ class Machine:
         if not all(isinstance(amount, int) and 0 <= amount < 2**63 for amount in files):
             raise ValueError("An amount makes no sense")
         if found.boot_id:
-            UUID(found.boot_id)
+            UUID(str(found.boot_id))
         if found.faults_unread not in ("", *kernel_log.Unread):
             raise ValueError("This is no reason")
         return found

@@ -1,6 +1,7 @@
 """Which cards nothing new is placed on, and why; faults are kept once, and an operator's word for a reset ends them."""
 
-from dataclasses import replace
+import json
+from dataclasses import asdict, replace
 from uuid import UUID, uuid4
 
 import pytest
@@ -103,6 +104,46 @@ class TestCards:
         since = Accelerator.objects.get().unhealthy_since
         discover(machine(unread=(UnreadCard(0, "GPU-1", "GPU_IS_LOST"),)))
         assert Accelerator.objects.get().unhealthy_since == since
+
+
+class TestReports:
+    """What an agent sends, as JSON."""
+
+    FULL = machine(
+        replace(FIRST, healthy=False, trouble="reset"),
+        unread=(UnreadCard(1, "GPU-2", "GPU_IS_LOST"),),
+        faults=(fault(31, pid=7, text="Ch 1"), fault(79)),
+        faults_unread="denied",
+        nvml_error="UNKNOWN",
+    )
+
+    def test_all_of_it_arrives(self) -> None:
+        assert Machine.from_json(json.loads(json.dumps(asdict(self.FULL)))) == self.FULL
+
+    def test_an_agent_of_before_tells_nothing_of_it(self) -> None:
+        told = json.loads(json.dumps(asdict(machine(FIRST))))
+        for name in ("unread", "nvml_error", "boot_id", "faults", "faults_unread"):
+            del told[name]
+        del told["cards"][0]["trouble"]
+        assert Machine.from_json(told) == machine(FIRST, boot_id="")
+
+    @pytest.mark.parametrize(
+        "nonsense",
+        [
+            {"boot_id": "no id"},
+            {"boot_id": 5},
+            {"faults_unread": "bored"},
+            {"faults_unread": ["denied"]},
+            {"faults": [{"code": 79}]},
+            {"faults": "79"},
+            {"faults": {"code": 79}},
+            {"unread": [{"index": 0}]},
+            {"unread": [5]},
+        ],
+    )
+    def test_nonsense_is_refused(self, nonsense: dict[str, object]) -> None:
+        with pytest.raises((KeyError, TypeError, ValueError)):
+            Machine.from_json({**asdict(self.FULL), **nonsense})
 
 
 class TestFaults:

@@ -132,7 +132,7 @@ def _trouble(card: Card) -> str:
     """Why the card is not well; one of before reasons were told only says that it is not."""
     if card.healthy:
         return ""
-    return card.trouble if card.trouble in set(Trouble) else Trouble.DRIVER
+    return card.trouble if card.trouble in tuple(Trouble) else Trouble.DRIVER
 
 
 def _limiter(node: Node, machine: Machine, card: Card) -> Limiter:
