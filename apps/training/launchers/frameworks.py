@@ -1,11 +1,12 @@
 """Launchers that frameworks other than PyTorch bring or expect.
 
-Contracts: "Multi-worker training with Keras" of TensorFlow (TF_CONFIG); `paddle.distributed.launch` of PaddlePaddle.
+Contracts: "Multi-worker training with Keras" of TensorFlow (TF_CONFIG); `paddle.distributed.launch` of PaddlePaddle;
+"Dynamic Cluster Startup" of MindSpore.
 """
 
 import json
 
-from apps.training.launchers.base import GANG, LOGS, PORT, PYTHON, Argv, Team, numbered, python_script
+from apps.training.launchers.base import GANG, INSIDE, LOGS, PORT, PYTHON, Argv, Team, numbered, python_script
 from apps.workloads.spec import RankStart
 
 
@@ -36,3 +37,10 @@ def paddle(team: Team, program: Argv) -> tuple[RankStart, ...]:
         )
 
     return numbered(team, argv)
+
+
+def mindspore(team: Team, program: Argv) -> tuple[RankStart, ...]:
+    """A worker for each card, and its scheduler beside those of rank 0."""
+    words = (str(team.members), str(team.workers), str(PORT), LOGS)
+    argv = (*("python", "-I", "-S", f"{INSIDE}/msrun.py"), *words, *program)
+    return numbered(team, lambda rank: argv)
