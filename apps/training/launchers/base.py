@@ -14,6 +14,8 @@ INSIDE = "/opt/plstack"
 GANG = ("python", "-I", "-S", f"{INSIDE}/gang.py")
 COUNT = "{members}"
 """For the number of members that start, in what `GANG` becomes."""
+TEMPORARY = "{temporary}"
+"""For the member's own folder of temporary files, likewise."""
 # Below the output, so that what each worker prints is kept: some launchers show that of one worker alone.
 LOGS = "/workspace/output/logs"
 

@@ -55,6 +55,26 @@ rank, size = communication.get_rank(), communication.get_group_size()
 total = ops.AllReduce()(mindspore.Tensor(numpy.array([rank + 1], numpy.float32)))
 print("process", rank, "of", size, "sums", int(total.asnumpy()[0]), flush=True)
 """
+PADDLE = """
+import paddle, paddle.distributed as dist
+dist.init_parallel_env()
+total = paddle.to_tensor([dist.get_rank() + 1])
+dist.all_reduce(total)
+print("process", dist.get_rank(), "of", dist.get_world_size(), "sums", int(total[0]), flush=True)
+"""
+TENSORFLOW = """
+import json, os
+import tensorflow as tf
+rank = json.loads(os.environ["TF_CONFIG"])["task"]["index"]
+strategy = tf.distribute.MultiWorkerMirroredStrategy()
+
+@tf.function
+def total():
+    own = strategy.run(lambda: tf.constant([float(rank + 1)]))
+    return strategy.reduce(tf.distribute.ReduceOp.SUM, own, axis=None)
+
+print("process", rank, "of", strategy.num_replicas_in_sync, "sums", int(total()[0]), flush=True)
+"""
 RAY = """
 import os, ray
 ray.init()
@@ -94,6 +114,8 @@ CASES = (
     Case(LauncherName.TORCHRUN_ELASTIC, TORCH_PACKAGES, TORCH, SUMS),
     Case(LauncherName.TORCHRUN_ELASTIC, TORCH_PACKAGES, TORCH, SUMS, least=1),
     Case(LauncherName.ACCELERATE, (*TORCH_PACKAGES, "accelerate==1.15.0"), ACCELERATE, SUMS),
+    Case(LauncherName.TENSORFLOW, ("tensorflow-cpu==2.21.0",), TENSORFLOW, SUMS),
+    Case(LauncherName.PADDLE, ("paddlepaddle==3.3.1", "setuptools"), PADDLE, SUMS),
     Case(LauncherName.MINDSPORE, ("mindspore==2.10.0",), MINDSPORE, SUMS),
     Case(LauncherName.RAY, ("ray[default]==2.60.0",), RAY, SUMS),
     Case(

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apps.common.errors import Invalid
-from apps.training.launchers.base import COUNT, GANG, Argv, Team
+from apps.training.launchers.base import COUNT, GANG, TEMPORARY, Argv, Team
 from apps.training.launchers.clusters import LEAST_HEAP_MIB
 from apps.training.launchers.inside import msrun
 from apps.training.launchers.inside.gang import addressed
@@ -102,7 +102,18 @@ def test_what_an_elastic_rank_starts_does_not_depend_on_how_many_there_are(
 def test_gang_py_puts_the_number_of_members_in_place_of_its_sign(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLSTACK_RANK", "1")
     monkeypatch.setenv("PLSTACK_MEMBERS", "2")
-    assert addressed([f"--nnodes={COUNT}", "{first}", "{address}"]) == ["--nnodes=2", "10.0.0.1", "10.0.0.2"]
+    monkeypatch.setenv("TMPDIR", "/own")
+    words = [f"--nnodes={COUNT}", "{first}", "{address}", f"{TEMPORARY}/paddle"]
+    assert addressed(words) == ["--nnodes=2", "10.0.0.1", "10.0.0.2", "/own/paddle"]
+
+
+@settings(max_examples=examples(50))
+@given(TEAMS)
+def test_what_paddle_writes_beside_its_logs_stays_with_the_member(team: Team) -> None:
+    """All variables of the environment, secrets among them: the output is open to colleagues."""
+    starts = LAUNCHERS[LauncherName.PADDLE].starts(team, ("python", "-u", "train.py"))
+    assert not any("/workspace/output" in word for start in starts for word in start.argv)
+    assert {start.env.get("PADDLE_DISTRI_BACKEND") for start in starts} == {None if team.cards else "gloo"}
 
 
 @pytest.mark.parametrize("name", [name for name in LauncherName if name not in ELASTIC])
