@@ -33,19 +33,24 @@ def card(run: Run, attempt: Attempt | None) -> dict[str, Any] | None:
 
 def _without_launcher(run: Run) -> Advice | None:
     launcher = LAUNCHERS[LauncherName(run.launcher)]
-    if not _is_missing(launcher, run):
+    missing = _missing(launcher, run)
+    if missing is None:
         return None
-    words = {
-        "launcher": launcher.name.label,
-        "needed": launcher.module or launcher.program,
-        "package": launcher.package,
-    }
+    words = {"launcher": launcher.name.label, "needed": missing[0], "package": missing[1]}
     return Advice(
         _("Failed: the image lacks %(launcher)s") % words,
         _("The run is started with %(launcher)s, and %(needed)s is not in the image.") % words,
         faults.verdict(run.workload),
         (_("Choose an image that has %(package)s, or another launcher.") % words,),
     )
+
+
+def _missing(launcher: Launcher, run: Run) -> tuple[str, str] | None:
+    """What the image lacks, and what brings it."""
+    detail = str(run.workload.reason_data.get("detail") or "")
+    if launcher.needs is not None and launcher.needs[1] in detail:
+        return launcher.needs[0], launcher.needs[0]
+    return (launcher.module or launcher.program, launcher.package) if _is_missing(launcher, run) else None
 
 
 def _is_missing(launcher: Launcher, run: Run) -> bool:

@@ -159,7 +159,7 @@ def machines_now(now: datetime) -> list[Machine]:
 
 
 def has_room_for_all(machines: Iterable[Machine], workload: Workload) -> bool:
-    """Whether every member could start on these at this moment, on machines that one gang may be on together."""
+    """Whether it could start on these at this moment: every member, or the fewest that it will do with, together."""
     return any(_hold_all(group, workload) for group in _groups(machines, workload))
 
 
@@ -168,8 +168,13 @@ def could_ever_hold_all(machines: Iterable[Machine], workload: Workload) -> bool
     return has_room_for_all([machine.empty() for machine in machines], workload)
 
 
+def fewest_members(workload: Workload) -> int:
+    """With how many it starts at least: all, where it is not elastic."""
+    return workload.frozen_spec.least_members or workload.member_count
+
+
 def _hold_all(machines: Iterable[Machine], workload: Workload) -> bool:
-    return sum(machine.members_that_fit(workload) for machine in machines) >= workload.member_count
+    return sum(machine.members_that_fit(workload) for machine in machines) >= fewest_members(workload)
 
 
 def _groups(machines: Iterable[Machine], workload: Workload) -> Iterable[list[Machine]]:

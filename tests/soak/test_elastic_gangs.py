@@ -75,11 +75,23 @@ def start_below_the_least(patch: Patch) -> None:
     patch.setattr(requested, "_gang", smaller)
 
 
+def wait_for_room_for_all(patch: Patch) -> None:
+    """The queue forgets that fewer would do."""
+    gang = requested._gang
+
+    def whole(spec: Any) -> scheduler.Gang | None:
+        found = gang(spec)
+        return None if found is None else replace(found, minimum=None)
+
+    patch.setattr(requested, "_gang", whole)
+
+
 @pytest.mark.parametrize(
     ("mutant", "least", "invariant"),
     [
         (charge_for_all, 1, "gangs_are_metered_from_the_barrier"),
         (start_below_the_least, 3, "elastic_gangs_keep_to_their_range"),
+        (wait_for_room_for_all, 1, "nobody_waits_beside_room"),
     ],
 )
 def test_a_broken_rule_about_them_is_found(

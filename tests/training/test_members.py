@@ -146,3 +146,18 @@ def test_operators_see_every_member_and_its_log(world: World, staff: Client) -> 
     assert page.count("?rank=1") >= 2
     log = staff.get(reverse("console:workload_log", args=[run.workload_id]), {"rank": "1"})
     assert b"".join(log).endswith(b"rank 1\n")
+
+
+@pytest.mark.programs
+def test_who_runs_with_fewer_members_says_how_many_of_how_many(world: World, alice: Client, staff: Client) -> None:
+    """Four cores, a member for each: five are asked for, and two would do."""
+    text_of = "import os; print('one of', os.environ['PLSTACK_MEMBERS'], flush=True)\n"
+    run = submit(world, text=text_of, members=5, least_members=2)
+    with acting(platform()):
+        until(run.workload, lambda workload: workload.status in TERMINAL, timeout_s=120)
+        assert run.workload.status == Status.SUCCEEDED
+    assert "4 of 5, since there was no room for more" in text(alice.get(url("detail", run)))
+    assert "4 of 5" in text(staff.get(reverse("console:workload", args=[run.workload_id])))
+    (attempt,) = alice.get(f"{RUNS}{run.pk}/").json()["attempts"]
+    assert [member["rank"] for member in attempt["members"]] == [0, 1, 2, 3]
+    assert b"".join(alice.get(f"{url('log', run)}?rank=3")).endswith(b"one of 4\n")

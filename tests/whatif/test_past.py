@@ -19,7 +19,7 @@ from apps.whatif.replaying.gather import side_a
 from apps.whatif.scenario_scope import ScenarioScope
 from apps.workloads.choices import Status
 from apps.workloads.models import Attempt, Workload
-from scheduler.types import ANY_MODEL, Mode
+from scheduler.types import ANY_MODEL, Gang, Mode
 from tests.builders import World, platform, submit_workload
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
@@ -118,7 +118,12 @@ def test_a_span_is_left_as_it_was_found(world: World, history: dict[str, str], r
 
 def test_the_past_goes_out_as_a_trace_and_comes_in_the_same(world: World, history: dict[str, str]) -> None:
     with acting(platform()):
+        gangs = {"elastic": (3, 2), "whole": (3, None)}
+        for name, (members, least) in gangs.items():
+            gang = submit_workload(world, key=name, members=members, least_members=least)
+            Workload.objects.filter(pk=gang.pk).update(created_at=at(2), queued_at=at(2))
         found = past.past_between(START, at(24), simulated=False)
+    assert {arrival.task.gang for arrival in found.arrivals} == {None, Gang(3, 2), Gang(3)}
     lines = [traces.Line(arrival, found.rates[arrival.task.id]) for arrival in found.arrivals]
     text = io.StringIO()
     traces.write_csv(text, lines, found.organisations, found.users)
@@ -133,9 +138,10 @@ def test_the_past_goes_out_as_a_trace_and_comes_in_the_same(world: World, histor
             other.carried,
         )
         assert back[one.task.id].rate == line.rate
-        assert (one.task.cpu_milli, one.task.gpu, one.task.priority) == (
+        assert (one.task.cpu_milli, one.task.gpu, one.task.gang, one.task.priority) == (
             other.task.cpu_milli,
             other.task.gpu,
+            other.task.gang,
             other.task.priority,
         )
         assert other.task.organisation == world.organisation.name

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 from uuid import UUID, uuid4
 
 from apps.billing import selectors as funds
@@ -67,9 +68,9 @@ def make_gpu_package(
 
 
 def submit_on(
-    actor: Actor, package: Package, name: str = "run", kind: Kind = TRAINING, cluster: UUID | None = None
+    actor: Actor, package: Package, name: str = "run", kind: Kind = TRAINING, cluster: UUID | None = None, **spec: Any
 ) -> Workload:
-    """Queued, as its owner; `cluster`: the only one that it may run in."""
+    """Queued, as its owner; `cluster`: the only one that it may run in. `spec`: what else is asked for."""
     with acting(actor):
         quote = funds.quote(actor, package_id=package.pk)
         return workloads.submit(
@@ -77,7 +78,7 @@ def submit_on(
             workloads.Submission(
                 kind=kind,
                 name=name,
-                spec=replace(resources_of(package), cluster=cluster and str(cluster)),
+                spec=replace(resources_of(package), cluster=cluster and str(cluster), **spec),
                 package_id=package.pk,
                 price_version_id=quote.price_version_id,
                 key=uuid4().hex,

@@ -52,6 +52,14 @@ def test_training_that_asked_for_a_gpu_is_not_offered_to_do_without(lab: World, 
     assert not found(lab, waiting).rows
 
 
+def test_an_elastic_gang_is_offered_where_its_fewest_members_would_start(lab: World, waiting: Workload) -> None:
+    small, size = make_gpu_package(1, model="L40S"), make_gpu_package(2, rate_fen=100)
+    elastic = scheduled(submit_on(lab.actor, size, "elastic", members=5, least_members=1))
+    whole = scheduled(submit_on(lab.actor, size, "whole", members=5))
+    assert [row.package.pk for row in found(lab, elastic).rows] == [small.pk]
+    assert not found(lab, whole).rows
+
+
 def test_what_it_used_before_leaves_out_what_is_too_small(lab: World, waiting: Workload) -> None:
     small = make_gpu_package(1, model="L40S", mode=GpuMode.VGPU, memory_mib=MEMORY_MIB // 4)
     Node.objects.get(name="gpu-b01").accelerators.update(mode="vgpu", limiter="hami")

@@ -1,10 +1,12 @@
 """An elastic run on two machines that joined: one dies, the other goes on from the checkpoint, and both do again."""
 
 import os
+import shutil
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,17 +20,21 @@ from apps.training.launchers.names import LauncherName
 from apps.training.launchers.registry import inside_mount
 from apps.training.models import Run
 from apps.workloads.choices import Fault, Reason, Status
-from apps.workloads.drivers.local import processes
+from apps.workloads.drivers.base import RuntimeImage
+from apps.workloads.drivers.local import processes, runtime
 from apps.workloads.drivers.local.records import MARKER
 from apps.workloads.drivers.remote import client
 from apps.workloads.hardware import lost, silence
 from apps.workloads.hardware.policy import NodeSettings
 from apps.workloads.models import Attempt
 from apps.workloads.programs import members_of
-from tests.builders import World, platform, reload
+from tests.builders import World, make_image, make_package, platform, reload
+from tests.drivers import kit
 from tests.drivers.kit import eventually
 from tests.drivers.machines import FarAgent
 from tests.training.kit import request_for
+from tests.training.launchers.test_frameworks import FOLDER as LAUNCHERS
+from tests.training.launchers.test_frameworks import TORCH_PACKAGES as TORCH
 from tests.workloads.loops import tick
 from tests.workloads.test_gangs_over_machines import agents, trust, world
 
@@ -47,12 +53,12 @@ def soon_lost(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     inside_mount.cache_clear()
 
 
-def submit(world: World) -> Run:
+def submit(world: World, files: Mapping[str, str], **more: Any) -> Run:
     with acting(world.actor):
         code = storage.create_folder(world.actor, kind=FolderKind.CODE)
-        for path, file in CODE.items():
+        for path, file in files.items():
             storage.write_text(world.actor, folder=code, path=path, text=(FILES / file).read_text())
-        asked = {"members": 2, "least_members": 1, "launcher": LauncherName.TORCHRUN_ELASTIC}
+        asked = {"members": 2, "least_members": 1, "launcher": LauncherName.TORCHRUN_ELASTIC, **more}
         return training.submit(world.actor, request_for(world, text=None, code_id=code.pk, **asked))
 
 
@@ -96,7 +102,29 @@ def lose_power(agent: FarAgent, on_it: list[str]) -> None:
 
 def test_a_machine_that_dies_costs_members_and_not_the_job(world: World, agents: list[FarAgent]) -> None:
     trust(world)
-    run = submit(world)
+    it_goes_on(submit(world, CODE), agents)
+
+
+@pytest.mark.skipif(not LAUNCHERS, reason="PLSTACK_LAUNCHERS names no folder with a runtime of PyTorch")
+def test_so_it_does_under_pytorchs_own_torchrun(
+    world: World, agents: list[FarAgent], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the runtime that `tests/training/launchers/test_frameworks.py` has built."""
+    monkeypatch.setattr(kit, "DEADLINE_S", 600.0)
+    monkeypatch.setattr(NodeSettings, "lost_after", property(lambda self: timedelta(seconds=20)))
+    trust(world)
+    built = Path(LAUNCHERS, "runtimes", runtime.key(RuntimeImage("torch", TORCH)))
+    if not runtime.is_complete(built):
+        pytest.skip(f"run test_frameworks first: {built} is not there")
+    for agent in agents:
+        shutil.copytree(built, agent.home / "runtimes" / built.name, symlinks=True, copy_function=os.link)
+    package = make_package(memory_mib=3000)
+    run = submit(world, {"train.py": "elastic_torch.py"}, image_id=make_image("torch", TORCH).pk, package_id=package.pk)
+    it_goes_on(run, agents)
+
+
+def it_goes_on(run: Run, agents: list[FarAgent]) -> None:
+    """With one member after a machine was lost, with both again after the next boundary, and not a step twice."""
     first = worked(run, 1, 2)
     gone = next(agent for agent in agents if agent.node_id == str(members_of(first)[1].node_id))
     lose_power(gone, [str(members_of(first)[1].pk)])

@@ -14,6 +14,8 @@ INSIDE = "/opt/plstack"
 GANG = ("python", "-I", "-S", f"{INSIDE}/gang.py")
 COUNT = "{members}"
 """For the number of members that start, in what `GANG` becomes."""
+TEMPORARY = "{temporary}"
+"""For the member's own folder of temporary files, likewise."""
 # Below the output, so that what each worker prints is kept: some launchers show that of one worker alone.
 LOGS = "/workspace/output/logs"
 
@@ -22,16 +24,19 @@ LOGS = "/workspace/output/logs"
 class Team:
     """`members` programs that start together, each with `cards` accelerators or slices, or none.
 
-    `elastic`: there may be fewer of them; how many, is known once they start (`COUNT`).
+    `elastic`: there may be fewer of them; how many, is known once they start (`COUNT`). `cores`, `memory_mib`: of each.
     """
 
     members: int
     cards: int = 0
     elastic: bool = False
+    cores: int = 1
+    memory_mib: int = 4096
 
     @classmethod
     def of(cls, spec: Spec) -> "Team":
-        return cls(spec.members, 0 if spec.gpu is None else spec.gpu.count, spec.is_elastic)
+        cards = 0 if spec.gpu is None else spec.gpu.count
+        return cls(spec.members, cards, spec.is_elastic, max(1, spec.cpu_milli // 1000), spec.memory_mib)
 
     @property
     def workers(self) -> int:
@@ -67,6 +72,8 @@ class Launcher:
     elastic: bool = False
     # What it serves for people, such as a dashboard.
     ports: tuple[Port, ...] = ()
+    # What it needs beside `package`, and what it prints where the image lacks that.
+    needs: tuple[str, str] | None = None
 
 
 def python_script(program: Argv) -> Argv | None:

@@ -1,11 +1,23 @@
 """Launchers that frameworks other than PyTorch bring or expect.
 
-Contracts: "Multi-worker training with Keras" of TensorFlow (TF_CONFIG); `paddle.distributed.launch` of PaddlePaddle.
+Contracts: "Multi-worker training with Keras" of TensorFlow (TF_CONFIG); `paddle.distributed.launch` of PaddlePaddle;
+"Dynamic Cluster Startup" of MindSpore.
 """
 
 import json
 
-from apps.training.launchers.base import GANG, LOGS, PORT, PYTHON, Argv, Team, numbered, python_script
+from apps.training.launchers.base import (
+    GANG,
+    INSIDE,
+    LOGS,
+    PORT,
+    PYTHON,
+    TEMPORARY,
+    Argv,
+    Team,
+    numbered,
+    python_script,
+)
 from apps.workloads.spec import RankStart
 
 
@@ -20,19 +32,32 @@ def tensorflow(team: Team, program: Argv) -> tuple[RankStart, ...]:
 
 
 def paddle(team: Team, program: Argv) -> tuple[RankStart, ...]:
-    """It takes a member for the master by its address alone, and none of its own for a name."""
+    """It takes a member for the master by its address alone, and none of its own for a name.
 
-    def argv(rank: int) -> Argv:
-        return (
+    Beside its logs it writes all variables, secrets among them, so these are not kept: it prints what the first worker
+    prints, and what one that failed has printed. Of gloo it tells its workers on one node alone.
+    """
+    env = {} if team.cards else {"PADDLE_DISTRI_BACKEND": "gloo"}
+
+    def start(rank: int) -> RankStart:
+        argv = (
             *(*GANG, "become", *PYTHON, "-m", "paddle.distributed.launch"),
             f"--master={{first}}:{PORT}",
             f"--nnodes={team.members}",
             f"--rank={rank}",
             f"--nproc_per_node={team.workers}",
             "--host={address}",
-            f"--log_dir={LOGS}/m{rank}",
+            f"--log_dir={TEMPORARY}/paddle",
             "--",
             *(python_script(program) or program),
         )
+        return RankStart(argv, env)
 
-    return numbered(team, argv)
+    return tuple(start(rank) for rank in range(team.members))
+
+
+def mindspore(team: Team, program: Argv) -> tuple[RankStart, ...]:
+    """A worker for each card, and its scheduler beside those of rank 0."""
+    words = (str(team.members), str(team.workers), str(PORT), LOGS)
+    argv = (*("python", "-I", "-S", f"{INSIDE}/msrun.py"), *words, *program)
+    return numbered(team, lambda rank: argv)

@@ -14,4 +14,6 @@ class LauncherName(models.TextChoices):
     OPENMPI = "openmpi", _("Open MPI")
     TENSORFLOW = "tensorflow", _("TensorFlow (TF_CONFIG)")
     PADDLE = "paddle", _("PaddlePaddle")
+    MINDSPORE = "mindspore", _("MindSpore")
     RAY = "ray", _("Ray")
+    SPARK = "spark", _("Spark")

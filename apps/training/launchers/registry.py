@@ -32,8 +32,18 @@ _ALL = (
     Launcher(LauncherName.OPENMPI, mpi.openmpi, program="mpirun", package="openmpi-bin", needs_inside=True),
     Launcher(LauncherName.TENSORFLOW, frameworks.tensorflow, module="tensorflow", package="tensorflow"),
     Launcher(LauncherName.PADDLE, frameworks.paddle, module="paddle", package="paddlepaddle", needs_inside=True),
+    Launcher(LauncherName.MINDSPORE, frameworks.mindspore, module="mindspore", package="mindspore", needs_inside=True),
     Launcher(
         LauncherName.RAY, clusters.ray, program="ray", package="ray", needs_inside=True, ports=(clusters.DASHBOARD,)
+    ),
+    Launcher(
+        LauncherName.SPARK,
+        clusters.spark,
+        program="spark-class",
+        package="pyspark",
+        needs_inside=True,
+        ports=(clusters.SPARK_PAGES,),
+        needs=("Java", "JAVA_HOME is not set"),
     ),
 )
 LAUNCHERS: Mapping[LauncherName, Launcher] = {launcher.name: launcher for launcher in _ALL}

@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='run',
             name='launcher',
-            field=models.CharField(choices=[('none', 'None: all start the same command'), ('torchrun', 'torchrun'), ('torchrun-elastic', 'torchrun, restarts failed workers'), ('accelerate', 'Accelerate'), ('openmpi', 'Open MPI'), ('tensorflow', 'TensorFlow (TF_CONFIG)'), ('paddle', 'PaddlePaddle'), ('ray', 'Ray')], default='none', max_length=20),
+            field=models.CharField(choices=[('none', 'None: all start the same command'), ('torchrun', 'torchrun'), ('torchrun-elastic', 'torchrun, restarts failed workers'), ('accelerate', 'Accelerate'), ('openmpi', 'Open MPI'), ('tensorflow', 'TensorFlow (TF_CONFIG)'), ('paddle', 'PaddlePaddle'), ('mindspore', 'MindSpore'), ('ray', 'Ray'), ('spark', 'Spark')], default='none', max_length=20),
         ),
     ]

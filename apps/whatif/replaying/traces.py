@@ -1,6 +1,7 @@
 """Trace files: arrivals as CSV, in the platform's own format or that of Microsoft's Philly trace.
 
 Own format, one task a line, times in UTC, empty for "none": `COLUMNS`. `run_s` empty: nobody has seen its end.
+`least_members` empty: it starts with all of its members or not at all.
 Philly: timestamp, duration (s), num_gpus, gpu_time, cluster; whole cards, up to eight on one node, more as a gang of
 whole nodes, no CPU and no memory, nothing pre-emptible (Jeon et al., ATC'19).
 """
@@ -24,8 +25,8 @@ from scheduler.validate import problem_with
 
 COLUMNS = (
     "id", "submitted_at", "organisation", "user", "priority", "cpu_milli", "memory_mib", "gpu_mode", "gpu_count",
-    "gpu_model", "gpu_core_milli", "gpu_memory_mib", "mig_profile", "members", "preemptible", "run_s", "startup_s",
-    "gives_up_s", "carried", "fen_per_hour",
+    "gpu_model", "gpu_core_milli", "gpu_memory_mib", "mig_profile", "members", "least_members", "preemptible", "run_s",
+    "startup_s", "gives_up_s", "carried", "fen_per_hour",
 )  # fmt: skip
 NEEDED = frozenset({"submitted_at", "run_s"})
 PHILLY = frozenset({"timestamp", "duration", "num_gpus"})
@@ -102,7 +103,6 @@ def _philly(row: Row, index: int) -> Line:
 
 
 def _own(row: Row, index: int) -> Line:
-    members = int(_number(row, "members", 1))
     task = Task(
         id=_text(row, "id") or f"task-{index:06d}",
         organisation=_text(row, "organisation"),
@@ -114,7 +114,7 @@ def _own(row: Row, index: int) -> Line:
         memory_mib=int(_number(row, "memory_mib", 0)),
         gpu=_gpu(row),
         preemptible=row.get("preemptible", "1") not in ("0", "false", "no"),
-        gang=Gang(members) if members > 1 else None,
+        gang=_gang(row),
     )
     if not 1 <= task.priority <= 5:
         raise ValueError(_("priority must be 1 to 5"))
@@ -123,6 +123,12 @@ def _own(row: Row, index: int) -> Line:
     carried = row.get("carried", "") in ("1", "true", "yes")
     arrival = Arrival(task, run_s, _number(row, "startup_s", 0), gives_up, carried)
     return Line(arrival, Decimal(row["fen_per_hour"]) if row.get("fen_per_hour") else None)
+
+
+def _gang(row: Row) -> Gang | None:
+    members = int(_number(row, "members", 1))
+    least = int(_number(row, "least_members")) if row.get("least_members") else None
+    return Gang(members, least) if members > 1 else None
 
 
 def _gpu(row: Row) -> GpuRequest | None:
@@ -171,14 +177,15 @@ def write_csv(out: TextIO, lines: Iterable[Line], organisations: Mapping[str, st
 
 
 def _cells(line: Line, organisations: Mapping[str, str], users: Mapping[str, str]) -> list[object]:
-    task, arrival, gpu = line.arrival.task, line.arrival, line.arrival.task.gpu
+    task, arrival, gpu, gang = line.arrival.task, line.arrival, line.arrival.task.gpu, line.arrival.task.gang
     at = datetime.fromtimestamp(task.submitted_at, UTC).isoformat()
     cards: list[object] = ["", 0, "", "", "", ""]
     if gpu is not None:
         cards = [gpu.mode.value, gpu.count, gpu.model or "", gpu.core_milli, gpu.memory_mib, gpu.profile or ""]
     return [
         task.id, at, organisations.get(task.organisation, task.organisation), users.get(task.user, task.user),
-        task.priority, task.cpu_milli, task.memory_mib, *cards, task.gang.size if task.gang else 1,
+        task.priority, task.cpu_milli, task.memory_mib, *cards, gang.size if gang else 1,
+        (gang.minimum if gang else None) or "",
         int(task.preemptible), "" if math.isinf(arrival.run_s) else repr(arrival.run_s), repr(arrival.startup_s),
         "" if arrival.gives_up_s is None else repr(arrival.gives_up_s), int(arrival.carried),
         "" if line.rate is None else line.rate,

@@ -106,7 +106,8 @@ def outlook(actor: Actor, workload: Workload, package: Package) -> Forecast:
 
 def _spec_on(package: Package, workload: Workload) -> Spec:
     """What the work would take on this package, with all of its members and the image that it has."""
-    return replace(resources_of(package), members=workload.member_count, archs=workload.frozen_spec.archs)
+    kept, size = workload.frozen_spec, resources_of(package)
+    return replace(size, members=kept.members, least_members=kept.least_members, archs=kept.archs)
 
 
 def _offered(actor: Actor, workload: Workload) -> list[Package]:

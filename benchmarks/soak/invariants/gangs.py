@@ -14,6 +14,7 @@ from apps.workloads.drivers.base import ExitReason
 from apps.workloads.models import Attempt, Member, Placement, Workload
 from benchmarks.soak.look import Look
 from benchmarks.soak.machines import Stub
+from benchmarks.soak.room import fewest_members
 
 # What the clock of the soak moves by while the platform looks at one gang.
 AT_ONCE = timedelta(seconds=1)
@@ -51,7 +52,7 @@ def elastic_gangs_keep_to_their_range(look: Look) -> Iterator[str]:
     """An attempt has as many members as its owner will do with, at most all, and all where it is not elastic."""
     for attempt in _live_gangs():
         spec, count = attempt.workload.frozen_spec, len(_members(attempt))
-        least = spec.least_members or spec.members
+        least = fewest_members(attempt.workload)
         if not least <= count <= spec.members or count != attempt.member_count:
             yield f"{_who(look, attempt)} has {count} members, asked for {least} to {spec.members}"
         look.memory.counted["elastic_gangs_that_run_small"] += count < spec.members

@@ -12,7 +12,7 @@ from apps.workloads.explaining.causes import HOPELESS
 from apps.workloads.models import Placement, Preemption, Workload
 from apps.workloads.queueing.policy import rules
 from benchmarks.soak.look import Look, cause_of
-from benchmarks.soak.room import Machine, could_ever_hold_all, has_room_for_all
+from benchmarks.soak.room import Machine, could_ever_hold_all, fewest_members, has_room_for_all
 from scheduler import CauseCode
 
 SHORTAGES = frozenset({CauseCode.CPU, CauseCode.MEMORY, CauseCode.DEVICES, CauseCode.SLICES, CauseCode.GANG})
@@ -25,14 +25,15 @@ def nobody_waits_beside_room(look: Look) -> Iterator[str]:
 
     Independent of how turns are dealt: whoever of those that fit goes first, one of them has to start, unless room on
     that machine is promised to a workload that is too large for what is free. Organisations over a limit do not count.
-    A gang fits where all members do, on machines that nobody larger waits for.
+    A gang fits where all members do, an elastic one where its fewest do, on machines that nobody larger waits for.
     """
     over = set(Quota.objects.filter(limit__isnull=False, used__gt=F("limit")).values_list("organisation_id", flat=True))
     waiting = [workload for workload in look.waiting if workload.organisation_id not in over]
     gangs = _gangs_that_fit(look)
     for gang in [gang for gang in gangs if gang.organisation_id not in over]:
         look.memory.counted["beside_room"] += 1
-        yield f"{look.who(gang)} waits beside room for all members, told {cause_of(gang) or 'nothing'}"
+        room = f"room for {fewest_members(gang)} members"
+        yield f"{look.who(gang)} waits beside {room}, told {cause_of(gang) or 'nothing'}"
     able = {gang.pk for gang in gangs}
     for machine in look.machines:
         fitting = [one for one in waiting if one.member_count == 1 and machine.has_room_for(one)]
@@ -44,7 +45,7 @@ def nobody_waits_beside_room(look: Look) -> Iterator[str]:
 
 
 def _gangs_that_fit(look: Look) -> list[Workload]:
-    """Gangs with room for all members on machines of which none is promised to others that do not fit."""
+    """Gangs with room for their fewest members on machines of which none is promised to others that do not fit."""
     gangs = [one for one in look.waiting if one.member_count > 1 and has_room_for_all(look.machines, one)]
     while True:
         able = [gang for gang in gangs if has_room_for_all(_free_for(look, gang, gangs), gang)]

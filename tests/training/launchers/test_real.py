@@ -16,6 +16,7 @@ from apps.training.launchers.registry import inside_mount
 from apps.training.models import Run
 from apps.workloads import selectors
 from apps.workloads.choices import TERMINAL, Status
+from apps.workloads.models import Workload
 from tests.builders import World, platform
 from tests.training.kit import body_for, form_for, submit, text, url
 from tests.workloads.loops import until
@@ -103,19 +104,32 @@ def test_tf_config_names_addresses_on_which_every_worker_can_listen(world: World
     ("launcher", "needed"),
     [
         (LauncherName.TORCHRUN, "torch"),
+        (LauncherName.MINDSPORE, "mindspore"),
         (LauncherName.RAY, "ray"),
+        (LauncherName.SPARK, "spark-class"),
     ],
 )
 @pytest.mark.programs
 def test_an_image_without_the_launcher_is_told_as_such(
     world: World, alice: Client, launcher: LauncherName, needed: str
 ) -> None:
-    run = ended(world, "print('never')", launcher)
+    run = ended(world, "import os; import mindspore" if needed == "mindspore" else "print('never')", launcher)
     assert run.workload.status == Status.FAILED
     page = text(alice.get(url("detail", run)))
     assert f"Failed: the image lacks {launcher.label}" in page, (run.workload.reason, run.workload.reason_data)
     assert f"The run is started with {launcher.label}, and {needed} is not in the image." in page
     assert alice.get(f"{RUNS}{run.pk}/").json()["failure"] == f"Failed: the image lacks {launcher.label}"
+
+
+def test_an_image_with_spark_and_without_java_is_told_as_such(world: World, alice: Client) -> None:
+    """What the page says; that Spark prints it is seen by whoever runs `test_frameworks` on a machine without Java."""
+    run = submit(world, members=2, launcher=LauncherName.SPARK)
+    with acting(platform()):
+        data = {"code": 1, "detail": "JAVA_HOME is not set\nplstack: what the program needs beside it has ended"}
+        Workload.objects.filter(pk=run.workload_id).update(status=Status.FAILED, reason="exit_code", reason_data=data)
+    page = text(alice.get(url("detail", run)))
+    assert "The run is started with Spark, and Java is not in the image." in page
+    assert "Choose an image that has Java, or another launcher." in page
 
 
 def test_form_api_passport_rerun_and_clone_keep_the_launcher(world: World, alice: Client) -> None:

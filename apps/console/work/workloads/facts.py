@@ -34,7 +34,7 @@ def workload_facts(actor: Actor, workload: Workload, attempt: Attempt | None) ->
             "label": _("Node"),
             "value": format_html_join(", ", "{}", ((_node_link(actor, node),) for node in nodes.values())) or "—",
         },
-        *_members(workload),
+        *_members(workload, attempt),
         *_replica(workload),
         {"label": _("Image"), "value": spec.image.name},
         {"label": _("CPU"), "value": core_words(spec.cpu_milli)},
@@ -51,10 +51,14 @@ def _node_link(actor: Actor, node: Node) -> str | SafeString:
     return _link(actor, P.PLATFORM_NODES_VIEW, "console:node", node.pk, node.name)
 
 
-def _members(workload: Workload) -> list[Row]:
-    """Nothing for one program alone; what follows is of each."""
+def _members(workload: Workload, attempt: Attempt | None) -> list[Row]:
+    """Nothing for one program alone; what follows is of each. Of an elastic gang, how many of how many there are."""
     count = workload.member_count
-    return [{"label": pgettext("of a run", "Members"), "value": count}] if count > 1 else []
+    if count == 1:
+        return []
+    fewer = attempt.size if attempt is not None else None
+    value = str(count) if fewer is None else _("%(used)s of %(total)s") % {"used": fewer, "total": count}
+    return [{"label": pgettext("of a run", "Members"), "value": value}]
 
 
 def _replica(workload: Workload) -> list[Row]:

@@ -12,7 +12,8 @@ takes connections, runs the program and ends with its exit code. The followers e
 
 Whoever connects proves that it knows PLSTACK_GANG_KEY, which each attempt has anew and only its members are given.
 `become` is `LAUNCHER… PROGRAM…`, for launchers that take addresses and no names: in them, as in background programs,
-`{address}` stands for the member's own and `{first}` for that of rank 0, `{members}` for how many members there are.
+`{address}` stands for the member's own and `{first}` for that of rank 0, `{members}` for how many members there are,
+`{temporary}` for its folder of temporary files.
 """
 
 import hashlib
@@ -98,7 +99,12 @@ def refuse(program: str, error: OSError) -> NoReturn:
 
 def addressed(argv: list[str]) -> list[str]:
     own, first = (socket.gethostbyname(f"m{rank}") for rank in (os.environ["PLSTACK_RANK"], 0))
-    known = {"{address}": own, "{first}": first, "{members}": os.environ["PLSTACK_MEMBERS"]}
+    known = {
+        "{address}": own,
+        "{first}": first,
+        "{members}": os.environ["PLSTACK_MEMBERS"],
+        "{temporary}": os.environ.get("TMPDIR", "/tmp"),  # noqa: S108 - where nothing else is said
+    }
     for sign, value in known.items():
         argv = [word.replace(sign, value) for word in argv]
     return argv

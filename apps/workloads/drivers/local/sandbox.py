@@ -142,7 +142,8 @@ def _system() -> Iterable[str]:
             yield from ("--symlink", os.readlink(directory), str(directory))
         elif directory.is_dir():
             yield from ("--ro-bind", str(directory), str(directory))
-    for name in _ETC:
+    java = sorted(path.name for path in Path("/etc").glob("java-*-openjdk"))  # where Debian's Java has its settings
+    for name in (*_ETC, *java):
         yield from ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
 
 

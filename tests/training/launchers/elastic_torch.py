@@ -1,0 +1,33 @@
+"""What `elastic_program` does, by PyTorch: each step is an all-reduce, and follows the step that was saved last."""
+
+import os
+import time
+from pathlib import Path
+
+import torch
+import torch.distributed as dist
+
+SAVED = Path(os.environ["PLSTACK_CHECKPOINTS"], "step")
+STEPS, FINISH = Path(os.environ["PLSTACK_OUTPUT"], "steps"), Path(os.environ["PLSTACK_OUTPUT"], "finish")
+dist.init_process_group("gloo")
+rank, world = dist.get_rank(), dist.get_world_size()
+SAVED.parent.mkdir(exist_ok=True)
+step = int(SAVED.read_text()) if SAVED.exists() else 0
+while True:
+    told = torch.tensor([step, int(FINISH.exists())])
+    dist.broadcast(told, 0)
+    step, finish = (int(value) for value in told)
+    if finish:
+        break
+    total = torch.ones(1)
+    dist.all_reduce(total)
+    assert int(total) == world
+    step += 1
+    if rank == 0:
+        part = SAVED.with_suffix(".part")
+        part.write_text(str(step))
+        part.replace(SAVED)
+        with STEPS.open("a") as file:
+            file.write(f"{os.environ['PLSTACK_RESTART']} {step} {world}\n")
+    time.sleep(0.05)
+dist.destroy_process_group()
