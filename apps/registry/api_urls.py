@@ -7,6 +7,7 @@ from apps.registry.distribution import api
 ONE = "images/repositories/<uuid:repository_id>/"
 
 urlpatterns = [
+    path("images/capacity/", api.OrganisationRegistry.as_view(), name="api-registry-capacity"),
     path("images/repositories/", api.Repositories.as_view(), name="api-repositories"),
     path(ONE, api.RepositoryDetail.as_view(), name="api-repository"),
     path(f"{ONE}tags/", api.RepositoryTags.as_view(), name="api-repository-tags"),

@@ -13,6 +13,7 @@ from apps.registry.repositories import ImageManifest as ImageManifest
 from apps.registry.repositories import ImageRepository as ImageRepository
 from apps.registry.repositories import ImageTag as ImageTag
 from apps.registry.repositories import ManifestBlob as ManifestBlob
+from apps.registry.repositories import RegistryCapacity as RegistryCapacity
 from apps.tenants.models import Organisation, User
 from apps.workloads.references import MAX_REPOSITORY
 

@@ -98,6 +98,20 @@ class ImageTag(TenantModel):
         return self.name
 
 
+class RegistryCapacity(TenantModel):
+    """How much an organisation may keep, where an operator decided; others have the setting's. `limit`: bytes."""
+
+    organisation = models.OneToOneField(Organisation, on_delete=models.PROTECT, related_name="+")
+    limit = models.BigIntegerField()
+    set_by = models.ForeignKey(User, on_delete=models.PROTECT, null=True, related_name="+")
+    set_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=models.Q(limit__gte=0), name="registry_capacity_not_negative"),
+        ]
+
+
 class DeletedManifest(TenantModel):
     """What somebody deleted, so that nothing starts in it that was chosen a moment before. Pushed again, it is gone."""
 

@@ -42,6 +42,8 @@ SHORT = "a handful of rows, or tied to the moment"
 LEFT_OUT = {
     "billing.recharges.tables.RechargeTable": MONEY,
     "builds.tables.BuildTable": "what came of them is in the list of images",
+    "console.work.registry.listing.CapacityTable": SHORT,
+    "console.work.registry.listing.CollectionTable": SHORT,
     "registry.distribution.listing.RepositoryTable": "clients of the registry list what is there",
     "billing.payments.tables.TopUpTable": MONEY,
     "billing.statements.tables.BillTable": MONEY,

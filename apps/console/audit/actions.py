@@ -137,6 +137,7 @@ ACTIONS: dict[str, str | Promise] = {
     "platform_role.deleted": _("Platform role deleted"),
     "platform_role.withdrawn": _("Platform role taken away"),
     "quota.limited": _("Quota set"),
+    "registry.capacity_set": _("Capacity in the image registry set"),
     "registry.collection_asked": _("Collection of the image registry asked for"),
     "role.changed": _("Role changed"),
     "role.created": _("Role created"),

@@ -9,8 +9,7 @@ from django_scopes import scopes_disabled
 from apps.common.errors import DomainError, NotFound
 from apps.registry.distribution import bearer, deleting, documents, pushes
 from apps.registry.distribution.access import Action
-from apps.registry.distribution.capacity import capacity_of
-from apps.registry.distribution.issuing import OverCapacity
+from apps.registry.distribution.capacity import OverCapacity, capacity_of
 from apps.registry.distribution.names import RepositoryName, organisation_named
 from apps.registry.models import ManifestBlob
 
@@ -49,6 +48,18 @@ def note_push(repository: str, digest: str, authorization: str) -> None:
         pushes.note(digest)
 
 
+def admit_layer(repository: str, authorization: str) -> None:
+    """Raises Refused where the organisation has no room left at all, before anything is sent."""
+    if _allowed(repository, authorization, Action.PUSH) is None:
+        return
+    with scopes_disabled():
+        organisation = organisation_named(RepositoryName.parse(repository).organisation)
+        capacity = None if organisation is None else capacity_of(organisation.pk)
+    if capacity is not None and not capacity.left:
+        full = OverCapacity(capacity)
+        raise Refused(full.status, "DENIED", full.sentences)
+
+
 def _allowed(repository: str, authorization: str, action: Action) -> Mapping[str, Any] | None:
     """The claims of a token that allows it."""
     try:
@@ -79,5 +90,5 @@ def admit(repository: str, body: bytes, authorization: str) -> None:
         added = sum(sizes[digest] for digest in set(sizes) - set(there.values_list("digest", flat=True)))
         capacity = capacity_of(organisation.pk)
         if added > capacity.left:
-            full = OverCapacity(capacity)
+            full = OverCapacity(capacity, added)
             raise Refused(full.status, "DENIED", full.sentences)

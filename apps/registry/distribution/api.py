@@ -15,6 +15,7 @@ from apps.common.errors import NotFound
 from apps.common.pagination import CreatedCursor
 from apps.common.permissions import Permission as P
 from apps.registry.distribution import deleting, selectors, uses
+from apps.registry.distribution.capacity import Capacity, capacity_of
 from apps.registry.distribution.listing import RepositoryFilter
 from apps.registry.distribution.uses import Use
 from apps.registry.models import ImageManifest, ImageRepository, ImageTag
@@ -70,6 +71,23 @@ class UseOut(serializers.Serializer[Use]):
     digest = serializers.CharField(read_only=True)
     url = serializers.CharField(read_only=True)
     owner = serializers.CharField(read_only=True)
+
+
+class RegistryCapacityOut(serializers.Serializer[Capacity]):
+    """Bytes. Layers that images share count once."""
+
+    used = serializers.IntegerField(read_only=True)
+    limit = serializers.IntegerField(read_only=True)
+
+
+@extend_schema(tags=TAGS)
+class OrganisationRegistry(ScopedView):
+    access = USE
+
+    @extend_schema(responses=RegistryCapacityOut)
+    def get(self, request: Request) -> Response:
+        """How much the organisation keeps in the registry, and may keep."""
+        return Response(RegistryCapacityOut(capacity_of(self.actor.organisation())).data)
 
 
 @extend_schema(tags=TAGS)

@@ -89,6 +89,9 @@ class RegistryProxy:
         """The request's body for the registry; a manifest as a whole, looked at. Raises admission.Refused."""
         incoming = scope["headers"]
         authorization = headers.get(incoming, b"authorization") or ""
+        upload = UPLOAD.fullmatch(scope["path"]) if scope["method"] == "POST" else None
+        if upload is not None and b"mount=" not in scope.get("query_string", b""):  # that layer may be ours already
+            await self._in_thread(admission.admit_layer, upload[1], authorization)
         for repository, digest in blobs_of_push(scope):
             await self._in_thread(admission.note_push, repository, digest, authorization)
         has_body = any(headers.get(incoming, name) is not None for name in (b"content-length", b"transfer-encoding"))

@@ -1,4 +1,4 @@
-"""Lists of the registry: its collections."""
+"""Lists of the registry: its collections, and who keeps how much."""
 
 import django_tables2 as tables
 from django.utils.translation import gettext_lazy as _
@@ -29,10 +29,29 @@ class CollectionTable(Table):
         attrs=column("pl-roomy", fold=_("Away for"), numeric=True),
     )
     asked_by = Cell(
-        '{% load i18n %}{% if value %}{{ value.display_name }}{% else %}{% translate "the schedule" %}{% endif %}',
+        template_name="console/cells/collection_by.html",
         verbose_name=_("Asked by"),
         empty_values=(),
         attrs=column(fold=_("Asked by")),
+    )
+
+    class Meta(Table.Meta):
+        orderable = False
+
+
+class CapacityTable(Table):
+    caption = _("Organisations")
+    organisation = Cell(
+        '<a class="pl-name" href="{% url "console:organisation_quotas" record.organisation.pk %}">'
+        "{{ record.organisation.name }}</a>",
+        verbose_name=_("Organisation"),
+        attrs=column(width=FULL),
+    )
+    used = Cell("{{ value|filesizeformat }}", verbose_name=_("Used"), attrs=column(fold=_("Used"), numeric=True))
+    limit = Cell(
+        template_name="console/cells/registry_capacity.html",
+        verbose_name=_("Capacity"),
+        attrs=column(fold=_("Capacity"), numeric=True),
     )
 
     class Meta(Table.Meta):

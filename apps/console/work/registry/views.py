@@ -12,7 +12,8 @@ from apps.common.errors import DomainError
 from apps.common.pages import done, paged, say_refusal
 from apps.common.permissions import Permission as P
 from apps.console.kit.requests import StaffRequest
-from apps.console.work.registry.listing import CollectionTable
+from apps.console.work.registry.listing import CapacityTable, CollectionTable
+from apps.console.work.registry.selectors import capacity_lines
 from apps.registry.distribution import collecting
 from apps.registry.distribution.client import is_configured
 
@@ -29,6 +30,7 @@ def registry(request: StaffRequest) -> HttpResponse:
         "is_on": rows.filter(ended_at__isnull=True).exists(),
         "hour": settings.REGISTRY_COLLECTION_HOUR,
         "table": paged(request, CollectionTable(rows)),
+        "capacities": paged(request, CapacityTable(capacity_lines(request.actor), prefix="organisations-")),
     }
     return render(request, "console/registry/registry.html", context)
 
