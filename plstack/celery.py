@@ -53,6 +53,7 @@ app.conf.beat_schedule = {
     "notices-sweep": every(3600, "notifications.sweep", "default"),
     "storage-meter": every(60, "storage.meter", "default"),
     "registry-read": every(600, "registry.read", "default"),
+    "registry-collect": every(5, "registry.collect", "default"),
     "vouchers": every(300, "billing.vouchers", "default"),
     "check-books": every(86400, "billing.check_books", "default"),
     "what-if": every(5, "whatif.work", "default"),

@@ -131,6 +131,7 @@ CONSOLE = (
             Entry(_("Volumes"), "", "console:volumes", P.PLATFORM_STORAGE_VIEW),
             Entry(_("Datasets"), "", "console:datasets", P.PLATFORM_STORAGE_VIEW),
             Entry(_("Images"), "", "console:images", P.PLATFORM_IMAGES_MANAGE),
+            Entry(_("Image registry"), "", "console:registry", P.PLATFORM_IMAGES_MANAGE),
         ),
     ),
     Entry(

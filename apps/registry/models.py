@@ -7,10 +7,13 @@ from django.db.models.functions import Now
 from django.utils.translation import get_language
 
 from apps.clusters.architectures import architecture_words
+from apps.registry.repositories import Collection as Collection
+from apps.registry.repositories import DeletedManifest as DeletedManifest
 from apps.registry.repositories import ImageManifest as ImageManifest
 from apps.registry.repositories import ImageRepository as ImageRepository
 from apps.registry.repositories import ImageTag as ImageTag
 from apps.registry.repositories import ManifestBlob as ManifestBlob
+from apps.registry.repositories import RegistryCapacity as RegistryCapacity
 from apps.tenants.models import Organisation, User
 from apps.workloads.references import MAX_REPOSITORY
 

@@ -1,4 +1,7 @@
-"""Models of what the registry holds, as it was last told or read: repositories, manifests, what they name, and tags."""
+"""Models of what the registry holds, as it was last told or read: repositories, manifests, what they name, and tags.
+
+And of what was removed from it: manifests that people deleted, and collections of what nothing points to any more.
+"""
 
 import uuid
 
@@ -6,6 +9,7 @@ from django.db import models
 from django.db.models.functions import Now
 
 from apps.common.scoping import TenantModel
+from apps.registry.choices import CollectionProblem
 from apps.tenants.models import Organisation, User
 
 MAX_DIGEST = 71  # "sha256:" and 64 digits
@@ -92,3 +96,67 @@ class ImageTag(TenantModel):
 
     def __str__(self) -> str:
         return self.name
+
+
+class RegistryCapacity(TenantModel):
+    """How much an organisation may keep, where an operator decided; others have the setting's. `limit`: bytes."""
+
+    organisation = models.OneToOneField(Organisation, on_delete=models.PROTECT, related_name="+")
+    limit = models.BigIntegerField()
+    set_by = models.ForeignKey(User, on_delete=models.PROTECT, null=True, related_name="+")
+    set_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=models.Q(limit__gte=0), name="registry_capacity_not_negative"),
+        ]
+
+
+class DeletedManifest(TenantModel):
+    """What somebody deleted, so that nothing starts in it that was chosen a moment before. Pushed again, it is gone."""
+
+    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
+    repository_name = models.CharField(max_length=200)
+    digest = models.CharField(max_length=MAX_DIGEST)
+    deleted_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["repository_name", "digest"], name="deleted_manifest_once")]
+        indexes = [models.Index(fields=["-deleted_at"], name="deleted_manifest_newest")]
+
+    def __str__(self) -> str:
+        return f"{self.repository_name}@{self.digest}"
+
+
+class Collection(models.Model):
+    """One removal of the blobs that nothing points to. `asked_by`: None for the schedule. `problem`: why it failed."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    asked_by = models.ForeignKey(User, on_delete=models.PROTECT, null=True, related_name="+")
+    asked_at = models.DateTimeField(db_default=Now())
+    ended_at = models.DateTimeField(null=True)
+    problem = models.CharField(max_length=16, choices=CollectionProblem, blank=True, default="")
+    blobs = models.PositiveIntegerField(default=0)
+    freed = models.PositiveBigIntegerField(default=0)
+    # For how long the registry was away meanwhile.
+    away_ms = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ["-asked_at", "-pk"]
+        constraints = [
+            # Whatever has not ended has no problem yet: so one at a time.
+            models.UniqueConstraint(
+                fields=["problem"], condition=models.Q(ended_at__isnull=True), name="one_collection_at_a_time"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(problem="") | models.Q(ended_at__isnull=False), name="collection_with_problem_ended"
+            ),
+        ]
+        indexes = [models.Index(fields=["-asked_at"], name="collection_newest")]
+
+    def __str__(self) -> str:
+        return str(self.pk)
+
+    @property
+    def away_s(self) -> float:
+        return self.away_ms / 1000

@@ -16,6 +16,7 @@ from apps.common.actor import Actor
 from apps.common.errors import Conflict, Invalid, NotFound
 from apps.common.permissions import Permission
 from apps.registry import platforms
+from apps.registry.distribution.holding import hold_image
 from apps.registry.models import Image
 from apps.registry.services import NAME, PIN, merge_pins, normalize_package_name
 from apps.tenants.models import Organisation
@@ -66,6 +67,7 @@ def create(actor: Actor, spec: ImageSpec) -> Image:
     with transaction.atomic():
         image = Image(key=f"platform-{uuid4().hex[:12]}", edited_at=Now(), **values)
         image.save()
+        hold_image(image)
         image.allowed.set(Organisation.objects.filter(pk__in=spec.allowed or ()))
         _record(actor, image, "created", after={**values, **_allowed(image)})
         platforms.ask_soon(image.reference)
@@ -87,6 +89,7 @@ def update(actor: Actor, image_id: UUID, spec: ImageSpec) -> None:
         if not changed:
             return
         Image.objects.filter(pk=image_id).update(**values, edited_at=Now(), platforms_read_at=None)
+        hold_image(Image(reference=values["reference"]))
         platforms.ask_soon(values["reference"])
         _record(
             actor,

@@ -5,7 +5,7 @@ from celery import shared_task
 from apps.common.actor import system_actor
 from apps.common.scoping import acting
 from apps.registry import platforms
-from apps.registry.distribution import recording
+from apps.registry.distribution import collecting, recording
 from apps.registry.distribution.client import Client, is_configured
 
 
@@ -21,3 +21,9 @@ def read() -> None:
     if is_configured():
         with Client() as client, acting(system_actor()):
             recording.read_all(client)
+
+
+@shared_task(name="registry.collect")
+def collect() -> None:
+    with acting(system_actor()):
+        collecting.advance()

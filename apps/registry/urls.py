@@ -14,6 +14,10 @@ urlpatterns = [
     path("repositories/", pages.repository_list, name="repositories"),
     path("repositories/<uuid:repository_id>/", pages.repository, name="repository"),
     path("repositories/<uuid:repository_id>/share/", pages.share_repository, name="share_repository"),
+    path("repositories/<uuid:repository_id>/delete/", pages.delete_repository, name="delete_repository"),
+    path(
+        "repositories/<uuid:repository_id>/versions/<str:digest>/delete/", pages.delete_version, name="delete_version"
+    ),
     path("tags/<uuid:tag_id>/delete/", pages.delete_tag, name="delete_tag"),
     path("<uuid:image_id>/", views.detail, name="detail"),
     path("<uuid:image_id>/share/", views.share, name="share"),

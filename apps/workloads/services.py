@@ -30,6 +30,7 @@ from apps.workloads.replicas import states as replica_sets
 from apps.workloads.resources import holder_of, quota_amounts
 from apps.workloads.run_times import NO_TIMES, RunTimes
 from apps.workloads.spec import Spec
+from apps.workloads.start_rights import hold_image
 from apps.workloads.tagging import tag_columns
 from apps.workloads.time_limits import within
 from apps.workloads.validation import refuse_nonsense
@@ -104,6 +105,7 @@ def submit_new(actor: Actor, submission: Submission) -> Workload:
     refuse_unless_trusted(organisation_id)
     # Inserting first makes the loser of a race on one key wait here, before it takes quota or funds.
     workload = _insert(actor, submission, owner_id)
+    hold_image(submission.spec.image)
     quotas.reserve(
         organisation_id=organisation_id,
         department_id=actor.department_id,

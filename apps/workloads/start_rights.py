@@ -78,6 +78,17 @@ PullCredential: TypeAlias = Callable[[ImageRequest], str]
 """A token with which that image alone is pulled, for a while."""
 
 
+HoldImage: TypeAlias = Callable[[Reference], None]
+"""Keeps the image from being deleted until the transaction ends; raises `Invalid` where it was deleted."""
+
+
+def hold_image(image: object) -> None:
+    """Call it after the row that pins the image was written, in the same transaction."""
+    if isinstance(image, Reference):
+        hold: HoldImage = import_string(settings.IMAGE_HOLD)
+        hold(image)
+
+
 def refusals(workloads: Iterable[Workload]) -> dict[UUID, Why]:
     """Which of these must not start, and why.
 

@@ -29,6 +29,7 @@ from plstack.launch.spawn import last_line, run_captured, start_server
 
 PROGRAM = "docker-registry"
 ISSUER, AUDIENCE = "plstack", "plstack-registry"  # as in apps.registry.distribution.bearer
+DRAIN_S = 30
 EVENTS_SECRET = "registry_events"  # noqa: S105  the name of a file
 
 
@@ -61,6 +62,7 @@ def configuration(addresses: Addresses, storage: Path, certificate: Path, secret
             "addr": str(addresses.socket),
             "secret": secrets["uploads"],
             "relativeurls": True,
+            "draintimeout": f"{DRAIN_S}s",  # asked to end, it first answers what it was asked
         },
         "auth": {
             "token": {
@@ -109,6 +111,14 @@ class Registry:
     def log(self) -> Path:
         return self.layout.logs / "registry.log"
 
+    @property
+    def storage(self) -> Path:
+        return self.folder / "storage"
+
+    @property
+    def configuration(self) -> Path:
+        return self.folder / "registry.json"
+
     def start(self) -> None:
         """Start the server, after one that an earlier supervisor left behind. Raises Trouble."""
         found = program()
@@ -132,9 +142,9 @@ class Registry:
 
     def _write_configuration(self) -> Path:
         """Its secrets stand in it, so that it is the server's alone."""
-        storage = self.folder / "storage"
+        storage = self.storage
         storage.mkdir(mode=0o700, exist_ok=True)
-        certificate, path = self.folder / "tokens.pem", self.folder / "registry.json"
+        certificate, path = self.folder / "tokens.pem", self.configuration
         certificate.unlink(missing_ok=True)
         certificate.write_text(self._certificate())
         address = Addresses(self.socket, self.layout.origin, f"{self.layout.address}/v2/events")

@@ -14,6 +14,7 @@ from types import FrameType
 
 from plstack.launch import environment, frontend, preflight, prepare
 from plstack.launch.closing import close_home
+from plstack.launch.collecting import Collector
 from plstack.launch.files import tail
 from plstack.launch.layout import Layout, web_names
 from plstack.launch.postgres import APP, OWNER, Postgres
@@ -100,6 +101,7 @@ class _Startup:
         self.layout, self.reporter, self.cleanup = layout, reporter, cleanup
         self.servers: list[Server] = []
         self.registry: Registry | None = None
+        self.collector: Collector | None = None
 
     def bring_up(self) -> Supervisor:
         self._check()
@@ -117,6 +119,8 @@ class _Startup:
             self.layout, prepare.process_environment(self.layout, services), self.servers, self.reporter.line
         )
         self.cleanup.callback(supervisor.stop, lambda: True)
+        if self.collector:
+            supervisor.tickers.append(self.collector.tick)
         if postgres:
             supervisor.reserves.append(Reserve(postgres.base / "postgres-reserve", self.reporter.line))
         admin = self._prepare(services, supervisor, front_end, postgres, valkey)
@@ -180,7 +184,9 @@ class _Startup:
             registry.start()
         except (Trouble, OSError) as trouble:  # all else works without it, and it is tried again
             self.reporter.line(str(trouble))
-        self.servers.append(Server("Image registry", registry.is_alive, registry.start))
+        self.collector = collector = Collector(registry, self.reporter.line)
+        self.cleanup.callback(collector.abandon)
+        self.servers.append(Server("Image registry", collector.is_alive, registry.start))
         return registry
 
     def _prepare(

@@ -106,6 +106,7 @@ class Supervisor:
         self.was_up = False  # a platform that never came up is a failed start and is not restarted
         self.next_log_check = 0.0
         self.reserves: list[Reserve] = []  # of room on disk, for the servers
+        self.tickers: list[Callable[[], None]] = []  # what else is looked after each second; they never raise
 
     def load(self) -> None:
         """Start loading the platform; its processes start as soon as they can."""
@@ -253,6 +254,8 @@ class Supervisor:
     def _look_after_servers(self, now: float) -> None:
         for reserve in self.reserves:
             reserve.tick()
+        for tick in self.tickers:
+            tick()
         for server in self.servers:
             if server.backoff.is_due(now):
                 self._restart(server, now)

@@ -25,6 +25,8 @@ IMAGE_PULL_RULES = PullRules(
 )
 # What an organisation may keep in the registry of container images.
 REGISTRY_ORGANISATION_BYTES = 1024**3 * env.number("PLSTACK_REGISTRY_GIB", 200, least=1)
+# At which hour of the day, in the platform's time zone, the registry is away for seconds to remove what was deleted.
+REGISTRY_COLLECTION_HOUR = env.number("PLSTACK_REGISTRY_COLLECTION_HOUR", 3) % 24
 # Jobs on files at once; a job's longest time, and its longest time without getting further.
 PLSTACK_FILE_SLOTS = int(env.value("PLSTACK_FILE_SLOTS", "4"))
 PLSTACK_FILE_JOB_MINUTES = float(env.value("PLSTACK_FILE_JOB_MINUTES", "360"))
@@ -34,6 +36,10 @@ MOUNT_RIGHTS = "apps.storage.mount_rights.lost_mounts"
 # Asked before each start in a container image, and for the token with which it is pulled.
 IMAGE_RIGHTS = "apps.registry.distribution.pulling.may_pull"
 IMAGE_CREDENTIAL = "apps.registry.distribution.pulling.credential"
+# Called by each submission in a container image, in its transaction, so that the image is not deleted meanwhile.
+IMAGE_HOLD = "apps.registry.distribution.holding.hold"
+# Who else needs images of the registry (`apps.registry.distribution.uses.FindUses`): those are not deleted.
+IMAGE_USES = ["apps.training.image_uses.passports", "apps.envs.image_uses.kept"]
 # Lists whose rows may be had as files (`apps.billing.exports.lists.ExportedList`), each declared in its own room.
 EXPORTED_LISTS = [
     "apps.training.exported.RUNS",

@@ -21,7 +21,7 @@ ALLOWED = {
     "apps/workloads/hardware/simulation.py": "the figures of hardware that the simulated driver makes up",
     "apps/clusters/services/joining.py": "the rows of machines that join as the remote driver's",
     "apps/registry/platforms.py": OCI,
-    **{f"apps/registry/distribution/{name}.py": OCI for name in ("client", "documents", "events", "services")},
+    **{f"apps/registry/distribution/{name}.py": OCI for name in ("client", "deleting", "documents", "events")},
     "apps/clusters/services/simulation.py": "the rows of hardware that only the simulated driver has",
 }
 SOURCES = sorted(

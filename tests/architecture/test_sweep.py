@@ -177,7 +177,7 @@ def _repository(world: World) -> dict[str, Any]:
         **of_victim, repository=row, digest=f"sha256:{'0' * 64}", media_type="", size=1, platform="linux/amd64"
     )
     tag = ImageTag.objects.create(**of_victim, repository=row, manifest=manifest, name=SECRET)
-    return {"repository_id": row.pk, "tag_id": tag.pk}
+    return {"repository_id": row.pk, "tag_id": tag.pk, "digest": manifest.digest, "tag": tag.name}
 
 
 def _credentials(world: World) -> dict[str, Any]:

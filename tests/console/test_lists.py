@@ -43,6 +43,8 @@ LEFT_OUT = {
     "billing.recharges.tables.RechargeTable": MONEY,
     "boards.tables.BoardTable": SHORT,
     "builds.tables.BuildTable": "what came of them is in the list of images",
+    "console.work.registry.listing.CapacityTable": SHORT,
+    "console.work.registry.listing.CollectionTable": SHORT,
     "registry.distribution.listing.RepositoryTable": "clients of the registry list what is there",
     "billing.payments.tables.TopUpTable": MONEY,
     "billing.statements.tables.BillTable": MONEY,

@@ -4,9 +4,11 @@ import gzip
 import hashlib
 import http.client
 import json
+import os
 import shutil
 import socket
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -18,9 +20,10 @@ import uvicorn
 from django.conf import LazySettings
 from django.db import connections
 
-from apps.registry.distribution import keys
 from apps.registry.distribution.proxy import RegistryProxy
-from plstack.launch.registry import Addresses, configuration
+from plstack.launch.account import Account
+from plstack.launch.layout import Layout
+from plstack.launch.registry import Registry
 from plstack.requests import RequestHandler
 from tests.drivers.registries import ARCHITECTURE, MANIFEST, digest_of, layer
 from tests.registry.test_registry_tokens import Person
@@ -32,11 +35,20 @@ SKOPEO = shutil.which("skopeo")
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """`host`: as a client names it. `server`: the registry behind it."""
+    """`host`: as a client names it. `registry`: the one behind it, as the launcher runs it."""
 
     host: str
     home: Path
-    server: "subprocess.Popen[bytes]"
+    registry: Registry
+
+    @property
+    def server(self) -> "subprocess.Popen[bytes]":
+        assert self.registry.process is not None
+        return self.registry.process
+
+    @property
+    def storage(self) -> Path:
+        return self.registry.storage / "docker" / "registry" / "v2"
 
     def skopeo(self, *words: str) -> "subprocess.CompletedProcess[str]":
         argv = [str(SKOPEO), "--insecure-policy", *words]
@@ -78,37 +90,43 @@ def oci_layout(folder: Path, layers: Sequence[bytes] = (layer(("greeting", b"hel
 def running(folder: Path, settings: LazySettings) -> Iterator[Site]:
     """The registry and the site in front of it, with their state in `folder`."""
     assert PROGRAM is not None
+    (folder / "secrets").mkdir(mode=0o700)
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     origin = f"http://localhost:{port}"
     settings.PLSTACK_HOME, settings.PORTAL_ORIGIN = str(folder), origin
     settings.REGISTRY_HOST, settings.REGISTRY_SOCKET = f"localhost:{port}", str(folder / "registry.sock")
-    certificate, path = folder / "tokens.pem", folder / "registry.json"
-    certificate.write_text(keys.signer(folder / "secrets").pem())
     (folder / "secrets" / "registry_events").write_text("told-to-both")
-    addresses = Addresses(folder / "registry.sock", origin, f"http://127.0.0.1:{port}/v2/events")
-    secrets = {"uploads": "u" * 32, "events": "told-to-both"}
-    path.write_text(json.dumps(configuration(addresses, folder / "storage", certificate, secrets)))
-    with (folder / "registry.log").open("wb") as log:
-        server = subprocess.Popen([PROGRAM, "serve", path], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    registry = _registry(folder, port)
+    registry.start()
     try:
-        _await_socket(folder, server)
+        _await_socket(registry)
         with _site(port):
-            yield Site(f"localhost:{port}", folder, server)
+            yield Site(f"localhost:{port}", folder, registry)
     finally:
-        server.kill()
-        server.wait()
+        if registry.process is not None:
+            registry.process.kill()
+            registry.process.wait()
 
 
-def _await_socket(folder: Path, server: "subprocess.Popen[bytes]") -> None:
+def _registry(folder: Path, port: int) -> Registry:
+    """Under the test's own account: its folder is closed to others."""
+    layout = Layout.from_environ({"PLSTACK_HOME": str(folder), "PLSTACK_VENV": sys.prefix, "PLSTACK_PORT": str(port)})
+    layout.logs.mkdir()
+    account, home = Account(os.geteuid(), os.getegid()), folder / "registry"
+    home.mkdir()
+    return Registry(layout, account, folder, home, folder / "registry.sock")
+
+
+def _await_socket(registry: Registry) -> None:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        assert server.poll() is None, (folder / "registry.log").read_text()
+        assert registry.is_alive(), registry.log.read_text()
         with suppress(OSError), socket.socket(socket.AF_UNIX) as connection:
-            connection.connect(str(folder / "registry.sock"))
+            connection.connect(str(registry.socket))
             return
         time.sleep(0.02)
-    raise AssertionError((folder / "registry.log").read_text())
+    raise AssertionError(registry.log.read_text())
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from django.test import Client
 from apps.audit.models import Entry
 from apps.common.scoping import acting
 from apps.registry import tasks
-from apps.registry.distribution import bearer, pulling, services
+from apps.registry.distribution import bearer, deleting, pulling
 from apps.registry.distribution.bearer import Grant
 from apps.registry.distribution.capacity import capacity_of
 from apps.registry.distribution.client import Client as RegistryClient
@@ -68,7 +68,7 @@ def test_what_was_pushed_is_known_by_whom_and_how_large(site: Site, alice: Perso
     assert (tag.manifest.digest, tag.pushed_by_id) == (digest, alice.user.pk)
     assert tag.manifest.platform == f"linux/{ARCHITECTURE}"
     assert tag.repository.owner_id == alice.user.pk
-    stored = (site.home / "storage" / "docker" / "registry" / "v2" / "blobs").rglob("data")
+    stored = (site.storage / "blobs").rglob("data")
     assert tag.manifest.size == sum(path.stat().st_size for path in stored)
     with acting(platform()):
         entry = Entry.objects.get(action="image.pushed")
@@ -175,7 +175,7 @@ def two_tags(site: Site, alice: Person, tmp_path: Path) -> tuple[str, str]:
 def delete(alice: Person, tag: str) -> None:
     actor = actor_of(alice.user, alice.organisation)
     with acting(actor):
-        services.delete_tag(actor, ImageTag.objects.get(name=tag).pk)
+        deleting.delete_tag(actor, ImageTag.objects.get(name=tag).pk)
 
 
 def is_there(name: str, reference: str) -> bool:

@@ -10,7 +10,7 @@ from django.test import Client
 
 from apps.common.permissions import Permission as P
 from apps.common.scoping import acting
-from apps.registry.distribution import bearer, names, scopes
+from apps.registry.distribution import admission, bearer, names, scopes
 from apps.registry.distribution.names import RepositoryName
 from apps.registry.models import Image, ImageManifest, ImageRepository, ManifestBlob
 from apps.tenants import tokens
@@ -195,18 +195,22 @@ def test_whoever_left_the_organisation_gets_none(alice: Person) -> None:
     assert alice.ask().status_code == 401
 
 
-def test_a_full_organisation_pulls_and_does_not_push(alice: Person, settings: LazySettings) -> None:
+def test_a_full_organisation_is_told_when_it_pushes_and_not_by_the_token(alice: Person, settings: LazySettings) -> None:
+    """Clients print what a push is answered, and of a token's refusal the status alone."""
     settings.REGISTRY_ORGANISATION_BYTES = 1000
     name = f"{alice.mine}/torch"
     with acting(platform()):
-        keep(alice, name, 400)
-        assert alice.granted(f"repository:{name}:pull,push") == {name: {"pull", "push"}}
+        keep(alice, name, 999)
+    push = f"Bearer {bearer.issue('alice', [bearer.Grant(name, frozenset({'push'}))])}"
+    pull = f"Bearer {bearer.issue('alice', [bearer.Grant(name, frozenset({'pull'}))])}"
+    admission.admit_layer(name, push)
+    with acting(platform()):
         keep(alice, f"{alice.mine}/other", 600)
-    assert alice.granted(f"repository:{name}:pull") == {name: {"pull"}}
-    refused = alice.ask(f"repository:{name}:pull,push")
-    assert refused.status_code == 403
-    assert refused.json()["errors"][0]["code"] == "DENIED"
-    assert "1000" in refused.json()["errors"][0]["message"]
+    assert alice.granted(f"repository:{name}:pull,push") == {name: {"pull", "push"}}
+    with pytest.raises(admission.Refused, match="1000") as refused:
+        admission.admit_layer(name, push)
+    assert (refused.value.status, refused.value.code) == (403, "DENIED")
+    admission.admit_layer(name, pull)
 
 
 def keep(whose: Person, name: str, size: int) -> None:

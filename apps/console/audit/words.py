@@ -32,6 +32,7 @@ TARGETS: dict[str, str | Promise] = {
     "department": _("Department"),
     "image": _("Image"),
     "image_repository": _("Image repository"),
+    "registry_collection": _("Collection of the image registry"),
     "invitation": _("Invitation"),
     "node": _("Node"),
     "zone": _("Zone"),

@@ -30,6 +30,7 @@ from apps.envs.services.shared import (
     tell_pages,
 )
 from apps.registry import selectors as registry
+from apps.registry.distribution.holding import hold_image
 from apps.registry.models import Image
 from apps.secrets.choosing import ChosenSecret
 from apps.storage.choosing import Chosen
@@ -106,6 +107,8 @@ def change(actor: Actor, environment: Environment, wanted: Change, *, restart: b
                 raise Conflict(_("It runs; this change needs a restart."), hint=_("Confirm the restart, or stop it."))
         before = _logged({name: getattr(row, name) for name in changed})
         Environment.objects.filter(pk=row.pk).update(**changed)
+        if "image_id" in changed:
+            hold_image(Image.objects.get(pk=changed["image_id"]))
         if "cap_fen" in changed and not restarts:
             _cap_what_runs(actor, row, changed["cap_fen"])
         if not restarts:

@@ -20,6 +20,7 @@ from apps.envs.services.mounts import chosen
 from apps.envs.services.secrets import chosen as chosen_secrets
 from apps.envs.services.shared import check_cluster, choose_cpu_package, clean_name, log, port_rows
 from apps.registry import selectors as registry
+from apps.registry.distribution.holding import hold_image
 from apps.registry.models import Image
 from apps.secrets.choosing import ChosenSecret
 from apps.storage import services as storage
@@ -114,6 +115,7 @@ def _create(actor: Actor, request: Request, image: Image, package: Package, fold
         **asdict(checked_times(actor, request.times)),
         **tag_columns(request.tags),
     )
+    hold_image(image)
     environment.refresh_from_db()
     log(actor, environment, "created", after={"image": image.key, "package": package.name_en})
     return running.start(actor, environment) if request.start else environment

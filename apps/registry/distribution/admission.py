@@ -1,14 +1,15 @@
-"""A manifest on its way into the registry: whether it is one, and whether there is room for what it adds."""
+"""What clients ask of the registry and the platform decides: manifests on their way into it, and their end."""
 
+from collections.abc import Mapping
 from http import HTTPStatus
+from typing import Any
 
-from django.utils.translation import gettext as _
 from django_scopes import scopes_disabled
 
-from apps.registry.distribution import bearer, documents, uses
+from apps.common.errors import DomainError, NotFound
+from apps.registry.distribution import bearer, deleting, documents, pushes
 from apps.registry.distribution.access import Action
-from apps.registry.distribution.capacity import capacity_of
-from apps.registry.distribution.issuing import OverCapacity
+from apps.registry.distribution.capacity import OverCapacity, capacity_of
 from apps.registry.distribution.names import RepositoryName, organisation_named
 from apps.registry.models import ManifestBlob
 
@@ -23,25 +24,58 @@ class Refused(Exception):
         self.status, self.code, self.message = status, code, message
 
 
-def admit_delete(repository: str, digest: str, authorization: str) -> None:
-    """Raises Refused for an image that runs or that a passport names. Who may not delete there learns nothing here."""
+def delete(repository: str, digest: str, authorization: str) -> bool:
+    """Delete an image as the client asks, whom the registry would not refuse; False for all others: let it answer.
+
+    Raises Refused for an image that runs or that a passport names, and for one that is not there.
+    """
+    claims = _allowed(repository, authorization, Action.DELETE)
+    if claims is None or not digest.startswith("sha256:"):
+        return False
+    try:
+        deleting.delete_by_client(repository, digest, str(claims.get("sub") or ""))
+    except NotFound as error:
+        raise Refused(HTTPStatus.NOT_FOUND, "MANIFEST_UNKNOWN", str(error)) from error
+    except DomainError as error:
+        code = "UNAVAILABLE" if error.status == HTTPStatus.SERVICE_UNAVAILABLE else "DENIED"
+        raise Refused(error.status, code, error.sentences) from error
+    return True
+
+
+def note_push(repository: str, digest: str, authorization: str) -> None:
+    """Somebody who may push there hears about this blob, or brings it: a collection leaves it to them for a while."""
+    if _allowed(repository, authorization, Action.PUSH) is not None:
+        pushes.note(digest)
+
+
+def admit_layer(repository: str, authorization: str) -> None:
+    """Raises Refused where the organisation has no room left at all, before anything is sent."""
+    if _allowed(repository, authorization, Action.PUSH) is None:
+        return
+    with scopes_disabled():
+        organisation = organisation_named(RepositoryName.parse(repository).organisation)
+        capacity = None if organisation is None else capacity_of(organisation.pk)
+    if capacity is not None and not capacity.left:
+        full = OverCapacity(capacity)
+        raise Refused(full.status, "DENIED", full.sentences)
+
+
+def _allowed(repository: str, authorization: str, action: Action) -> Mapping[str, Any] | None:
+    """The claims of a token that allows it."""
     try:
         claims = bearer.read(authorization.partition(" ")[2])
     except bearer.BadToken:
-        return
-    if bearer.allows(claims, repository, Action.DELETE) and uses.is_needed(repository, [digest]):
-        message = _("Work runs in this image, or its passport names it: it stays. Delete the tag on its page instead.")
-        raise Refused(HTTPStatus.CONFLICT, "DENIED", message)
+        return None
+    return claims if bearer.allows(claims, repository, action) else None
 
 
 def admit(repository: str, body: bytes, authorization: str) -> None:
     """Raises Refused. Who may not push there learns nothing here: the registry refuses them."""
     try:
-        claims = bearer.read(authorization.partition(" ")[2])
         name = RepositoryName.parse(repository)
-    except (bearer.BadToken, ValueError):
+    except ValueError:
         return
-    if not bearer.allows(claims, name.text, Action.PUSH):
+    if _allowed(name.text, authorization, Action.PUSH) is None:
         return
     try:
         document = documents.read(body)
@@ -56,5 +90,5 @@ def admit(repository: str, body: bytes, authorization: str) -> None:
         added = sum(sizes[digest] for digest in set(sizes) - set(there.values_list("digest", flat=True)))
         capacity = capacity_of(organisation.pk)
         if added > capacity.left:
-            full = OverCapacity(capacity)
+            full = OverCapacity(capacity, added)
             raise Refused(full.status, "DENIED", full.sentences)

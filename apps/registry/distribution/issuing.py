@@ -2,32 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from http import HTTPStatus
-
-from django.template.defaultfilters import filesizeformat
-from django.utils.translation import gettext as _
 
 from apps.common.actor import Actor
-from apps.common.errors import DomainError
 from apps.common.scoping import acting
 from apps.registry.distribution import bearer
-from apps.registry.distribution.access import Action, allowed_actions
-from apps.registry.distribution.capacity import Capacity, capacity_of
+from apps.registry.distribution.access import allowed_actions
 from apps.registry.distribution.scopes import Scope
 from apps.tenants import second_factor, sign_in_limits, tokens
 from apps.tenants.models import ApiToken
-
-
-class OverCapacity(DomainError):
-    """The organisation keeps as much in the registry as it may."""
-
-    code = "registry_full"
-    status = HTTPStatus.FORBIDDEN
-
-    def __init__(self, capacity: Capacity) -> None:
-        told = _("Your organisation has used %(used)s of %(limit)s in the image registry: nothing more can be pushed.")
-        sizes = {"used": filesizeformat(capacity.used), "limit": filesizeformat(capacity.limit)}
-        super().__init__(told % sizes, hint=_("Delete images that nobody needs, or ask for more room."))
 
 
 class SignInRefused(Exception):
@@ -65,13 +47,13 @@ def signed_in(login: Login) -> Actor:
 
 
 def granted(actor: Actor, scopes: Sequence[Scope]) -> list[bearer.Grant]:
-    """Of what is asked for, what the actor may. Raises `OverCapacity` where only that forbids a push."""
+    """Of what is asked for, what the actor may. Whether there is room is asked when something is brought: only then do
+    clients print why not.
+    """
     with acting(actor):
         found = []
         for scope in scopes:
             actions = scope.actions & allowed_actions(actor, scope.name)
-            if Action.PUSH in actions and not (capacity := capacity_of(actor.organisation())).left:
-                raise OverCapacity(capacity)
             if actions:
                 found.append(bearer.Grant(scope.name.text, frozenset(action.value for action in actions)))
     return found

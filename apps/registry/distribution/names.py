@@ -8,9 +8,11 @@ import re
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.conf import settings
 from django.db.models import Q
 
 from apps.tenants.models import Membership, Organisation, User
+from apps.workloads.references import Reference
 
 MAX_NAME = 200  # the registry takes 255 with its host
 _PART = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
@@ -35,6 +37,17 @@ class RepositoryName:
             raise ValueError("no name of a repository")
         organisation, *rest = text.split("/")
         return cls(text, organisation, rest[0] if len(rest) > 1 else "")
+
+
+def repository_of_ours(image: Reference) -> RepositoryName | None:
+    """The repository of an image in the platform's registry; None for those of others."""
+    host, _, repository = image.repository.partition("/")
+    if host != settings.REGISTRY_HOST:
+        return None
+    try:
+        return RepositoryName.parse(repository)
+    except ValueError:
+        return None
 
 
 def organisation_part(organisation: Organisation) -> str:

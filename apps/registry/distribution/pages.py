@@ -1,21 +1,21 @@
-"""Pages of repositories: what there is, how to push and pull, who uses what, and the end of a tag."""
+"""Pages of repositories: what there is, how to push and pull, who uses what, and deleting it."""
 
 from uuid import UUID
 
 from django.conf import settings
-from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from apps.common.access import in_organisation, requires
 from apps.common.errors import DomainError
-from apps.common.pages import done, paged
+from apps.common.pages import done, paged, say_refusal
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
-from apps.registry.distribution import selectors, services, uses
+from apps.registry.distribution import deleting, selectors, services, uses
 from apps.registry.distribution.capacity import capacity_of
 from apps.registry.distribution.client import is_configured
 from apps.registry.distribution.listing import RepositoryFilter, RepositoryTable
@@ -23,7 +23,7 @@ from apps.registry.distribution.names import own_part
 from apps.tenants.models import User
 
 USE = in_organisation(Permission.IMAGES_USE)
-SHOWN_TAGS = 200
+SHOWN_TAGS = SHOWN_VERSIONS = 200
 SHOWN_USES = 50
 
 
@@ -50,15 +50,18 @@ def repository_list(request: ActorRequest) -> HttpResponse:
 def repository(request: ActorRequest, repository_id: UUID) -> HttpResponse:
     found = selectors.repository_of(request.actor, repository_id)
     tags = list(selectors.tags(found)[:SHOWN_TAGS])
-    named = {tag.manifest.digest: tag.name for tag in reversed(tags)}
-    users = list(uses.live_uses(found)[:SHOWN_USES])
-    for workload in users:
-        workload.image_tag = named.get(workload.spec["image"]["digest"], "")  # type: ignore[attr-defined]
+    used = uses.shown_to(request.actor, deleting.uses_of_repository(found))
+    versions = list(selectors.versions(found)[:SHOWN_VERSIONS])
+    by_digest = selectors.by_version(found, used)
+    for version in versions:
+        version.needed = by_digest.get(version.digest, [])  # type: ignore[attr-defined]
     context = {
         "repository": found,
         "host": settings.REGISTRY_HOST,
         "tags": tags,
-        "uses": users,
+        "versions": versions,
+        "more_versions": selectors.versions(found).count() - len(versions),
+        "uses": used[:SHOWN_USES],
         "may_change": selectors.may_change(request.actor, found),
         "may_share": found.owner_id is not None and found.owner_id == request.actor.user_id,
         "commands": _commands(request, found.name, tags[0].name if tags else "1"),
@@ -81,15 +84,14 @@ def share_repository(request: ActorRequest, repository_id: UUID) -> HttpResponse
 @require_http_methods(["GET", "POST"])
 def delete_tag(request: ActorRequest, tag_id: UUID) -> HttpResponse:
     """GET: the dialog's question. POST: delete it."""
-    tag = services.tag_of(request.actor, tag_id)
+    tag = deleting.tag_of(request.actor, tag_id)
     if request.method == "POST":
         try:
-            services.delete_tag(request.actor, tag_id)
+            deleting.delete_tag(request.actor, tag_id)
         except DomainError as error:
-            messages.error(request, error.sentences)
+            say_refusal(request, error)
             return redirect("registry:repository", tag.repository_id)
-        messages.success(request, _("The tag %(name)s is deleted.") % {"name": tag.name})
-        return redirect("registry:repositories")
+        return done(request, _("The tag %(name)s is deleted.") % {"name": tag.name}, "registry:repositories")
     context = {
         "title": _("Delete the tag %(name)s?") % {"name": f"{tag.repository.name}:{tag.name}"},
         "text": _("It can be neither pulled nor chosen by this name any more."),
@@ -98,6 +100,57 @@ def delete_tag(request: ActorRequest, tag_id: UUID) -> HttpResponse:
         "undo": _("No; whoever has the image can push it again"),
         "action": reverse("registry:delete_tag", args=[tag.pk]),
         "button": _("Delete the tag"),
+    }
+    return render(request, "components/confirm_body.html", context)
+
+
+@requires(USE)
+@require_http_methods(["GET", "POST"])
+def delete_version(request: ActorRequest, repository_id: UUID, digest: str) -> HttpResponse:
+    """GET: the dialog's question. POST: delete it."""
+    version = deleting.version_of(request.actor, repository_id, digest)
+    if request.method == "POST":
+        try:
+            deleting.delete_version(request.actor, repository_id, digest)
+        except DomainError as error:
+            say_refusal(request, error)
+            return redirect("registry:repository", repository_id)
+        return done(request, _("The version is deleted."), "registry:repositories")
+    tags = ", ".join(sorted(version.tags.values_list("name", flat=True)))
+    context = {
+        "title": _("Delete this version?"),
+        "text": version.digest,
+        "lost": _("The image with its tags: %(tags)s") % {"tags": tags} if tags else _("The image; no tag leads to it"),
+        "kept": _("Layers that other images have too; the room of all others is free after the next collection"),
+        "undo": _("No; whoever has the image can push it again"),
+        "action": reverse("registry:delete_version", args=[repository_id, digest]),
+        "button": _("Delete the version"),
+    }
+    return render(request, "components/confirm_body.html", context)
+
+
+@requires(USE)
+@require_http_methods(["GET", "POST"])
+def delete_repository(request: ActorRequest, repository_id: UUID) -> HttpResponse:
+    """GET: the dialog's question. POST: delete it."""
+    found = deleting.changeable(request.actor, repository_id)
+    if request.method == "POST":
+        try:
+            deleting.delete_repository(request.actor, repository_id)
+        except DomainError as error:
+            say_refusal(request, error)
+            return redirect("registry:repository", repository_id)
+        return done(request, _("%(name)s is deleted.") % {"name": found.name}, "registry:repositories")
+    versions, tags = found.manifests.count(), found.tags.count()
+    counted = ngettext("%(count)s version", "%(count)s versions", versions) % {"count": versions}
+    context = {
+        "title": _("Delete the repository %(name)s?") % {"name": found.name},
+        "text": _("Nothing can be pulled from it any more, and its images can be chosen no more."),
+        "lost": _("%(versions)s and all tags (%(tags)s)") % {"versions": counted, "tags": tags},
+        "undo": _("No; whoever has the images can push them again"),
+        "action": reverse("registry:delete_repository", args=[found.pk]),
+        "button": _("Delete the repository"),
+        "must_equal": found.name,
     }
     return render(request, "components/confirm_body.html", context)
 

@@ -1,13 +1,10 @@
 """Pulling for a run: whether its owner may, and the token of its own with which its machine does."""
 
-from django.conf import settings
-
 from apps.common.actor import Actor, Channel
 from apps.common.scoping import acting
 from apps.registry.distribution import bearer
 from apps.registry.distribution.access import Action, allowed_actions
-from apps.registry.distribution.names import RepositoryName
-from apps.workloads.references import Reference
+from apps.registry.distribution.names import repository_of_ours
 from apps.workloads.start_rights import ImageRequest, Pull
 
 LIFETIME_S = 3600
@@ -15,7 +12,7 @@ LIFETIME_S = 3600
 
 def may_pull(request: ImageRequest) -> Pull:
     """For images of this registry; those of others are not guarded here."""
-    name = _name(request.image)
+    name = repository_of_ours(request.image)
     if name is None:
         return Pull.FREE
     owner = Actor(
@@ -31,17 +28,7 @@ def may_pull(request: ImageRequest) -> Pull:
 
 def credential(request: ImageRequest) -> str:
     """Opens this one repository for reading, for an hour. Only where it `may_pull`."""
-    name = _name(request.image)
+    name = repository_of_ours(request.image)
     if name is None:
         raise ValueError("an image of another registry needs none of our tokens")
     return bearer.issue(bearer.PLATFORM, [bearer.Grant(name.text, frozenset({Action.PULL.value}))], LIFETIME_S)
-
-
-def _name(image: Reference) -> RepositoryName | None:
-    host, _, repository = image.repository.partition("/")
-    if host != settings.REGISTRY_HOST:
-        return None
-    try:
-        return RepositoryName.parse(repository)
-    except ValueError:
-        return None

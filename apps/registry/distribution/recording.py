@@ -16,7 +16,7 @@ from apps.registry.distribution import documents, offering
 from apps.registry.distribution.client import Client, Manifest, RegistryAway
 from apps.registry.distribution.documents import Document, Malformed
 from apps.registry.distribution.names import RepositoryName, organisation_named, person_named
-from apps.registry.models import ImageManifest, ImageRepository, ImageTag, ManifestBlob
+from apps.registry.models import DeletedManifest, ImageManifest, ImageRepository, ImageTag, ManifestBlob
 from apps.tenants.actors import organisation_actor
 from apps.tenants.models import User
 
@@ -199,6 +199,7 @@ def _write(
         children=children,
         pushed_by=who,
     )
+    DeletedManifest.objects.filter(repository_name=repository.name, digest=found.digest).delete()
     ManifestBlob.objects.bulk_create(
         ManifestBlob(
             organisation_id=organisation_id, manifest=manifest, position=place, digest=blob.digest, size=blob.size

@@ -1,5 +1,6 @@
 """Reading repositories."""
 
+from collections.abc import Iterable
 from uuid import UUID
 
 from django.db.models import Count, Max, OuterRef, Q, QuerySet, Subquery
@@ -8,6 +9,7 @@ from django.db.models.functions import Coalesce
 from apps.common.actor import Actor
 from apps.common.errors import NotFound
 from apps.common.permissions import Permission
+from apps.registry.distribution.uses import Use
 from apps.registry.models import ImageManifest, ImageRepository, ImageTag
 
 
@@ -33,6 +35,26 @@ def repository_of(actor: Actor, repository_id: UUID) -> ImageRepository:
 def tags(repository: ImageRepository) -> QuerySet[ImageTag]:
     """The newest first."""
     return repository.tags.select_related("manifest", "pushed_by").order_by("-pushed_at", "name")
+
+
+def versions(repository: ImageRepository) -> QuerySet[ImageManifest]:
+    """The newest first. Without the images of an index, which go with it, unless a tag leads to them."""
+    inside = {digest for row in repository.manifests.exclude(children=[]) for digest in row.children}
+    rows = repository.manifests.exclude(Q(digest__in=inside) & Q(tags__isnull=True))
+    return rows.select_related("pushed_by").prefetch_related("tags").order_by("-pushed_at", "digest").distinct()
+
+
+def by_version(repository: ImageRepository, found: Iterable[Use]) -> dict[str, list[Use]]:
+    """Who needs which digest. Who pins an image of an index needs the index's version, too."""
+    parents: dict[str, list[str]] = {}
+    for row in repository.manifests.exclude(children=[]):
+        for digest in row.children:
+            parents.setdefault(digest, []).append(row.digest)
+    named: dict[str, list[Use]] = {}
+    for use in found:
+        for digest in (use.digest, *parents.get(use.digest, ())):
+            named.setdefault(digest, []).append(use)
+    return named
 
 
 def may_change(actor: Actor, repository: ImageRepository) -> bool:

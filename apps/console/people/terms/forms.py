@@ -1,8 +1,12 @@
 """Forms of what the platform grants one organisation."""
 
 from typing import Any
+from uuid import UUID
 
 from django import forms
+from django.conf import settings
+from django.template.defaultfilters import filesizeformat
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from apps.billing import selectors as funds
@@ -11,6 +15,7 @@ from apps.billing.payments.alone import alone_fen
 from apps.common.actor import Actor
 from apps.common.money import yuan
 from apps.common.money_fields import YuanField
+from apps.registry.distribution.capacity import GIB, MOST_GIB, Capacity, capacity_of
 
 ALL, LISTED = "all", "listed"
 
@@ -55,3 +60,27 @@ class PackagesForm(forms.Form):
         if self.cleaned_data["which"] == ALL:
             return None
         return [package.pk for package in self.cleaned_data["packages"]]
+
+
+class CapacityForm(forms.Form):
+    """Empty: as for the platform."""
+
+    capacity_gib = forms.IntegerField(
+        label=_("Capacity"),
+        required=False,
+        min_value=0,
+        max_value=MOST_GIB,
+        widget=forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"}),
+    )
+
+    def __init__(self, data: Any = None, *, capacity: Capacity) -> None:
+        super().__init__(data, initial={"capacity_gib": capacity.limit // GIB if capacity.own else None})
+        self.capacity = capacity
+        standard = {"limit": filesizeformat(settings.REGISTRY_ORGANISATION_BYTES)}
+        self.fields["capacity_gib"].help_text = (
+            gettext("Empty: as for the platform, %(limit)s. 0: nothing more.") % standard
+        )
+
+
+def capacity_form(organisation_id: UUID) -> CapacityForm:
+    return CapacityForm(capacity=capacity_of(organisation_id))

@@ -27,6 +27,7 @@ from apps.console.kit.requests import StaffRequest
 from apps.console.kit.run_times import RunTimeOut
 from apps.console.people.organisations import selectors as organisations
 from apps.console.people.organisations.views import frame
+from apps.console.people.terms.forms import capacity_form
 from apps.workloads.choices import Kind
 from apps.workloads.run_times import LEAST_S, MOST_S
 from apps.workloads.time_limits import DEFAULT, Limit, LimitLine, limit_lines, set_limits
@@ -109,6 +110,7 @@ def run_times(request: StaffRequest, organisation_id: UUID) -> HttpResponse:
             return done(request, _said(organisation_id, changed), "console:organisation_quotas", organisation_id)
     limits = LimitsForm(None, lines=organisations.limits(actor, organisation_id))
     context = {**frame(actor, organisation, "quotas"), "form": limits, "rows": limits.rows(), "run_times": form}
+    context["registry"] = capacity_form(organisation_id)
     return refused(request, PAGE, context)
 
 

@@ -29,7 +29,7 @@ from apps.console.people.guarantees.forms import GuaranteesForm
 from apps.console.people.guarantees.selectors import guarantee_lines
 from apps.console.people.organisations import selectors as reads
 from apps.console.people.organisations.views import frame
-from apps.console.people.terms.forms import ALL, LISTED, PackagesForm, TermsForm
+from apps.console.people.terms.forms import ALL, LISTED, PackagesForm, TermsForm, capacity_form
 from apps.console.people.terms.run_times import RunTimesForm
 from apps.tenants.models import Organisation
 from apps.tenants.services.guarantees import set_guarantees
@@ -50,6 +50,7 @@ def quotas(request: StaffRequest, organisation_id: UUID) -> HttpResponse:
     form = LimitsForm(request.POST or None, lines=reads.limits(actor, organisation_id))
     context = {**frame(actor, organisation, "quotas"), "form": form, "rows": form.rows()}
     context["run_times"] = RunTimesForm(lines=limit_lines(organisation_id))
+    context["registry"] = capacity_form(organisation_id)
     if request.method != "POST":
         return render(request, QUOTAS, context)
     actor.require(P.PLATFORM_TENANTS_MANAGE)

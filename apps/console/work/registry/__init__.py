@@ -1,0 +1,1 @@
+"""The registry of container images: collections of what nothing points to."""

@@ -1,0 +1,18 @@
+"""The API of what was pushed to the registry."""
+
+from django.urls import path
+
+from apps.registry.distribution import api
+
+ONE = "images/repositories/<uuid:repository_id>/"
+
+urlpatterns = [
+    path("images/capacity/", api.OrganisationRegistry.as_view(), name="api-registry-capacity"),
+    path("images/repositories/", api.Repositories.as_view(), name="api-repositories"),
+    path(ONE, api.RepositoryDetail.as_view(), name="api-repository"),
+    path(f"{ONE}tags/", api.RepositoryTags.as_view(), name="api-repository-tags"),
+    path(f"{ONE}tags/<str:tag>/", api.RepositoryTag.as_view(), name="api-repository-tag"),
+    path(f"{ONE}versions/", api.RepositoryVersions.as_view(), name="api-repository-versions"),
+    path(f"{ONE}versions/<str:digest>/", api.RepositoryVersion.as_view(), name="api-repository-version"),
+    path(f"{ONE}uses/", api.RepositoryUses.as_view(), name="api-repository-uses"),
+]
