@@ -7,7 +7,7 @@ from apps.audit.services import Target, record
 from apps.common.actor import Actor
 from apps.common.permissions import Permission
 from apps.common.scoping import acting
-from apps.registry.distribution.services import delete_tag
+from apps.registry.distribution.deleting import delete_tag
 from apps.registry.models import PUSHED, Image, ImageTag
 from apps.tenants.models import User
 from apps.tenants.personal_data import Fate, Line, PersonalData
@@ -59,6 +59,8 @@ DATA = PersonalData(
         "registry.ImageRepository.owner": Fate.KEPT,
         "registry.ImageManifest.pushed_by": Fate.KEPT,
         "registry.ImageTag.pushed_by": Fate.KEPT,
+        "registry.RegistryCapacity.set_by": Fate.KEPT,
+        "registry.Collection.asked_by": Fate.KEPT,
     },
     lost=_lost,
     kept=_kept,

@@ -70,6 +70,7 @@ ACCOUNT_LETTERS = "apps.notifications.account_letters.write"
 # What each app holds of people, and what becomes of it when an account is deleted (`apps.tenants.personal_data`).
 PERSONAL_DATA = [
     "apps.whatif.personal_data.DATA",
+    "apps.boards.personal_data.DATA",
     "apps.envs.personal_data.DATA",
     "apps.builds.personal_data.DATA",
     "apps.training.personal_data.DATA",

@@ -34,6 +34,11 @@ ALLOWED: Mapping[str, Mapping[str, str]] = {
         "ENVIRONMENTS_USE": OVERVIEW,
     },
     "templates/registry/list.html": {"builds:…": "The list of images leads to where one is built."},
+    "templates/registry/detail.html": {
+        "envs:…": "An image's page offers to make an environment of it.",
+        "builds:…": "And to build one of it, or what its recipe says.",
+    },
+    "templates/registry/recipe.html": {"builds:…": "A recipe is there to be built."},
     "templates/registry/cells/actions.html": {
         "envs:…": "An image's row offers to make an environment of it.",
         "builds:…": "And to build one of it that has what environments need.",

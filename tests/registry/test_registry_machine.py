@@ -43,7 +43,6 @@ from tests.training import kit
 
 pytestmark = [
     pytest.mark.programs,
-    pytest.mark.hypothesis,
     pytest.mark.django_db(transaction=True),
     pytest.mark.skipif(not serving.PROGRAM, reason="needs docker-registry"),
 ]
@@ -170,6 +169,7 @@ class Registry(RuleBasedStateMachine):
                 assert self.pusher(pinned["repository"].rpartition("/")[2]).is_whole(pinned["digest"]), run.name
 
 
+@pytest.mark.hypothesis
 def test_what_a_tag_a_run_or_a_passport_names_can_always_be_pulled(tmp_path: Path, settings: LazySettings) -> None:
     with serving.running(tmp_path, settings) as site:
         Registry.site, Registry.staff = site, make_staff()
