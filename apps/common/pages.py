@@ -6,13 +6,15 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.core.paginator import Page
+from django.core.paginator import EmptyPage, Page
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django_tables2 import LazyPaginator, RequestConfig
 
 from apps.common.errors import DomainError
 from apps.common.tables import Table
+
+FURTHEST = 2**31
 
 
 class OpenPage(Page[Any]):
@@ -26,6 +28,14 @@ class OpenPage(Page[Any]):
 
 
 class OpenPaginator(LazyPaginator):
+    """Of a list that nobody counts. Beyond `FURTHEST` there is no page: the database counts rows in 64 bits."""
+
+    def validate_number(self, number: Any) -> int:
+        found: int = super().validate_number(number)
+        if found > FURTHEST:
+            raise EmptyPage
+        return found
+
     def page(self, number: Any) -> OpenPage:
         found = super().page(number)
         return OpenPage(found.object_list, found.number, self)

@@ -103,3 +103,11 @@ def test_the_export_is_complete_beyond_one_page_of_reading(
         noted(world, f"person-{number}", action="user.updated")
     rows = exported(root, target="person-")
     assert [row[8] for row in rows[1:]] == [f"person-{number}" for number in reversed(range(8))]
+
+
+@pytest.mark.parametrize("number", ["9" * 12, "9" * 30, "9" * 300])
+def test_a_page_further_than_the_database_counts_is_the_first_one(root: Client, world: World, number: str) -> None:
+    noted(world, "carol")
+    response = root.get(page("audit"), {"page": number})
+    assert response.status_code == 200
+    assert "Account changed" in text_of(response)
