@@ -1,6 +1,7 @@
 """One world for each role, made once; every request of the suite is undone before the next."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from apps.tenants.models import Membership
 from tests.architecture.test_sweep import _run, _values
 from tests.builders import World, make_staff, make_world, platform, signed_in
 from tests.contract.operations import Role as Caller
+from tests.registry import serving
 
 CSRF = "c" * 32
 CREDENTIALS = {"authorization", "cookie", "x-csrftoken"}
@@ -60,7 +62,7 @@ def seats(
     For this package only: its transaction is around every test, and others need the end of theirs to be the end.
     """
     home: Path = tmp_path_factory.mktemp("home")
-    with django_db_blocker.unblock(), override_settings(PLSTACK_HOME=home), transaction.atomic():
+    with django_db_blocker.unblock(), override_settings(PLSTACK_HOME=home), _registry(home), transaction.atomic():
         with acting(platform()):
             member, admin = make_world(role=Role.ADMIN), make_world(role=Role.ADMIN)
             admins, members = _values_of(admin), _values_of(member)
@@ -72,6 +74,16 @@ def seats(
             }
         yield found
         transaction.set_rollback(True)
+
+
+@contextmanager
+def _registry(home: Path) -> Iterator[None]:
+    """The one that operations on repositories ask, where it is installed."""
+    if serving.PROGRAM is None:
+        yield
+        return
+    with serving.alone(home, 1) as registry, override_settings(REGISTRY_SOCKET=str(registry.socket)):
+        yield
 
 
 def _values_of(world: World) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from tests.contract.conftest import Seat
 from tests.contract.operations import CHECKS, Role, operations, strategy
+from tests.registry import serving
 
 pytestmark = pytest.mark.django_db
 EXAMPLES = int(os.environ.get("PLSTACK_CONTRACT_EXAMPLES", "2"))
@@ -43,6 +44,9 @@ def test_answers_are_as_described(seats: dict[Role, Seat], role: Role, label: st
     )
     @given(case=strategy(operation, seat.values))
     def conforms(case: Any) -> None:
-        case.validate_response(seat.ask(case, application), checks=CHECKS)
+        answer = seat.ask(case, application)
+        if serving.PROGRAM is None and b"registry_away" in answer.content:
+            pytest.skip("needs docker-registry")
+        case.validate_response(answer, checks=CHECKS)
 
     conforms()

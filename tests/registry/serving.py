@@ -89,20 +89,26 @@ def oci_layout(folder: Path, layers: Sequence[bytes] = (layer(("greeting", b"hel
 @contextmanager
 def running(folder: Path, settings: LazySettings) -> Iterator[Site]:
     """The registry and the site in front of it, with their state in `folder`."""
-    assert PROGRAM is not None
-    (folder / "secrets").mkdir(mode=0o700)
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     origin = f"http://localhost:{port}"
     settings.PLSTACK_HOME, settings.PORTAL_ORIGIN = str(folder), origin
     settings.REGISTRY_HOST, settings.REGISTRY_SOCKET = f"localhost:{port}", str(folder / "registry.sock")
+    with alone(folder, port) as registry, _site(port):
+        yield Site(f"localhost:{port}", folder, registry)
+
+
+@contextmanager
+def alone(folder: Path, port: int) -> Iterator[Registry]:
+    """The registry for the platform's own questions. `port`: of the site that its answers name."""
+    assert PROGRAM is not None
+    (folder / "secrets").mkdir(mode=0o700)
     (folder / "secrets" / "registry_events").write_text("told-to-both")
     registry = _registry(folder, port)
     registry.start()
     try:
         _await_socket(registry)
-        with _site(port):
-            yield Site(f"localhost:{port}", folder, registry)
+        yield registry
     finally:
         if registry.process is not None:
             registry.process.kill()

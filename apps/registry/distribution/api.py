@@ -33,7 +33,7 @@ class RepositoryOut(serializers.Serializer[ImageRepository]):
 
     id = serializers.UUIDField(read_only=True)
     name = serializers.CharField(read_only=True)
-    owner = serializers.CharField(source="owner.username", default=None, read_only=True)
+    owner = serializers.CharField(source="owner.username", default=None, allow_null=True, read_only=True)
     shared = serializers.BooleanField(read_only=True)
     tags = serializers.IntegerField(source="tag_count", read_only=True)
     size = serializers.IntegerField(read_only=True)
@@ -44,7 +44,7 @@ class RepositoryOut(serializers.Serializer[ImageRepository]):
 class TagOut(serializers.Serializer[ImageTag]):
     name = serializers.CharField(read_only=True)
     digest = serializers.CharField(source="manifest.digest", read_only=True)
-    pushed_by = serializers.CharField(source="pushed_by.username", default=None, read_only=True)
+    pushed_by = serializers.CharField(source="pushed_by.username", default=None, allow_null=True, read_only=True)
     pushed_at = serializers.DateTimeField(read_only=True)
 
 
@@ -56,7 +56,7 @@ class VersionOut(serializers.Serializer[ImageManifest]):
     platform = serializers.CharField(read_only=True)
     size = serializers.IntegerField(read_only=True)
     tags = serializers.SerializerMethodField()
-    pushed_by = serializers.CharField(source="pushed_by.username", default=None, read_only=True)
+    pushed_by = serializers.CharField(source="pushed_by.username", default=None, allow_null=True, read_only=True)
     pushed_at = serializers.DateTimeField(read_only=True)
 
     def get_tags(self, version: ImageManifest) -> list[str]:
