@@ -1,5 +1,6 @@
 """Each route says who may call it."""
 
+import pytest
 from django.contrib.auth.models import AnonymousUser
 from rest_framework.test import APIRequestFactory
 
@@ -43,6 +44,7 @@ OPTIONAL = {
 }
 
 
+@pytest.mark.django_db  # its requests are counted
 def test_an_api_view_that_declares_nothing_is_refused() -> None:
     class Silent(ScopedView):
         def get(self, request: object) -> None:
