@@ -17,7 +17,7 @@ contract:  ; @$(LAUNCH) test contract
 # hours of the whole platform on a fast clock; a month of it: python -m benchmarks.soak
 soak:      ; @$(LAUNCH) test soak
 # kill -9 of every process of a running copy
-chaos:     ; @$(LAUNCH) test -m chaos tests/chaos
+chaos:     ; @$(LAUNCH) test chaos
 # M names rooms of plstack/launch/mutants.py; all of them take hours: make mutants M="arithmetic quotas"
 mutants:   ; @$(LAUNCH) mutants $(M)
 # C names single checks: make check C="types layers"

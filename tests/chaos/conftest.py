@@ -7,7 +7,7 @@ import pytest
 from tests.stack import Api, Stack, running
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def stack() -> Iterator[Stack]:
     with running() as copy:
         yield copy
