@@ -13,6 +13,7 @@ from apps.billing import selectors, services
 from apps.billing.choices import AccountKind, HoldOutcome, HoldReason
 from apps.billing.holds.services import open_hold
 from apps.billing.models import Charge, HoldEnd, MeterSession, RatingRun, Transfer, UsageSlice
+from apps.billing.storage.services import set_storage_price
 from apps.common.actor import Actor
 from apps.tenants.models import Organisation
 from tests.billing.builders import NOON, PLATFORM, Run, balance, make_package, make_voucher, price_of, top_up, wallet
@@ -133,6 +134,16 @@ def test_an_end_before_the_last_proof_is_credited(lab: Organisation, run: Run) -
     assert selectors.unbalanced_runs() == []
 
 
+def test_an_end_gives_back_its_own_time_and_nobody_elses(lab: Organisation, alice: Actor, run: Run) -> None:
+    other = Run(alice, run.price).open().seen(HOUR)
+    run.open().seen(HOUR)
+    rate()
+    run.close(HOUR / 2)
+    rate()
+    assert balance(lab) == 10_000 - 780 - 390
+    assert not Charge.objects.filter(session=other.session_id, revision=1).exists()
+
+
 def test_a_session_of_no_length_costs_nothing(run: Run) -> None:
     run.open().close(timedelta(0))
     assert rate() == 0
@@ -240,6 +251,26 @@ def test_a_voucher_for_one_package_pays_for_that_package_alone(
 ) -> None:
     make_voucher(lab, 5_000, "package", package=run.price.package if its_package else make_package(600))
     run.open().close(HOUR)
+    rate()
+    assert RatingRun.objects.get().voucher_fen == paid
+
+
+@pytest.mark.parametrize(("model", "paid"), [("A100", 600), ("A800", 0)])
+def test_a_voucher_for_one_model_pays_for_work_on_that_model_alone(
+    lab: Organisation, alice: Actor, model: str, paid: int
+) -> None:
+    package = make_package(600, gpu_count=1, gpu_mode="whole", gpu_model="A100", gpu_core_milli=1000)
+    make_voucher(lab, 5_000, "gpu_model", gpu_model=model)
+    Run(alice, price_of(package)).open().close(HOUR)
+    rate()
+    assert RatingRun.objects.get().voucher_fen == paid
+
+
+@pytest.mark.parametrize(("scope", "paid"), [("storage", 100), ("package", 0)])
+def test_a_voucher_for_storage_pays_for_what_is_stored(lab: Organisation, alice: Actor, scope: str, paid: int) -> None:
+    stored = set_storage_price(PLATFORM, rate_fen_per_hour=Decimal(1)).version
+    make_voucher(lab, 5_000, scope, package=None if scope == "storage" else make_package(600))
+    Run(alice, stored, replicas=100).open().close(HOUR)
     rate()
     assert RatingRun.objects.get().voucher_fen == paid
 
