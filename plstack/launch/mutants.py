@@ -60,7 +60,10 @@ ROOMS: Mapping[str, Room] = {
         ("apps/billing/rating/services.py", "apps/billing/metering/services.py"),
         tuple(
             f"tests/billing/test_{name}.py"
-            for name in ("rating", "rating_written", "prepaid_rating", "metering", "credits", "discounts")
+            for name in (
+                *("rating", "rating_written", "rating_vouchers", "prepaid_rating"),
+                *("metering", "credits", "discounts"),
+            )
         ),
     ),
     "quotas": Room(

@@ -13,10 +13,9 @@ from apps.billing import selectors, services
 from apps.billing.choices import AccountKind, HoldOutcome, HoldReason
 from apps.billing.holds.services import open_hold
 from apps.billing.models import Charge, HoldEnd, MeterSession, RatingRun, Transfer, UsageSlice
-from apps.billing.storage.services import set_storage_price
 from apps.common.actor import Actor
 from apps.tenants.models import Organisation
-from tests.billing.builders import NOON, PLATFORM, Run, balance, make_package, make_voucher, price_of, top_up, wallet
+from tests.billing.builders import NOON, PLATFORM, Run, balance, make_package, price_of, top_up, wallet
 
 LATER = NOON + timedelta(days=400)
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
@@ -118,6 +117,16 @@ def test_rounding_goes_to_the_largest_fractions(lab: Organisation, alice: Actor)
     amounts = dict(Charge.objects.values_list("rate", "amount_fen"))
     assert amounts == {Decimal("1.2"): 1, Decimal("1.7"): 2, Decimal("1.3"): 1}
     assert RatingRun.objects.get().carried_out == Decimal("0.2")
+
+
+def test_of_what_began_together_the_first_by_its_id_is_rounded_up_whichever_was_written_first(
+    lab: Organisation, alice: Actor
+) -> None:
+    price, ids = price_of(make_package("0.5")), sorted([uuid4(), uuid4()])
+    for each in reversed(ids):
+        Run(alice, price, session_id=each).open().close(HOUR)
+    rate()
+    assert dict(Charge.objects.values_list("session_id", "amount_fen")) == {ids[0]: 1, ids[1]: 0}
 
 
 def test_an_end_before_the_last_proof_is_credited(lab: Organisation, run: Run) -> None:
@@ -236,6 +245,17 @@ def test_one_failing_organisation_does_not_stop_the_others(
     assert balance(lab) == 10_000
 
 
+def test_however_many_sessions_are_rated_their_packages_come_with_them(alice: Actor, run: Run) -> None:
+    def statements(sessions: int) -> int:
+        for _each in range(sessions):
+            Run(alice, run.price).open().close(HOUR)
+        with CaptureQueriesContext(connection) as queries:
+            rate()
+        return sum("billing_package" in each["sql"] for each in queries.captured_queries)
+
+    assert statements(1) == statements(3) > 0
+
+
 def test_what_is_being_rated_can_still_be_referred_to(run: Run) -> None:
     """Rows that name the session are written meanwhile: `FOR UPDATE` would make them wait."""
     run.open().close(HOUR)
@@ -243,36 +263,6 @@ def test_what_is_being_rated_can_still_be_referred_to(run: Run) -> None:
         rate()
     (lock,) = [sql["sql"] for sql in queries.captured_queries if "SKIP LOCKED" in sql["sql"]]
     assert 'FOR NO KEY UPDATE OF "billing_metersession" SKIP LOCKED' in lock
-
-
-@pytest.mark.parametrize(("its_package", "paid"), [(True, 780), (False, 0)])
-def test_a_voucher_for_one_package_pays_for_that_package_alone(
-    lab: Organisation, run: Run, its_package: bool, paid: int
-) -> None:
-    make_voucher(lab, 5_000, "package", package=run.price.package if its_package else make_package(600))
-    run.open().close(HOUR)
-    rate()
-    assert RatingRun.objects.get().voucher_fen == paid
-
-
-@pytest.mark.parametrize(("model", "paid"), [("A100", 600), ("A800", 0)])
-def test_a_voucher_for_one_model_pays_for_work_on_that_model_alone(
-    lab: Organisation, alice: Actor, model: str, paid: int
-) -> None:
-    package = make_package(600, gpu_count=1, gpu_mode="whole", gpu_model="A100", gpu_core_milli=1000)
-    make_voucher(lab, 5_000, "gpu_model", gpu_model=model)
-    Run(alice, price_of(package)).open().close(HOUR)
-    rate()
-    assert RatingRun.objects.get().voucher_fen == paid
-
-
-@pytest.mark.parametrize(("scope", "paid"), [("storage", 100), ("package", 0)])
-def test_a_voucher_for_storage_pays_for_what_is_stored(lab: Organisation, alice: Actor, scope: str, paid: int) -> None:
-    stored = set_storage_price(PLATFORM, rate_fen_per_hour=Decimal(1)).version
-    make_voucher(lab, 5_000, scope, package=None if scope == "storage" else make_package(600))
-    Run(alice, stored, replicas=100).open().close(HOUR)
-    rate()
-    assert RatingRun.objects.get().voucher_fen == paid
 
 
 def _fail(*_: object) -> None:
