@@ -119,14 +119,16 @@ def test_rounding_goes_to_the_largest_fractions(lab: Organisation, alice: Actor)
     assert RatingRun.objects.get().carried_out == Decimal("0.2")
 
 
-def test_of_what_began_together_the_first_by_its_id_is_rounded_up_whichever_was_written_first(
-    lab: Organisation, alice: Actor
+@pytest.mark.parametrize(("later", "rounded_up"), [(timedelta(0), 0), (MINUTE, 1)])
+def test_who_began_first_is_rounded_up_and_of_those_at_once_the_first_by_id(
+    alice: Actor, later: timedelta, rounded_up: int
 ) -> None:
-    price, ids = price_of(make_package("0.5")), sorted([uuid4(), uuid4()])
-    for each in reversed(ids):
-        Run(alice, price, session_id=each).open().close(HOUR)
+    """Whichever was written first: two that have equal fractions share one fen."""
+    price, ids = price_of(make_package(1)), sorted([uuid4(), uuid4()])
+    Run(alice, price, session_id=ids[1]).open().close(HOUR / 2)
+    Run(alice, price, session_id=ids[0], opened=NOON + later).open().close(HOUR / 2)
     rate()
-    assert dict(Charge.objects.values_list("session_id", "amount_fen")) == {ids[0]: 1, ids[1]: 0}
+    assert [charge.session_id for charge in Charge.objects.filter(amount_fen=1)] == [ids[rounded_up]]
 
 
 def test_an_end_before_the_last_proof_is_credited(lab: Organisation, run: Run) -> None:
