@@ -119,14 +119,16 @@ def test_rounding_goes_to_the_largest_fractions(lab: Organisation, alice: Actor)
     assert RatingRun.objects.get().carried_out == Decimal("0.2")
 
 
+@pytest.mark.parametrize("written_first", [0, 1])
 @pytest.mark.parametrize(("later", "rounded_up"), [(timedelta(0), 0), (MINUTE, 1)])
 def test_who_began_first_is_rounded_up_and_of_those_at_once_the_first_by_id(
-    alice: Actor, later: timedelta, rounded_up: int
+    alice: Actor, later: timedelta, rounded_up: int, written_first: int
 ) -> None:
-    """Whichever was written first: two that have equal fractions share one fen."""
-    price, ids = price_of(make_package(1)), sorted([uuid4(), uuid4()])
-    Run(alice, price, session_id=ids[1]).open().close(HOUR / 2)
-    Run(alice, price, session_id=ids[0], opened=NOON + later).open().close(HOUR / 2)
+    """Two that have equal fractions share one fen."""
+    price, ids = price_of(make_package(1)), sorted(uuid4() for _each in range(2))
+    pair = (Run(alice, price, session_id=ids[0], opened=NOON + later), Run(alice, price, session_id=ids[1]))
+    for run in (pair[written_first], pair[1 - written_first]):
+        run.open().close(HOUR / 2)
     rate()
     assert [charge.session_id for charge in Charge.objects.filter(amount_fen=1)] == [ids[rounded_up]]
 
