@@ -3,8 +3,9 @@
 Each room is some modules and the tests that are to guard them. mutmut works in a copy of the checkout below
 `$PLSTACK_HOME/mutants`, which it keeps: the next run continues there, and only what changed since and what survived is
 tried anew (a room of which a sample is tried begins anew). Each mutant meets only those tests that reach its function,
-the quickest first, up to the first that fails; they take the database as the mutant before left it (tests/template.py).
-A room passes when at least nine in ten of its mutants are killed; the others are shown with the line that was changed
+up to the first that fails: those that have noticed another mutant of it, then the quickest (tests/mutant_order.py).
+They take the database as the mutant before left it (tests/template.py). A room passes when at least nine in ten of its
+mutants are killed; the others are shown with the line that was changed
 (plstack/launch/mutant_results.py). Takes minutes to hours, so it is no part of `make test`.
 """
 
@@ -29,7 +30,10 @@ SENTENCES = (
     r"^\s*f?\"[^\"]* [^\"]*\"\)*,?$",
 )
 NO_RULES = ("scheduler/baselines.py",)  # what others do, to be compared with: benchmarks/openb.py
-PYTEST = ("-p", "no:schemathesis", "-p", "no:cacheprovider", "--reuse-db", "--hypothesis-profile=unshrunk")
+PYTEST = (
+    *("-p", "no:schemathesis", "-p", "no:cacheprovider", "-p", "tests.mutant_order"),
+    *("--reuse-db", "--hypothesis-profile=unshrunk"),
+)
 PATIENCE = 3  # seconds that a mutant's tests may always take, times 15: the machine may be busy
 LEFT_OUT = ("var", "node_modules", WORK, "__pycache__", ".*")
 
@@ -56,7 +60,10 @@ ROOMS: Mapping[str, Room] = {
         ("apps/billing/rating/services.py", "apps/billing/metering/services.py"),
         tuple(
             f"tests/billing/test_{name}.py"
-            for name in ("rating", "rating_written", "prepaid_rating", "metering", "credits", "discounts")
+            for name in (
+                *("rating", "rating_written", "rating_vouchers", "prepaid_rating"),
+                *("metering", "credits", "discounts"),
+            )
         ),
     ),
     "quotas": Room(

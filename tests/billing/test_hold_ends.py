@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from apps.billing import services
+from apps.billing import policy, services
 from apps.billing.choices import ArrearsStatus, HoldOutcome, HoldReason
 from apps.billing.holds.services import end_hold, open_hold, place_hold, replace_hold
 from apps.billing.models import ArrearsState, Hold, HoldEnd, PrepaidSeat
@@ -62,6 +62,14 @@ def test_what_was_used_and_not_charged_stays_set_aside(lab: Organisation, run: R
     assert wallet(lab).available_fen == 610
     run.release()
     assert open_hold(run.workload_id) == hold
+
+
+def test_what_other_work_has_used_does_not_stay_set_aside_for_this(lab: Organisation, alice: Actor, run: Run) -> None:
+    top_up(lab, 2000)
+    other = Run(alice, run.price, opened=run.opened).open().seen(HOUR)
+    other.hold()
+    run.hold()
+    assert settled(run, HOUR / 2).amount_fen == 390
 
 
 def test_a_begun_fen_stays_set_aside_as_a_whole_one(lab: Organisation, run: Run) -> None:
@@ -150,9 +158,8 @@ def test_in_arrears_only_free_work_starts(lab: Organisation, alice: Actor, run: 
     run.hold()
     run.release()
     stand(lab, status)
-    with pytest.raises(
-        InsufficientFunds, match="The balance is used up: nothing can start until it is topped up"
-    ) as no:
+    used_up = r"^The balance is used up: nothing can start until it is topped up\.$"
+    with pytest.raises(InsufficientFunds, match=used_up) as no:
         run.hold()
     assert "finance staff can top up" in str(no.value.hint)
     assert Run(alice, price_of(make_package(0))).hold().amount_fen == 0
@@ -176,6 +183,16 @@ def test_a_prepaid_place_is_kept_without_money_even_in_arrears(lab: Organisation
         Run(alice, price_of(package)).hold()
 
 
+def test_work_that_paid_before_takes_a_prepaid_place_next(lab: Organisation, alice: Actor, clock: Clock) -> None:
+    package = offered(lab, 780)
+    run = Run(alice, price_of(package))
+    run.hold()
+    run.release()
+    buy(alice, package)
+    hold = run.hold()
+    assert (hold.reason, hold.number) == (HoldReason.PREPAID, 2)
+
+
 def test_a_place_that_is_too_small_for_all_replicas_is_paid_for(lab: Organisation, alice: Actor, clock: Clock) -> None:
     package = offered(lab, 780)
     buy(alice, package, quantity=1)
@@ -190,15 +207,32 @@ def test_a_price_that_is_not_in_force_yet_is_refused(lab: Organisation, alice: A
     services.set_price(
         PLATFORM, package_id=package.pk, rate_fen_per_hour=Decimal(900), effective_from=db_now() + timedelta(days=1)
     )
-    with pytest.raises(Conflict, match=r"The price has changed since it was quoted\.") as refusal:
+    with pytest.raises(Conflict, match=r"^The price has changed since it was quoted\.$") as refusal:
         Run(alice, price_of(package)).hold()
     assert str(refusal.value.hint) == "Look at the new price and start again."
+
+
+def test_a_price_holds_from_its_first_moment_and_for_ten_minutes_after_its_last(
+    lab: Organisation, alice: Actor, clock: Clock
+) -> None:
+    package = offered(lab, 780)
+    former = price_of(package)
+    services.set_price(
+        PLATFORM, package_id=package.pk, rate_fen_per_hour=Decimal(900), effective_from=clock.now + timedelta(hours=1)
+    )
+    changed = clock.on(hours=1)
+    assert Run(alice, price_of(package)).hold().amount_fen == 900
+    clock.now = changed + policy.QUOTE_VALID - timedelta(microseconds=1)
+    assert Run(alice, former).hold().amount_fen == 780
+    clock.now = changed + policy.QUOTE_VALID
+    with pytest.raises(Conflict, match="The price has changed"):
+        Run(alice, former).hold()
 
 
 def test_a_withdrawn_package_is_refused_with_what_to_do(lab: Organisation, run: Run) -> None:
     top_up(lab, 2000)
     services.deactivate_package(PLATFORM, package_id=run.price.package_id)
-    with pytest.raises(Conflict) as refusal:
+    with pytest.raises(Conflict, match=r"^This package is no longer offered\.$") as refusal:
         run.hold()
     assert str(refusal.value.hint) == "Choose another package."
 

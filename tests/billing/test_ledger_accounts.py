@@ -62,7 +62,9 @@ def test_an_account_of_the_platform_opens_once_and_is_no_organisations(lab: Orga
     wallet(lab)
     opened = platform_account(AccountKind.FEES)
     assert (opened.organisation_id, opened.kind) == (None, AccountKind.FEES)
-    assert platform_account(AccountKind.FEES) == opened
+    with CaptureQueriesContext(connection) as queries:
+        assert platform_account(AccountKind.FEES) == opened
+    assert len(queries) == 1
     assert platform_account(AccountKind.PROMOTION) != opened
 
 

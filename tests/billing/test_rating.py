@@ -15,7 +15,7 @@ from apps.billing.holds.services import open_hold
 from apps.billing.models import Charge, HoldEnd, MeterSession, RatingRun, Transfer, UsageSlice
 from apps.common.actor import Actor
 from apps.tenants.models import Organisation
-from tests.billing.builders import NOON, PLATFORM, Run, balance, make_package, make_voucher, price_of, top_up, wallet
+from tests.billing.builders import NOON, PLATFORM, Run, balance, make_package, price_of, top_up, wallet
 
 LATER = NOON + timedelta(days=400)
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
@@ -119,6 +119,20 @@ def test_rounding_goes_to_the_largest_fractions(lab: Organisation, alice: Actor)
     assert RatingRun.objects.get().carried_out == Decimal("0.2")
 
 
+@pytest.mark.parametrize("written_first", [0, 1])
+@pytest.mark.parametrize(("later", "rounded_up"), [(timedelta(0), 0), (MINUTE, 1)])
+def test_who_began_first_is_rounded_up_and_of_those_at_once_the_first_by_id(
+    alice: Actor, later: timedelta, rounded_up: int, written_first: int
+) -> None:
+    """Two that have equal fractions share one fen."""
+    price, ids = price_of(make_package(1)), sorted(uuid4() for _each in range(2))
+    pair = (Run(alice, price, session_id=ids[0], opened=NOON + later), Run(alice, price, session_id=ids[1]))
+    for run in (pair[written_first], pair[1 - written_first]):
+        run.open().close(HOUR / 2)
+    rate()
+    assert [charge.session_id for charge in Charge.objects.filter(amount_fen=1)] == [ids[rounded_up]]
+
+
 def test_an_end_before_the_last_proof_is_credited(lab: Organisation, run: Run) -> None:
     run.open().seen(timedelta(minutes=90))
     rate()
@@ -131,6 +145,16 @@ def test_an_end_before_the_last_proof_is_credited(lab: Organisation, run: Run) -
     assert Charge.objects.aggregate(fen=Sum("amount_fen"), seconds=Sum("seconds")) == {"fen": 520, "seconds": 2400}
     assert rate() == 0
     assert selectors.unbalanced_runs() == []
+
+
+def test_an_end_gives_back_its_own_time_and_nobody_elses(lab: Organisation, alice: Actor, run: Run) -> None:
+    other = Run(alice, run.price).open().seen(HOUR)
+    run.open().seen(HOUR)
+    rate()
+    run.close(HOUR / 2)
+    rate()
+    assert balance(lab) == 10_000 - 780 - 390
+    assert not Charge.objects.filter(session=other.session_id, revision=1).exists()
 
 
 def test_a_session_of_no_length_costs_nothing(run: Run) -> None:
@@ -225,6 +249,17 @@ def test_one_failing_organisation_does_not_stop_the_others(
     assert balance(lab) == 10_000
 
 
+def test_however_many_sessions_are_rated_their_packages_come_with_them(alice: Actor, run: Run) -> None:
+    def statements(sessions: int) -> int:
+        for _each in range(sessions):
+            Run(alice, run.price).open().close(HOUR)
+        with CaptureQueriesContext(connection) as queries:
+            rate()
+        return sum("billing_package" in each["sql"] for each in queries.captured_queries)
+
+    assert statements(1) == statements(3) > 0
+
+
 def test_what_is_being_rated_can_still_be_referred_to(run: Run) -> None:
     """Rows that name the session are written meanwhile: `FOR UPDATE` would make them wait."""
     run.open().close(HOUR)
@@ -232,16 +267,6 @@ def test_what_is_being_rated_can_still_be_referred_to(run: Run) -> None:
         rate()
     (lock,) = [sql["sql"] for sql in queries.captured_queries if "SKIP LOCKED" in sql["sql"]]
     assert 'FOR NO KEY UPDATE OF "billing_metersession" SKIP LOCKED' in lock
-
-
-@pytest.mark.parametrize(("its_package", "paid"), [(True, 780), (False, 0)])
-def test_a_voucher_for_one_package_pays_for_that_package_alone(
-    lab: Organisation, run: Run, its_package: bool, paid: int
-) -> None:
-    make_voucher(lab, 5_000, "package", package=run.price.package if its_package else make_package(600))
-    run.open().close(HOUR)
-    rate()
-    assert RatingRun.objects.get().voucher_fen == paid
 
 
 def _fail(*_: object) -> None:

@@ -266,12 +266,13 @@ def test_a_meter_keeps_what_was_said_at_its_opening(lab: Organisation, alice: Ac
         "price_version_id": price_of(make_package(780)).pk,
         "at": NOON,
         "replicas": 3,
+        "set_id": uuid4(),
         "resource": Resource.STORAGE,
         "tags": ("Vision", "Night shift"),
     }
     services.open_meter(**values)
     session = MeterSession.objects.get(pk=values["session_id"])
-    for name in ("organisation_id", "user_id", "workload_id", "price_version_id", "replicas", "resource"):
+    for name in ("organisation_id", "user_id", "workload_id", "price_version_id", "replicas", "set_id", "resource"):
         assert getattr(session, name) == values[name]
     assert (session.opened_at, session.proven_until, session.rated_until) == (NOON, NOON, NOON)
     assert (session.label, session.tags) == ("ab" * 100, ["Vision", "Night shift"])

@@ -2,6 +2,7 @@
 
 import configparser
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import Phase, settings
@@ -10,6 +11,8 @@ from plstack.launch import mutants
 from plstack.launch.layout import ROOT, Layout
 from plstack.launch.mutant_results import Equivalent, Mutant, equivalents, standing, summary, survivors
 from plstack.launch.report import Trouble
+from tests import mutant_order
+from tests.mutant_order import FROM_THE_MODULE, KILLS, MUTANT, Kill, likely
 from tests.searching import FEW, UNSHRUNK
 
 
@@ -32,6 +35,45 @@ def test_an_example_that_fails_is_not_made_smaller_in_mutation_tests() -> None:
     unshrunk, few = settings.get_profile(UNSHRUNK), settings.get_profile(FEW)
     assert Phase.shrink not in unshrunk.phases
     assert (unshrunk.max_examples, unshrunk.derandomize) == (few.max_examples, few.derandomize)
+
+
+def test_a_mutant_first_meets_what_noticed_its_neighbours() -> None:
+    kills = [
+        Kill("a.x_rule", "once"),
+        *[Kill("a.x_rule", "often")] * 2,
+        *[Kill("a.x_other", "near")] * 3,
+        *[Kill("b.x_rule", "elsewhere")] * 9,
+    ]
+    assert likely("a.x_rule", kills) == ["often", "once", "near"]
+    assert likely("a.x_new", kills) == ["near", "often", "once"]
+    assert likely("c.x_rule", kills) == []
+    many = [Kill("a.x_other", str(number)) for number in range(FROM_THE_MODULE + 1)]
+    assert len(likely("a.x_rule", many)) == FROM_THE_MODULE
+
+
+def test_which_test_noticed_a_mutant_is_remembered_and_asked_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def order() -> list[str]:
+        items = [SimpleNamespace(nodeid=name) for name in ("quick", "slow[a b]", "slower")]
+        next(mutant_order.pytest_collection_modifyitems(items))  # type: ignore[arg-type]
+        return [item.nodeid for item in items]
+
+    def finished(test: str, *, failed: bool) -> None:
+        mutant_order.pytest_runtest_logreport(SimpleNamespace(nodeid=test, failed=failed))  # type: ignore[arg-type]
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(MUTANT, "a.x_rule__mutmut_1")
+    assert order() == ["quick", "slow[a b]", "slower"]
+    finished("quick", failed=False)
+    finished("slow[a b]", failed=True)
+    monkeypatch.setenv(MUTANT, "a.x_rule__mutmut_2")
+    assert order() == ["slow[a b]", "quick", "slower"]
+    for no_mutant in ("", "stats", "fail"):
+        monkeypatch.setenv(MUTANT, no_mutant)
+        finished("quick", failed=True)
+        assert order() == ["quick", "slow[a b]", "slower"]
+    assert KILLS.read_text() == "a.x_rule slow[a b]\n"
 
 
 def lines_of_mutmut(*outcomes: str) -> list[tuple[str, str]]:

@@ -50,6 +50,8 @@ def test_told_step_by_step_or_loaded_at_once_the_state_is_the_same(world: Snapsh
     left = [member for member in started if member.task.id not in gone]
     loaded = Engine(world.nodes, left)
     assert picture(engine.cells)[:-1] == picture(loaded.cells)[:-1]
+    for organisation in ORGANISATIONS:
+        assert engine.accounts.shares.dominant(organisation) == loaded.accounts.shares.dominant(organisation)
     again = tuple(replace(task, id=f"again-{task.id}") for task in world.waiting)
     assert engine.plan(again, 200.0) == loaded.plan(again, 200.0)
 

@@ -25,6 +25,7 @@ from scheduler import (
     allocator,
     plan,
 )
+from scheduler import engine as engine_module
 from scheduler.allocator import Allocator, partition_slice
 from scheduler.cells import Cells, Claim
 from scheduler.demand import demand_of
@@ -123,6 +124,20 @@ def test_forgetting_classes_that_came_first_changes_no_answer(monkeypatch: pytes
     assert [tight.best_claim(demand, "lab") for demand in demands] == expected
     assert len(tight._columns) == 2
     assert tight.column(demands[1]) is tight.column(demands[1])
+
+
+def test_who_no_longer_waits_is_forgotten_every_so_many_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_module, "FORGET_EVERY", 2)
+    engine = Engine([node(cards=0)])
+
+    def known_after(waits: str) -> set[str]:
+        engine.plan([job(waits)], NOW)
+        return set(engine.catalogue._entries)
+
+    assert known_after("first") == {"first"}
+    assert known_after("second") == {"second"}
+    assert known_after("third") == {"second", "third"}
+    assert known_after("fourth") == {"fourth"}
 
 
 def test_claims_are_taken_back_last_first() -> None:

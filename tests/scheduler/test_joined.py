@@ -43,6 +43,16 @@ def test_what_would_fit_on_joined_nodes_says_that_these_are_not() -> None:
     assert wait.cause.params == {"members": 5}, "a network would be of no help"
 
 
+def test_a_gang_waits_for_a_card_to_be_healed_but_not_for_one_that_is_not_there() -> None:
+    (node,) = nodes(1, 2)
+    gang = job("gang", 1, gang=Gang(2))
+    sick = replace(node, devices=(node.devices[0], replace(node.devices[1], healthy=False)))
+    [wait] = plan(Snapshot((sick,), (), (gang,)), NOW).waits
+    assert wait.cause.code is not CauseCode.NEVER_FITS
+    [wait] = plan(Snapshot((replace(node, devices=node.devices[:1]),), (), (gang,)), NOW).waits
+    assert wait.cause.code is CauseCode.NEVER_FITS
+
+
 def test_what_waits_for_one_node_says_why_it_must_be_one() -> None:
     world = apart(nodes(2, 4))
     half = tuple(running(job(f"half{n}", 2), f"n{n}", [0, 1]) for n in range(2))

@@ -223,6 +223,16 @@ def test_a_whole_gang_gets_room_across_nodes() -> None:
     assert sorted(victims(outcome)) == ["low1", "low2"]
 
 
+def test_a_node_that_looks_cheap_by_its_cards_alone_is_not_emptied_for_a_gang() -> None:
+    """Its cards are cheapest to free, but its cores are with a task of higher priority that would have to go, too."""
+    low = [running(job(f"low{n}", 2, priority=1), f"n{n}", [0, 1], NOW - 10.0 * n) for n in range(1, 4)]
+    cores = running(replace(job("cores", priority=2), cpu_milli=60_000, gpu=None), "n1", [])
+    gang = job("gang", 2, priority=4, cpu_milli=8_000, gang=Gang(2))
+    world = nodes(4, 2)[1:]
+    assert sorted(victims(plan(Snapshot(world, (*low, cores), (gang,)), NOW))) == ["low2", "low3"]
+    assert sorted(victims(plan(Snapshot(world, tuple(low), (gang,)), NOW))) == ["low1", "low2"]
+
+
 def test_one_node_is_emptied_for_a_gang_of_one_node() -> None:
     """Two cheap victims on two nodes would make room for two members, but not for two that must be together."""
     cheap = [running(job(f"cheap{n}", 2, priority=1), f"n{n}", [0, 1], NOW - 1.0) for n in range(2)]

@@ -5,7 +5,22 @@ from typing import Any
 
 import pytest
 
-from scheduler import Device, Gang, GpuRequest, Mode, Node, Running, Slice, Snapshot, Task, plan
+from scheduler import (
+    Amount,
+    Device,
+    Gang,
+    GpuRequest,
+    Mode,
+    Node,
+    Queue,
+    QueueLevel,
+    Running,
+    Slice,
+    Snapshot,
+    Task,
+    plan,
+    preempt,
+)
 from scheduler.cells import Cells, Claim
 from scheduler.demand import demand_of
 from scheduler.host import host_of
@@ -202,3 +217,30 @@ def test_a_gang_takes_what_is_free_and_asks_for_the_rest_only() -> None:
     firm = replace(low[2], task=job("firm", 2, preemptible=False))
     elastic = replace(gang, gang=Gang(5, 3))
     assert asked(Snapshot(world, (low[0], low[1], firm), (elastic,))) == ["low0", "low1"]
+
+
+@pytest.mark.parametrize("gang", [None, Gang(2, one_node=True)])
+def test_no_more_nodes_are_searched_than_the_limit(monkeypatch: pytest.MonkeyPatch, gang: Gang | None) -> None:
+    """The cards of the first are the cheapest to free, but its cores are with somebody of higher priority."""
+    low = [running(job(f"low{n}", 2, priority=1), f"n{n}", 0, 1, started_at=NOW - 10 * n) for n in (1, 2)]
+    cores = running(job("cores", 0, priority=2, cpu_milli=60_000), "n1")
+    asks = job("asks", 1 if gang else 2, priority=4, cpu_milli=8_000, gang=gang)
+    world = Snapshot((node("n1", 2), node("n2", 2)), (*low, cores), (asks,))
+    assert asked(world) == ["low2"]
+    monkeypatch.setattr(preempt, "SEARCH_ROWS", 1)
+    assert asked(world) == ["cores", "low1"]
+
+
+@pytest.mark.parametrize(("held", "go"), [(3, []), (4, ["b0", "b1"])])
+def test_two_that_could_go_alone_do_not_go_together_below_a_guarantee(held: int, go: list[str]) -> None:
+    """Bob is promised two cards; a task that needs two asks for what he holds beyond them."""
+    promise = Amount(gpu_milli={"A100": 2000})
+    queues = tuple(Queue(QueueLevel.ORGANISATION, o, o, guarantee=promise) for o in ("lab", "bob-inc"))
+    theirs = tuple(running(job(f"b{card}", organisation="bob-inc"), "n0", card) for card in range(held))
+    assert asked(Snapshot((node("n0", held),), theirs, (job("asks", 2),), queues)) == go
+
+
+def test_who_holds_nothing_that_is_of_use_may_still_be_looked_at() -> None:
+    card_alone = running(job("card", priority=1, cpu_milli=0), "n0", 0)
+    cores = running(job("cores", 0, priority=1, cpu_milli=60_000), "n0")
+    assert asked(Snapshot((node(cards=1),), (card_alone, cores), (job("asks", 0, cpu_milli=30_000),))) == ["cores"]

@@ -115,8 +115,7 @@ def violated_constraint(error: IntegrityError) -> str | None:
 
 
 def _find(organisation_id: UUID | None, kind: AccountKind) -> Account | None:
-    owner = Q(organisation__isnull=True) if organisation_id is None else Q(organisation=organisation_id)
-    found: Account | None = Account.objects.filter(owner, kind=kind).first()
+    found: Account | None = Account.objects.filter(organisation=organisation_id, kind=kind).first()
     return found
 
 
