@@ -53,6 +53,8 @@ app.conf.beat_schedule = {
     "notices-sweep": every(3600, "notifications.sweep", "default"),
     "storage-meter": every(60, "storage.meter", "default"),
     "registry-read": every(600, "registry.read", "default"),
+    "registry-scan": every(10, "registry.scan", "default"),
+    "scanner-database": every(3600, "registry.update_scanner", "default"),
     "registry-collect": every(5, "registry.collect", "default"),
     "vouchers": every(300, "billing.vouchers", "default"),
     "check-books": every(86400, "billing.check_books", "default"),

@@ -1,12 +1,14 @@
-"""The API of what was pushed to the registry."""
+"""The API of what was pushed to the registry, and of scans."""
 
 from django.urls import path
 
 from apps.registry.distribution import api
+from apps.registry.scanning import urls as scanning
 
 ONE = "images/repositories/<uuid:repository_id>/"
 
 urlpatterns = [
+    *scanning.endpoints,
     path("images/capacity/", api.OrganisationRegistry.as_view(), name="api-registry-capacity"),
     path("images/repositories/", api.Repositories.as_view(), name="api-repositories"),
     path(ONE, api.RepositoryDetail.as_view(), name="api-repository"),

@@ -7,9 +7,11 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from apps.common.actor import Actor
 from apps.registry.models import Image
 from apps.registry.recipes.catalogue import find
 from apps.registry.recipes.recipe import GROUP_WORDS
+from apps.registry.scanning.verdicts import Known, known_of
 from apps.workloads.drivers.base import RuntimeImage
 from apps.workloads.drivers.capabilities import ImagesMixin, ReferencesMixin
 from apps.workloads.nodes import drivers
@@ -31,8 +33,11 @@ TITLES: dict[str, Promise | str] = {
 
 @dataclass(frozen=True, slots=True)
 class ImageChoice:
+    """`known`: what scans and policies say of a container image; None of a runtime."""
+
     image: Image
     installed: bool
+    known: Known | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +49,9 @@ class ImageGroup:
     is_open: bool = False
 
 
-def image_choices(images: Sequence[Image]) -> list[ImageChoice]:
-    return [ImageChoice(image, is_installed(image)) for image in images]
+def image_choices(actor: Actor, images: Sequence[Image]) -> list[ImageChoice]:
+    known = known_of(actor.organisation_id, images)
+    return [ImageChoice(image, is_installed(image), known.get(image.pk)) for image in images]
 
 
 def is_installed(image: Image) -> bool:

@@ -15,11 +15,13 @@ from apps.common.tables import FULL, Table, column
 from apps.registry.facts import Facts
 from apps.registry.models import Image
 from apps.registry.picker import is_installed
+from apps.registry.scanning.verdicts import Known
 
 
 class ImageTable(Table):
     caption = _("Images")
     facts: Mapping[UUID, Facts] = {}  # of the rows of the page, from who pages it
+    known: Mapping[UUID, Known] = {}  # likewise, of those that are container images
 
     name = tables.TemplateColumn(
         '<a class="pl-name" href="{% url "registry:detail" record.pk %}">{{ record.name }}</a>'
@@ -42,6 +44,10 @@ class ImageTable(Table):
     size = tables.Column(
         accessor="pk", verbose_name=_("Size"), orderable=False, attrs=column(fold=_("Size"), numeric=True)
     )
+    scan = tables.Column(
+        accessor="pk", verbose_name=pgettext_lazy("noun", "Scan"), orderable=False,
+        attrs=column(fold=pgettext_lazy("noun", "Scan")),
+    )  # fmt: skip
     last_run = tables.Column(
         accessor="pk", verbose_name=_("Last run here"), orderable=False, attrs=column(fold=_("Last run here"))
     )
@@ -58,6 +64,9 @@ class ImageTable(Table):
 
     def render_size(self, record: Image) -> str:
         return render_to_string("registry/cells/size.html", {"image": record, "facts": self._facts(record)})
+
+    def render_scan(self, record: Image) -> str:
+        return render_to_string("registry/cells/scan.html", {"known": self.known.get(record.pk)})
 
     def render_last_run(self, record: Image) -> str:
         return render_to_string("registry/cells/last_run.html", {"facts": self._facts(record)})

@@ -7,6 +7,7 @@ from apps.common.scoping import acting
 from apps.registry import platforms
 from apps.registry.distribution import collecting, recording
 from apps.registry.distribution.client import Client, is_configured
+from apps.registry.scanning import working
 
 
 @shared_task(name=platforms.TASK)
@@ -27,3 +28,15 @@ def read() -> None:
 def collect() -> None:
     with acting(system_actor()):
         collecting.advance()
+
+
+@shared_task(name="registry.scan")
+def scan() -> None:
+    with acting(system_actor()):
+        working.advance()
+
+
+@shared_task(name="registry.update_scanner")
+def update_scanner() -> None:
+    with acting(system_actor()):
+        working.update_database()

@@ -5,6 +5,7 @@ from django.urls import path
 from apps.registry import views
 from apps.registry.distribution import pages
 from apps.registry.recipes import pages as recipes
+from apps.registry.scanning import urls as scanning
 
 app_name = "registry"
 
@@ -19,6 +20,7 @@ urlpatterns = [
         "repositories/<uuid:repository_id>/versions/<str:digest>/delete/", pages.delete_version, name="delete_version"
     ),
     path("tags/<uuid:tag_id>/delete/", pages.delete_tag, name="delete_tag"),
+    *scanning.routes,
     path("<uuid:image_id>/", views.detail, name="detail"),
     path("<uuid:image_id>/share/", views.share, name="share"),
     path("<uuid:image_id>/remove/", views.remove, name="remove"),

@@ -18,6 +18,8 @@ from apps.registry.facts import facts_of
 from apps.registry.picker import is_installed
 from apps.registry.recipes.catalogue import to_build
 from apps.registry.recipes.recipe import containerfile_of
+from apps.registry.scanning import pages as scanning
+from apps.registry.scanning import verdicts
 from apps.registry.tables import ImageFilter, ImageTable
 
 USE = in_organisation(Permission.IMAGES_USE)
@@ -29,7 +31,8 @@ def image_list(request: ActorRequest) -> HttpResponse:
     filtered = ImageFilter(request.GET, queryset=selectors.images_own_first(request.actor), request=request)
     table = ImageTable(filtered.qs)
     paged(request, table)
-    table.facts = facts_of(row.record for row in table.page.object_list)
+    shown = [row.record for row in table.page.object_list]
+    table.facts, table.known = facts_of(shown), verdicts.known_of(request.actor.organisation_id, shown)
     asked = filtered.form.cleaned_data if filtered.form.is_valid() else {}
     recipes = to_build(asked.get("q", "")) if asked.get("whose") in ("", "platform") else ()
     return render(request, "registry/list.html", {"table": table, "filter": filtered, "recipes": recipes})
@@ -45,6 +48,7 @@ def detail(request: ActorRequest, image_id: UUID) -> HttpResponse:
         "image": image,
         "facts": facts,
         "installed": is_installed(image),
+        **scanning.card(request.actor, image),
         "containerfile": recipe.containerfile() if recipe else containerfile_of(image.requirements),
     }
     return render(request, "registry/detail.html", context)

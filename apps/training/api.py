@@ -27,6 +27,7 @@ from apps.registry import selectors as registry
 from apps.registry.facts import Facts, facts_of
 from apps.registry.image_serializers import ImageSerializer
 from apps.registry.models import Image
+from apps.registry.scanning.verdicts import Known, known_of
 from apps.storage import services as storage
 from apps.storage.models import FolderKind
 from apps.training import selectors, services
@@ -71,6 +72,7 @@ class ImageList(ScopedView, generics.ListAPIView[Image]):
     serializer_class = ImageSerializer
     pagination_class = CreatedCursor
     facts: Mapping[UUID, Facts] = MappingProxyType({})
+    known: Mapping[UUID, Known] = MappingProxyType({})
     queryset = Image.objects.none()  # for the schema, which is drawn without an actor
 
     def get_queryset(self) -> QuerySet[Image]:
@@ -79,11 +81,11 @@ class ImageList(ScopedView, generics.ListAPIView[Image]):
     def paginate_queryset(self, queryset: Any) -> Any:
         """Asks for the facts of the page at once."""
         page = super().paginate_queryset(queryset)
-        self.facts = facts_of(page or ())
+        self.facts, self.known = facts_of(page or ()), known_of(self.actor.organisation_id, page or ())
         return page
 
     def get_serializer_context(self) -> dict[str, Any]:
-        return {**super().get_serializer_context(), "facts": self.facts}
+        return {**super().get_serializer_context(), "facts": self.facts, "known": self.known}
 
 
 class RunList(ScopedView, generics.ListCreateAPIView[Run]):

@@ -31,7 +31,7 @@ from apps.workloads.templatetags.tagging import tag_chips
 from apps.workloads.templatetags.workloads import end_title, ran_seconds, taken_packages, wait_ahead, wait_title
 
 # Reasons of an end that the row names.
-TOLD = {"arrears", "longest", "gpu_idle", "unauthorised", "mount_lost", "secret_lost"}
+TOLD = {"arrears", "longest", "gpu_idle", "unauthorised", "mount_lost", "secret_lost", "image_blocked"}
 LONGEST_WHY = 60
 
 

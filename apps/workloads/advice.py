@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from apps.common.formatting import duration
 from apps.secrets.choices import Lost
@@ -53,6 +54,26 @@ def secret_lost(workload: Workload) -> Advice:
         _still_charged(workload),
         (_("Clone it and choose a secret that you may use, or run it without one."),),
     )
+
+
+def image_blocked(workload: Workload) -> Advice:
+    data = workload.reason_data
+    if data.get("cause") == "unscanned":
+        told = _("Its image has not been scanned for known vulnerabilities, and the policy starts only what was.")
+        fix = _("Have the image scanned on its page, then run this again.")
+    else:
+        count = data.get("count", 0)
+        words = ngettext(
+            "Its image has %(count)s known vulnerability that the policy does not let start.",
+            "Its image has %(count)s known vulnerabilities that the policy does not let start.",
+            count,
+        )
+        told = words % {"count": count}
+        fix = _("Run it again in a version of the image with newer packages.")
+    whose = _("The policy is the platform's: its administrators can make an exception.")
+    if not data.get("by_operator"):
+        whose = _("The policy is your organisation's: who manages its images can make an exception.")
+    return Advice(_("Not started: its image is not allowed"), told, _still_charged(workload), (fix, whose))
 
 
 def time_over(workload: Workload) -> Advice:

@@ -66,6 +66,7 @@ class Reason(models.TextChoices):
     UNAUTHORISED = "unauthorised", _("Its owner may not run it any more")
     MOUNT_LOST = "mount_lost", _("Its owner may not use its files any more")
     SECRET_LOST = "secret_lost", _("Its owner may not use its secrets any more")
+    IMAGE_BLOCKED = "image_blocked", _("The policy about vulnerabilities does not let its image start")
 
 
 # Stopped by what its owner had set or chosen, not because somebody pressed "stop".
@@ -77,8 +78,8 @@ BY_RULE = frozenset(
 )
 
 
-# Stopped before a start, because a right that it needs has ended since it was submitted.
-NOT_STARTED = frozenset({Reason.UNAUTHORISED, Reason.MOUNT_LOST, Reason.SECRET_LOST})
+# Stopped before a start, because what it needs has ended, or been refused, since it was submitted.
+NOT_STARTED = frozenset({Reason.UNAUTHORISED, Reason.MOUNT_LOST, Reason.SECRET_LOST, Reason.IMAGE_BLOCKED})
 
 
 class RightLost(models.TextChoices):

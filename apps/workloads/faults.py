@@ -12,6 +12,7 @@ from apps.workloads.advice import (
     Advice,
     container_image,
     gpu_idle,
+    image_blocked,
     mount_lost,
     secret_lost,
     time_over,
@@ -251,6 +252,7 @@ def why_stopped(reason: Reason, who: str) -> str:
         Reason.UNAUTHORISED: _("It was not started: its owner may not run it any more."),
         Reason.MOUNT_LOST: _("It was not started: its owner may not use its files any more."),
         Reason.SECRET_LOST: _("It was not started: a secret that it needs is missing."),
+        Reason.IMAGE_BLOCKED: _("It was not started: the policy about vulnerabilities does not allow its image."),
     }.get(reason) or _("Stopped, as %(who)s asked") % {"who": who}
 
 
@@ -274,6 +276,7 @@ _ADVICE = {
     Reason.UNAUTHORISED: unauthorised,
     Reason.MOUNT_LOST: mount_lost,
     Reason.SECRET_LOST: secret_lost,
+    Reason.IMAGE_BLOCKED: image_blocked,
 }
 
 

@@ -8,7 +8,7 @@ of these.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
-from typing import TypeAlias
+from typing import Any, TypeAlias
 from uuid import UUID
 
 from django.conf import settings
@@ -82,11 +82,29 @@ HoldImage: TypeAlias = Callable[[Reference], None]
 """Keeps the image from being deleted until the transaction ends; raises `Invalid` where it was deleted."""
 
 
-def hold_image(image: object) -> None:
-    """Call it after the row that pins the image was written, in the same transaction."""
+@dataclass(frozen=True, slots=True)
+class ImageRefusal:
+    """Why a policy lets nothing start in an image. `data`: `cause` findings or unscanned, `count`, `by_operator` …"""
+
+    words: str
+    hint: str
+    data: Mapping[str, Any]
+
+
+AdmitImage: TypeAlias = Callable[[UUID, Reference], None]
+"""Raises `Invalid` where the policy about the image lets nothing of the organisation start in it."""
+
+RefusedImages: TypeAlias = Callable[[Sequence[tuple[UUID, Reference]]], Sequence[ImageRefusal | None]]
+"""The same for many organisations and images at once, in their order."""
+
+
+def hold_image(organisation_id: UUID, image: object) -> None:
+    """Call it after the row that pins the image was written, in the same transaction. Raises `Invalid`."""
     if isinstance(image, Reference):
         hold: HoldImage = import_string(settings.IMAGE_HOLD)
         hold(image)
+        admit: AdmitImage = import_string(settings.IMAGE_ADMISSION)
+        admit(organisation_id, image)
 
 
 def refusals(workloads: Iterable[Workload]) -> dict[UUID, Why]:
@@ -116,7 +134,7 @@ def refusals(workloads: Iterable[Workload]) -> dict[UUID, Why]:
     lost_mounts: LostMounts = import_string(settings.MOUNT_RIGHTS)
     for pk, mount in lost_mounts(requests).items():
         found[pk] = Why(Reason.MOUNT_LOST, {"kind": mount.kind, "name": mount.name, "right": mount.right})
-    found = _lost_images(asked, members) | found
+    found = _refused_images(asked) | _lost_images(asked, members) | found
     return _with_history(found) | _unpaid(asked, found)
 
 
@@ -130,6 +148,20 @@ def _lost_images(asked: Sequence[Workload], members: Mapping[tuple[UUID, int], M
         if request is not None and may_pull(request) is Pull.REFUSED:
             found[workload.pk] = Why(Reason.UNAUTHORISED, {"lost": RightLost.IMAGE.value})
     return found
+
+
+def _refused_images(asked: Sequence[Workload]) -> dict[UUID, Why]:
+    """Those that the policy about their container image does not let start now; it may have changed since."""
+    images = [(workload, image) for workload in asked if isinstance(image := workload.frozen_spec.image, Reference)]
+    if not images:
+        return {}
+    refused: RefusedImages = import_string(settings.IMAGE_POLICY)
+    answers = refused([(workload.organisation_id, image) for workload, image in images])
+    return {
+        workload.pk: Why(Reason.IMAGE_BLOCKED, dict(answer.data))
+        for (workload, _image), answer in zip(images, answers, strict=True)
+        if answer is not None
+    }
 
 
 def image_request(workload: Workload) -> ImageRequest | None:

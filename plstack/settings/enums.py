@@ -3,6 +3,7 @@
 ENUM_NAMES: dict[str, str | list[str] | list[tuple[str, str]]] = {
     "AcceleratorModeEnum": "apps.clusters.choices.AcceleratorMode",
     "PreemptionClassEnum": ["guaranteed", "over_guarantee", "uninterruptible", "firm"],
+    "ImagePolicyActionEnum": ["off", "warn", "block"],
     "PreemptionOutcomeEnum": "apps.workloads.choices.PreemptionOutcome",
     "BillItemKindEnum": "apps.billing.bill_choices.BillItemKind",
     "BillOutcomeEnum": "apps.billing.bill_choices.BillOutcome",

@@ -38,6 +38,14 @@ IMAGE_RIGHTS = "apps.registry.distribution.pulling.may_pull"
 IMAGE_CREDENTIAL = "apps.registry.distribution.pulling.credential"
 # Called by each submission in a container image, in its transaction, so that the image is not deleted meanwhile.
 IMAGE_HOLD = "apps.registry.distribution.holding.hold"
+# The policy about vulnerabilities: called by each submission in a container image, and for all that is about to start.
+IMAGE_ADMISSION = "apps.registry.scanning.enforcing.admit"
+IMAGE_POLICY = "apps.registry.scanning.enforcing.refusals"
+# The scanner of images (Grype; found on PATH if unnamed) and its database; a scan's longest time and most memory.
+SCANNER = env.value("PLSTACK_SCANNER", "")
+SCANNER_DATABASE = env.value("PLSTACK_SCANNER_DATABASE", "")
+SCAN_MINUTES = env.number("PLSTACK_SCAN_MINUTES", 15, least=1)
+SCAN_MEMORY_MIB = 1024 * env.number("PLSTACK_SCAN_MEMORY_GIB", 4, least=1)
 # Who else needs images of the registry (`apps.registry.distribution.uses.FindUses`): those are not deleted.
 IMAGE_USES = ["apps.training.image_uses.passports", "apps.envs.image_uses.kept"]
 # Lists whose rows may be had as files (`apps.billing.exports.lists.ExportedList`), each declared in its own room.

@@ -10,7 +10,7 @@ from apps.common.finding.query import Query, Rank
 from apps.common.finding.sources import Hit, Source, best
 from apps.common.finding.words import in_both_languages
 from apps.common.permissions import Permission
-from apps.console.settings import branding, nodes, notifications, options, payment, queue, review, sign_in
+from apps.console.settings import branding, nodes, notifications, options, payment, queue, review, scanning, sign_in
 from apps.console.settings.forms import SettingsForm
 from apps.console.settings.pages import PAGES
 
@@ -23,6 +23,7 @@ FORMS: Mapping[str, Mapping[str, type[SettingsForm]]] = {
     "settings_options": {"": options.OptionsForm},
     "settings_queue": {"": queue.QueueForm},
     "settings_nodes": {"": nodes.NodesForm},
+    "settings_image_scans": {"": scanning.ScansForm},
     "settings_notifications": notifications.FORMS,
     "settings_branding": {"": branding.BrandingForm},
 }

@@ -11,6 +11,7 @@ from apps.console.settings import (
     queue,
     review,
     run_times,
+    scanning,
     sign_in,
     sources,
 )
@@ -26,6 +27,11 @@ pages = [
     path("settings/run-times/", run_times.run_times, name="settings_run_times"),
     path("settings/nodes/", nodes.nodes, name="settings_nodes"),
     path("settings/software-sources/", sources.software_sources, name="settings_sources"),
+    path("settings/image-scans/", scanning.image_scans, name="settings_image_scans"),
+    path("settings/image-scans/exceptions/new/", scanning.exception_new, name="image_exception_new"),
+    path(
+        "settings/image-scans/exceptions/<uuid:exception_id>/end/", scanning.exception_end, name="image_exception_end"
+    ),
     path("settings/notifications/", notifications.notifications, name="settings_notifications"),
     path("settings/branding/", branding.branding, name="settings_branding"),
 ]
@@ -42,6 +48,10 @@ endpoints = [
     path("settings/run-times/", run_times.RunTimes.as_view()),
     path("settings/nodes/", nodes.Nodes.as_view()),
     path("settings/software-sources/", sources.SoftwareSources.as_view()),
+    path("settings/image-scans/", scanning.ImageScans.as_view()),
+    path("settings/image-scans/scanner/", scanning.ImageScanner.as_view()),
+    path("settings/image-scans/exceptions/", scanning.ImageExceptions.as_view()),
+    path("settings/image-scans/exceptions/<uuid:exception_id>/", scanning.ImageException.as_view()),
     path("settings/review/", review.Review.as_view()),
     path("settings/payment/", payment.Payment.as_view()),
 ]

@@ -119,7 +119,7 @@ def choosing(actor: Actor, form: SettingsForm) -> dict[str, Any]:
     """Images and what can be mounted, with what is chosen."""
     image, offered = str(form["image"].value() or ""), list(registry.images(actor, containers=True))
     return {
-        "images": image_groups(image_choices(offered), actor.user_id, image),
+        "images": image_groups(image_choices(actor, offered), actor.user_id, image),
         "image": image,
         "mountable": choosing_rows(actor, form.chosen()),
         "secrets": secrets_fold(actor, form.chosen_secrets()),

@@ -139,6 +139,8 @@ def _not_started(data: Data) -> Words:
         text = _("It mounts files that you may not use any more. Its page names them.")
     if data.get("reason") == "secret_lost":
         text = _("A secret that it needs is missing. Its page names it.")
+    if data.get("reason") == "image_blocked":
+        text = _("The policy about vulnerabilities does not allow its image. Its page says why.")
     return Words(title, text, Tone.WARN, "circle-x")
 
 

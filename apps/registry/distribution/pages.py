@@ -20,6 +20,7 @@ from apps.registry.distribution.capacity import capacity_of
 from apps.registry.distribution.client import is_configured
 from apps.registry.distribution.listing import RepositoryFilter, RepositoryTable
 from apps.registry.distribution.names import own_part
+from apps.registry.scanning.verdicts import known_by_digest
 from apps.tenants.models import User
 
 USE = in_organisation(Permission.IMAGES_USE)
@@ -55,11 +56,14 @@ def repository(request: ActorRequest, repository_id: UUID) -> HttpResponse:
     by_digest = selectors.by_version(found, used)
     for version in versions:
         version.needed = by_digest.get(version.digest, [])  # type: ignore[attr-defined]
+    known = known_by_digest(
+        request.actor.organisation(), {*(tag.manifest.digest for tag in tags), *(each.digest for each in versions)}
+    )
     context = {
         "repository": found,
         "host": settings.REGISTRY_HOST,
-        "tags": tags,
-        "versions": versions,
+        "tags": [(tag, known[tag.manifest.digest]) for tag in tags],
+        "versions": [(version, known[version.digest]) for version in versions],
         "more_versions": selectors.versions(found).count() - len(versions),
         "uses": used[:SHOWN_USES],
         "may_change": selectors.may_change(request.actor, found),

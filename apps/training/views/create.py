@@ -163,7 +163,7 @@ def _page(actor: Actor, form: RunForm, offered: Offered) -> dict[str, Any]:
         "parent": parent,
         "next_version": selectors.newest_version(parent) + 1 if parent else 1,
         "last": form.initial.get("last"),
-        "images": image_groups(image_choices(offered.images), actor.user_id, image),
+        "images": image_groups(image_choices(actor, offered.images), actor.user_id, image),
         "image": image,
         "packages": choices,
         **also_context(actor, form, packages),

@@ -113,7 +113,7 @@ class Pull:
 
     def platforms(self) -> tuple[str, ...]:
         """The architectures under Linux that the image says that it is for. Fetches no layer. Raises PullFailed."""
-        self._registry = registry.Registry(_access(self._job), self._image.repository.partition("/")[2])
+        self._registry = registry.Registry(access_of(self._job), self._image.repository.partition("/")[2])
         try:
             document = self._document(self._image.digest, is_manifest=True)
             if manifest.is_index(document):
@@ -133,7 +133,7 @@ class Pull:
         draft = self._store.draft(self._image)
         remove_tree(draft)
         self._check_room()
-        self._registry = registry.Registry(_access(self._job), self._image.repository.partition("/")[2])
+        self._registry = registry.Registry(access_of(self._job), self._image.repository.partition("/")[2])
         try:
             found, config = self._described()
             self._fetch(found.layers)
@@ -267,8 +267,8 @@ class Pull:
             raise PullFailed(Code.IMAGE_DAMAGED, image=self._name) from error
 
 
-def _access(job: Job) -> registry.Access:
-    """Raises OSError."""
+def access_of(job: Job) -> registry.Access:
+    """How the image's registry is reached. Raises OSError."""
     try:
         basic = registry.basic_of(registry.auth_file(job.home), job.host)
     except ValueError as error:
