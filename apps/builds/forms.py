@@ -25,7 +25,18 @@ class Source:
 class BuildForm(LaunchForm):
     check_name = staticmethod(clean_name)
     image = None  # type: ignore[assignment]  # `base` or FROM names it
-    field_order = ("name", "source", "base", "apt", "pip", "commands", "containerfile", "package")
+    field_order = (
+        "name",
+        "source",
+        "base",
+        "apt",
+        "pip",
+        "commands",
+        "containerfile",
+        "tag",
+        "for_organisation",
+        "package",
+    )
 
     name = forms.CharField(
         label=_("Name of the image"), max_length=LONGEST_NAME, error_messages={"required": _("Give the image a name.")}
@@ -66,6 +77,17 @@ class BuildForm(LaunchForm):
         strip=False,
         widget=forms.Textarea(attrs={"data-code": "dockerfile", "rows": 14, "spellcheck": "false"}),
     )
+    tag = forms.CharField(
+        label=_("Tag"),
+        required=False,
+        max_length=128,
+        help_text=_("What this version is called in the registry. Empty: the next number."),
+    )
+    for_organisation = forms.BooleanField(
+        label=_("Into the organisation's images, for everybody there"),
+        required=False,
+        help_text=_("Otherwise it goes into your own, which only you see until you share them."),
+    )
     folder = forms.UUIDField(label=_("Uploaded files"), required=False, widget=forms.HiddenInput)
     key = forms.CharField(max_length=64, widget=forms.HiddenInput)
 
@@ -99,7 +121,7 @@ class BuildForm(LaunchForm):
     def as_order(self) -> Order:
         """The form must be valid."""
         data = self.cleaned_data
-        return Order(data["containerfile"], data["folder"])
+        return Order(data["containerfile"], data["folder"], data["tag"], data["for_organisation"])
 
     def as_launch(self) -> Launch:
         self.cleaned_data["image"] = NO_IMAGE

@@ -25,6 +25,7 @@ from apps.common.pages import REFUSED
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.registry import selectors as registry
+from apps.registry.distribution.client import is_configured
 from apps.registry.models import Image
 from apps.registry.recipes.catalogue import find
 from apps.storage import services as storage
@@ -123,6 +124,8 @@ def _page(actor: Actor, form: BuildForm) -> dict[str, Any]:
         "form": form,
         "adapts": form.initial.get("adapts"),
         "lacks_base": form.initial.get("lacks_base"),
+        "has_registry": is_configured(),
+        "manages_images": actor.may(Permission.IMAGES_MANAGE),
         "has_bases": selectors.bases(actor).exists(),
         "packages": choices,
         "package": str(form["package"].value() or ""),

@@ -29,7 +29,7 @@ class BuildPages(WorkPages[Build]):
         services.stop(actor, row)
 
     def about(self, request: ActorRequest, row: Build) -> dict[str, Any]:
-        return {"steps": row.steps, "failed": failed_step(row), "problem": problem_of(row)}
+        return {"steps": row.steps, "failed": failed_step(row), "problem": problem_of(row), **sending_of(row)}
 
     def end_question(self, row: Build) -> dict[str, Any]:
         return {
@@ -55,6 +55,15 @@ def problem_of(build: Build) -> str:
     if said.code is Code.NOTHING_CHANGED:
         return _("Its steps changed nothing: the base has all of it already, and can be used as it is.")
     return str(sentence(said))
+
+
+def sending_of(build: Build) -> dict[str, Any]:
+    """`sending`: what is said while the image goes to the registry; `sent_percent` where that is known."""
+    if not build.sending or not build.workload.is_live:
+        return {"sending": "", "sent_percent": None}
+    fraction = build.sending["fraction"]
+    percent = None if fraction is None else round(100 * fraction)
+    return {"sending": sentence(Said.from_json(build.sending["said"])), "sent_percent": percent}
 
 
 def failed_step(build: Build) -> dict[str, Any] | None:

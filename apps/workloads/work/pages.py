@@ -65,7 +65,7 @@ class WorkPages(Generic[Row]):
 
     def urls(self) -> list[URLPattern]:
         reads, acts = requires(self.view), requires(self.use)
-        row = "<uuid:row_id>/"
+        row = f"<uuid:{self.called}_id>/"
         return [
             path("", reads(require_GET(self._list)), name="list"),
             path("of-workload/<uuid:workload_id>/", reads(require_GET(self._of_workload)), name="of_workload"),
@@ -75,8 +75,8 @@ class WorkPages(Generic[Row]):
             path(f"{row}log/", reads(require_GET(self._log)), name="log"),
         ]
 
-    def _row(self, actor: Actor, row_id: UUID) -> Row:
-        found: Row = one(self.rows(actor), pk=row_id)
+    def _row(self, actor: Actor, **ids: UUID) -> Row:
+        found: Row = one(self.rows(actor), pk=ids[f"{self.called}_id"])
         return found
 
     def _context(self, request: ActorRequest, row: Row) -> dict[str, Any]:
@@ -94,17 +94,17 @@ class WorkPages(Generic[Row]):
         """The page of the row that a workload belongs to, for links that know the workload alone."""
         return redirect(f"{self.room}:detail", one(self.rows(request.actor), workload_id=workload_id).pk)
 
-    def _detail(self, request: ActorRequest, row_id: UUID) -> HttpResponse:
-        row = self._row(request.actor, row_id)
+    def _detail(self, request: ActorRequest, **ids: UUID) -> HttpResponse:
+        row = self._row(request.actor, **ids)
         context = self._context(request, row)
         if further := self.leads_to(row, context):
             return redirect(further)
         return render(request, f"{self.room}/detail.html", context)
 
-    def _now(self, request: ActorRequest, row_id: UUID) -> HttpResponse:
+    def _now(self, request: ActorRequest, **ids: UUID) -> HttpResponse:
         """What changes of the page while the row lives; the log only once there is one, where `?log=0` says there is
         none."""
-        row = self._row(request.actor, row_id)
+        row = self._row(request.actor, **ids)
         context = self._context(request, row)
         if further := self.leads_to(row, context):
             return HttpResponse(headers={"HX-Redirect": further})
@@ -112,9 +112,9 @@ class WorkPages(Generic[Row]):
         status = HTTPStatus.OK if row.workload.is_live else STOP_POLLING
         return render(request, f"{self.room}/parts/now.html", context, status=status)
 
-    def _stop(self, request: ActorRequest, row_id: UUID) -> HttpResponse:
+    def _stop(self, request: ActorRequest, **ids: UUID) -> HttpResponse:
         """GET: the dialog's question. POST: stop it."""
-        row = self._row(request.actor, row_id)
+        row = self._row(request.actor, **ids)
         words = self.end_question(row)
         if request.method != "POST":
             action = {"action": reverse(f"{self.room}:stop", args=[row.pk])}
@@ -127,8 +127,8 @@ class WorkPages(Generic[Row]):
             messages.success(request, words["asked"])
         return redirect(f"{self.room}:detail", row.pk)
 
-    def _log(self, request: ActorRequest, row_id: UUID) -> HttpResponseBase:
+    def _log(self, request: ActorRequest, **ids: UUID) -> HttpResponseBase:
         """The whole log."""
-        row = self._row(request.actor, row_id)
+        row = self._row(request.actor, **ids)
         program = workloads.program(workloads.current_attempt(row.workload), 0)
-        return log_file(program, name=self.log_name(row), visible=lambda actor: self._row(actor, row_id))
+        return log_file(program, name=self.log_name(row), visible=lambda actor: self._row(actor, **ids))
