@@ -15,6 +15,9 @@ overwritten, what the registry has is not sent again, and the time that sending 
 Why not buildah: in its chroot isolation, too, it needs mount(2) and user namespaces of its own, which the sandbox's
 filter refuses to everybody's work. Opening them to builds would widen what strangers' programs reach in the kernel.
 
-What it does not do, each with a word at its line: several stages, here-documents, `RUN --mount`, archives that `ADD`
-unpacks. Files belong to root, whatever `COPY --chown` or `USER` say: images have one owner here.
+Of several stages those are carried out, as one, that lie on the way from an image to the wanted one (`stages`).
+
+What it does not do, each with a word at its line: files of other stages (`COPY --from`: a run has one image as its
+root), here-documents, `RUN --mount`, archives that `ADD` unpacks. Files belong to root, whatever `COPY --chown` or
+`USER` say: images have one owner here.
 """

@@ -33,6 +33,7 @@ class BuildForm(LaunchForm):
         "pip",
         "commands",
         "containerfile",
+        "target",
         "tag",
         "for_organisation",
         "package",
@@ -76,6 +77,12 @@ class BuildForm(LaunchForm):
         required=False,
         strip=False,
         widget=forms.Textarea(attrs={"data-code": "dockerfile", "rows": 14, "spellcheck": "false"}),
+    )
+    target = forms.CharField(
+        label=_("Stage"),
+        required=False,
+        max_length=60,
+        help_text=_("The stage to build, by its name or number. Empty: the last."),
     )
     tag = forms.CharField(
         label=_("Tag"),
@@ -121,7 +128,11 @@ class BuildForm(LaunchForm):
     def as_order(self) -> Order:
         """The form must be valid."""
         data = self.cleaned_data
-        return Order(data["containerfile"], data["folder"], data["tag"], data["for_organisation"])
+        return Order(data["containerfile"], data["folder"], data["tag"], data["for_organisation"], self._target())
+
+    def _target(self) -> str:
+        is_written = self.cleaned_data["source"] == Source.CONTAINERFILE
+        return str(self.cleaned_data["target"]).strip() if is_written else ""
 
     def as_launch(self) -> Launch:
         self.cleaned_data["image"] = NO_IMAGE

@@ -15,8 +15,9 @@ from apps.workloads.models import Workload
 class Build(TenantModel):
     """One version of an image of its owner's. `files`: what COPY finds; None for none.
 
-    `steps`: line and text of each, in order. `making`: what the image says of itself, as `Making` has it. `problem`:
-    why the machine did not save what was built, as a driver says it.
+    `target`: the stage that was asked for; empty for the last. `steps`: line and text of each, in order. `making`: what
+    the image says of itself, as `Making` has it. `problem`: why the machine did not save what was built, as a driver
+    says it.
 
     `repository`: of the platform's registry, to which it is pushed as `tag`; both empty where there is no registry, and
     the image stays on its machine. `saved`: what its machine made of it. `sending`: how far it is pushed.
@@ -38,6 +39,7 @@ class Build(TenantModel):
     image = models.OneToOneField(Image, on_delete=models.PROTECT, null=True, related_name="built_by")
     problem = models.JSONField(null=True)
     repository = models.CharField(max_length=200, default="", db_default="")
+    target = models.CharField(max_length=60, default="", db_default="")
     tag = models.CharField(max_length=128, default="", db_default="")
     saved = models.CharField(max_length=400, default="", db_default="")
     sending = models.JSONField(null=True)

@@ -40,6 +40,10 @@ class OrderSerializer(TermsSerializer):
         required=False, allow_blank=True, max_length=128, default="",
         help_text="Of this version in the registry; the next number by default. A version is not overwritten.",
     )  # fmt: skip
+    target = serializers.CharField(
+        required=False, allow_blank=True, max_length=60, default="",
+        help_text="Name or number of the stage to build; the last by default.",
+    )  # fmt: skip
     for_organisation = serializers.BooleanField(
         required=False, default=False, help_text="Into the organisation's own images, for who manages them."
     )
@@ -53,10 +57,10 @@ class OrderSerializer(TermsSerializer):
         if base is not None and not text.strip():
             made = Recipe(base.reference, data["apt"], data["pip"], data["commands"], bool(data["files"]))
             text = made.containerfile()
-        return Order(text, data["files"], data["tag"], data["for_organisation"])
+        return Order(text, data["files"], data["tag"], data["for_organisation"], data["target"])
 
     def as_launch(self, key: str) -> Launch:
-        own = ("containerfile", "base", "apt", "pip", "commands", "files", "tag", "for_organisation")
+        own = ("containerfile", "base", "apt", "pip", "commands", "files", "tag", "for_organisation", "target")
         values: dict[str, Any] = {name: value for name, value in self.validated_data.items() if name not in own}
         values = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
         return Launch(**values, image_id=serializers.UUIDField().to_internal_value(NO_IMAGE), key=key)
@@ -89,7 +93,7 @@ class BuildSerializer(serializers.ModelSerializer[Build]):
         fields = (
             *("id", "name", "version", "owner", "workload", "status", "reason", "package", "base", "image"),
             *("reference", "containerfile", "steps", "failed_step", "problem", "files"),
-            *("repository", "tag", "sending"),
+            *("target", "repository", "tag", "sending"),
             *("created_at", "started_at", "ended_at"),
         )
 

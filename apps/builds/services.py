@@ -50,13 +50,15 @@ ANSWERS_MIB = 16
 class Order:
     """What is to be built. `files_id`: a folder of uploaded code. `tag`: of the version; empty for its number.
 
-    `for_organisation`: into the organisation's own images, not the person's.
+    `for_organisation`: into the organisation's own images, not the person's. `target`: the stage that is built; empty
+    for the last.
     """
 
     containerfile: str
     files_id: UUID | None = None
     tag: str = ""
     for_organisation: bool = False
+    target: str = ""
 
 
 def submit(actor: Actor, order: Order, launch: Launch) -> Build:
@@ -70,7 +72,7 @@ def submit(actor: Actor, order: Order, launch: Launch) -> Build:
         return made
     launch = replace(launch, name=clean_name(launch.name), longest_s=launch.longest_s or _longest(actor))
     files = storage.own_folder(actor, order.files_id, FolderKind.CODE) if order.files_id else None
-    plan = make(order.containerfile, storage.file_names(files, limit=MOST_FILES) if files else [])
+    plan = make(order.containerfile, storage.file_names(files, limit=MOST_FILES) if files else [], order.target)
     base = _base(actor, plan)
     version, place = _version(actor, order, launch.name)
     if place is NOWHERE:
@@ -156,6 +158,7 @@ def _submit(
         **named,
         base=base,
         containerfile=order.containerfile,
+        target=order.target,
         steps=[{"line": step.line, "text": step.text} for step in plan.steps],
         making=asdict(plan.making),
         files=files,

@@ -90,6 +90,7 @@ def _initial(actor: Actor, asked: Mapping[str, str]) -> dict[str, Any]:
             "name": before.name,
             "source": Source.CONTAINERFILE,
             "containerfile": before.containerfile,
+            "target": before.target,
             "folder": before.files_id if before.owner_id == actor.user_id else None,
             "package": before.workload.package_id,
         }
