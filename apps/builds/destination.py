@@ -38,6 +38,8 @@ def place_for(actor: Actor, *, name: str, version: int, tag: str = "", for_organ
     Raises `Invalid` beside `name`, `tag` or `for_organisation`; `OverCapacity` where nothing more can be pushed.
     """
     if not is_configured():
+        if tag.strip() or for_organisation:
+            raise Invalid.field("tag", _("There is no image registry here: versions are numbered, and one's own."))
         return NOWHERE
     organisation, person = own_part(actor.person(), actor.organisation())
     parts = [organisation, name.lower()] if for_organisation else [organisation, person, name.lower()]

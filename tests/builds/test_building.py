@@ -68,6 +68,24 @@ def test_what_was_built_is_built_on(world: World, box: Image) -> None:
     assert "1\n2\n" in said_in(world, second.image, "cat", "/one", "/two")
 
 
+def test_a_chain_of_stages_is_one_image_and_the_others_are_not_carried_out(world: World, box: Image) -> None:
+    text = """ARG FROM_HERE=box
+FROM $FROM_HERE AS tools
+ENV WHO=tools
+RUN echo "$WHO" > /one
+FROM absent:1 AS other
+RUN exit 3
+FROM tools
+RUN cat /one > /two; echo last >> /two
+"""
+    made = ended(build(world, text))
+    assert made.image is not None, log_of(made.workload)
+    assert "tools\nlast\n" in said_in(world, made.image, "cat", "/two")
+    early = ended(build(world, text, target="tools"))
+    assert early.image is not None
+    assert "No such file" in said_in(world, early.image, "sh", "-c", "ls /two 2>&1; cat /one")
+
+
 def test_settings_alone_make_an_image(world: World, box: Image) -> None:
     made = ended(build(world, 'FROM box\nCMD ["echo", "only said"]\n'))
     assert made.image is not None
