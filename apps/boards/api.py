@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
-from rest_framework import generics, status
+from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -13,28 +13,24 @@ from apps.boards.models import Board
 from apps.boards.serializers import BoardSerializer, OpenSerializer
 from apps.boards.tables import BoardFilter
 from apps.common.access import Access, in_organisation
-from apps.common.api import ScopedView
-from apps.common.pagination import CreatedCursor
+from apps.common.actor import Actor
 from apps.common.permissions import Permission
-from apps.workloads.logs.api import LogBytes, LogLines, LogSearch, LogView
-from apps.workloads.models import Workload
+from apps.workloads.logs.api import LogBytes, LogLines, LogSearch
+from apps.workloads.work.api import WorkDetail, WorkList, WorkStop, WorkView
 
 VIEW = in_organisation(Permission.TRAINING_VIEW)
 USE = in_organisation(Permission.TRAINING_SUBMIT)
 
 
-class BoardList(ScopedView, generics.ListCreateAPIView[Board]):
+class BoardList(WorkList):
     """TensorBoards: the actor's own, or all of the organisation's for who manages its runs; newest first."""
 
     access = {"get": VIEW, "post": USE}
     serializer_class = BoardSerializer
     filterset_class = BoardFilter
-    pagination_class = CreatedCursor
 
-    def get_queryset(self) -> QuerySet[Board]:
-        if getattr(self, "swagger_fake_view", False):  # the schema is drawn without an actor
-            return Board.objects.none()
-        return selectors.boards(self.actor)
+    def rows(self, actor: Actor) -> QuerySet[Board]:
+        return selectors.boards(actor)
 
     @extend_schema(request=OpenSerializer, responses={200: BoardSerializer, 201: BoardSerializer})
     def post(self, request: Request, *args: Any, **kwargs: Any) -> Response:
@@ -48,46 +44,35 @@ class BoardList(ScopedView, generics.ListCreateAPIView[Board]):
         return Response(found, status=status.HTTP_201_CREATED if opened.is_new else status.HTTP_200_OK)
 
 
-class BoardView(ScopedView):
-    """Base of everything about one board, which must be visible to the actor."""
-
+class BoardView(WorkView):
     access: ClassVar[Access | dict[str, Access]] = VIEW
+    row_id = "board_id"
+    serializer_class = BoardSerializer
 
-    def board(self) -> Board:
-        return selectors.get(self.actor, self.kwargs["board_id"])
-
-
-class BoardDetail(BoardView):
-    @extend_schema(responses=BoardSerializer)
-    def get(self, request: Request, **kwargs: Any) -> Response:
-        """One TensorBoard and its runs."""
-        return Response(BoardSerializer(self.board()).data)
+    def rows(self, actor: Actor) -> QuerySet[Board]:
+        return selectors.boards(actor)
 
 
-class BoardStop(BoardView):
+class BoardDetail(BoardView, WorkDetail):
+    """One TensorBoard and its runs."""
+
+
+class BoardStop(BoardView, WorkStop):
+    """Ask it to end; the runs and their output stay. 409 where it has ended already."""
+
     access = USE
 
-    @extend_schema(request=None, responses={202: BoardSerializer})
-    def post(self, request: Request, **kwargs: Any) -> Response:
-        """Ask it to end; the runs and their output stay. 409 where it has ended already."""
-        services.stop(self.actor, self.board())
-        return Response(BoardSerializer(self.board()).data, status=status.HTTP_202_ACCEPTED)
+    def stop(self, actor: Actor, row: Board) -> None:
+        services.stop(actor, row)
 
 
-class BoardLogView(LogView):
-    access = VIEW
-
-    def workload(self) -> Workload:
-        return selectors.get(self.actor, self.kwargs["board_id"]).workload
-
-
-class BoardLog(BoardLogView, LogBytes):
+class BoardLog(BoardView, LogBytes):
     """The log as bytes."""
 
 
-class BoardLogLines(BoardLogView, LogLines):
+class BoardLogLines(BoardView, LogLines):
     """The log by lines."""
 
 
-class BoardLogSearch(BoardLogView, LogSearch):
+class BoardLogSearch(BoardView, LogSearch):
     """A text in the log."""

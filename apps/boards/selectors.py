@@ -21,6 +21,7 @@ from apps.workloads.choices import LIVE, Status
 from apps.workloads.launching.submission import packages_on_offer
 from apps.workloads.permissions import seen_rows
 from apps.workloads.placing import is_simulated
+from apps.workloads.work.selectors import one
 
 
 def boards(actor: Actor) -> QuerySet[Board]:
@@ -33,10 +34,7 @@ def boards(actor: Actor) -> QuerySet[Board]:
 
 def get(actor: Actor, board_id: UUID) -> Board:
     """One visible board; `NotFound` otherwise."""
-    found = boards(actor).filter(pk=board_id).first()
-    if found is None:
-        raise NotFound
-    return found
+    return one(boards(actor), pk=board_id)
 
 
 def chosen_runs(actor: Actor, run_ids: Iterable[UUID]) -> list[Run]:

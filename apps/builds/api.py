@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
-from rest_framework import generics, status
+from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -14,33 +14,30 @@ from apps.builds.models import Build
 from apps.builds.serializers import BuildSerializer, OrderSerializer, RecipeSerializer
 from apps.builds.tables import BuildFilter
 from apps.common.access import Access, in_organisation
+from apps.common.actor import Actor
 from apps.common.api import ScopedView
 from apps.common.errors import Invalid
 from apps.common.idempotency import key_of
-from apps.common.pagination import CreatedCursor
 from apps.common.permissions import Permission
 from apps.registry.models import Image
 from apps.registry.recipes.catalogue import RECIPES
 from apps.workloads.launching.form import new_key
-from apps.workloads.logs.api import LogBytes, LogLines, LogSearch, LogView
-from apps.workloads.models import Workload
+from apps.workloads.logs.api import LogBytes, LogLines, LogSearch
+from apps.workloads.work.api import WorkDetail, WorkList, WorkStop, WorkView
 
 VIEW = in_organisation(Permission.BUILDS_VIEW)
 USE = in_organisation(Permission.IMAGES_USE)
 
 
-class BuildList(ScopedView, generics.ListCreateAPIView[Build]):
+class BuildList(WorkList):
     """Builds of images: the actor's own, or all of the organisation's for who manages its images; newest first."""
 
     access = {"get": VIEW, "post": USE}
     serializer_class = BuildSerializer
     filterset_class = BuildFilter
-    pagination_class = CreatedCursor
 
-    def get_queryset(self) -> QuerySet[Build]:
-        if getattr(self, "swagger_fake_view", False):  # the schema is drawn without an actor
-            return Build.objects.none()
-        return selectors.builds(self.actor)
+    def rows(self, actor: Actor) -> QuerySet[Build]:
+        return selectors.builds(actor)
 
     @extend_schema(request=OrderSerializer, responses={201: BuildSerializer})
     def post(self, request: Request, *args: Any, **kwargs: Any) -> Response:
@@ -70,46 +67,35 @@ class RecipeList(ScopedView):
         return Response(RecipeSerializer(RECIPES, many=True).data)
 
 
-class BuildView(ScopedView):
-    """Base of everything about one build, which must be visible to the actor."""
-
+class BuildView(WorkView):
     access: ClassVar[Access | dict[str, Access]] = VIEW
+    row_id = "build_id"
+    serializer_class = BuildSerializer
 
-    def build(self) -> Build:
-        return selectors.get(self.actor, self.kwargs["build_id"])
-
-
-class BuildDetail(BuildView):
-    @extend_schema(responses=BuildSerializer)
-    def get(self, request: Request, **kwargs: Any) -> Response:
-        """One build, its steps, and the image that came of it."""
-        return Response(BuildSerializer(self.build()).data)
+    def rows(self, actor: Actor) -> QuerySet[Build]:
+        return selectors.builds(actor)
 
 
-class BuildStop(BuildView):
+class BuildDetail(BuildView, WorkDetail):
+    """One build, its steps, and the image that came of it."""
+
+
+class BuildStop(BuildView, WorkStop):
+    """Ask it to end; no image is made of it. 409 where it has ended already."""
+
     access = USE
 
-    @extend_schema(request=None, responses={202: BuildSerializer})
-    def post(self, request: Request, **kwargs: Any) -> Response:
-        """Ask it to end; no image is made of it. 409 where it has ended already."""
-        services.stop(self.actor, self.build())
-        return Response(BuildSerializer(self.build()).data, status=status.HTTP_202_ACCEPTED)
+    def stop(self, actor: Actor, row: Build) -> None:
+        services.stop(actor, row)
 
 
-class BuildLogView(LogView):
-    access = VIEW
-
-    def workload(self) -> Workload:
-        return selectors.get(self.actor, self.kwargs["build_id"]).workload
-
-
-class BuildLog(BuildLogView, LogBytes):
+class BuildLog(BuildView, LogBytes):
     """The log as bytes."""
 
 
-class BuildLogLines(BuildLogView, LogLines):
+class BuildLogLines(BuildView, LogLines):
     """The log by lines."""
 
 
-class BuildLogSearch(BuildLogView, LogSearch):
+class BuildLogSearch(BuildView, LogSearch):
     """A text in the log."""

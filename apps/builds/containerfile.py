@@ -79,8 +79,6 @@ def read(text: str) -> list[Instruction]:
         raise Invalid.field(FIELD, _("A Containerfile is a text of up to 64 KiB."))
     parser = DockerfileParser(fileobj=io.BytesIO(f"{text}\n".replace("\r\n", "\n").encode()))
     found = list(_instructions(parser.structure))
-    if sum(each.name == "FROM" for each in found) != 1:
-        raise Invalid.field(FIELD, _("It needs one FROM line: builds in several stages are not done here."))
     early = next((each for each in found if each.name != "ARG"), None)
     if early is None or early.name != "FROM":
         raise Invalid.field(FIELD, _("It has to begin with a FROM line."))
@@ -114,6 +112,17 @@ def pairs(instruction: Instruction) -> dict[str, str]:
     if not all(re.match(r"[^=\s]+=", word) for word in words):
         raise instruction.refused(_("write it as NAME=value."))
     return dict(word.split("=", 1) for word in words)
+
+
+def words_of_arg(instruction: Instruction) -> list[tuple[str, str | None]]:
+    """Of ARG: names, each with its default; None where it has none. Raises `Invalid`."""
+    found = []
+    for word in instruction.words(instruction.value):
+        name, equals, value = word.partition("=")
+        if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
+            raise instruction.refused(_("write it as NAME=value."))
+        found.append((name, value if equals else None))
+    return found
 
 
 def expand(text: str, known: Mapping[str, str]) -> str:

@@ -25,7 +25,19 @@ class Source:
 class BuildForm(LaunchForm):
     check_name = staticmethod(clean_name)
     image = None  # type: ignore[assignment]  # `base` or FROM names it
-    field_order = ("name", "source", "base", "apt", "pip", "commands", "containerfile", "package")
+    field_order = (
+        "name",
+        "source",
+        "base",
+        "apt",
+        "pip",
+        "commands",
+        "containerfile",
+        "target",
+        "tag",
+        "for_organisation",
+        "package",
+    )
 
     name = forms.CharField(
         label=_("Name of the image"), max_length=LONGEST_NAME, error_messages={"required": _("Give the image a name.")}
@@ -66,6 +78,23 @@ class BuildForm(LaunchForm):
         strip=False,
         widget=forms.Textarea(attrs={"data-code": "dockerfile", "rows": 14, "spellcheck": "false"}),
     )
+    target = forms.CharField(
+        label=_("Stage"),
+        required=False,
+        max_length=60,
+        help_text=_("The stage to build, by its name or number. Empty: the last."),
+    )
+    tag = forms.CharField(
+        label=_("Tag"),
+        required=False,
+        max_length=128,
+        help_text=_("What this version is called in the registry. Empty: the next number."),
+    )
+    for_organisation = forms.BooleanField(
+        label=_("Into the organisation's images, for everybody there"),
+        required=False,
+        help_text=_("Otherwise it goes into your own, which only you see until you share them."),
+    )
     folder = forms.UUIDField(label=_("Uploaded files"), required=False, widget=forms.HiddenInput)
     key = forms.CharField(max_length=64, widget=forms.HiddenInput)
 
@@ -99,7 +128,11 @@ class BuildForm(LaunchForm):
     def as_order(self) -> Order:
         """The form must be valid."""
         data = self.cleaned_data
-        return Order(data["containerfile"], data["folder"])
+        return Order(data["containerfile"], data["folder"], data["tag"], data["for_organisation"], self._target())
+
+    def _target(self) -> str:
+        is_written = self.cleaned_data["source"] == Source.CONTAINERFILE
+        return str(self.cleaned_data["target"]).strip() if is_written else ""
 
     def as_launch(self) -> Launch:
         self.cleaned_data["image"] = NO_IMAGE

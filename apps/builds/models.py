@@ -15,8 +15,12 @@ from apps.workloads.models import Workload
 class Build(TenantModel):
     """One version of an image of its owner's. `files`: what COPY finds; None for none.
 
-    `steps`: line and text of each, in order. `making`: what the image says of itself, as `Making` has it. `problem`:
-    why the machine did not save what was built, as a driver says it.
+    `target`: the stage that was asked for; empty for the last. `steps`: line and text of each, in order. `making`: what
+    the image says of itself, as `Making` has it. `problem`: why the machine did not save what was built, as a driver
+    says it.
+
+    `repository`: of the platform's registry, to which it is pushed as `tag`; both empty where there is no registry, and
+    the image stays on its machine. `saved`: what its machine made of it. `sending`: how far it is pushed.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -34,6 +38,11 @@ class Build(TenantModel):
     answers = models.ForeignKey(Folder, on_delete=models.PROTECT, related_name="+")
     image = models.OneToOneField(Image, on_delete=models.PROTECT, null=True, related_name="built_by")
     problem = models.JSONField(null=True)
+    repository = models.CharField(max_length=200, default="", db_default="")
+    target = models.CharField(max_length=60, default="", db_default="")
+    tag = models.CharField(max_length=128, default="", db_default="")
+    saved = models.CharField(max_length=400, default="", db_default="")
+    sending = models.JSONField(null=True)
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
@@ -49,4 +58,4 @@ class Build(TenantModel):
     @property
     def title(self) -> str:
         """What the image is called."""
-        return f"{self.name}:{self.version}"
+        return f"{self.name}:{self.tag or self.version}"

@@ -3,7 +3,7 @@
 import ipaddress
 import posixpath
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
@@ -11,12 +11,13 @@ from urllib.parse import urlsplit
 
 from django.utils.translation import gettext_lazy as _
 
-from apps.builds.containerfile import Instruction, expand, pairs, read
+from apps.builds.containerfile import Instruction, expand, pairs, read, words_of_arg
+from apps.builds.stages import choose
 from apps.workloads.drivers.images import Making
 
 ARCHIVES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".txz")
 SHELL = ("/bin/sh", "-c")
-REFUSED_FLAGS = {"mount", "network", "security", "from", "parents", "exclude", "checksum", "keep-git-dir"}
+REFUSED_FLAGS = {"mount", "network", "security", "parents", "exclude", "checksum", "keep-git-dir"}
 LONGEST_TEXT = 300
 
 
@@ -41,11 +42,15 @@ class Step:
 
 @dataclass(slots=True)
 class Plan:
-    """`base`: as FROM names it, in line `base_line`. `files`: names of those that were uploaded."""
+    """`base`: as FROM names it, in line `base_line`. `files`: names of those that were uploaded.
+
+    `given`: what ARG lines before the first FROM say.
+    """
 
     files: Sequence[str]
-    base: str = ""
-    base_line: int = 0
+    base: str
+    base_line: int
+    given: Mapping[str, str] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
     env: dict[str, str] = field(default_factory=dict)
     config: dict[str, Any] = field(default_factory=dict)
@@ -64,7 +69,7 @@ class Plan:
     def add(self, each: Instruction) -> None:
         """Raises `Invalid` beside `containerfile`, with the line."""
         _DO[each.name](self, each)
-        if each.name not in ("FROM", "ARG", "MAINTAINER"):
+        if each.name not in ("ARG", "MAINTAINER"):
             self.commands.append(each.text[:LONGEST_TEXT])
 
     def _known(self) -> dict[str, str]:
@@ -74,20 +79,9 @@ class Plan:
         text = " ".join(each.text.split())[:LONGEST_TEXT]
         self.steps.append(Step(each.line, text, do, env=self._known(), **{"workdir": self._workdir, **about}))
 
-    def _from(self, each: Instruction) -> None:
-        flags, rest = each.flags()
-        words = expand(rest, self._args).split()
-        if len(words) not in (1, 3) or (len(words) == 3 and words[1].lower() != "as") or flags.keys() - {"platform"}:
-            raise each.refused(_("name one image after FROM."))
-        self.base, self.base_line = words[0], each.line
-        self._args = {}
-
     def _arg(self, each: Instruction) -> None:
-        for word in each.words(each.value):
-            name, _equals, value = word.partition("=")
-            if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
-                raise each.refused(_("write it as NAME=value."))
-            self._args[name] = expand(value, self._known())
+        for name, value in words_of_arg(each):
+            self._args[name] = self.given.get(name, "") if value is None else expand(value, self._known())
 
     def _env(self, each: Instruction) -> None:
         found = {name: expand(value, self._known()) for name, value in pairs(each).items()}
@@ -131,6 +125,8 @@ class Plan:
         flags, rest = each.flags()
         if refused := REFUSED_FLAGS & flags.keys():
             raise each.refused(_("the option --%(name)s is not read here.") % {"name": min(refused)})
+        if "from" in flags:
+            raise each.refused(_("files of another stage or image are not copied here: let FROM begin on it instead."))
         words = [expand(word, self._known()) for word in each.exec_form(rest) or each.words(rest)]
         if len(words) < 2:
             raise each.refused(_("name what is copied, and where to."))
@@ -200,7 +196,6 @@ class Plan:
 
 
 _DO: dict[str, Callable[[Plan, Instruction], None]] = {
-    "FROM": Plan._from,
     "ARG": Plan._arg,
     "ENV": Plan._env,
     "RUN": Plan._run,
@@ -219,10 +214,11 @@ _DO: dict[str, Callable[[Plan, Instruction], None]] = {
 }
 
 
-def make(text: str, files: Sequence[str]) -> Plan:
-    """Raises `Invalid` beside `containerfile`, with the line."""
-    plan = Plan(files)
-    for each in read(text):
+def make(text: str, files: Sequence[str], target: str = "") -> Plan:
+    """Of the stage `target`, or of the last. Raises `Invalid` beside `containerfile`, with the line, or `target`."""
+    chosen = choose(read(text), target)
+    plan = Plan(files, chosen.base, chosen.start.line, chosen.given)
+    for each in chosen.body:
         plan.add(each)
     return plan
 

@@ -10,12 +10,13 @@ from apps.billing.prices.own import with_paid_rate
 from apps.builds.choices import KIND
 from apps.builds.models import Build
 from apps.common.actor import Actor
-from apps.common.errors import DomainError, NotFound
+from apps.common.errors import DomainError
 from apps.registry import selectors as registry
 from apps.registry.models import Image
 from apps.storage.safe_open import open_file
 from apps.storage.services import root_of
 from apps.workloads.permissions import seen_rows
+from apps.workloads.work.selectors import one
 
 RESULT = "result.json"
 MOST_RESULT = 4096
@@ -31,10 +32,7 @@ def builds(actor: Actor) -> QuerySet[Build]:
 
 def get(actor: Actor, build_id: UUID) -> Build:
     """One visible build; `NotFound` otherwise."""
-    found = builds(actor).filter(pk=build_id).first()
-    if found is None:
-        raise NotFound
-    return found
+    return one(builds(actor), pk=build_id)
 
 
 def bases(actor: Actor) -> QuerySet[Image]:

@@ -36,6 +36,17 @@ class OrderSerializer(TermsSerializer):
     files = serializers.UUIDField(
         required=False, allow_null=True, default=None, help_text="The folder that uploading code answered with."
     )
+    tag = serializers.CharField(
+        required=False, allow_blank=True, max_length=128, default="",
+        help_text="Of this version in the registry; the next number by default. A version is not overwritten.",
+    )  # fmt: skip
+    target = serializers.CharField(
+        required=False, allow_blank=True, max_length=60, default="",
+        help_text="Name or number of the stage to build; the last by default.",
+    )  # fmt: skip
+    for_organisation = serializers.BooleanField(
+        required=False, default=False, help_text="Into the organisation's own images, for who manages them."
+    )
     tags = TagsListField(required=False)
     longest_s = serializers.IntegerField(required=False, allow_null=True, min_value=LEAST_S, max_value=MOST_S)
 
@@ -45,11 +56,11 @@ class OrderSerializer(TermsSerializer):
         text = data["containerfile"]
         if base is not None and not text.strip():
             made = Recipe(base.reference, data["apt"], data["pip"], data["commands"], bool(data["files"]))
-            return Order(made.containerfile(), data["files"])
-        return Order(text, data["files"])
+            text = made.containerfile()
+        return Order(text, data["files"], data["tag"], data["for_organisation"], data["target"])
 
     def as_launch(self, key: str) -> Launch:
-        own = ("containerfile", "base", "apt", "pip", "commands", "files")
+        own = ("containerfile", "base", "apt", "pip", "commands", "files", "tag", "for_organisation", "target")
         values: dict[str, Any] = {name: value for name, value in self.validated_data.items() if name not in own}
         values = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
         return Launch(**values, image_id=serializers.UUIDField().to_internal_value(NO_IMAGE), key=key)
@@ -71,6 +82,9 @@ class BuildSerializer(serializers.ModelSerializer[Build]):
     steps = BuildStepSerializer(many=True)
     failed_step = serializers.SerializerMethodField(help_text="Its number, from 1 on; null where none has failed.")
     problem = serializers.SerializerMethodField(help_text="Why what was built is not saved; empty otherwise.")
+    sending = serializers.SerializerMethodField(
+        help_text="What part of the image is in the registry by now; null unless it is being sent."
+    )
     started_at = serializers.DateTimeField(source="workload.started_at", allow_null=True)
     ended_at = serializers.DateTimeField(source="workload.ended_at", allow_null=True)
 
@@ -79,12 +93,16 @@ class BuildSerializer(serializers.ModelSerializer[Build]):
         fields = (
             *("id", "name", "version", "owner", "workload", "status", "reason", "package", "base", "image"),
             *("reference", "containerfile", "steps", "failed_step", "problem", "files"),
+            *("target", "repository", "tag", "sending"),
             *("created_at", "started_at", "ended_at"),
         )
 
     def get_failed_step(self, build: Build) -> int | None:
         told = None if build.workload.is_live or build.image_id else result(build)
         return (told.failed or None) if told else None
+
+    def get_sending(self, build: Build) -> float | None:
+        return (build.sending["fraction"] or 0.0) if build.sending and build.workload.is_live else None
 
     def get_problem(self, build: Build) -> str:
         return str(sentence(Said.from_json(build.problem))) if build.problem else ""

@@ -3,6 +3,7 @@
 import json
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -14,6 +15,7 @@ from apps.billing.models import Package
 from apps.builds import selectors
 from apps.builds.choices import KIND
 from apps.builds.containerfile import FIELD
+from apps.builds.destination import NOWHERE, Place, place_for
 from apps.builds.models import Build
 from apps.builds.plan import Plan, make
 from apps.common.actor import Actor
@@ -46,10 +48,17 @@ ANSWERS_MIB = 16
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is to be built. `files_id`: a folder of uploaded code."""
+    """What is to be built. `files_id`: a folder of uploaded code. `tag`: of the version; empty for its number.
+
+    `for_organisation`: into the organisation's own images, not the person's. `target`: the stage that is built; empty
+    for the last.
+    """
 
     containerfile: str
     files_id: UUID | None = None
+    tag: str = ""
+    for_organisation: bool = False
+    target: str = ""
 
 
 def submit(actor: Actor, order: Order, launch: Launch) -> Build:
@@ -63,18 +72,29 @@ def submit(actor: Actor, order: Order, launch: Launch) -> Build:
         return made
     launch = replace(launch, name=clean_name(launch.name), longest_s=launch.longest_s or _longest(actor))
     files = storage.own_folder(actor, order.files_id, FolderKind.CODE) if order.files_id else None
-    plan = make(order.containerfile, storage.file_names(files, limit=MOST_FILES) if files else [])
+    plan = make(order.containerfile, storage.file_names(files, limit=MOST_FILES) if files else [], order.target)
     base = _base(actor, plan)
-    registry.refuse_container_image(actor, name=f"{launch.name}:1")
+    version, place = _version(actor, order, launch.name)
+    if place is NOWHERE:
+        registry.refuse_container_image(actor, name=f"{launch.name}:{version}")
     package = choose_package(actor, launch.package_id)
     try:
         with storage.new_folders() as folders:
-            return _submit(actor, order, launch, plan, base, package, files, folders)
+            named = {"name": launch.name, "version": version, **asdict(place)}
+            return _submit(actor, order, launch, plan, base, package, files, folders, named)
     except IntegrityError as error:  # perhaps the same key, sent twice at once
         made = _made(actor, launch.key)
         if made is None:
             raise Conflict(_("Another build of this name was started at this moment. Try again.")) from error
         return made
+
+
+def _version(actor: Actor, order: Order, name: str) -> tuple[int, Place]:
+    """The number of the build among those of its name, and where it goes."""
+    rows = Build.objects.filter(owner_id=actor.person(), name=name)
+    version = (rows.aggregate(newest=Max("version"))["newest"] or 0) + 1
+    place = place_for(actor, name=name, version=version, tag=order.tag, for_organisation=order.for_organisation)
+    return version, place
 
 
 def _longest(actor: Actor) -> int | None:
@@ -120,6 +140,7 @@ def _submit(
     package: Package,
     files: Folder | None,
     folders: list[Folder],
+    named: dict[str, Any],
 ) -> Build:
     frozen = storage.create_folder(actor, kind=FolderKind.CODE)
     folders.append(frozen)
@@ -130,16 +151,14 @@ def _submit(
     workload = workloads.submit_new(actor, submission(actor, KIND, spec, package, launch))
     for folder in filter(None, (frozen, files)):
         storage.seal(folder)
-    rows = Build.objects.filter(owner_id=actor.person(), name=launch.name)
-    newest = rows.aggregate(newest=Max("version"))["newest"] or 0
     build: Build = Build.objects.create(
         organisation_id=actor.organisation(),
         owner_id=actor.person(),
         workload=workload,
-        name=launch.name,
-        version=newest + 1,
+        **named,
         base=base,
         containerfile=order.containerfile,
+        target=order.target,
         steps=[{"line": step.line, "text": step.text} for step in plan.steps],
         making=asdict(plan.making),
         files=files,

@@ -8,9 +8,9 @@ from apps.common.actor import Actor
 from apps.common.errors import Conflict, NotFound
 from apps.workloads import machines, selectors
 from apps.workloads.choices import Status
-from apps.workloads.drivers.base import Driver, DriverError, Handle
-from apps.workloads.drivers.capabilities import SavingMixin
-from apps.workloads.drivers.images import Making
+from apps.workloads.drivers.base import Driver, DriverError, Handle, Progress
+from apps.workloads.drivers.capabilities import PushingMixin, SavingMixin
+from apps.workloads.drivers.images import Destination, Making
 from apps.workloads.drivers.sockets import Endpoint
 from apps.workloads.drivers.streams import ExecStream
 from apps.workloads.models import Attempt, Workload
@@ -107,6 +107,18 @@ def save_image_of(workload: Workload, making: Making | None = None) -> Reference
         raise Conflict(_("Its machine cannot save what runs as an image."))
     with machines.reaching_machine():
         return driver.save_image(handle, making)
+
+
+def push_image_of(workload: Workload, image: Reference, to: Destination) -> Progress | None:
+    """Send what `save_image_of` answered with to a registry: None once it is there; asked again until then.
+
+    Raises `Conflict` while the workload does not run, `Unavailable`, `DriverError` where it failed.
+    """
+    driver, handle = _running(workload, selectors.current_attempt(workload))
+    if not isinstance(driver, PushingMixin):
+        raise Conflict(_("Its machine cannot send images to a registry."))
+    with machines.reaching_machine():
+        return driver.push_image(handle, image, to)
 
 
 def can_save_image(workload: Workload) -> bool:

@@ -120,6 +120,9 @@ _SENTENCES: Mapping[Code, str] = {
     Code.CHANGES_TOO_LARGE: gettext_noop(
         "What was changed in its image is more than %(limit_mib)s MiB. Keep large files in the home folder or a volume."
     ),
+    Code.PUSHING: gettext_noop("Sending the image to the registry %(host)s (%(size)s)"),
+    Code.PUSH_REFUSED: gettext_noop("The registry %(host)s answers %(status)s and does not take the image: %(error)s"),
+    Code.PUSH_FAILED: gettext_noop("The image could not be sent to the registry %(host)s: %(error)s"),
     Code.IMAGE_ROOT_FAILED: gettext_noop("The image's files could not be mounted: %(error)s"),
     Code.WITHHELD: gettext_noop("The secret %(name)s is gone, cannot be read, or may not be used any more."),
     Code.BAD_PLACE: gettext_noop("The secret %(name)s cannot be given to the program as it is asked for."),

@@ -11,9 +11,10 @@ from apps.registry.models import Image
 from apps.workloads import nodes
 from tests.builders import World, platform
 from tests.builds.kit import debian_image
+from tests.builds.machine import box, pushed
 from tests.people import alice, bob, charlie, dora, frank, staff, world
 
-__all__ = ["alice", "bob", "charlie", "dora", "frank", "staff", "world"]
+__all__ = ["alice", "bob", "box", "charlie", "dora", "frank", "pushed", "staff", "world"]
 
 
 @pytest.fixture(autouse=True)

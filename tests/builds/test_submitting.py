@@ -11,6 +11,7 @@ from apps.billing.models import Hold
 from apps.builds.kind import BUILD
 from apps.builds.models import Build
 from apps.common.errors import Conflict, Denied, Invalid, QuotaExceeded
+from apps.common.permissions import Permission
 from apps.common.scoping import acting
 from apps.registry import services as registry
 from apps.registry.models import Image
@@ -241,3 +242,46 @@ class TestApi:
         assert answer.status_code == 400
         assert "Line 2" in answer.content.decode()
         assert bob.get(f"/api/v1/builds/{build(world, TEXT).pk}/").status_code == 404
+
+
+class TestStagesAndVersions:
+    TEXT = "FROM debian AS tools\nRUN one\nFROM tools\nRUN two\n"
+
+    def test_the_target_comes_by_page_and_api_and_stays_with_the_build(
+        self, world: World, debian: Image, alice: Client
+    ) -> None:
+        asked = {"name": "tools", "source": "containerfile", "containerfile": self.TEXT, "key": uuid4().hex}
+        asked |= {"package": str(world.package.pk), "target": "tools"}
+        assert alice.post("/builds/new/", asked).status_code == 302
+        body = {"name": "more", "containerfile": self.TEXT, "package": world.package.pk, "target": "0"}
+        told = alice.post("/api/v1/builds/", body, content_type="application/json").json()
+        assert (told["target"], [step["text"] for step in told["steps"]]) == ("0", ["RUN one"])
+        with acting(platform()):
+            made = Build.objects.get(name="tools")
+        assert (made.target, [step["text"] for step in made.steps]) == ("tools", ["RUN one"])
+        assert 'value="tools"' in alice.get(f"/builds/new/?from={made.pk}").content.decode()
+
+    def test_a_target_that_is_not_there_stands_beside_its_field(
+        self, world: World, debian: Image, alice: Client
+    ) -> None:
+        asked = {"name": "tools", "source": "containerfile", "containerfile": self.TEXT, "key": uuid4().hex}
+        answer = alice.post("/builds/new/", asked | {"package": str(world.package.pk), "target": "absent"})
+        assert answer.status_code == 422
+        assert "There is no stage “absent”" in answer.content.decode()
+
+    def test_without_a_registry_versions_are_numbered(self, world: World, debian: Image, alice: Client) -> None:
+        assert "no image registry" in refused(world, TEXT, tag="v1")
+        assert "no image registry" in refused(world, TEXT, for_organisation=True)
+        assert 'name="tag"' not in alice.get("/builds/new/").content.decode()
+
+    def test_with_one_the_form_asks_for_the_tag(
+        self, world: World, debian: Image, alice: Client, settings: Any
+    ) -> None:
+        settings.REGISTRY_SOCKET = "/run/registry.sock"
+        page = alice.get("/builds/new/").content.decode()
+        assert 'name="tag"' in page
+        assert ('name="for_organisation"' in page) == world.actor.may(Permission.IMAGES_MANAGE)
+        made = build(world, TEXT, tag="v2")
+        assert (made.tag, made.title) == ("v2", "tools:v2")
+        assert build(world, TEXT).tag == "2"
+        assert "There is a version v2 already" in refused(world, TEXT, tag="v2")

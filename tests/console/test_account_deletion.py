@@ -7,7 +7,7 @@ from apps.common.scoping import acting
 from apps.tenants.choices import PlatformRole, Role
 from apps.tenants.models import AccountDeletion, User
 from tests.builders import PASSWORD, World, make_member, make_staff, make_world, platform, signed_in, submit_workload
-from tests.tenants.deleting import end_terms, loop
+from tests.tenants.deletion.kit import end_terms, loop
 from tests.tenants.test_second_factor import sign_in
 
 pytestmark = pytest.mark.django_db

@@ -31,7 +31,7 @@ QUIET = {
 }
 NAMED = re.compile(r"\$(?:(\w+)|\{(\w+)\})", re.ASCII)  # as `drivers.local.oci.saved` has it
 LOOK_S = 0.2
-ANSWER_S = 1800
+ANSWER_S = 6 * 3600  # a large image takes its time into the registry
 FETCH_S = 60
 COPY_BYTES = 1024 * 1024
 

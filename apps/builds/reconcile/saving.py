@@ -1,7 +1,7 @@
 """Builds whose steps are done: their machine saves the image, the owner gets it, and the program is told to end.
 
 Each turn looks at the rows and at what the program says, so a turn that is cut off is made good by the next one: the
-same layer makes the same digest, and a build gets one image.
+same layer makes the same digest, and a build gets one image. Where there is a registry, it gets it once it is there.
 """
 
 import json
@@ -11,6 +11,7 @@ from django.db import transaction
 from django.utils import translation
 
 from apps.builds.models import Build
+from apps.builds.reconcile import pushing
 from apps.builds.selectors import result
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, DomainError, Unavailable
@@ -38,7 +39,7 @@ def save_built(actor: Actor) -> int:
     rows = Build.objects.filter(workload__status=Status.RUNNING).select_related(
         "workload", "owner", "base", "image", "answers"
     )
-    return sum(_save_one(build) if _is_waiting(build) else _refuse_machine(actor, build) for build in rows)
+    return sum(_save_one(actor, build) if _is_waiting(build) else _refuse_machine(actor, build) for build in rows)
 
 
 def _refuse_machine(actor: Actor, build: Build) -> bool:
@@ -67,10 +68,10 @@ def _is_answered(build: Build) -> bool:
     return True
 
 
-def _save_one(build: Build) -> bool:
-    """False where its machine cannot be asked now."""
+def _save_one(actor: Actor, build: Build) -> bool:
+    """False where its machine cannot be asked now, and while it sends the image."""
     try:
-        image = build.image or _keep(build, reach.save_image_of(build.workload, Making(**build.making)))
+        image = build.image or _saved(actor, build)
     except Unavailable:
         return False
     except DriverError as error:
@@ -79,8 +80,27 @@ def _save_one(build: Build) -> bool:
         with translation.override("en"):
             _answer_refusal(build, Said.plain(error.sentences))
     else:
+        if image is None:
+            return False
         _answer(build, True, f"Saved as {image.name}, {image.reference.rpartition('@')[2]}.")
     return True
+
+
+def _saved(actor: Actor, build: Build) -> Image | None:
+    """None while it is sent to the registry."""
+    if build.saved:
+        reference = Reference.parse(build.saved)
+    else:
+        reference = reach.save_image_of(build.workload, Making(**build.making))
+        Build.objects.filter(pk=build.pk).update(saved=reference.name)
+    if not build.repository:
+        return _keep(build, reference)
+    found = pushing.push(actor, build, reference)
+    if isinstance(found, Image):
+        Build.objects.filter(pk=build.pk).update(image=found, sending=None)
+        return found
+    Build.objects.filter(pk=build.pk).update(sending={"said": found.said.as_json(), "fraction": found.fraction})
+    return None
 
 
 def _keep(build: Build, reference: Reference) -> Image:

@@ -25,6 +25,7 @@ from apps.common.pages import REFUSED
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.registry import selectors as registry
+from apps.registry.distribution.client import is_configured
 from apps.registry.models import Image
 from apps.registry.recipes.catalogue import find
 from apps.storage import services as storage
@@ -89,6 +90,7 @@ def _initial(actor: Actor, asked: Mapping[str, str]) -> dict[str, Any]:
             "name": before.name,
             "source": Source.CONTAINERFILE,
             "containerfile": before.containerfile,
+            "target": before.target,
             "folder": before.files_id if before.owner_id == actor.user_id else None,
             "package": before.workload.package_id,
         }
@@ -123,6 +125,8 @@ def _page(actor: Actor, form: BuildForm) -> dict[str, Any]:
         "form": form,
         "adapts": form.initial.get("adapts"),
         "lacks_base": form.initial.get("lacks_base"),
+        "has_registry": is_configured(),
+        "manages_images": actor.may(Permission.IMAGES_MANAGE),
         "has_bases": selectors.bases(actor).exists(),
         "packages": choices,
         "package": str(form["package"].value() or ""),

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from apps.clusters.discovery import Machine
-from apps.workloads.drivers.base import Handle, Isolation, Reference, RuntimeImage, SoftwareSources, Usage
-from apps.workloads.drivers.images import Making
+from apps.workloads.drivers.base import Handle, Isolation, Progress, Reference, RuntimeImage, SoftwareSources, Usage
+from apps.workloads.drivers.images import Destination, Making
 from apps.workloads.drivers.notices import Notice as Notice
 from apps.workloads.drivers.probing import Probe as Probe
 
@@ -79,6 +79,17 @@ class SavingMixin(Protocol):
 
         It can be launched on the same node from then on. The same changes make the same digest. `making`: what it says
         of itself; one that differs in this alone is another image, too. Raises `DriverError`.
+        """
+        ...
+
+
+@runtime_checkable
+class PushingMixin(Protocol):
+    def push_image(self, handle: Handle, image: Reference, to: Destination) -> Progress | None:
+        """Send an image that this run was saved as to a registry: None once it is there, until then how far it is.
+
+        Asked again and again by who waits for it; layers that the registry has are not sent. The machine keeps no copy
+        of what it sent. Raises `DriverError` where it failed: the next call begins anew.
         """
         ...
 

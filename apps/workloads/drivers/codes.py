@@ -72,6 +72,9 @@ class Code(StrEnum):
     NOTHING_CHANGED = "nothing_changed"
     FILE_NOT_SAVED = "file_not_saved"
     CHANGES_TOO_LARGE = "changes_too_large"
+    PUSHING = "pushing_image"
+    PUSH_REFUSED = "push_refused"
+    PUSH_FAILED = "push_failed"
 
     # Refusals of a launch
     NO_COMMAND = "no_command"

@@ -56,3 +56,12 @@ class PullRules:
     most_files: int = 1_000_000
     most_layers: int = 128
     cache_mib: int = 204_800
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """Where a saved image is sent. `repository`: with its host. `bearer`: pushes there, and pulls from its base's."""
+
+    repository: str
+    tag: str
+    bearer: str = field(default="", repr=False)

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from apps.workloads.drivers.base import Handle, Reference, RuntimeImage
+from apps.workloads.drivers.base import Handle, Progress, Reference, RuntimeImage
 from apps.workloads.drivers.errors import DriverError, now_or_later
-from apps.workloads.drivers.images import Making
+from apps.workloads.drivers.images import Destination, Making
 from apps.workloads.drivers.local import runtime
-from apps.workloads.drivers.local.oci import saved
+from apps.workloads.drivers.local.oci import pushed, saved
 from apps.workloads.drivers.local.oci.store import Store
 from apps.workloads.drivers.local.records import RunDirectory, decode_spec
 from apps.workloads.drivers.said import Code, Said
@@ -29,6 +29,11 @@ class ImagesOfMachine:
             if not run.spec.exists() or run.exit.exists():
                 raise DriverError(Said(Code.ROOT_NOT_KEPT))
             return saved.save(run, decode_spec(run.spec.read_bytes()), making or Making())
+
+    def push_image(self, handle: Handle, image: Reference, to: Destination) -> Progress | None:
+        run = self._run(handle.ref)
+        with now_or_later():
+            return pushed.push(self._home, decode_spec(run.spec.read_bytes()), image, to)
 
     def _run(self, ref: str) -> RunDirectory:
         raise NotImplementedError

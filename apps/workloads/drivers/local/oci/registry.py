@@ -128,6 +128,10 @@ class Registry:
                 if failures >= TRIES or cancelled.wait(PAUSE_S * 2**failures):
                     raise
 
+    def fetch_whole(self, blob: Blob, path: Path) -> None:
+        """As `fetch`, for who follows no progress and stops for nobody."""
+        self.fetch(blob, path, lambda _size: None, threading.Event())
+
     def _go_on(self, blob: Blob, path: Path, had: int, take: Callable[[int], None], cancelled: threading.Event) -> None:
         headers = {"Range": f"bytes={had}-"} if had else {}
         with self._get(f"{self._base}/blobs/{blob.digest}", headers) as answer:
@@ -163,9 +167,9 @@ class Registry:
         return answer
 
     def _open(
-        self, url: str, headers: Mapping[str, str], authorization: str
+        self, url: str, headers: Mapping[str, str], authorization: str, method: str = "GET", body: Any = None
     ) -> http.client.HTTPResponse | urllib.error.HTTPError:
-        request = urllib.request.Request(url, headers=dict(headers))  # noqa: S310 - the scheme is ours
+        request = urllib.request.Request(url, body, dict(headers), method=method)  # noqa: S310 - the scheme is ours
         if authorization:
             request.add_header("Authorization", authorization)
         try:

@@ -2,11 +2,9 @@
 
 import re
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import LazySettings
 from django.core import mail
 from django.test import Client
 
@@ -31,39 +29,15 @@ from tests.builders import (
     make_member,
     make_organisation,
     make_staff,
-    make_world,
     platform,
     signed_in,
     staff_actor,
     submit_workload,
 )
 from tests.console.test_recharge_races import all_at_once
-from tests.tenants.deleting import ask, end_terms, loop
+from tests.tenants.deletion.kit import again, ask, end_terms, loop
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def home(settings: LazySettings, tmp_path: Path) -> None:
-    settings.PLSTACK_HOME = tmp_path
-
-
-@pytest.fixture
-def world() -> World:
-    with acting(platform()):
-        made = make_world()
-        make_member(made.organisation, "dora", Role.ADMIN)
-        return made
-
-
-@pytest.fixture
-def boss() -> Actor:
-    with acting(platform()):
-        return staff_actor(make_staff(PlatformRole.SUPER, "boss"))
-
-
-def again(user: User) -> User:
-    return User.objects.get(pk=user.pk)
 
 
 def ask_own(user: User) -> AccountDeletion:

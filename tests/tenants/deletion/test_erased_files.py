@@ -1,9 +1,6 @@
 """Files of a person whose account is deleted: into the recycle bin, without pulling them from under colleagues."""
 
-from pathlib import Path
-
 import pytest
-from django.conf import LazySettings
 
 from apps.common.actor import Actor
 from apps.common.scoping import acting
@@ -11,43 +8,20 @@ from apps.envs.models import Environment
 from apps.storage import sharing, volumes
 from apps.storage.choices import Right
 from apps.storage.models import Volume
-from apps.tenants.choices import PlatformRole, Role
 from apps.tenants.models import AccountDeletion
 from apps.workloads.services import stop
 from tests.builders import (
     World,
     actor_of,
     make_member,
-    make_staff,
-    make_world,
     platform,
-    staff_actor,
     submit_workload,
 )
 from tests.envs.kit import make as make_environment
 from tests.storage.kit import make_volume
-from tests.tenants.deleting import erase, loop
+from tests.tenants.deletion.kit import erase, loop
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def home(settings: LazySettings, tmp_path: Path) -> None:
-    settings.PLSTACK_HOME = tmp_path
-
-
-@pytest.fixture
-def world() -> World:
-    with acting(platform()):
-        made = make_world()
-        make_member(made.organisation, "dora", Role.ADMIN)
-        return made
-
-
-@pytest.fixture
-def boss() -> Actor:
-    with acting(platform()):
-        return staff_actor(make_staff(PlatformRole.SUPER, "boss"))
 
 
 def test_files_go_to_the_bin_and_stay_restorable(world: World, boss: Actor) -> None:

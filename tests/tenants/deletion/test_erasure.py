@@ -1,12 +1,10 @@
 """The end of the term: what says who a person was is gone, and what the books and the organisation need is left."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 from allauth.account.models import EmailAddress
 from allauth.socialaccount.models import SocialAccount
-from django.conf import LazySettings
 from django.core import mail
 from django.db import DatabaseError
 
@@ -40,43 +38,17 @@ from tests.builders import (
     make_member,
     make_organisation,
     make_package,
-    make_staff,
-    make_world,
     platform,
     reload,
     signed_in,
-    staff_actor,
     submit_workload,
 )
 from tests.secrets.making import make_secret, make_shared
-from tests.tenants.deleting import ask, end_terms, erase, loop
+from tests.tenants.deletion.kit import again, ask, end_terms, erase, loop
 from tests.tenants.test_second_factor import set_up
 from tests.tenants.test_ssh_keys import ed
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def home(settings: LazySettings, tmp_path: Path) -> None:
-    settings.PLSTACK_HOME = tmp_path
-
-
-@pytest.fixture
-def world() -> World:
-    with acting(platform()):
-        made = make_world()
-        make_member(made.organisation, "dora", Role.ADMIN)
-        return made
-
-
-@pytest.fixture
-def boss() -> Actor:
-    with acting(platform()):
-        return staff_actor(make_staff(PlatformRole.SUPER, "boss"))
-
-
-def again(user: User) -> User:
-    return User.objects.get(pk=user.pk)
 
 
 def live_fully(world: World) -> None:

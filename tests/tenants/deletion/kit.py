@@ -25,9 +25,13 @@ def loop() -> int:
         return carry_out_due(actor)
 
 
+def again(user: User) -> User:
+    return User.objects.get(pk=user.pk)
+
+
 def erase(actor: Actor, user: User) -> User:
     """Ask, wait and carry out; the person's row afterwards."""
     ask(actor, user)
     end_terms()
     assert loop() == 1
-    return User.objects.get(pk=user.pk)
+    return again(user)
