@@ -46,6 +46,7 @@ def make_task(
         limit_s=None if longest_s is None else longest_s + ENDING_S,
         spread=spread,
         gang=_gang(spec),
+        rdma=spec.rdma,
     )
 
 
