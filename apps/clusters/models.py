@@ -11,6 +11,7 @@ from django.db.models.functions import Now
 from apps.billing.models import Package
 from apps.clusters.card_fault import CardFault as CardFault
 from apps.clusters.choices import AcceleratorMode, DrainAction, Limiter, NodeStatus
+from apps.clusters.zone_storage import ZoneStorage as ZoneStorage
 from apps.common.scoping import TenantModel
 from apps.tenants.models import Organisation
 
