@@ -106,7 +106,7 @@ class StorageCheckOut(serializers.Serializer[StorageCheck]):
 
 class ZoneStorageIn(serializers.Serializer[Any]):
     kind = serializers.ChoiceField(choices=StorageKind.choices)
-    source = serializers.CharField(
+    source = serializers.CharField(  # type: ignore[assignment]  # the field is called so
         max_length=200, required=False, allow_blank=True, default="", help_text="Of NFS: server:/path."
     )
 
