@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from scheduler.amounts import clean_size
 from scheduler.closeness import Distances, distances_between
+from scheduler.demand import Demand
 from scheduler.mig import profile_named, span
 from scheduler.topology import Domains, domains_of
 from scheduler.types import WHOLE_MILLI, Device, Mode, Node, Slice
@@ -71,6 +72,7 @@ class Cells:
         self.total_cpu = np.array([clean_size(node.cpu_milli) for node in self.nodes], np.int64)
         self.total_memory = np.array([clean_size(node.memory_mib) for node in self.nodes], np.int64)
         self.open = np.array([self._is_open(row) for row in range(len(self.nodes))], np.bool_)
+        self.rdma_active = np.array([bool(node.rdma) and node.rdma_active for node in self.nodes], np.bool_)
         self.reserved_clusters = tuple(sorted({node.cluster for node in self.nodes if node.reserved}))
         shape, self.shapes = self._intern_shapes()
         self._lay_out(shape)
@@ -110,6 +112,15 @@ class Cells:
     def domains(self) -> Domains:
         """Topology domains by row."""
         return domains_of(self.nodes)
+
+    @cached_property
+    def fabrics(self) -> Domains:
+        """The same for gangs that ask for RDMA, which reaches no further than one fabric."""
+        return domains_of(self.nodes, rdma=True)
+
+    def domains_for(self, demand: Demand) -> Domains:
+        """Within which domains members of this request reach each other."""
+        return self.fabrics if demand.rdma else self.domains
 
     @cached_property
     def distances(self) -> list[Distances | None]:

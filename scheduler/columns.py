@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 
 from scheduler.cells import Bools, Cells, Ints, View
-from scheduler.demand import Demand, may_enter, piece_size, serves
+from scheduler.demand import Demand, has_devices, may_enter, piece_size, serves
 from scheduler.partitions import PartitionChoice
 from scheduler.types import GpuRequest, Mode
 
@@ -57,6 +57,8 @@ class RequestClass:
     def __init__(self, cells: Cells, demand: Demand, profiles: Mapping[str, float] | None = None) -> None:
         self.cells, self.demand = cells, demand
         self.allowed: Bools = cells.open & matching_nodes(cells, demand)
+        if demand.rdma:
+            self.allowed = self.allowed & cells.rdma_active
         self._all_allowed = bool(self.allowed.all())
         owner = cells.organisation_code(demand.organisation)
         self.cards = CardNeeds(cells, demand.gpu, owner, profiles or {}) if demand.gpu else None
@@ -79,14 +81,18 @@ class RequestClass:
 
 
 def matching_nodes(cells: Cells, demand: Demand) -> Bools:
-    """[N]: nodes that the demand may enter in the requested zone and cluster, of an architecture that will do."""
+    """[N]: nodes that the demand may enter in the requested zone and cluster, of an architecture that will do.
+
+    And with the devices that it asks for beside cards.
+    """
     wanted = (demand.zone, demand.cluster)
-    if wanted == (None, None) and not demand.archs and not cells.reserved_clusters:
+    if wanted == (None, None) and not (demand.archs or demand.rdma or cells.reserved_clusters):
         return np.ones(len(cells), np.bool_)
     keep = [
         all(asked in (None, has) for asked, has in zip(wanted, (n.zone, n.cluster), strict=True))
         and (not demand.archs or n.arch in demand.archs)
         and may_enter(n, demand)
+        and has_devices(n, demand)
         for n in cells.nodes
     ]
     return np.array(keep, np.bool_)

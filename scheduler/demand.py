@@ -14,7 +14,7 @@ class Demand:
     """A request class. `organisation` is set only where it matters (shared cards serve one at a time).
 
     `one_node`: the member belongs to a gang whose members must all be on the same node. `entitled`: the reserved
-    clusters that it may use.
+    clusters that it may use. `rdma`: only on nodes with RDMA devices.
     """
 
     cpu_milli: int
@@ -26,6 +26,7 @@ class Demand:
     organisation: str = ""
     one_node: bool = False
     entitled: tuple[str, ...] = ()
+    rdma: bool = False
 
     @property
     def cards(self) -> int:
@@ -38,12 +39,17 @@ def demand_of(task: Task) -> Demand:
     owner = task.organisation if shared else ""
     one_node = task.gang is not None and task.gang.one_node and task.gang.size > 1
     place = task.zone, task.cluster, task.archs
-    return Demand(task.cpu_milli, task.memory_mib, task.gpu, *place, owner, one_node, task.entitled)
+    return Demand(task.cpu_milli, task.memory_mib, task.gpu, *place, owner, one_node, task.entitled, task.rdma)
 
 
 def may_enter(node: Node, demand: Demand) -> bool:
     """Whether the node's cluster is open to everybody, or reserved for this demand among others."""
     return not node.reserved or node.cluster in demand.entitled
+
+
+def has_devices(node: Node, demand: Demand) -> bool:
+    """Whether the node has the RDMA devices that are asked for, with their links up or down."""
+    return bool(node.rdma) or not demand.rdma
 
 
 def serves(card: Device, gpu: GpuRequest) -> bool:

@@ -7,6 +7,7 @@ import numpy as np
 
 from scheduler.allocator import Allocator
 from scheduler.catalogue import Entry
+from scheduler.columns import matching_nodes
 from scheduler.decisions import Cause, CauseCode, Wait
 from scheduler.demand import Demand
 from scheduler.fit_diagnosis import Finding, Funnel
@@ -18,6 +19,8 @@ from scheduler.rules import Rules
 from scheduler.timeline import Timeline
 from scheduler.wait_context import alternatives, holders
 
+# How many of the nodes with RDMA devices are named to who waits for one of them.
+MOST_NAMED = 6
 LACKING = {CauseCode.GANG, CauseCode.CPU, CauseCode.MEMORY, CauseCode.DEVICES, CauseCode.SLICES}
 UNCHANGEABLE = {CauseCode.BAD_REQUEST, CauseCode.QUOTA}
 
@@ -88,7 +91,7 @@ class Explainer:
         other = position <= self.rules.explain_alternatives and finding.cause.code not in UNCHANGEABLE
         return Wait(
             entry.task.id,
-            finding.cause,
+            self._with_rdma_nodes(finding.cause, entry.demand),
             finding.funnel,
             position,
             finding.nearest,
@@ -100,6 +103,14 @@ class Explainer:
             reservation is not None and reservation.guessed and not reservation.holds,
             is_start_known=reservation is not None and reservation.estimated,
         )
+
+    def _with_rdma_nodes(self, cause: Cause, demand: Demand) -> Cause:
+        """Who asks for RDMA is told which of the nodes that it may enter have it, at most MOST_NAMED of them."""
+        if not demand.rdma:
+            return cause
+        rows = np.flatnonzero(matching_nodes(self.cells, demand) & self.cells.rdma_active).tolist()
+        named = "|".join(self.cells.nodes[row].id for row in rows[:MOST_NAMED])
+        return replace(cause, params={**cause.params, "rdma_nodes": named, "rdma_count": len(rows)})
 
     def _nodes_of(self, reservation: Reservation) -> tuple[str, ...]:
         return tuple(self.cells.nodes[row].id for row in dict.fromkeys(claim.row for claim in reservation.claims))

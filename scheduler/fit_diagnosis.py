@@ -13,13 +13,13 @@ from scheduler.amounts import clean_size
 from scheduler.cells import Bools, Cells, Ints, capacity_of
 from scheduler.columns import CardNeeds, RequestClass
 from scheduler.decisions import Cause, CauseCode, FunnelStep, NearestMiss
-from scheduler.demand import Demand, may_enter, piece_size, serves
+from scheduler.demand import Demand, has_devices, may_enter, piece_size, serves
 from scheduler.mig import profile_named
 from scheduler.types import Device, GpuRequest, Mode
 
 MANY = np.iinfo(np.int64).max
 _OF_HARDWARE = frozenset({CauseCode.NO_SUCH_MODEL, CauseCode.NO_SUCH_MODE, CauseCode.NEVER_FITS})
-_BEHIND_RESERVED = _OF_HARDWARE | {CauseCode.ARCH}
+_BEHIND_RESERVED = _OF_HARDWARE | {CauseCode.ARCH, CauseCode.RDMA}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +70,13 @@ class Funnel:
         return Cause(self._blamed(code, demand), _request_params(demand)) if code else None
 
     def _blamed(self, code: CauseCode, demand: Demand) -> CauseCode:
-        """What keeps it from nodes that have what is asked for: RESERVED or ARCH, rather than "no such card"."""
+        """What keeps it from nodes that have what is asked for: RESERVED, ARCH or RDMA, rather than "no such card"."""
         if code in _BEHIND_RESERVED and self.cells.reserved_clusters and self._fits_some_reserved_node(demand):
             return CauseCode.RESERVED
         if code in _OF_HARDWARE and demand.archs and self.obstacle(replace(demand, archs=())) is None:
             return CauseCode.ARCH
+        if code in _OF_HARDWARE and demand.rdma and self.obstacle(replace(demand, rdma=False)) is None:
+            return CauseCode.RDMA
         return code
 
     def _fits_some_reserved_node(self, demand: Demand) -> bool:
@@ -108,6 +110,7 @@ class Funnel:
             (CauseCode.CLUSTER, self._matching(demand.cluster, [node.cluster for node in self.cells.nodes])),
             *self._reserved_check(demand),
             (CauseCode.ARCH, np.array([not demand.archs or node.arch in demand.archs for node in self.cells.nodes])),
+            *self._rdma_check(demand),
             (
                 CauseCode.NO_SUCH_MODEL,
                 self._with_enough_cards(lambda card: gpu.accepts(card.model), 1) if gpu else everywhere,
@@ -122,10 +125,17 @@ class Funnel:
             return []
         return [(CauseCode.RESERVED, np.array([may_enter(node, demand) for node in self.cells.nodes], np.bool_))]
 
+    def _rdma_check(self, demand: Demand) -> list[tuple[CauseCode, Bools]]:
+        """Only of who asks for such devices."""
+        if not demand.rdma:
+            return []
+        return [(CauseCode.RDMA, np.array([has_devices(node, demand) for node in self.cells.nodes], np.bool_))]
+
     def _temporary_checks(self, demand: Demand) -> list[tuple[CauseCode, Bools]]:
         return [
             (CauseCode.NODE_UNSCHEDULABLE, self.schedulable),
             (CauseCode.NODE_UNHEALTHY, self.healthy & self._healthy_cards(demand.gpu)),
+            *([(CauseCode.RDMA_DOWN, self.cells.rdma_active)] if demand.rdma else ()),
         ]
 
     def _healthy_cards(self, gpu: GpuRequest | None) -> Bools:

@@ -61,7 +61,7 @@ def gang_fits_empty_cluster(cells: Cells, demand: Demand, least: int, ever: Bool
         if key not in known:
             known[key] = _room_when_empty(cells, row, demand, least)
         node = replace(cells.nodes[row], joined=True) if joined else cells.nodes[row]
-        per_group[(node.id,) if demand.one_node else wide_domain(node)] += known[key]
+        per_group[(node.id,) if demand.one_node else wide_domain(node, demand.rdma)] += known[key]
     return any(total >= least for total in per_group.values())
 
 
@@ -83,7 +83,8 @@ class GangPlacer:
         least, column = gang.minimum or gang.size, self.allocator.column(demand)
         fits = column.score >= 0
         rows = np.flatnonzero(fits if forbidden is None else fits & ~forbidden)
-        domains = self.cells.domains.nodes if demand.one_node else self.cells.domains
+        domains = self.cells.domains_for(demand)
+        domains = domains.nodes if demand.one_node else domains
         room = members_per_row(column.kind, rows, gang.size)
         most = min(gang.size, domains.most_members(rows, room))
         for size in range(most, least - 1, -1):

@@ -157,7 +157,8 @@ class Preemptor:
 
     def _for_gang(self, task: Task, kind: RequestClass, may: Bools, least: int) -> Eviction | None:
         """In the domain where it costs least: members in two domains would not reach each other."""
-        floors, wide = self._all_candidates().cost_floors(may, self._cards_short(kind)), self.cells.domains.widest
+        floors = self._all_candidates().cost_floors(may, self._cards_short(kind))
+        wide = self.cells.domains_for(kind.demand).widest
         several = np.bincount(wide) > (len(wide) if kind.demand.one_node else 1)
         alone = [floor for floor in floors if not several[wide[floor[2]]]]
         found = [self._on_one_node(task, kind, may, least, alone)]
@@ -172,7 +173,7 @@ class Preemptor:
         """Place members one by one, each on the row of the floors' domain with the least additional cost."""
         victims: list[Victim] = []
         claims: list[Claim] = []
-        wide = self.cells.domains.widest
+        wide = self.cells.domains_for(kind.demand).widest
         domain = np.flatnonzero(wide == wide[floors[0][2]])
         open_rows, inside = self._open_rows(kind, domain), set(domain.tolist())
         while len(claims) < least:

@@ -17,11 +17,13 @@ NOT_FOR_CARDS = frozenset(
         CauseCode.CLUSTER,
         CauseCode.RESERVED,
         CauseCode.ARCH,
+        CauseCode.RDMA,
         CauseCode.NO_SUCH_MODEL,
         CauseCode.NO_SUCH_MODE,
         CauseCode.NEVER_FITS,
         CauseCode.NODE_UNSCHEDULABLE,
         CauseCode.NODE_UNHEALTHY,
+        CauseCode.RDMA_DOWN,
     }
 )
 
@@ -49,7 +51,8 @@ def ahead_of_each(queue: Iterable[Waiting], free: Callable[[Demand], int]) -> li
         if gpu is None or gpu.mode is not Mode.WHOLE or one.cause in NOT_FOR_CARDS:
             found.append(None)
             continue
-        key = (gpu.model, gpu.any_of, one.demand.zone, one.demand.cluster, one.demand.archs, one.demand.entitled)
+        place = one.demand.zone, one.demand.cluster, one.demand.archs, one.demand.rdma
+        key = (gpu.model, gpu.any_of, *place, one.demand.entitled)
         tasks, cards = sums.get(key, (0, 0))
         if key not in known:
             known[key] = free(one.demand)

@@ -149,8 +149,8 @@ class Timeline:
         rows = rows[np.argsort(self._earliest_per_row(kind, rows), kind="stable")]
         if kind.demand.one_node:
             return list(rows.reshape(-1, 1))
-        groups: defaultdict[int, list[int]] = defaultdict(list)
-        for row, domain in zip(rows.tolist(), self.cells.domains.widest[rows].tolist(), strict=True):
+        groups, widest = defaultdict[int, list[int]](list), self.cells.domains_for(kind.demand).widest
+        for row, domain in zip(rows.tolist(), widest[rows].tolist(), strict=True):
             groups[domain].append(row)
         return [np.array(group) for group in groups.values()]
 

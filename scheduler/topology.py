@@ -33,16 +33,21 @@ class Domains:
         return int(np.bincount(self.widest[rows], weights=room).max(initial=0))
 
 
-def wide_domain(node: Node) -> Domain:
-    """The widest domain a gang may span: zone, logical cluster, and the same models of card; else the node alone."""
-    wide = node.zone, node.cluster, ",".join(sorted({card.model for card in node.devices}))
+def wide_domain(node: Node, rdma: bool = False) -> Domain:
+    """The widest domain a gang may span: zone, logical cluster, and the same models of card; else the node alone.
+
+    `rdma`: and the same fabric.
+    """
+    wide: Domain = node.zone, node.cluster, ",".join(sorted({card.model for card in node.devices}))
+    if rdma:
+        wide = (*wide, node.rdma)
     return wide if node.joined else (*wide, "", node.id)
 
 
-def domains_of(nodes: Sequence[Node]) -> Domains:
-    """The domains of these nodes. Costs in proportion to the nodes: keep the result."""
+def domains_of(nodes: Sequence[Node], rdma: bool = False) -> Domains:
+    """The domains of these nodes. Costs in proportion to the nodes: keep the result. `rdma`: each within one fabric."""
     depth = max((len(node.topology) for node in nodes), default=0)
-    wide = [wide_domain(node) for node in nodes]
+    wide = [wide_domain(node, rdma) for node in nodes]
     alone = [(*w, *node.topology, node.id) for w, node in zip(wide, nodes, strict=True)]
     shared = [
         [(*w, *node.topology[:level]) for w, node in zip(wide, nodes, strict=True)] for level in range(depth, -1, -1)

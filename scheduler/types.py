@@ -63,7 +63,9 @@ class Node:
     """Capacity for workloads (what the machine has, less what the platform reserves for itself).
 
     `joined`: members of a gang here reach members on the other joined nodes of the zone. One that is not joined takes
-    a gang as a whole or not at all. `reserved`: its cluster takes only tasks that are entitled to it.
+    a gang as a whole or not at all. `reserved`: its cluster takes only tasks that are entitled to it. `rdma`: the
+    fabric of its RDMA devices, "" without any; members of a gang that asks for RDMA reach each other within one.
+    `rdma_active`: one of their links is up, without which nothing that asks for RDMA starts here.
     """
 
     id: str
@@ -78,6 +80,8 @@ class Node:
     topology: tuple[str, ...] = ()  # widest to narrowest domain inside the zone, e.g. ("row-1", "rack-7")
     joined: bool = True
     reserved: bool = False
+    rdma: str = ""
+    rdma_active: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +123,8 @@ class Task:
 
     `stated_s`: how long its owner expects it to run. `limit_s`: the caller ends it after so long, whatever it does.
     `unproven`: nothing but the owner's word stands behind its estimates, which are shown, but decide nothing.
-    `entitled`: the reserved clusters that it may use, sorted, so that equal rights are equal requests.
+    `entitled`: the reserved clusters that it may use, sorted, so that equal rights are equal requests. `rdma`: each
+    member uses its node's RDMA devices, which it shares with others, so they are not counted.
     """
 
     id: str
@@ -145,6 +150,7 @@ class Task:
     requeued: bool = False  # lost its node through no fault of its own: goes first within its priority
     spread: str | None = None  # tasks of one name go to different nodes as far as there is room; single members only
     entitled: tuple[str, ...] = ()
+    rdma: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,13 +74,14 @@ class UnitItem(models.TextChoices):
     """What the price list has prices for, each by the hour.
 
     CPU: a core. Memory: a GiB. GPU: a whole card, a MIG instance of one profile, or all the compute of a card of which
-    slices take a share. GPU memory: a GiB of it in such a slice.
+    slices take a share. GPU memory: a GiB of it in such a slice. RDMA: the use of a node's adapters by one replica.
     """
 
     CPU = "cpu", _("CPU core")
     MEMORY = "memory", _("GiB of memory")
     GPU = "gpu", _("GPU")
     GPU_MEMORY = "gpu_memory", _("GiB of GPU memory")
+    RDMA = "rdma", _("RDMA")
 
 
 class Isolation(models.TextChoices):

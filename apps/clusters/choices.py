@@ -25,6 +25,13 @@ class DrainAction(models.TextChoices):
     STOP = "stop", _("Stop it")
 
 
+class StorageKind(models.TextChoices):
+    """How the machines of a zone come to the platform's files."""
+
+    FOLDER = "folder", _("A shared folder, however it is mounted")
+    NFS = "nfs", _("NFS")
+
+
 class AcceleratorMode(models.TextChoices):
     """How one card is given out; the scheduler's modes by the same names."""
 

@@ -19,6 +19,8 @@ from apps.clusters.xids import Fault
 __all__ = ["MIB", "Card", "Machine", "measure_machine"]
 
 MIB = 1024 * 1024
+LOCKED_MEMORY = "locked-memory"
+"""Of a machine's facts: how much memory programs that its agent starts may lock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,7 @@ def measure_machine(folder: Path) -> Machine:
     ascend, inodes = huawei.read_ascend_cards(), os.statvfs(folder)
     nvidia_report = nvidia.read_nvidia_cards()
     cards = card_links.with_links((*nvidia_report.cards, *amd.cards(), *ascend.cards))
+    found_rdma = rdma.devices()
     faults = kernel_log.card_faults() if nvidia_report.has_library else kernel_log.CardFaults()
     return Machine(
         name=socket.gethostname()[:80] or "localhost",
@@ -89,12 +92,12 @@ def measure_machine(folder: Path) -> Machine:
         disk_mib=disk.total // MIB,
         disk_free_mib=disk.free // MIB,
         cpu_pct=psutil.cpu_percent(interval=0.2),
-        facts=_facts(ascend.trouble, nvidia_report),
+        facts=_facts(ascend.trouble, nvidia_report) | (_locked_memory() if found_rdma else {}),
         cards=cards,
         limiters=tuple(name.value for name in limiters.installed_limiters()),
         disk_files=inodes.f_files,
         disk_files_free=inodes.f_favail,
-        rdma=rdma.with_card_links(rdma.devices(), cards),
+        rdma=rdma.with_card_links(found_rdma, cards),
         unread=nvidia_report.unread,
         nvml_error=nvidia_report.error,
         boot_id=kernel_log.boot_id(),
@@ -109,6 +112,12 @@ def _facts(npu_smi: str, nvml: nvidia.NvidiaReport) -> dict[str, str]:
     troubles = {"npu-smi": npu_smi, "nvml": nvml.trouble}
     told = {name: trouble for name, trouble in troubles.items() if trouble}
     return facts | nvidia.driver_versions() | amd.driver_versions() | told
+
+
+def _locked_memory() -> dict[str, str]:
+    """Said only where there is a limit: RDMA locks what it transfers."""
+    limit = rdma.locked_memory_mib()
+    return {} if limit is None else {LOCKED_MEMORY: f"{limit} MiB"}
 
 
 def _usable_cores() -> int:

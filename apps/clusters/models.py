@@ -11,6 +11,7 @@ from django.db.models.functions import Now
 from apps.billing.models import Package
 from apps.clusters.card_fault import CardFault as CardFault
 from apps.clusters.choices import AcceleratorMode, DrainAction, Limiter, NodeStatus
+from apps.clusters.zone_storage import ZoneStorage as ZoneStorage
 from apps.common.scoping import TenantModel
 from apps.tenants.models import Organisation
 
@@ -136,7 +137,7 @@ class Node(models.Model):
     # Which start of the machine this is, and why faults of its cards cannot be seen (`clusters.kernel_log.Unread`).
     boot_id = models.UUIDField(null=True)
     faults_unread = models.CharField(max_length=8, blank=True, default="", db_default="")
-    # Its RDMA devices, a list of `clusters.rdma.RdmaDevice`: shown, not given out.
+    # Its RDMA devices, a list of `clusters.rdma.RdmaDevice`.
     rdma = models.JSONField(default=list)
     # What was found when its software sources were last asked, see `workloads.hardware.sources`; empty: to be asked.
     software_sources = models.JSONField(default=dict)

@@ -29,7 +29,16 @@ def remedies(actor: Actor, run: Run) -> list[dict[str, Any]]:
 
 def next_larger(actor: Actor, package: Package) -> Package | None:
     """On offer, with the same cards and more memory: the one with the least memory, and of these the cheapest."""
-    fields = ("gpu_mode", "gpu_model", "gpu_count", "gpu_core_milli", "gpu_memory_mib", "mig_profile", "resource")
+    fields = (
+        "gpu_mode",
+        "gpu_model",
+        "gpu_count",
+        "gpu_core_milli",
+        "gpu_memory_mib",
+        "mig_profile",
+        "rdma",
+        "resource",
+    )
     same = {name: getattr(package, name) for name in fields}
     place = getattr(getattr(package, "zone_offer", None), "zone_id", None)
     rows = packages_on_offer(actor).filter(**same, memory_mib__gt=package.memory_mib, cpu_milli__gte=package.cpu_milli)

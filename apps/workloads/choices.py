@@ -48,6 +48,7 @@ class Reason(models.TextChoices):
     EXPIRED = "expired", _("Stopped when its time had run out")
     RECYCLED = "recycled", _("Stopped to be moved into the recycle bin")
     DRAINED = "drained", _("Taken off a machine that was being emptied")
+    RDMA_DOWN = "rdma_down", _("The RDMA link of its machine had gone down")
     PREEMPTED = "preempted", _("It gave way to other work")
     CHANGED = "changed", _("Stopped to start again with changed settings")
     SCALED = "scaled", _("Stopped because fewer replicas are wanted")

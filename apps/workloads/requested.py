@@ -3,7 +3,8 @@
 import scheduler
 from apps.workloads.spec import Gpu, Spec
 
-# What is asked to end at its longest run time has ended so many seconds later: told late, saved, cleared away.
+# What is asked to end at its longest run time (`longest_s`) has ended so many seconds later: told late, saved, cleared
+# away. All times are in seconds, on the database's clock.
 ENDING_S = 360.0
 
 
@@ -22,10 +23,7 @@ def make_task(
     longest_s: float | None = None,
     spread: str | None = None,
 ) -> scheduler.Task:
-    """The scheduler's view of a spec; `submitted_at` in seconds since the epoch, on the database's clock.
-
-    `expected_s`, `longest_s`: how long its owner says that it runs, and after how long it is asked to end.
-    """
+    """The scheduler's view of a spec. `submitted_at`: since the epoch. `expected_s`: as its owner says that it runs."""
     return scheduler.Task(
         id=id,
         organisation=organisation,
@@ -46,6 +44,7 @@ def make_task(
         limit_s=None if longest_s is None else longest_s + ENDING_S,
         spread=spread,
         gang=_gang(spec),
+        rdma=spec.rdma,
     )
 
 

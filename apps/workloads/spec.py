@@ -151,6 +151,8 @@ class Spec:
     archs: tuple[str, ...] = ()
     # Whether it changes its container image as that one's root would, to be saved as another one.
     builds: bool = False
+    # Whether each member is given the RDMA devices of its node, and so runs only where there are some.
+    rdma: bool = False
 
     @property
     def is_elastic(self) -> bool:
@@ -198,4 +200,5 @@ class Spec:
             ranks=tuple(RankStart.from_json(start) for start in data.get("ranks", ())),
             archs=tuple(data.get("archs", ())),
             builds=data.get("builds", False),
+            rdma=data.get("rdma", False),
         )

@@ -40,6 +40,9 @@ _SENTENCES: Mapping[Code, str] = {
     Code.FILES_READABLE: gettext_noop("Workloads run as the platform's own user and can read its files."),
     Code.TOO_MANY_OPEN: gettext_noop("Too many terminals and commands are open in it: at most %(count)s at a time."),
     Code.NO_LIMITER: gettext_noop("Nothing on its machine limits the memory of a vGPU slice, so it was not given out."),
+    Code.NO_RDMA: gettext_noop("Its machine has no InfiniBand adapter that work can use."),
+    Code.RDMA_DOWN: gettext_noop("No InfiniBand link of its machine was up any more."),
+    Code.RDMA_NODE_MISSING: gettext_noop("The device node %(path)s of an InfiniBand adapter is missing."),
     Code.PARTITION_TAKEN: gettext_noop(
         "The card has a partition at memory slice %(start)s that the platform did not make. "
         "An administrator can remove it with nvidia-smi mig -dci and -dgi."

@@ -24,6 +24,7 @@ ENUM_NAMES: dict[str, str | list[str] | list[tuple[str, str]]] = {
     "EnvironmentStepStatusEnum": "apps.envs.choices.StepStatus",
     "MountKindEnum": ["volume", "version"],
     "NodeStatusEnum": "apps.clusters.choices.NodeStatus",
+    "StorageKindEnum": "apps.clusters.choices.StorageKind",
     "OrganisationStatusEnum": "apps.tenants.choices.OrganisationStatus",
     "PrepaidStatusEnum": "apps.billing.choices.PrepaidStatus",
     "PrepaidTermEnum": [("day", "By the day"), ("month", "By the month"), ("year", "By the year")],

@@ -56,6 +56,29 @@ def test_a_model_with_a_price_of_its_own_has_that() -> None:
     assert cards == {"H100": 1800, "A10": 200}
 
 
+def test_rdma_costs_nothing_until_it_has_a_price() -> None:
+    base = {CPU: (Decimal(10), 1), MEMORY: (Decimal(0), 1)}
+    free = price_of(Resources(1000, 1024, rdma=True), base)
+    assert (free.rate, free.missing, len(free.lines)) == (10, (), 2)
+    priced = {**base, Unit(UnitItem.RDMA): (Decimal(25), 2)}
+    assert price_of(Resources(1000, 1024, rdma=True), priced).rate == 35
+    assert price_of(Resources(1000, 1024), priced).rate == 10
+
+
+@pytest.mark.django_db
+def test_a_price_of_rdma_changes_packages_that_follow_the_list() -> None:
+    set_unit(CPU, "10")
+    set_unit(MEMORY, "0")
+    package = make_package(rate_fen=5)
+    Package.objects.filter(pk=package.pk).update(rdma=True)
+    follow(package)
+    assert price(package) == 10
+    set_unit(Unit(UnitItem.RDMA), "25")
+    assert price(package) == 35
+    with pytest.raises(Invalid):
+        set_unit(Unit(UnitItem.RDMA, "H100"), "25")
+
+
 def test_a_slice_is_priced_by_compute_by_memory_or_by_both() -> None:
     base = {CPU: (Decimal(0), 1), MEMORY: (Decimal(0), 1)}
     wanted = Resources(1000, 1024, 1, "A10", "vgpu", 250, 6144)

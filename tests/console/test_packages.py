@@ -44,6 +44,19 @@ def test_a_card_package_keeps_what_belongs_to_its_mode(finance: Client) -> None:
     assert (package.isolation, package.mig_profile, package.gpu_memory_mib) == ("hardware", "1g.18gb", 18 * 1024)
 
 
+def test_rdma_is_kept_and_shown_and_changed(finance: Client) -> None:
+    post(finance, page("package_new"), **cpu(rdma="on"))
+    package = Package.objects.get(name_en="Medium")
+    assert package.rdma
+    assert "InfiniBand adapters of the node" in text_of(finance.get(page("package", package.pk)))
+    assert finance.get(page("package_edit", package.pk)).context["form"]["rdma"].value() is True
+    post(finance, page("package_edit", package.pk), **cpu())
+    package.refresh_from_db()
+    assert not package.rdma
+    given = {"name_en": "Medium", "name_zh": "中", "cpu_milli": 1000, "memory_mib": 512, "rdma": True}
+    assert finance.put(f"/api/v1/console/packages/{package.pk}/", given, "application/json").json()["rdma"]
+
+
 def test_leftovers_of_a_mode_that_was_unchosen_are_dropped(finance: Client) -> None:
     post(finance, page("package_new"), **cpu(gpu_mode="", gpu_count="4", gpu_model="H200", mig_profile="1g"))
     package = Package.objects.get(name_en="Medium")

@@ -27,6 +27,11 @@ PROPERTIES: dict[str, tuple[str, ...]] = {
         "test_plan.test_nothing_is_handed_out_twice",
     ),
     "A gang holds nothing, or at least its minimum": ("test_plan.test_a_gang_holds_nothing_or_at_least_its_minimum",),
+    "Who asks for RDMA starts where a link is up, within one fabric; who does not is planned as if there were none": (
+        "test_rdma.test_who_asks_never_starts_without_an_active_device",
+        "test_rdma.test_who_does_not_ask_is_planned_as_if_there_were_no_such_devices",
+        "test_rdma.test_nobody_waits_for_who_asks_for_links_that_are_down",
+    ),
     "A gang of one node is on one node": ("test_plan.test_a_gang_of_one_node_is_on_one_node",),
     "Rolling an overlay back is the identity": (
         "test_cells.test_a_gang_that_does_not_fit_leaves_no_trace",

@@ -31,12 +31,14 @@ STANDING = {
     CauseCode.CLUSTER,
     CauseCode.RESERVED,
     CauseCode.ARCH,
+    CauseCode.RDMA,
     CauseCode.NO_NODES,
     CauseCode.NO_SUCH_MODEL,
     CauseCode.NO_SUCH_MODE,
     CauseCode.NEVER_FITS,
     CauseCode.NODE_UNHEALTHY,
     CauseCode.NODE_UNSCHEDULABLE,
+    CauseCode.RDMA_DOWN,
     CauseCode.BAD_REQUEST,
 }
 

@@ -24,11 +24,13 @@ TOLD: dict[str, tuple[dict[str, Any], list[str]]] = {
     CauseCode.CLUSTER: ({"cluster": "…"}, ["research"]),
     CauseCode.RESERVED: ({"cluster": "…"}, ["research"]),
     CauseCode.ARCH: ({"arch": "aarch64"}, ["aarch64"]),
+    CauseCode.RDMA: ({}, ["RDMA"]),
     CauseCode.NO_SUCH_MODEL: ({"model": "B300", "mode": "whole", "devices": 1}, ["B300"]),
     CauseCode.NO_SUCH_MODE: ({"model": "H200", "mode": "mig", "profile": "3g.71gb"}, ["H200", "3g.71gb"]),
     CauseCode.NEVER_FITS: ({"cpu_milli": 96_000, "memory_mib": 2048, "devices": 16}, ["96", "2 GiB", "16"]),
     CauseCode.NODE_UNSCHEDULABLE: ({}, []),
     CauseCode.NODE_UNHEALTHY: ({}, []),
+    CauseCode.RDMA_DOWN: ({}, ["RDMA"]),
     CauseCode.CPU: ({"cpu_short_milli": 1500}, ["gpu-a01", "1.5 CPU cores"]),
     CauseCode.MEMORY: ({"memory_short_mib": 3072}, ["gpu-a01", "3 GiB"]),
     CauseCode.DEVICES: ({"devices_short": 2}, ["gpu-a01", "2 GPUs"]),
@@ -82,6 +84,18 @@ def test_the_nearest_miss_names_model_and_how_many_more_are_as_close() -> None:
     assert "2 other machines are as close" in words.text
     assert "reserved for it" in kept.text
     assert "reserved for it" not in words.text
+
+
+@pytest.mark.parametrize(
+    ("count", "told"), [(2, "have: ib-1, ib-2."), (3, "ib-1, ib-2 and 1 other."), (5, "and 3 others.")]
+)
+def test_who_needs_rdma_is_told_which_machines_have_it(count: int, told: str) -> None:
+    names = Names(node="gpu-a01", rdma=("ib-1", "ib-2"))
+    with override("en"):
+        words = words_of(Case(CauseCode.CPU, {"cpu_short_milli": 1500, "rdma_count": count}, names=names))
+        nobody = words_of(Case(CauseCode.CPU, {"cpu_short_milli": 1500, "rdma_count": count}))
+    assert told in words.text
+    assert "RDMA" not in nobody.text
 
 
 def test_one_free_card_is_told_in_the_singular() -> None:

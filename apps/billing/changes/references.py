@@ -87,7 +87,7 @@ def comparable_rate(package: Package) -> Decimal | None:
     listed = list_price(package)
     rates = [listed.rate] if listed.complete else []
     smaller = {f"{name}__lte": getattr(package, name) for name in RESOURCES}
-    same = {name: getattr(package, name) for name in ("gpu_model", "gpu_mode", "mig_profile", "resource")}
+    same = {name: getattr(package, name) for name in ("gpu_model", "gpu_mode", "mig_profile", "rdma", "resource")}
     others = Package.objects.filter(active=True, **smaller, **same).exclude(pk=package.pk)
     versions = _in_force(PriceVersion.objects.filter(package__in=others), db_now())
     return max([*rates, *versions.values_list("rate_fen_per_hour", flat=True)], default=None)

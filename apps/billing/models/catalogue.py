@@ -30,6 +30,8 @@ class Package(models.Model):
     gpu_core_milli = models.PositiveIntegerField(_("share of compute"), default=0)
     gpu_memory_mib = models.PositiveIntegerField(_("GPU memory"), default=0)
     mig_profile = models.CharField(_("MIG profile"), max_length=24, blank=True)
+    # Each replica is given the RDMA devices of its node, which it shares with others that are.
+    rdma = models.BooleanField(_("RDMA"), default=False, db_default=False)
     term = models.CharField(_("term"), max_length=8, choices=Term, default=Term.HOUR)
     active = models.BooleanField(_("on offer"), default=True)
     # Nobody starts on it without an approved request.

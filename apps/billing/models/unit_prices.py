@@ -6,6 +6,8 @@ from django.db.models.functions import Now
 
 from apps.billing.choices import SLICED_BY_MEMORY, GpuMode, UnitItem
 
+WITHOUT_CARD = [UnitItem.CPU, UnitItem.MEMORY, UnitItem.RDMA]
+
 
 class UnitPrice(models.Model):
     """Fen per hour of one unit of `item` (see `UnitItem`), in force in [effective_from, effective_to).
@@ -39,7 +41,7 @@ class UnitPrice(models.Model):
                 name="unit_price_one_open_version",
             ),
             models.CheckConstraint(
-                condition=Q(item__in=[UnitItem.CPU, UnitItem.MEMORY], gpu_model="", gpu_mode="", mig_profile="")
+                condition=Q(item__in=WITHOUT_CARD, gpu_model="", gpu_mode="", mig_profile="")
                 | (Q(item=UnitItem.GPU, gpu_mode=GpuMode.MIG) & ~Q(mig_profile=""))
                 | (Q(item=UnitItem.GPU, mig_profile="") & ~Q(gpu_mode__in=["", GpuMode.MIG]))
                 | Q(item=UnitItem.GPU_MEMORY, gpu_mode__in=SLICED_BY_MEMORY, mig_profile=""),

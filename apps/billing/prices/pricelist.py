@@ -32,6 +32,7 @@ class Resources:
     gpu_core_milli: int = 0
     gpu_memory_mib: int = 0
     mig_profile: str = ""
+    rdma: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +79,15 @@ class ListPrice:
 def price_of(resources: Resources, prices: Mapping[Unit, tuple[Decimal, int]]) -> ListPrice:
     """`prices`: fen per hour and version of each unit on the list. Prices of the model go before those of any model.
 
-    A slice of a card may be priced by its compute, by its memory or by both: one of the two is enough.
+    A slice of a card may be priced by its compute, by its memory or by both: one of the two is enough. RDMA costs
+    nothing unless it has a price.
     """
     lines, missing = [], []
     for wanted in _wanted(resources):
         found = [(_on_list(unit, prices), quantity) for unit, quantity in wanted]
         priced = [PriceLine(unit, quantity, *prices[unit]) for unit, quantity in found if unit is not None]
         lines += priced
-        missing += [] if priced else [unit for unit, _quantity in wanted]
+        missing += [] if priced else [unit for unit, _quantity in wanted if unit.item is not UnitItem.RDMA]
     return ListPrice(tuple(lines), tuple(missing))
 
 
@@ -95,6 +97,8 @@ def _wanted(resources: Resources) -> Iterable[list[tuple[Unit, Decimal]]]:
     yield [(Unit(UnitItem.MEMORY), Decimal(resources.memory_mib) / 1024)]
     if resources.gpu_count:
         yield list(_cards(resources))
+    if resources.rdma:
+        yield [(Unit(UnitItem.RDMA), Decimal(1))]
 
 
 def _cards(resources: Resources) -> Iterable[tuple[Unit, Decimal]]:

@@ -185,6 +185,7 @@ ACTIONS: dict[str, str | Promise] = {
     "zone.network": _("Trust in a zone's network changed"),
     "zone.renamed": _("Zone renamed"),
     "zone.simulated": _("Simulated zone added"),
+    "zone.storage": _("Storage of a zone changed"),
     "zone.stopped": _("Work of a simulated zone stopped"),
     "volume.created": _("Volume created"),
     "volume.renamed": _("Volume renamed"),

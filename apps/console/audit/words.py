@@ -82,6 +82,7 @@ FIELDS: dict[str, str | Promise] = {
     "limit_fen": _("Limit"),
     "memory_mib": _("Memory"),
     "mig_profile": _("MIG profile"),
+    "rdma": _("RDMA"),
     "name": _("Name"),
     "name_en": _("Name in English"),
     "name_zh": _("Name in Chinese"),

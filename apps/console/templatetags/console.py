@@ -33,6 +33,8 @@ def package_resources(package: Package) -> str:
         size = gpu_memory(package.gpu_memory_mib) if package.gpu_memory_mib else ""
         model = package.gpu_model or _("any GPU")
         parts.append(" ".join(filter(None, [f"{package.gpu_count} ×", model, package.mig_profile, size])))
+    if package.rdma:
+        parts.append(_("RDMA"))
     return " · ".join(parts)
 
 

@@ -97,6 +97,9 @@ class Code(StrEnum):
     NO_GANGS = "no_gangs"
     GANG_OVER_MACHINES = "gang_over_machines"
     NO_LIMITER = "no_limiter"
+    NO_RDMA = "no_rdma"
+    RDMA_DOWN = "rdma_down"
+    RDMA_NODE_MISSING = "rdma_node_missing"
     PARTITION_TAKEN = "partition_taken"
     NO_SUCH_PARTITION = "no_such_partition"
 

@@ -88,6 +88,9 @@ ENGLISH: Mapping[Code, str] = {
     Code.GIVEN_UP: "The platform has given this attempt up",
     Code.BAD_PLACE: "The secret {name} cannot be given to the program as it is asked for",
     Code.WITHHELD: "The secret {name} is gone, cannot be read, or may not be used any more",
+    Code.NO_RDMA: "This machine has no InfiniBand adapter that work can use",
+    Code.RDMA_DOWN: "No InfiniBand link of this machine is up",
+    Code.RDMA_NODE_MISSING: "The device node {path} of an InfiniBand adapter is missing",
     Code.NO_LIMITER: "Nothing on this machine holds a vGPU slice to its memory",
     Code.PARTITION_TAKEN: (
         "The card has a partition at memory slice {start:d} that the platform did not make: "

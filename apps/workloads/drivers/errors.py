@@ -19,6 +19,10 @@ class CannotSee(DriverError):
     """Transient: the state could not be read. Keep the last known state, call it stale, ask again."""
 
 
+LINK_DOWN = "link_down"
+"""Code of a refused launch: what the machine had when the work was placed is gone. It may start on another one."""
+
+
 class LaunchRefused(DriverError):
     """Final: this request can never start here. `code` groups the reasons and is stable."""
 

@@ -108,7 +108,8 @@ class LaunchRequest:
     its target right below a mount that may be written to, unless something of that name is there already. `sources`:
     where pip and npm download from, when the runtime is prepared and when the program has a way out. `pull`: how a
     container image is fetched; in one, an empty `argv` is its entry point and an empty `workdir` its own. `builds`: it
-    changes its image as that one's root would: users and groups are the image's, /run may be written to.
+    changes its image as that one's root would: users and groups are the image's, /run may be written to. `rdma`: it is
+    given the machine's RDMA devices whose link is up, which it shares with others that are.
     """
 
     attempt_id: UUID
@@ -134,3 +135,4 @@ class LaunchRequest:
     sources: SoftwareSources = field(default_factory=SoftwareSources)
     pull: PullRules = field(default_factory=PullRules)
     builds: bool = False
+    rdma: bool = False

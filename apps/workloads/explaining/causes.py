@@ -1,6 +1,7 @@
 """Every cause in words: what is the matter, and what follows for who has submitted or only asks about submitting."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from django.utils.translation import gettext as _
@@ -23,6 +24,7 @@ HOPELESS = frozenset(
         CauseCode.CLUSTER,
         CauseCode.RESERVED,
         CauseCode.ARCH,
+        CauseCode.RDMA,
         CauseCode.NEVER_FITS,
         CauseCode.NO_SUCH_MODEL,
         CauseCode.NO_SUCH_MODE,
@@ -37,7 +39,23 @@ def words_of(case: Case) -> Words:
     if not case.cause:
         return Words(_("Waiting for the scheduler"), _("The next pass looks at it within seconds."))
     known = _WORDS.get(case.cause)
-    return known(case) if known else Words(_("Waiting"), _("The scheduler has not found room yet."))
+    words = known(case) if known else Words(_("Waiting"), _("The scheduler has not found room yet."))
+    return replace(words, text=sentences(words.text, _rdma_nodes(case)))
+
+
+def _rdma_nodes(case: Case) -> str:
+    """Of what asks for RDMA, which machines have it; "" for anything else."""
+    names, others = case.names.rdma, int(case.params.get("rdma_count", 0)) - len(case.names.rdma)
+    if not names:
+        return ""
+    if others > 0:
+        text = ngettext(
+            "It needs RDMA, which these machines have: %(names)s and %(count)s other.",
+            "It needs RDMA, which these machines have: %(names)s and %(count)s others.",
+            others,
+        )
+        return text % {"names": ", ".join(names), "count": others}
+    return _("It needs RDMA, which these machines have: %(names)s.") % {"names": ", ".join(names)}
 
 
 def _choose_another(case: Case) -> str:
@@ -76,6 +94,19 @@ def _arch(case: Case) -> Words:
     if not case.asked:
         text = _("Take it out of the queue and choose another image, or another package.")
     return Words(title % {"arch": architecture_words(names) or "—"}, text)
+
+
+def _rdma(case: Case) -> Words:
+    return Words(_("No machine with RDMA devices can run this"), _choose_another(case))
+
+
+def _rdma_down(case: Case) -> Words:
+    text = (
+        _("It would start when one of their links is up again.")
+        if case.asked
+        else _("It starts when one of their links is up again.")
+    )
+    return Words(_("The RDMA links of the machines that fit are down"), text)
 
 
 def _no_such_model(case: Case) -> Words:
@@ -233,11 +264,13 @@ _WORDS: Mapping[str, Callable[[Case], Words]] = {
     CauseCode.CLUSTER: _cluster,
     CauseCode.RESERVED: _reserved,
     CauseCode.ARCH: _arch,
+    CauseCode.RDMA: _rdma,
     CauseCode.NO_SUCH_MODEL: _no_such_model,
     CauseCode.NO_SUCH_MODE: _no_such_mode,
     CauseCode.NEVER_FITS: _never_fits,
     CauseCode.NODE_UNSCHEDULABLE: _node_unschedulable,
     CauseCode.NODE_UNHEALTHY: _node_unhealthy,
+    CauseCode.RDMA_DOWN: _rdma_down,
     CauseCode.CPU: shortage,
     CauseCode.MEMORY: shortage,
     CauseCode.DEVICES: shortage,

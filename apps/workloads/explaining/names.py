@@ -9,23 +9,28 @@ from apps.clusters.models import LogicalCluster, Node, Zone
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The machine, the zone and the cluster that an explanation is about; "" where it names none."""
+    """The machine, the zone and the cluster that an explanation is about; "" where it names none.
+
+    `rdma`: machines with RDMA devices, of what asks for them.
+    """
 
     node: str = ""
     zone: str = ""
     cluster: str = ""
+    rdma: tuple[str, ...] = ()
 
 
 NAMELESS = Names()
 
 
 def names_of(explanation: Mapping[str, Any]) -> Names:
-    """At most three queries, none for what the explanation does not name."""
+    """At most four queries, none for what the explanation does not name."""
     params = explanation.get("params") or {}
     return Names(
         node=_name(Node, node_of(explanation)),
         zone=_name(Zone, params.get("zone")),
         cluster=_name(LogicalCluster, params.get("cluster")),
+        rdma=_names_of_nodes(str(params.get("rdma_nodes", ""))),
     )
 
 
@@ -35,6 +40,13 @@ def node_of(explanation: Mapping[str, Any]) -> str | None:
     reserved = explanation.get("reserved") or []
     found: str | None = nearest.get("node_id") or (explanation.get("params") or {}).get("node")
     return found or (reserved[0] if reserved else None)
+
+
+def _names_of_nodes(joined: str) -> tuple[str, ...]:
+    """By name; `joined`: ids with bars between them."""
+    if not joined:
+        return ()
+    return tuple(Node.objects.filter(pk__in=joined.split("|")).order_by("name").values_list("name", flat=True))
 
 
 def _name(model: type[Node] | type[Zone] | type[LogicalCluster], key: Any) -> str:

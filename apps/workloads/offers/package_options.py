@@ -43,7 +43,7 @@ def _alike(chosen: Package, other: Package) -> bool:
     larger = all(
         getattr(other, name) >= getattr(chosen, name) for name in ("cpu_milli", "memory_mib", "gpu_memory_mib")
     )
-    return larger and _cut(chosen) == _cut(other) and zone_of(chosen) == zone_of(other)
+    return larger and chosen.rdma == other.rdma and _cut(chosen) == _cut(other) and zone_of(chosen) == zone_of(other)
 
 
 def _cut(package: Package) -> tuple[object, ...]:

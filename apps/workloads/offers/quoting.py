@@ -153,6 +153,7 @@ def resources_of(package: Package) -> Spec:
         cpu_milli=package.cpu_milli,
         memory_mib=package.memory_mib,
         gpu=gpu_of(package),
+        rdma=package.rdma,
     )
     return spec_with_place(spec, package)
 

@@ -66,6 +66,7 @@ def launch_request(attempt: Attempt, members: Sequence[Member] = (), rank: int =
         sources=software_sources.chosen(),
         pull=settings.IMAGE_PULL_RULES if isinstance(spec.image, Reference) else PullRules(),
         builds=spec.builds,
+        rdma=spec.rdma,
     )
 
 

@@ -13,6 +13,7 @@ from apps.common.clock import db_now
 from apps.workloads import announce, nudge, start_rights, states
 from apps.workloads.choices import Desired, Fault, Reason, Status
 from apps.workloads.drivers.base import SECRET_WITHHELD, Exit, ExitReason, LaunchRefused, Observation, Phase
+from apps.workloads.drivers.errors import LINK_DOWN
 from apps.workloads.drivers.said import Said
 from apps.workloads.hardware.eviction import ended_by_eviction
 from apps.workloads.models import Attempt, Preemption, Workload
@@ -226,10 +227,17 @@ def _eviction(attempt: Attempt) -> Why:
 
 
 def refused(actor: Actor, claim: Claim, refusal: LaunchRefused) -> None:
-    """The node will never take it: fail with its words, unless it was to stop anyway or had lost a right meanwhile."""
+    """The node will never take it: fail with its words, unless it was to stop anyway or had lost a right meanwhile.
+
+    Where only a link of the node has gone down since the pass, it goes back into the queue.
+    """
     workload = claim.attempt.workload
     if workload.desired == Desired.STOPPED:
         never_started(actor, claim)
+        return
+    if refusal.code == LINK_DOWN:
+        states.requeue(actor, claim, Why(Reason.RDMA_DOWN, {"node": claim.attempt.node.name}, Fault.NODE), db_now())
+        nudge.schedule()
         return
     lost = start_rights.refusals([workload]).get(workload.pk) if refusal.code == SECRET_WITHHELD else None
     if lost is not None:

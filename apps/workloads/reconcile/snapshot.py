@@ -15,6 +15,7 @@ from apps.clusters import geometry
 from apps.clusters.choices import CLOSED
 from apps.clusters.domains import domains
 from apps.clusters.models import Accelerator, Node
+from apps.clusters.node_rdma import rdma_of
 from apps.clusters.node_storage import storage_of
 from apps.workloads.choices import PLACED, Status
 from apps.workloads.models import Attempt, Placement, SchedulerEpoch, Workload
@@ -111,8 +112,11 @@ def nodes(now: datetime, simulated: bool) -> tuple[scheduler.Node, ...]:
             topology=domains(node.labels),
             joined=gang_networks.is_joined(node),
             reserved=node.cluster.reserved,
+            rdma=fabric.name,
+            rdma_active=fabric.is_active,
         )
         for node in here.order_by("pk")
+        for fabric in (rdma_of(node),)
     )
 
 

@@ -19,7 +19,6 @@ NODE_MEASURES = frozenset(
         "disk_files_free",
         "disk_low_since",
         "facts",
-        "rdma",
         "silent_since",
         "created_at",
         "isolation_reason",

@@ -44,6 +44,7 @@ class PackageSerializer(serializers.ModelSerializer[Package]):
             "gpu_core_milli",
             "gpu_memory_mib",
             "mig_profile",
+            "rdma",
             "term",
             "rate_fen_per_hour",
             "list_rate_fen_per_hour",

@@ -35,6 +35,7 @@ class PackageSpec:
     gpu_core_milli: int = 0
     gpu_memory_mib: int = 0
     mig_profile: str = ""
+    rdma: bool = False
     term: Term = Term.HOUR
     sort: int = 100
 

@@ -41,6 +41,10 @@ class PackageFields(serializers.Serializer[Any]):
     gpu_core_milli = serializers.IntegerField(min_value=0, max_value=1000, default=0)
     gpu_memory_mib = serializers.IntegerField(min_value=0, max_value=10**9, default=0)
     mig_profile = serializers.CharField(max_length=24, required=False, allow_blank=True, default="")
+    rdma = serializers.BooleanField(
+        default=False,
+        help_text="Each replica is given the InfiniBand adapters of its node, and runs only where there are any.",
+    )
     sort = serializers.IntegerField(min_value=0, max_value=100_000, default=100)
 
 

@@ -47,6 +47,11 @@ class PackageForm(forms.Form):
     gpu_memory_mib = number(_("GPU memory of each"), places=2)
     gpu_core_milli = number(_("Share of compute of each"), places=1, most=100)
     mig_profile = forms.CharField(label=_("MIG profile"), max_length=24, required=False, help_text=_("As in 1g.18gb."))
+    rdma = forms.BooleanField(
+        label=_("RDMA over InfiniBand"),
+        required=False,
+        help_text=_("Runs only on nodes with an active link, whose adapters it shares with other such work."),
+    )
     sort = forms.IntegerField(
         label=_("Position"),
         initial=100,

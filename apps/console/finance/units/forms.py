@@ -25,6 +25,7 @@ class NewUnitForm(UnitPriceForm):
             (UnitItem.MEMORY, _("Memory, a GiB")),
             (UnitItem.GPU, _("GPU: a card, an instance, or the compute of a card")),
             (UnitItem.GPU_MEMORY, _("GPU memory of slices, a GiB")),
+            (UnitItem.RDMA, _("RDMA, a replica")),
         ],
     )
     gpu_mode = forms.ChoiceField(
@@ -43,7 +44,7 @@ class NewUnitForm(UnitPriceForm):
         """What belongs to GPUs is empty where the price is for something else."""
         data: dict[str, Any] = self.cleaned_data
         item = UnitItem(data["item"])
-        if item in (UnitItem.CPU, UnitItem.MEMORY):
+        if item not in (UnitItem.GPU, UnitItem.GPU_MEMORY):
             return Unit(item)
         profile = data["mig_profile"].strip() if data["gpu_mode"] == GpuMode.MIG else ""
         return Unit(item, data["gpu_model"].strip(), data["gpu_mode"], profile)

@@ -36,6 +36,8 @@ def unit_words(unit: Unit) -> str:
         return _("CPU")
     if unit.item == UnitItem.MEMORY:
         return pgettext("of a machine", "Memory")
+    if unit.item == UnitItem.RDMA:
+        return _("RDMA")
     mode = " ".join(filter(None, (str(GpuMode(unit.gpu_mode).label), unit.mig_profile)))
     parts = [unit.gpu_model or _("Any GPU model"), mode]
     return " · ".join([*parts, _("GPU memory")] if unit.item == UnitItem.GPU_MEMORY else parts)
@@ -51,4 +53,6 @@ def per_words(unit: Unit) -> str:
             GpuMode.SHARED: _("all compute of a card"),
         }
         return words[GpuMode(unit.gpu_mode)]
+    if unit.item == UnitItem.RDMA:
+        return _("a replica")
     return _("a core") if unit.item == UnitItem.CPU else _("a GiB")

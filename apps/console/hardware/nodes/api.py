@@ -23,6 +23,7 @@ from apps.console.hardware.accelerators.fields import AcceleratorOut
 from apps.console.hardware.nodes import selectors as reads
 from apps.console.hardware.nodes.gang_network import GangNetworkOut, gang_network
 from apps.console.hardware.nodes.listing import NodeFilter
+from apps.console.hardware.nodes.rdma import RdmaOut, rdma_card
 from apps.console.hardware.nodes.storage import NodeStorageOut
 from apps.console.kit.api import ByName, checked
 from apps.workloads.driver_fields import IsolationReasonField
@@ -68,6 +69,7 @@ class NodeOut(serializers.Serializer[Any]):
         source="node.disk_low_since", read_only=True, allow_null=True, help_text="Since when it is nearly full."
     )
     storage = serializers.SerializerMethodField()
+    rdma = serializers.SerializerMethodField()
     faults_unread = serializers.CharField(
         source="node.faults_unread",
         read_only=True,
@@ -85,6 +87,11 @@ class NodeOut(serializers.Serializer[Any]):
     @extend_schema_field(NodeStorageOut(allow_null=True))
     def get_storage(self, row: Any) -> Any:
         return NodeStorageOut(storage_of(row.node)).data if row.node.storage else None
+
+    @extend_schema_field(RdmaOut(allow_null=True))
+    def get_rdma(self, row: Any) -> Any:
+        card = rdma_card(row.node)
+        return None if card is None else RdmaOut(card).data
 
     @extend_schema_field(GangNetworkOut)
     def get_gang_network(self, row: Any) -> Any:

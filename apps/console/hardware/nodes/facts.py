@@ -4,7 +4,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from apps.clusters.discovery import MIB
+from apps.clusters.discovery import LOCKED_MEMORY, MIB
 from apps.clusters.models import Node
 from apps.common.formatting import memory
 from apps.common.templatetags.pl import when
@@ -16,6 +16,7 @@ Row = dict[str, Any]
 
 def node_facts(node: Node) -> list[Row]:
     names = {"os": _("Operating system"), "cpu": _("Processor"), "python": "Python", "driver": _("GPU driver")}
+    names |= {LOCKED_MEMORY: _("Memory that programs may lock")}
     told = [{"label": names.get(name, name), "value": value} for name, value in node.facts.items() if value]
     return [
         {"label": _("CPU"), "value": core_words(node.cpu_milli), "sub": _kept_cpu(node)},

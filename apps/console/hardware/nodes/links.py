@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from apps.clusters.models import Accelerator, Node
-from apps.clusters.rdma import RdmaDevice
+from apps.clusters.models import Accelerator
 
 ITSELF, UNKNOWN = "×", "—"
 
@@ -15,20 +14,6 @@ class LinkRow:
 
     card: Accelerator
     links: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RdmaRow:
-    """`links`: to each card, as in the rows of the cards."""
-
-    device: RdmaDevice
-    links: tuple[str, ...]
-
-
-def rdma_rows(node: Node, cards: Sequence[Accelerator]) -> list[RdmaRow]:
-    """One for each RDMA device of the node, such as an InfiniBand adapter."""
-    devices = [RdmaDevice.from_json(kept) for kept in node.rdma]
-    return [RdmaRow(one, tuple(dict(one.links).get(card.uuid, UNKNOWN) for card in cards)) for one in devices]
 
 
 def link_rows(cards: Sequence[Accelerator]) -> list[LinkRow]:

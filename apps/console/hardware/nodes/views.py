@@ -27,9 +27,10 @@ from apps.console.hardware.nodes.facts import isolation_words, node_facts
 from apps.console.hardware.nodes.faults import node_faults
 from apps.console.hardware.nodes.forms import DrainForm, JoinForm, ModeForm, MoveForm
 from apps.console.hardware.nodes.gang_network import gang_network
-from apps.console.hardware.nodes.links import link_rows, rdma_rows
+from apps.console.hardware.nodes.links import link_rows
 from apps.console.hardware.nodes.listing import NodeFilter, NodeTable
 from apps.console.hardware.nodes.proofs import proof_rows
+from apps.console.hardware.nodes.rdma import rdma_card
 from apps.console.hardware.nodes.sources import source_rows
 from apps.console.hardware.nodes.storage import storage_words
 from apps.console.kit.requests import StaffRequest
@@ -106,7 +107,7 @@ def _hardware(actor: Actor, node: Node) -> dict[str, Any]:
     """The cards, how they are connected, their faults, and the platform's files as the node sees them."""
     cards = reads.cards_of(node)
     accelerators = [card.accelerator for card in cards]
-    links, rdma = link_rows(accelerators), rdma_rows(node, accelerators)
+    links, rdma = link_rows(accelerators), rdma_card(node, accelerators)
     proofs = None if node.cluster.zone.simulated else proof_rows(accelerators)
     faults = node_faults(actor, node, accelerators)
     shown = {"links": links, "rdma": rdma, "proofs": proofs, "faults": faults}

@@ -175,4 +175,4 @@ def _offers(simulated: bool) -> list[Offer]:
 def demand_of(spec: Spec, entitled: tuple[str, ...] = ()) -> Demand:
     """`entitled`: the reserved clusters that whoever asks may use."""
     gpu = None if spec.gpu is None else request_of({name: getattr(spec.gpu, name) for name in spec.gpu.__slots__})
-    return Demand(spec.cpu_milli, spec.memory_mib, gpu, spec.zone, entitled=entitled)
+    return Demand(spec.cpu_milli, spec.memory_mib, gpu, spec.zone, entitled=entitled, rdma=spec.rdma)

@@ -37,6 +37,7 @@ from apps.workloads.drivers.local import (
     gang_network,
     nvml,
     processes,
+    rdma,
     shim,
 )
 from apps.workloads.drivers.local.access import FolderAccess
@@ -74,7 +75,8 @@ class LocalDriver(ImagesOfMachine):
 
     `level` and `use_cgroups` override what the machine is found to offer; a level that it does not offer is refused
     at launch, never lowered. `data`: root of the storage that is shared with the platform of another machine; work that
-    is fenced there never starts, and ends. `volumes`: roots by name; the platform's data unless told.
+    is fenced there never starts, and ends. `volumes`: roots by name; the platform's data unless told. `system`: below
+    which RDMA devices are looked for.
     """
 
     name = NAME
@@ -87,8 +89,10 @@ class LocalDriver(ImagesOfMachine):
         sample_gpus: GpuSampler = nvml.sample,
         data: Path | None = None,
         volumes: Mapping[str, Path] | None = None,
+        system: Path = Path("/"),
     ) -> None:
         self._data = data
+        self._system = system
         self._home = home.resolve()
         self._volumes = volumes or {DATA: data or self._home / "data"}
         self._runs = self._home / "runs"
@@ -235,7 +239,8 @@ class LocalDriver(ImagesOfMachine):
         request = self._cards.granted(request, level)
         data = "" if self._data is None else str(self._data)
         trusted = software_sources.bundle(request.sources, self._home)
-        own = (str(self._home), data, mounts, copies, trusted, cdi.edits_for(request))
+        given = rdma.granted(self._system) if request.rdma else rdma.RdmaGrant()
+        own = (str(self._home), data, mounts, copies, trusted, cdi.edits_for(request), given)
         return RunSpec(request, level, uid, self._machine.use_cgroups, *own)
 
     def _registry(self) -> Path:

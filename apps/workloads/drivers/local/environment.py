@@ -82,7 +82,7 @@ def command(
         | (interface_variables(request.gang) if request.gang is not None else {})
         | own
         | {secret.variable: secret.value or "" for secret in request.secrets if secret.variable}
-        | _enforced(request, folder, place, defaults["TMPDIR"])
+        | _enforced(spec, folder, place, defaults["TMPDIR"])
         | beside
         | {NOTICE: f"{notice}/{NOTICE_FILE}"}
         | ({SECRETS: kept_in} if files else {})
@@ -210,9 +210,10 @@ def _way_out() -> dict[str, str]:
     return software_sources.proxy_variables(f"http://127.0.0.1:{EGRESS_PORT}", "")
 
 
-def _enforced(request: LaunchRequest, ports: str, place: Callable[[str], str], temporary: str) -> dict[str, str]:
+def _enforced(spec: RunSpec, ports: str, place: Callable[[str], str], temporary: str) -> dict[str, str]:
+    request = spec.request
     variables = {variable_name(mount.target): place(mount.target) for mount in request.mounts}
-    variables |= devices.environment(request.devices, temporary)
+    variables |= devices.environment(request.devices, temporary) | spec.rdma.variables
     variables |= {MARKER: str(request.attempt_id), "PLSTACK_WORKLOAD": str(request.workload_id)}
     return variables | {"PLSTACK_PORTS": ports}
 

@@ -90,6 +90,7 @@ def launch_command(spec: RunSpec, run: RunDirectory, base: Path | Unpacked, tool
         mounts=[*_mounts(spec, run), *_tools(base, tools)],
         read_only=[base, *tools.values()] if isinstance(base, Path) else (),
         devices=_device_paths(spec),
+        rdma=spec.rdma.nodes,
         etc=run.etc,
         network=spec.request.network,
         shared_memory_mib=spec.request.memory_mib,

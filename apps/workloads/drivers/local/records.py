@@ -25,6 +25,7 @@ from apps.workloads.drivers.base import (
 )
 from apps.workloads.drivers.disk import DiskLimits
 from apps.workloads.drivers.local.oci.edits import Edits
+from apps.workloads.drivers.local.rdma import RdmaGrant
 from apps.workloads.drivers.local.volumes import HostMount
 from apps.workloads.drivers.observations import decode_observation as decode_observation
 from apps.workloads.drivers.observations import encode_observation as encode_observation
@@ -150,6 +151,7 @@ class RunSpec:
     root of the storage that is shared with the platform, where fences stand; empty on the platform's own machine.
     `mounts`, `copies`: the request's, where they lie on this machine. `certificates`: the file with all that are to be
     trusted; empty for the system's own. `edits`: what a container image is given of the machine for its devices.
+    `rdma`: the adapters that it is given.
     """
 
     request: LaunchRequest
@@ -162,6 +164,7 @@ class RunSpec:
     copies: tuple[HostMount, ...] = ()
     certificates: str = ""
     edits: Edits = field(default_factory=Edits)
+    rdma: RdmaGrant = field(default_factory=RdmaGrant)
 
 
 def encode_spec(spec: RunSpec) -> bytes:
@@ -180,11 +183,10 @@ def encode_spec(spec: RunSpec) -> bytes:
         data["request"]["gang"]["group"] = str(spec.request.gang.group)
         if spec.request.gang.overlay is None:
             del data["request"]["gang"]["overlay"]
-    if not spec.edits:
-        del data["edits"]
-    if not spec.certificates:
-        del data["certificates"]
-    for name, usual in (("sources", SoftwareSources()), ("pull", PullRules()), ("builds", False)):
+    for kept in ("edits", "rdma", "certificates"):
+        if not getattr(spec, kept):
+            del data[kept]
+    for name, usual in (("sources", SoftwareSources()), ("pull", PullRules()), ("builds", False), ("rdma", False)):
         if getattr(spec.request, name) == usual:
             del data["request"][name]  # nor do agents of before know these
     return json.dumps(data).encode()
@@ -198,6 +200,7 @@ def decode_spec(data: bytes) -> RunSpec:
     fields["mounts"] = tuple(HostMount(**mount) for mount in mounts)
     fields["copies"] = tuple(HostMount(**copy) for copy in fields.get("copies", ()))
     fields["edits"] = Edits.from_json(fields["edits"]) if "edits" in fields else Edits()
+    fields["rdma"] = RdmaGrant.from_json(fields["rdma"]) if "rdma" in fields else RdmaGrant()
     return RunSpec(request=_decode_request(asked), level=IsolationLevel(fields.pop("level")), **fields)
 
 

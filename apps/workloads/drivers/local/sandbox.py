@@ -46,6 +46,7 @@ _HIDDEN_FILES = ("buddyinfo", "bootconfig", "cmdline", "config.gz", "consoles", 
                  "sched_debug", "schedstat", "slabinfo", "softirqs", "swaps", "sysrq-trigger", "timer_list",
                  "timer_stats", "vmallocinfo", "zoneinfo")  # fmt: skip
 _HIDDEN_FOLDERS = ("acpi", "asound", "dynamic_debug", "fs", "irq", "scsi", "tty")
+_RDMA_CLASSES = ("/sys/class/infiniband", "/sys/class/infiniband_verbs", "/sys/class/infiniband_cm")
 _ETC_NETWORK = ("gai.conf", "host.conf", "nsswitch.conf", "protocols", "resolv.conf", "services")
 
 
@@ -56,12 +57,14 @@ class View:
     `secrets`: a folder in memory for their files, which the first process fills as the workload's user. `gang_network`:
     the namespace that it joins instead of having a network of its own. `root`: the tree that stands in for the
     machine's system, with all places in it that something is mounted on; then `python` is what the first process needs.
-    `builds`: its /run may be written to.
+    `builds`: its /run may be written to. `rdma`: device nodes, from the machine's to the one inside; without any, no
+    RDMA device is seen, whatever else is.
     """
 
     mounts: Sequence[HostMount] = ()
     read_only: Sequence[Path] = ()
     devices: Sequence[Path] = ()
+    rdma: Sequence[tuple[str, str]] = ()
     etc: Path | None = None
     network: bool = False
     shared_memory_mib: int = 64
@@ -171,11 +174,7 @@ def _own(view: View) -> Iterable[str]:
     for mount in sorted([*view.mounts, *fixed], key=lambda mount: mount.target.count("/")):
         yield from _parents(mount.target)
         yield from ("--ro-bind" if mount.read_only else "--bind", mount.source, mount.target)
-    for path in view.devices:
-        yield from ("--dev-bind", str(path), str(path))
-    if view.devices:
-        for directory in ("/sys/bus/pci", "/sys/devices", "/sys/module", "/sys/class"):
-            yield from ("--ro-bind-try", directory, directory)
+    yield from _devices(view)
     if view.secrets:
         yield from _parents(SANDBOX_SECRETS)
         yield from ("--perms", "1777", *_size(SECRETS_BYTES), "--tmpfs", SANDBOX_SECRETS)
@@ -185,6 +184,21 @@ def _own(view: View) -> Iterable[str]:
     if view.network:
         for name in _ETC_NETWORK:
             yield from ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
+
+
+def _devices(view: View) -> Iterable[str]:
+    """With what their libraries read of them in /sys, where adapters that are not given out are hidden."""
+    for path in view.devices:
+        yield from ("--dev-bind", str(path), str(path))
+    for source, inside in view.rdma:
+        yield from (*_parents(inside), "--dev-bind", source, inside)
+    if view.devices or view.rdma:
+        for directory in ("/sys/bus/pci", "/sys/devices", "/sys/module", "/sys/class"):
+            yield from ("--ro-bind-try", directory, directory)
+    if view.devices and not view.rdma:
+        for directory in _RDMA_CLASSES:
+            if os.path.isdir(directory):
+                yield from (*_size(4096), "--tmpfs", directory, "--remount-ro", directory)
 
 
 def _size(size: int) -> Sequence[str]:

@@ -20,6 +20,7 @@ from apps.workloads.drivers.local.environment import Command
 from apps.workloads.drivers.local.journal import Journal
 from apps.workloads.drivers.local.linux import PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, prctl
 from apps.workloads.drivers.local.mounting import Launch
+from apps.workloads.drivers.local.rdma import lift_memory_lock
 from apps.workloads.drivers.local.records import MARKER, RunSpec
 from apps.workloads.drivers.local.stopping import StopFile
 from apps.workloads.drivers.said import Code, Said
@@ -106,6 +107,8 @@ class Supervisor:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if (largest := largest_file(self.spec)) is not None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest))
+        if self.spec.rdma:
+            lift_memory_lock()
         if self.group is not None:
             self.group.join()
 

@@ -1,0 +1,25 @@
+"""Where the machines of a zone have the platform's files from; in a module of its own, and one of `clusters.models`."""
+
+from django.db import models
+
+from apps.clusters.choices import StorageKind
+
+
+class ZoneStorage(models.Model):
+    """Of a zone about which it was said; of all others nothing is known but what their nodes tell.
+
+    `source`: of NFS, what every joined machine mounts at its data folder, `server:/path`; empty for other kinds.
+    """
+
+    zone = models.OneToOneField("clusters.Zone", on_delete=models.CASCADE, primary_key=True, related_name="storage")
+    kind = models.CharField(max_length=8, choices=StorageKind, default=StorageKind.FOLDER)
+    source = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(kind=StorageKind.NFS) & ~models.Q(source="")
+                | models.Q(kind=StorageKind.FOLDER, source=""),
+                name="zone_storage_nfs_has_source",
+            ),
+        ]
