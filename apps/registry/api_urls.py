@@ -1,13 +1,17 @@
-"""The API of what was pushed to the registry."""
+"""The API of what was pushed to the registry, or pulled into it."""
 
 from django.urls import path
 
 from apps.registry.distribution import api
+from apps.registry.transfers import api as transfers
 
 ONE = "images/repositories/<uuid:repository_id>/"
 
 urlpatterns = [
     path("images/capacity/", api.OrganisationRegistry.as_view(), name="api-registry-capacity"),
+    path("images/pulls/", transfers.Pulls.as_view(), name="api-image-pulls"),
+    path("images/pulls/<uuid:transfer_id>/", transfers.PullDetail.as_view(), name="api-image-pull"),
+    path("images/pulls/<uuid:transfer_id>/cancel/", transfers.PullCancel.as_view(), name="api-image-pull-cancel"),
     path("images/repositories/", api.Repositories.as_view(), name="api-repositories"),
     path(ONE, api.RepositoryDetail.as_view(), name="api-repository"),
     path(f"{ONE}tags/", api.RepositoryTags.as_view(), name="api-repository-tags"),

@@ -14,6 +14,8 @@ from apps.registry.repositories import ImageRepository as ImageRepository
 from apps.registry.repositories import ImageTag as ImageTag
 from apps.registry.repositories import ManifestBlob as ManifestBlob
 from apps.registry.repositories import RegistryCapacity as RegistryCapacity
+from apps.registry.transfers.models import ImageTransfer as ImageTransfer
+from apps.registry.transfers.models import PullSources as PullSources
 from apps.tenants.models import Organisation, User
 from apps.workloads.references import MAX_REPOSITORY
 

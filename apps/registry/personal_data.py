@@ -61,6 +61,8 @@ DATA = PersonalData(
         "registry.ImageTag.pushed_by": Fate.KEPT,
         "registry.RegistryCapacity.set_by": Fate.KEPT,
         "registry.Collection.asked_by": Fate.KEPT,
+        "registry.ImageTransfer.owner": Fate.KEPT,
+        "registry.PullSources.set_by": Fate.KEPT,
     },
     lost=_lost,
     kept=_kept,
