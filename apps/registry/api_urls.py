@@ -1,15 +1,19 @@
-"""The API of what was pushed to the registry, and of scans."""
+"""The API of what was pushed to the registry or pulled into it, and of scans."""
 
 from django.urls import path
 
 from apps.registry.distribution import api
 from apps.registry.scanning import urls as scanning
+from apps.registry.transfers import api as transfers
 
 ONE = "images/repositories/<uuid:repository_id>/"
 
 urlpatterns = [
     *scanning.endpoints,
     path("images/capacity/", api.OrganisationRegistry.as_view(), name="api-registry-capacity"),
+    path("images/pulls/", transfers.Pulls.as_view(), name="api-image-pulls"),
+    path("images/pulls/<uuid:transfer_id>/", transfers.PullDetail.as_view(), name="api-image-pull"),
+    path("images/pulls/<uuid:transfer_id>/cancel/", transfers.PullCancel.as_view(), name="api-image-pull-cancel"),
     path("images/repositories/", api.Repositories.as_view(), name="api-repositories"),
     path(ONE, api.RepositoryDetail.as_view(), name="api-repository"),
     path(f"{ONE}tags/", api.RepositoryTags.as_view(), name="api-repository-tags"),

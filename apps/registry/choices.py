@@ -11,3 +11,40 @@ class CollectionProblem(models.TextChoices):
     FAILED = "failed", _("the registry's own collection failed; its log says why")
     STUCK = "stuck", _("the registry did not come back in time")
     UNANSWERED = "unanswered", _("nobody answered: the registry is not one that the platform runs")
+
+
+class TransferStatus(models.TextChoices):
+    """From being asked for to its end. FINISHING: all layers are here, and the tag is being set, which nobody stops."""
+
+    QUEUED = "queued", _("Queued")
+    RUNNING = "running", _("Running")
+    FINISHING = "finishing", _("Finishing")
+    SUCCEEDED = "succeeded", _("Finished")
+    FAILED = "failed", _("Failed")
+    STOPPED = "stopped", _("Cancelled")
+
+
+OPEN_TRANSFERS = frozenset({TransferStatus.QUEUED, TransferStatus.RUNNING, TransferStatus.FINISHING})
+
+
+class TransferProblem(models.TextChoices):
+    """Why an image did not come. The words for people, with their parameters, are in `transfers.words`."""
+
+    NOT_THERE = "not_there"
+    NO_RIGHT = "no_right"
+    SOURCE_REFUSES = "source_refuses"
+    OTHER_ARCHITECTURE = "other_architecture"
+    ADDRESS_REFUSED = "address_refused"
+    CERTIFICATE = "certificate"
+    INTERRUPTED = "interrupted"
+    OVER_CAPACITY = "over_capacity"
+    TOO_LARGE = "too_large"
+    TOO_MANY_LAYERS = "too_many_layers"
+    TOO_MANY_IMAGES = "too_many_images"
+    UNREADABLE = "unreadable"
+    DAMAGED = "damaged"
+    DISK_FULL = "disk_full"
+    REGISTRY_AWAY = "registry_away"
+    MAY_NOT_PUSH = "may_not_push"
+    GAVE_UP = "gave_up"
+    TOO_SLOW = "too_slow"

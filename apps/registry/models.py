@@ -18,6 +18,8 @@ from apps.registry.scanning.models import ImageScan as ImageScan
 from apps.registry.scanning.models import ScanException as ScanException
 from apps.registry.scanning.models import Scanner as Scanner
 from apps.registry.scanning.models import ScanPolicy as ScanPolicy
+from apps.registry.transfers.models import ImageTransfer as ImageTransfer
+from apps.registry.transfers.models import PullSources as PullSources
 from apps.tenants.models import Organisation, User
 from apps.workloads.references import MAX_REPOSITORY
 

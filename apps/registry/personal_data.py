@@ -64,6 +64,8 @@ DATA = PersonalData(
         "registry.ScanPolicy.set_by": Fate.KEPT,
         "registry.ScanException.made_by": Fate.KEPT,
         "registry.ScanException.ended_by": Fate.KEPT,
+        "registry.ImageTransfer.owner": Fate.KEPT,
+        "registry.PullSources.set_by": Fate.KEPT,
     },
     lost=_lost,
     kept=_kept,

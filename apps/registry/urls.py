@@ -6,12 +6,18 @@ from apps.registry import views
 from apps.registry.distribution import pages
 from apps.registry.recipes import pages as recipes
 from apps.registry.scanning import urls as scanning
+from apps.registry.transfers import pages as transfers
 
 app_name = "registry"
 
 urlpatterns = [
     path("", views.image_list, name="list"),
     path("recipes/<slug:key>/", recipes.recipe, name="recipe"),
+    path("pulls/", transfers.pull_list, name="pulls"),
+    path("pulls/new/", transfers.new, name="new_pull"),
+    path("pulls/<uuid:transfer_id>/", transfers.pull, name="pull"),
+    path("pulls/<uuid:transfer_id>/now/", transfers.now, name="pull_now"),
+    path("pulls/<uuid:transfer_id>/cancel/", transfers.cancel, name="cancel_pull"),
     path("repositories/", pages.repository_list, name="repositories"),
     path("repositories/<uuid:repository_id>/", pages.repository, name="repository"),
     path("repositories/<uuid:repository_id>/share/", pages.share_repository, name="share_repository"),

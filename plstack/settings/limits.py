@@ -25,6 +25,10 @@ IMAGE_PULL_RULES = PullRules(
 )
 # What an organisation may keep in the registry of container images.
 REGISTRY_ORGANISATION_BYTES = 1024**3 * env.number("PLSTACK_REGISTRY_GIB", 200, least=1)
+# From which registries images are pulled by people ("*": all), unless an operator decided for their organisation; and
+# addresses that may be asked although they are private: hosts, host:port or networks.
+IMAGE_SOURCES = env.names("PLSTACK_IMAGE_SOURCES", "*")
+IMAGE_SOURCES_PRIVATE = env.names("PLSTACK_IMAGE_SOURCES_PRIVATE", "")
 # At which hour of the day, in the platform's time zone, the registry is away for seconds to remove what was deleted.
 REGISTRY_COLLECTION_HOUR = env.number("PLSTACK_REGISTRY_COLLECTION_HOUR", 3) % 24
 # Jobs on files at once; a job's longest time, and its longest time without getting further.

@@ -22,6 +22,7 @@ ALLOWED = {
     "apps/clusters/services/joining.py": "the rows of machines that join as the remote driver's",
     "apps/registry/platforms.py": OCI,
     **{f"apps/registry/distribution/{name}.py": OCI for name in ("client", "deleting", "documents", "events")},
+    **{f"apps/registry/transfers/{name}.py": OCI for name in ("copying", "planning", "sources")},
     "apps/clusters/services/simulation.py": "the rows of hardware that only the simulated driver has",
 }
 SOURCES = sorted(

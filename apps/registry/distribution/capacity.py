@@ -49,6 +49,7 @@ class OverCapacity(DomainError):
     status = HTTPStatus.FORBIDDEN
 
     def __init__(self, capacity: Capacity, added: int = 0) -> None:
+        self.capacity = capacity
         told = _("Your organisation has used %(used)s of %(limit)s in the image registry: nothing more can be pushed.")
         if added and capacity.left:
             told = _(

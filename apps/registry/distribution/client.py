@@ -19,6 +19,8 @@ from apps.registry.distribution.bearer import Grant
 from apps.workloads.drivers.local.oci import manifest as oci
 
 TIMEOUTS = {"connect": 5.0, "pool": 5.0, "read": 30.0, "write": 30.0}
+# Of a layer: once it has come, the registry may read all of it again.
+LONG_TIMEOUTS = {**TIMEOUTS, "read": 600.0, "write": 600.0}
 PAGE = 500
 MOST_PAGES = 2000
 _NEXT = re.compile(r'<([^>]+)>;\s*rel="?next"?')
@@ -48,9 +50,11 @@ def is_configured() -> bool:
 class Client:
     """One connection; raises `RegistryAway` from each of its methods. Use it as a context manager."""
 
-    def __init__(self) -> None:
+    def __init__(self, subject: str = bearer.PLATFORM) -> None:
+        """`subject`: as whom it asks; the registry names them to whoever hears of a push."""
         if not is_configured():
             raise RegistryAway
+        self._subject = subject
         context = ssl.create_default_context() if settings.REGISTRY_URL.startswith("https:") else None
         self._pool = httpcore.ConnectionPool(uds=settings.REGISTRY_SOCKET or None, ssl_context=context)
         self._base = settings.REGISTRY_URL or "http://registry"
@@ -70,7 +74,7 @@ class Client:
 
     def manifest(self, name: str, reference: str) -> Manifest | None:
         """By tag or digest; None where there is none."""
-        answer = self._ask("GET", f"/v2/{name}/manifests/{reference}", _all(name), {"Accept": oci.ACCEPT})
+        answer = self._ask("GET", f"/v2/{name}/manifests/{reference}", _all(name), headers={"Accept": oci.ACCEPT})
         if answer.status == HTTPStatus.NOT_FOUND:
             return None
         _check(answer, HTTPStatus.OK)
@@ -88,16 +92,32 @@ class Client:
             _check(answer, HTTPStatus.ACCEPTED)
 
     def put_manifest(self, name: str, reference: str, body: bytes, media_type: str) -> None:
-        answer = self._ask("PUT", f"/v2/{name}/manifests/{reference}", _all(name), {"Content-Type": media_type}, body)
+        kind = {"Content-Type": media_type}
+        answer = self._ask("PUT", f"/v2/{name}/manifests/{reference}", _all(name), headers=kind, body=body)
         _check(answer, HTTPStatus.CREATED)
 
     def put_blob(self, name: str, body: bytes) -> None:
+        self.put_large_blob(name, oci.Blob(oci.digest_of(body), len(body)), body)
+
+    def put_large_blob(self, name: str, blob: oci.Blob, body: bytes | Iterator[bytes]) -> None:
+        """Piece by piece. The registry takes it only if it is what its digest says."""
         answer = self._ask("POST", f"/v2/{name}/blobs/uploads/", _all(name))
         _check(answer, HTTPStatus.ACCEPTED)
         place = next(value.decode() for key, value in answer.headers if key.lower() == b"location")
-        digest = f"{'&' if '?' in place else '?'}digest={oci.digest_of(body)}"
-        kind = {"Content-Type": "application/octet-stream"}
-        _check(self._ask("PUT", f"{place}{digest}", _all(name), kind, body), HTTPStatus.CREATED)
+        target = f"{place}{'&' if '?' in place else '?'}digest={blob.digest}"
+        about = {"Content-Type": "application/octet-stream", "Content-Length": str(blob.size)}
+        _check(self._ask("PUT", target, _all(name), headers=about, body=body), HTTPStatus.CREATED)
+
+    def has_blob(self, name: str, digest: str) -> bool:
+        answer = self._ask("HEAD", f"/v2/{name}/blobs/{digest}", _all(name))
+        if answer.status != HTTPStatus.NOT_FOUND:
+            _check(answer, HTTPStatus.OK)
+        return answer.status == HTTPStatus.OK
+
+    def mount_blob(self, name: str, digest: str, source: str) -> bool:
+        """Have what another repository has in this one, too; False where it is not there."""
+        path = f"/v2/{name}/blobs/uploads/?mount={digest}&from={source}"
+        return self._ask("POST", path, _all(name), _all(source)).status == HTTPStatus.CREATED
 
     def _pages(self, path: str, key: str, grant: Grant) -> Iterator[str]:
         following: str | None = f"{path}?n={PAGE}"
@@ -114,14 +134,20 @@ class Client:
             following = found[1] if found else None
 
     def _ask(
-        self, method: str, path: str, grant: Grant, headers: dict[str, str] | None = None, body: bytes | None = None
+        self,
+        method: str,
+        path: str,
+        *grants: Grant,
+        headers: dict[str, str] | None = None,
+        body: bytes | Iterator[bytes] | None = None,
     ) -> httpcore.Response:
         host = settings.REGISTRY_HOST if settings.REGISTRY_URL else "registry"
-        token = bearer.for_platform(grant)
+        token = bearer.issue(self._subject, grants)
         sent = [("Host", host), ("Authorization", f"Bearer {token}"), *(headers or {}).items()]
         url = path if path.startswith("http") else f"{self._base}{path}"
+        waits = {"timeout": TIMEOUTS if isinstance(body, bytes | None) else LONG_TIMEOUTS}
         try:
-            return self._pool.request(method, url, headers=sent, content=body, extensions={"timeout": TIMEOUTS})
+            return self._pool.request(method, url, headers=sent, content=body, extensions=waits)
         except (httpcore.ProtocolError, httpcore.NetworkError, httpcore.TimeoutException, OSError) as error:
             raise RegistryAway from error
 

@@ -15,7 +15,7 @@ import threading
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
@@ -42,6 +42,10 @@ class Refused(Exception):
 
 class Unreachable(Exception):
     """It does not answer, or not to the end."""
+
+
+class BadCertificate(Unreachable):
+    """It shows a certificate that is not to be trusted; asking again does not help."""
 
 
 class Mismatch(Exception):
@@ -81,14 +85,19 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
 
 
 class Registry:
-    """One repository of a registry. Methods may be called by several threads."""
+    """One repository of a registry. Methods may be called by several threads.
 
-    def __init__(self, access: Access, repository: str) -> None:
+    `handlers`: of urllib, which make the connections instead of its own.
+    """
+
+    def __init__(self, access: Access, repository: str, handlers: Sequence[urllib.request.BaseHandler] = ()) -> None:
         self._access = access
         self._scheme = "http" if access.plain_http else "https"
         self._base = f"{self._scheme}://{access.host}/v2/{repository}"
-        context = ssl.create_default_context(cafile=access.certificates or None)
-        self._opener = urllib.request.build_opener(_Redirects, urllib.request.HTTPSHandler(context=context))
+        if not handlers:
+            context = ssl.create_default_context(cafile=access.certificates or None)
+            handlers = (urllib.request.HTTPSHandler(context=context),)
+        self._opener = urllib.request.build_opener(_Redirects, *handlers)
         self._authorization = f"Bearer {access.bearer}" if access.bearer else ""
         self._asking = threading.Lock()
 
@@ -105,8 +114,8 @@ class Registry:
             try:
                 with self._get(url, headers) as answer:
                     return _read_all(answer, MOST_BYTES)
-            except Unreachable:
-                if attempt == TRIES:
+            except Unreachable as error:
+                if attempt == TRIES or isinstance(error, BadCertificate):
                     raise
                 threading.Event().wait(PAUSE_S * 2**attempt)
         raise AssertionError("unreachable")  # pragma: no cover
@@ -123,6 +132,8 @@ class Registry:
                 raise Mismatch
             try:
                 self._go_on(blob, path, had, take, cancelled)
+            except BadCertificate:
+                raise
             except Unreachable:
                 failures = 0 if path.exists() and path.stat().st_size > had else failures + 1
                 if failures >= TRIES or cancelled.wait(PAUSE_S * 2**failures):
@@ -177,7 +188,8 @@ class Registry:
         except urllib.error.HTTPError as error:
             return error
         except urllib.error.URLError as error:
-            raise Unreachable(str(error.reason)) from error
+            untrusted = isinstance(error.reason, ssl.SSLCertVerificationError)
+            raise (BadCertificate if untrusted else Unreachable)(str(error.reason)) from error
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise Unreachable(f"{type(error).__name__}: {error}") from error
         return found

@@ -1,0 +1,56 @@
+"""The list of pulls, and its filter."""
+
+from collections.abc import Sequence
+
+import django_filters
+import django_tables2 as tables
+from django.db.models import Q, QuerySet
+from django.utils.translation import gettext_lazy as _
+
+from apps.common.forms import search_box
+from apps.common.tables import FULL, Table, column
+from apps.registry.choices import TransferStatus
+from apps.registry.models import ImageTransfer
+
+
+class TransferTable(Table):
+    caption = _("Pulls from addresses")
+    source = tables.TemplateColumn(
+        '<a class="pl-name pl-break" href="{% url "registry:pull" record.pk %}">{{ record.source }}</a>'
+        '<span class="pl-sub pl-break">{{ record }}</span>',
+        verbose_name=_("Address"),
+        attrs=column(width=FULL),
+    )
+    status = tables.TemplateColumn(
+        template_name="registry/transfers/status.html",
+        verbose_name=_("State"),
+        attrs=column("pl-inline", width=FULL),
+    )
+    total_bytes = tables.TemplateColumn(
+        "{% if record.total_bytes %}{{ record.total_bytes|filesizeformat }}{% else %}–{% endif %}",
+        verbose_name=_("Size"),
+        attrs=column(fold=_("Size"), numeric=True),
+    )
+    owner = tables.Column(
+        accessor="owner__display_name",
+        verbose_name=_("Owner"),
+        order_by=("owner__name", "owner__username"),
+        attrs=column("pl-roomy", fold=_("Owner")),
+    )
+    created_at = tables.TemplateColumn(
+        "{% load pl %}{% when record.created_at %}",
+        verbose_name=_("Submitted"),
+        attrs=column(fold=_("Submitted"), numeric=True),
+    )
+
+
+class TransferFilter(django_filters.FilterSet):
+    q = django_filters.CharFilter(method="search", label=_("Address or name"), widget=search_box())
+    status = django_filters.ChoiceFilter(choices=TransferStatus.choices, label=_("State"), empty_label=_("All states"))
+
+    class Meta:
+        model = ImageTransfer
+        fields: Sequence[str] = ()
+
+    def search(self, rows: QuerySet[ImageTransfer], name: str, value: str) -> QuerySet[ImageTransfer]:
+        return rows.filter(Q(source__icontains=value) | Q(repository_name__icontains=value))

@@ -1,0 +1,39 @@
+"""Reading transfers: one's own, and for who manages the organisation's images all of them."""
+
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from apps.common.actor import Actor
+from apps.common.errors import NotFound
+from apps.common.permissions import Permission
+from apps.registry.choices import OPEN_TRANSFERS
+from apps.registry.models import ImageRepository, ImageTransfer
+
+
+def transfers(actor: Actor) -> QuerySet[ImageTransfer]:
+    """The newest first."""
+    rows = ImageTransfer.objects.filter(organisation_id=actor.organisation()).select_related("owner")
+    if Permission.IMAGES_MANAGE not in actor.permissions:
+        rows = rows.filter(owner_id=actor.user_id)
+    return rows.order_by("-created_at", "-pk")
+
+
+def transfer_of(actor: Actor, transfer_id: UUID) -> ImageTransfer:
+    """Raises `NotFound`."""
+    found: ImageTransfer | None = transfers(actor).filter(pk=transfer_id).first()
+    if found is None:
+        raise NotFound
+    return found
+
+
+def due() -> QuerySet[ImageTransfer]:
+    """All that have not ended, the oldest first. Call in the platform's scope."""
+    return ImageTransfer.objects.filter(status__in=sorted(OPEN_TRANSFERS)).order_by("created_at")
+
+
+def repository_id_of(transfer: ImageTransfer) -> UUID | None:
+    """Where it went, once it is there."""
+    rows = ImageRepository.objects.filter(name=transfer.repository_name)
+    found: UUID | None = rows.values_list("pk", flat=True).first()
+    return found

@@ -1,0 +1,177 @@
+"""Asking for an image to be pulled from an address, cancelling that, and saying from where an organisation may pull."""
+
+from dataclasses import dataclass, field
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
+
+from apps.audit.services import Target, record
+from apps.common.actor import Actor
+from apps.common.errors import Conflict, Denied, Invalid, NotFound
+from apps.common.outgoing import resolve_public
+from apps.common.permissions import Permission
+from apps.common.sealing import seal
+from apps.registry.choices import OPEN_TRANSFERS
+from apps.registry.distribution.access import Action, allowed_actions
+from apps.registry.distribution.capacity import OverCapacity, capacity_of
+from apps.registry.distribution.client import RegistryAway, is_configured
+from apps.registry.distribution.names import RepositoryName, own_part
+from apps.registry.models import ImageTransfer, PullSources
+from apps.registry.transfers import sources, states, working
+from apps.registry.transfers.addresses import TAG, Address
+from apps.registry.transfers.copying import login_purpose
+from apps.registry.transfers.selectors import transfer_of
+from apps.tenants.models import Organisation
+
+MOST_OPEN = 20  # of a person
+PLATFORMS = ("linux/amd64", "linux/arm64")
+LONGEST_LOGIN = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class NewPull:
+    """What a person fills in. `name` and `tag`: as at the address where they are empty. `platform`: "" for all."""
+
+    address: str
+    name: str = ""
+    tag: str = ""
+    of_organisation: bool = False
+    platform: str = ""
+    username: str = ""
+    password: str = field(default="", repr=False)
+
+
+def pull(actor: Actor, new: NewPull) -> ImageTransfer:
+    """Queue it; it begins within seconds. Raises `Invalid` beside the fields, `Denied`, `Conflict`, `OverCapacity`."""
+    actor.require(Permission.IMAGES_USE)
+    if not is_configured():
+        raise RegistryAway
+    address = Address.parse(new.address)
+    name, tag = _place(actor, new, address)
+    if new.platform not in ("", *PLATFORMS):
+        raise Invalid.field("platform", _("Choose one of the platforms on offer."))
+    login = _login(new)
+    sources.require_allowed(actor.organisation(), address)
+    _require_reachable(actor, address)
+    capacity = capacity_of(actor.organisation())
+    if not capacity.left:
+        raise OverCapacity(capacity)
+    pk = uuid4()
+    transfer = ImageTransfer(
+        pk=pk,
+        organisation_id=actor.organisation(),
+        owner_id=actor.person(),
+        source=address.text,
+        repository_name=name.text,
+        tag=tag,
+        platform=new.platform,
+        credential=seal(login.encode(), purpose=login_purpose(pk)) if login else None,
+    )
+    _keep(actor, transfer)
+    transfer.refresh_from_db()
+    return transfer
+
+
+def cancel(actor: Actor, transfer_id: UUID) -> ImageTransfer:
+    """Its process stops within a second or so. Raises `NotFound`, and `Conflict` once its tag is being set."""
+    actor.require(Permission.IMAGES_USE)
+    transfer = transfer_of(actor, transfer_id)
+    with transaction.atomic():
+        if not states.stop(transfer):
+            raise Conflict(_("It has ended already, or its tag is just being set."))
+        working.note(actor, transfer, "image.pull_cancelled")
+    transfer.refresh_from_db()
+    return transfer
+
+
+def set_sources(actor: Actor, *, organisation_id: UUID, hosts: str | None) -> list[str]:
+    """From which registries an organisation may pull from now on; None: as the installation's setting says.
+
+    Raises `Invalid`, `NotFound`.
+    """
+    actor.require(Permission.PLATFORM_TENANTS_MANAGE)
+    wanted = None if hosts is None else sources.read_hosts(hosts)
+    with transaction.atomic():
+        organisation = Organisation.objects.select_for_update().filter(pk=organisation_id).first()
+        if organisation is None:
+            raise NotFound
+        before = sources.own_hosts(organisation_id)
+        if wanted == before:
+            return sources.hosts_of(organisation_id)
+        if wanted is None:
+            PullSources.objects.filter(organisation_id=organisation_id).delete()
+        else:
+            values = {"hosts": wanted, "set_by_id": actor.user_id, "set_at": Now()}
+            PullSources.objects.update_or_create(organisation_id=organisation_id, defaults=values)
+        record(
+            actor,
+            action="registry.sources_set",
+            target=Target("organisation", str(organisation_id), organisation.name),
+            organisation_id=organisation_id,
+            before={"hosts": before},
+            after={"hosts": wanted},
+        )
+    return sources.hosts_of(organisation_id)
+
+
+def _place(actor: Actor, new: NewPull, address: Address) -> tuple[RepositoryName, str]:
+    """The repository and tag that it gets here."""
+    organisation, person = own_part(actor.person(), actor.organisation())
+    namespace = organisation if new.of_organisation else f"{organisation}/{person}"
+    text = new.name.strip() or address.last_name
+    try:
+        name = RepositoryName.parse(f"{namespace}/{text}")
+    except ValueError:
+        raise Invalid.field(
+            "name", _("A name has small letters and digits, with single dots, hyphens, underscores or slashes between.")
+        ) from None
+    if new.of_organisation and name.person:
+        raise Invalid.field("name", _("A repository of the organisation has no slash in its name."))
+    if Action.PUSH not in allowed_actions(actor, name):
+        raise Denied(Permission.IMAGES_MANAGE)
+    tag = new.tag.strip() or address.tag or "latest"
+    if not TAG.fullmatch(tag):
+        raise Invalid.field("tag", _("A tag has up to 128 letters, digits, dots, hyphens and underscores."))
+    return name, tag
+
+
+def _login(new: NewPull) -> str:
+    """ "user:password", or "" where none was given."""
+    if not new.username and not new.password:
+        return ""
+    if not new.username or ":" in new.username:
+        raise Invalid.field("username", _("Give the user name that belongs to the password; it has no colon."))
+    if not new.password:
+        raise Invalid.field("password", _("Give the password or token that belongs to the user name."))
+    login = f"{new.username}:{new.password}"
+    if len(login) > LONGEST_LOGIN:
+        raise Invalid.field("password", _("These are more than 4096 characters."))
+    return login
+
+
+def _require_reachable(actor: Actor, address: Address) -> None:
+    """That its name leads to where the platform connects: said at once, beside the field."""
+    plain = address.api_host in settings.IMAGE_PULL_RULES.plain_http
+    ports = sources.ports_of(address, sources.hosts_of(actor.organisation()))
+    try:
+        resolve_public(
+            f"{'http' if plain else 'https'}://{address.api_host}/", settings.IMAGE_SOURCES_PRIVATE, ports=ports
+        )
+    except Invalid as error:
+        raise Invalid.field("address", error.message, hint=error.hint) from error
+
+
+def _keep(actor: Actor, transfer: ImageTransfer) -> None:
+    mine = ImageTransfer.objects.filter(owner_id=actor.person(), status__in=sorted(OPEN_TRANSFERS))
+    if mine.count() >= MOST_OPEN:
+        raise Conflict(_("Too many of your images are on their way already."), hint=_("Wait until some are here."))
+    try:
+        with transaction.atomic():
+            transfer.save(force_insert=True)
+            working.note(actor, transfer, "image.pull_asked")
+    except IntegrityError as error:
+        message = _("Another image is on its way to this name and tag.")
+        raise Conflict(message, fields={"tag": message}) from error
