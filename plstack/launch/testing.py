@@ -33,7 +33,10 @@ CONTRACT = ["tests/contract"]
 SOAK = ["tests/soak"]
 UNMARKED = "not browser and not kube and not chaos"
 # The plugin of schemathesis costs each process a second and is not needed.
-TWO_WORKERS = ["-n", "2", "--dist", "worksteal", "-p", "no:schemathesis"]
+WORKERS = ["--dist", "worksteal", "-p", "no:schemathesis"]
+TWO_WORKERS = ["-n", "2", *WORKERS]
+# Waits for programs, clocks and restarts more than it computes.
+THREE_WORKERS = ["-n", "3", *WORKERS]
 SUITES = {
     "quick": [
         *TWO_WORKERS,
@@ -50,7 +53,7 @@ SUITES = {
         "tests",
     ],
     "processes": [
-        *TWO_WORKERS,
+        *THREE_WORKERS,
         "-m",
         f"{UNMARKED} and programs",
         *(f"--ignore={path}" for path in (*CONTRACT, *SOAK)),
@@ -59,7 +62,9 @@ SUITES = {
     "contract": [*TWO_WORKERS, "-m", UNMARKED, *CONTRACT],
     "soak": [*TWO_WORKERS, "-m", UNMARKED, *SOAK],
 }
-BROWSER = ["-m", "browser", "tests/browser"]
+# Each worker starts a copy of the platform of its own, in which the tests of a file find what the ones before left.
+BROWSER = ["-n", "2", "--dist", "loadfile", "-p", "no:schemathesis", "-m", "browser", "tests/browser"]
+CHAOS = [*THREE_WORKERS, "-m", "chaos", "tests/chaos"]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 INSTALL_CHROMIUM = ["apt-get", "install", "-y", "--no-install-recommends", "chromium", "fonts-noto-cjk"]
 
@@ -73,7 +78,7 @@ def test(layout: Layout, arguments: list[str]) -> int:
     set_up(layout, Reporter(2))
     with servers(layout) as env:
         if arguments:
-            return _pytest(layout, env, SUITES.get(arguments[0], arguments))
+            return _pytest(layout, env, {**SUITES, "chaos": CHAOS, "browser": BROWSER}.get(arguments[0], arguments))
         failed = [_pytest(layout, env, suite) for suite in SUITES.values()]
         return _browser_suite(layout, env) or max(failed)
 
@@ -140,7 +145,8 @@ def servers(layout: Layout) -> Iterator[dict[str, str]]:
         postgres.start()
         postgres.await_ready()
         valkey.await_ready()
-        yield {**keeping_bytecode(os.environ, layout.home), **_addresses(copy, postgres, valkey)}
+        kept = {"PLSTACK_TEST_TEMPLATES": str(layout.home / "test-templates")}
+        yield {**kept, **keeping_bytecode(os.environ, layout.home), **_addresses(copy, postgres, valkey)}
 
 
 def _addresses(copy: Layout, postgres: Postgres, valkey: Valkey) -> dict[str, str]:
