@@ -91,16 +91,9 @@ def submit(actor: Actor, request: Request) -> Run:
             folders.append(output)
             taken = take(actor, source, request.resume.checkpoint, folders) if source and request.resume else None
             return _submit(
-                actor,
-                request,
-                parent=parent,
-                image=image,
-                package=package,
-                code=code,
-                output=output,
-                taken=taken,
+                actor, request, parent=parent, image=image, package=package, code=code, output=output, taken=taken,
                 argv=words,
-            )
+            )  # fmt: skip
     except IntegrityError:  # perhaps the same key, sent twice at once
         made = _made(actor, request.key)
         if made is None:
