@@ -37,6 +37,7 @@ app.conf.beat_schedule = {
     "environments": every(3, "envs.advance", "default"),
     "builds": every(2, "builds.save", "default"),
     "boards": every(10, "boards.end_unused", "default"),
+    "deleted-runs": every(30, "training.clear", "default"),
     "idle": every(20, "envs.watch", "default"),
     "environments-sweep": every(60, "envs.sweep", "default"),
     "arrears": every(30, "workloads.enforce_arrears", "default"),

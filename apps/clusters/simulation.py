@@ -8,6 +8,8 @@ from apps.clusters.choices import AcceleratorMode
 
 CARDS = 8
 CPU_MILLI, MEMORY_MIB, DISK_MIB = 128_000, 1024 * 1024, 8 * 1024 * 1024
+# What the names of their packages end with, in English and Chinese.
+MARKS = (" (simulated)", "（模拟）")
 W, S, V, M = AcceleratorMode.WHOLE, AcceleratorMode.SHARED, AcceleratorMode.VGPU, AcceleratorMode.MIG
 
 
@@ -67,6 +69,13 @@ def packages() -> list[ListedPackage]:
     return listed
 
 
+def without_mark(name: str) -> str:
+    """The name of a package where a badge beside it says already that its hardware is simulated."""
+    for mark in MARKS:
+        name = name.removesuffix(mark)
+    return name
+
+
 def _listed(
     model: Model,
     mode: AcceleratorMode,
@@ -79,8 +88,8 @@ def _listed(
 ) -> ListedPackage:
     """CPU and memory of the machine in proportion to the share of one card."""
     spec = PackageSpec(
-        name_en=f"{model.name} {kind_en} (simulated)",
-        name_zh=f"{model.name} {kind_zh}（模拟）",
+        name_en=f"{model.name} {kind_en}{MARKS[0]}",
+        name_zh=f"{model.name} {kind_zh}{MARKS[1]}",
         cpu_milli=CPU_MILLI // CARDS * core_milli // 1000,
         memory_mib=MEMORY_MIB // CARDS // 2 * core_milli // 1000,
         gpu_count=1,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from apps.billing.models import Package
 from apps.envs.models import Environment
+from apps.notifications.composing import language_of
 from apps.registry.picker import spec_image
 from apps.secrets.references import SecretReference
 from apps.storage.publishing import publish
@@ -48,7 +49,7 @@ def spec_of(
         image=spec_image(image),
         archs=tuple(image.architectures),
         argv=(*python_of(environment), f"{INSIDE}/supervise.py"),
-        env=_variables(environment),
+        env=_variables(environment, package),
         mounts=(
             DataMount(environment.home.relative_path, HOME, False, environment.home.size_mib),
             DataMount(published().name, INSIDE, True),
@@ -67,7 +68,7 @@ def python_of(environment: Environment) -> tuple[str, ...]:
     return (MACHINE_PYTHON, "-E", "-s", "-S") if environment.image.reference else ("python",)
 
 
-def _variables(environment: Environment) -> Mapping[str, str]:
+def _variables(environment: Environment, package: Package) -> Mapping[str, str]:
     services = (JUPYTER, VSCODE) if environment.vscode else (JUPYTER,)
     container = {"PLSTACK_CONTAINER_IMAGE": "1"} if environment.image.reference else {}
     return {
@@ -77,6 +78,10 @@ def _variables(environment: Environment) -> Mapping[str, str]:
         "SHELL": "/bin/bash",
         "PLSTACK_IMAGE_NAME": environment.image.name,
         "PLSTACK_SERVICES": ",".join(services),
+        # What Jupyter speaks at first and says of the limits: `free` and `df` inside show those of the whole machine.
+        "PLSTACK_USER_LANGUAGE": language_of(environment.owner),
+        "PLSTACK_MEMORY_MIB": str(package.memory_mib),
+        "PLSTACK_CPU_MILLI": str(package.cpu_milli),
         # Shells that are neither interactive nor of a login read no profile but these.
         "BASH_ENV": f"{INSIDE}/profile.sh",
         "ENV": f"{INSIDE}/profile.sh",

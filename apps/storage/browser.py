@@ -14,7 +14,8 @@ from apps.common.actor import Actor
 from apps.common.errors import DomainError
 from apps.common.permissions import Permission
 from apps.storage import jobs, listing, uploads
-from apps.storage.models import Job, Upload
+from apps.storage.choices import RootKind
+from apps.storage.models import MIB, Job, Upload
 from apps.storage.roots import Root
 from apps.storage.safe_open import split_path
 
@@ -70,6 +71,19 @@ class Files:
     failed: tuple[Job, ...] = ()
     unfinished: tuple[Unfinished, ...] = ()
     empty_text: str | Promise = ""
+
+    @property
+    def shows_usage(self) -> bool:
+        """Its page says how much of its size is used: a volume's does."""
+        return self.root.kind == RootKind.VOLUME and self.root.limit is not None
+
+    @property
+    def limit_mib(self) -> int | None:
+        return None if self.root.limit is None else self.root.limit // MIB
+
+    @property
+    def is_over(self) -> bool:
+        return self.root.limit is not None and self.root.used > self.root.limit
 
     @property
     def acts(self) -> tuple[tuple[str, str, str | Promise], ...]:

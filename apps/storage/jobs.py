@@ -1,12 +1,12 @@
 """Work on files that outlives a request: requested by a person, done as that person by the files process."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.actor import Actor, Channel
@@ -121,6 +121,16 @@ def start(
 def open_jobs_of(subject_id: UUID) -> QuerySet[Job]:
     """Open jobs about an object, oldest first, for those who may see the object."""
     return Job.objects.filter(subject_id=subject_id, status__in=OPEN_JOBS).order_by("created_at")
+
+
+def open_on_folders(folder_ids: Iterable[UUID]) -> QuerySet[Job]:
+    """Open jobs that read or write one of these folders, oldest first, whoever asked for them."""
+    ids = list(folder_ids)
+    named = Q(root_kind=RootKind.FOLDER, subject_id__in=ids)
+    for folder_id in ids:
+        root = [RootKind.FOLDER.value, str(folder_id)]
+        named |= Q(parameters__source=root) | Q(parameters__root=root)
+    return Job.objects.filter(named, status__in=OPEN_JOBS).order_by("created_at")
 
 
 def set_total(job: Job, total_bytes: int) -> None:

@@ -67,6 +67,21 @@ def remove_folder(folder: Folder) -> None:
     move_to_trash(root)
 
 
+def hold_folder(folder: Folder) -> bool:
+    """Keep the folder from being emptied until the transaction ends; False where it has been emptied already."""
+    list(Folder.objects.select_for_update(no_key=True).filter(pk=folder.pk))
+    return root_of(folder).is_dir()
+
+
+def empty_folder(folder: Folder) -> None:
+    """The files, for good; the row stays for what refers to it. Call last in the transaction that gives them up.
+
+    It waits for who holds the folder, and for who has just begun to refer to it.
+    """
+    Folder.objects.filter(pk=folder.pk).update(used_bytes=0, file_count=0)
+    move_to_trash(root_of(folder))
+
+
 def add_code(actor: Actor, folder: Folder | None, files: "Iterable[File[bytes]]") -> Folder:
     """Put uploaded code into `folder`, or into a new one, which is removed if a file is refused."""
     with new_folders() as made:

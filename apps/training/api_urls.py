@@ -2,7 +2,16 @@
 
 from django.urls import path
 
-from apps.training import api, caps_api, checkpoints_api, passport_api, quotes_api, terminals_api, times_api
+from apps.training import (
+    api,
+    caps_api,
+    checkpoints_api,
+    passport_api,
+    quotes_api,
+    retention_api,
+    terminals_api,
+    times_api,
+)
 
 RUN = "training/runs/<uuid:run_id>/"
 
@@ -12,6 +21,8 @@ urlpatterns = [
     path("training/code/", api.CodeUpload.as_view(), name="api-training-code"),
     path("training/runs/", api.RunList.as_view(), name="api-runs"),
     path(RUN, api.RunDetail.as_view(), name="api-run"),
+    path(f"{RUN}archive/", retention_api.RunArchive.as_view(), name="api-run-archive"),
+    path(f"{RUN}deletion/", retention_api.RunDeletion.as_view(), name="api-run-deletion"),
     path(f"{RUN}stop/", api.RunStop.as_view(), name="api-run-stop"),
     path(f"{RUN}cap/", caps_api.RunCap.as_view(), name="api-run-cap"),
     path(f"{RUN}longest/", times_api.RunLongest.as_view(), name="api-run-longest"),

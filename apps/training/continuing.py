@@ -115,9 +115,9 @@ def take(actor: Actor, source: Run, key: str | None, made: list[Folder]) -> Take
 
 def _kept(source: Run, key: str | None) -> Taken | None:
     """What an earlier continuation took of it: it never changes, and outlives what it was taken from."""
-    rows = Continuation.objects.filter(source=source, checkpoint=key).select_related("folder")
-    row = rows.first() if key is not None else None
-    return None if row is None else Taken(
+    rows = Continuation.objects.filter(source=source, checkpoint=key, run__deleted_at__isnull=True)
+    row = rows.select_related("folder").first() if key is not None else None
+    return None if row is None or not storage.hold_folder(row.folder) else Taken(
         source, row.folder, row.checkpoint, row.name, row.step, row.saved_at, row.size_bytes, row.file_count
     )  # fmt: skip
 
@@ -214,4 +214,5 @@ def continuation_of(run: Run) -> Continuation | None:
 
 def continued_by(run: Run) -> "QuerySet[Continuation]":
     """What went on from it, newest first."""
-    return Continuation.objects.filter(source=run).select_related("run").order_by("-run__created_at")
+    rows = Continuation.objects.filter(source=run, run__deleted_at__isnull=True)
+    return rows.select_related("run").order_by("-run__created_at")

@@ -10,7 +10,9 @@ from apps.workloads.choices import LIVE
 
 def passports(images: Images) -> list[Use]:
     """Of those that have ended: what lives is found by its workload."""
-    rows = Run.objects.filter(pinned(images, "workload__spec")).exclude(workload__status__in=sorted(LIVE))
+    rows = Run.objects.filter(pinned(images, "workload__spec"), deleted_at__isnull=True).exclude(
+        workload__status__in=sorted(LIVE)
+    )
     return [
         Use(
             _("Passport of a run"),

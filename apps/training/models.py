@@ -23,7 +23,7 @@ class Entry(models.TextChoices):
 class Run(TenantModel):
     """One version of a training job. A rerun or an edited clone is the next version of its family.
 
-    It never changes, but for `code_shared`.
+    It never changes, but for `code_shared`, and but for being archived and deleted: see `archiving` and `deletion`.
     """
 
     paid_rate: Decimal  # fen per hour, of rows that the selectors give: billing.prices.own
@@ -50,10 +50,19 @@ class Run(TenantModel):
     # Whether colleagues who fork it get its code; what was forked before keeps it.
     code_shared = models.BooleanField(default=False, db_default=False)
     created_at = models.DateTimeField(db_default=Now())
+    # Out of the list's sight; all else is as before.
+    archived_at = models.DateTimeField(null=True)
+    # Its files are gone and nobody sees it any more. The row stays: bills and later versions refer to it.
+    deleted_at = models.DateTimeField(null=True)
+    # When machines are next asked to remove what they keep of a deleted one, its logs; None: nothing is left to ask.
+    clear_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["-created_at", "-pk"]
-        indexes = [models.Index(fields=["organisation", "-created_at"], name="run_newest")]
+        indexes = [
+            models.Index(fields=["organisation", "-created_at"], name="run_newest"),
+            models.Index(fields=["clear_at"], name="run_to_clear", condition=models.Q(clear_at__isnull=False)),
+        ]
         constraints = [models.UniqueConstraint(fields=["family", "version"], name="run_version_once")]
 
     def __str__(self) -> str:

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from django.db.models import Max, OuterRef, QuerySet, Subquery
+from django.db.models import Max, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from apps.billing.prices.own import with_paid_rate
@@ -18,10 +18,13 @@ from apps.training.models import Run
 from apps.workloads.models import Attempt, Event, Workload
 from apps.workloads.permissions import seen_rows
 
+NOT_DELETED = Q(deleted_at__isnull=True)
+
 
 def runs(actor: Actor) -> QuerySet[Run]:
     """Runs that the actor may see, newest first, with `paid_rate` in fen per hour."""
-    return with_paid_rate(seen_rows(actor, KIND, _joined()), "workload__").order_by("-created_at", "-pk")
+    rows = seen_rows(actor, KIND, _joined().filter(NOT_DELETED))
+    return with_paid_rate(rows, "workload__").order_by("-created_at", "-pk")
 
 
 def in_list(actor: Actor) -> QuerySet[Run]:
@@ -34,7 +37,8 @@ def in_list(actor: Actor) -> QuerySet[Run]:
         "workload__price_version__number",
         *("owner__name", "owner__username", "image__name"),
     )
-    return with_paid_rate(seen_rows(actor, KIND, rows.only(*shown)), "workload__").order_by("-created_at", "-pk")
+    rows = seen_rows(actor, KIND, rows.only(*shown).filter(NOT_DELETED))
+    return with_paid_rate(rows, "workload__").order_by("-created_at", "-pk")
 
 
 def _joined() -> QuerySet[Run]:
@@ -76,10 +80,16 @@ def get(actor: Actor, run_id: UUID) -> Run:
 def of_organisation(actor: Actor, run_id: UUID) -> Run:
     """Any run of the actor's organisation, for its passport; `NotFound` for one of another."""
     actor.require(Permission.TRAINING_VIEW)
-    run: Run | None = with_paid_rate(_joined(), "workload__").filter(pk=run_id).first()
+    run: Run | None = with_paid_rate(_joined(), "workload__").filter(NOT_DELETED, pk=run_id).first()
     if run is None or run.organisation_id != actor.organisation():
         raise NotFound
     return run
+
+
+def deleted_of_workload(actor: Actor, workload_id: UUID) -> Run | None:
+    """What bills still link to after it was deleted; None for what the actor did not see before either."""
+    rows: QuerySet[Run] = Run.objects.filter(workload_id=workload_id, deleted_at__isnull=False)
+    return seen_rows(actor, KIND, rows).first()
 
 
 def latest(actor: Actor) -> Run | None:

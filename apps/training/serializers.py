@@ -104,6 +104,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "price_version",
             "rate_fen_per_hour",
             "created_at",
+            "archived_at",
             "queued_at",
             "started_at",
             "ended_at",

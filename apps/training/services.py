@@ -79,7 +79,7 @@ def submit(actor: Actor, request: Request) -> Run:
     if made is not None:
         return made
     request = replace(request, name=clean_name(request.name))
-    source = _parent(actor, request.resume.run_id) if request.resume else None
+    source = _parent(actor, request.resume.run_id, deleted=True) if request.resume else None
     parent, origin = _parent(actor, request.parent_id) or source, forking.forked(actor, request.fork_of)
     image = registry.choosable_image(actor, request.image_id, containers=True)
     package = choose_package(actor, request.package_id)
@@ -91,16 +91,9 @@ def submit(actor: Actor, request: Request) -> Run:
             folders.append(output)
             taken = take(actor, source, request.resume.checkpoint, folders) if source and request.resume else None
             return _submit(
-                actor,
-                request,
-                parent=parent,
-                image=image,
-                package=package,
-                code=code,
-                output=output,
-                taken=taken,
+                actor, request, parent=parent, image=image, package=package, code=code, output=output, taken=taken,
                 argv=words,
-            )
+            )  # fmt: skip
     except IntegrityError:  # perhaps the same key, sent twice at once
         made = _made(actor, request.key)
         if made is None:
@@ -193,11 +186,16 @@ def clean_name(name: str) -> str:
     return clean_launch_name(name, longest=LONGEST_NAME, missing=_("Give the run a name."))
 
 
-def _parent(actor: Actor, parent_id: UUID | None) -> Run | None:
+def _parent(actor: Actor, parent_id: UUID | None, *, deleted: bool = False) -> Run | None:
+    """`deleted`: a deleted one will do, whose checkpoint was kept by who went on from it."""
     if parent_id is None:
         return None
     parent: Run | None = Run.objects.filter(pk=parent_id).first()
-    if parent is None or (parent.owner_id != actor.user_id and not actor.may(Permission.TRAINING_MANAGE_ALL)):
+    if (
+        parent is None
+        or (parent.deleted_at and not deleted)
+        or (parent.owner_id != actor.user_id and not actor.may(Permission.TRAINING_MANAGE_ALL))
+    ):
         raise NotFound
     return parent
 
@@ -215,6 +213,7 @@ def _code(actor: Actor, request: Request, parent: Run | None, origin: Run | None
         folder = storage.own_folder(actor, request.code_id, FolderKind.CODE)
     else:
         raise Invalid.field("code", _("Upload files, or write the code in the page."))
+    storage.hold_folder(folder)
     _has_script(folder, request.script)
     return folder
 

@@ -33,6 +33,7 @@ from apps.workloads.templatetags.workloads import end_title, ran_seconds, taken_
 # Reasons of an end that the row names.
 TOLD = {"arrears", "longest", "gpu_idle", "unauthorised", "mount_lost", "secret_lost", "image_blocked"}
 LONGEST_WHY = 60
+ARCHIVE = ("archive", _("Archive…"), "archive")
 
 
 class RunTable(Table):
@@ -86,7 +87,7 @@ class RunTable(Table):
             addresses.page_of("training:detail", record.pk),
             record.name,
             format_html(' <span class="pl-mute">v{}</span>', record.version) if record.version > 1 else "",
-            format_html(" {}", markup.simulated()) if workload.simulated else "",
+            _marks(record),
             taken_packages(workload),
             record.image.name,
             _tags(workload.tags) if workload.tags else "",
@@ -126,6 +127,12 @@ class RunFilter(MembersWork):
     status = StatusFilter("workload__")
     tag = TagFilter("workload__")
     mine = MineFilter()
+    archived = django_filters.ChoiceFilter(
+        method="of_archive",
+        label=_("Archive"),
+        choices=[("only", _("Archived")), ("all", _("Archived or not"))],
+        empty_label=_("Not archived"),
+    )
 
     class Meta:
         model = Run
@@ -133,6 +140,14 @@ class RunFilter(MembersWork):
 
     def search(self, rows: QuerySet[Run], name: str, value: str) -> QuerySet[Run]:
         return rows.filter(Q(name__icontains=value) | Q(note__icontains=value))
+
+    def of_archive(self, rows: QuerySet[Run], name: str, value: str) -> QuerySet[Run]:
+        return rows.filter(archived_at__isnull=False) if value == "only" else rows
+
+    def filter_queryset(self, queryset: QuerySet[Run]) -> QuerySet[Run]:
+        """What is archived is shown where it is asked for, and there alone."""
+        found: QuerySet[Run] = super().filter_queryset(queryset)
+        return found if self.form.cleaned_data["archived"] else found.filter(archived_at__isnull=True)
 
 
 def _below(workload: Workload) -> str:
@@ -151,6 +166,11 @@ def _below(workload: Workload) -> str:
     return format_html('<span class="pl-sub">{} {}</span>', _("since"), when(workload.status_since))
 
 
+def _marks(run: Run) -> str:
+    archived = format_html(' <span class="pl-tag">{}</span>', _("Archived")) if run.archived_at else ""
+    return format_html("{}{}", format_html(" {}", markup.simulated()) if run.workload.simulated else "", archived)
+
+
 def _tags(tags: list[str]) -> str:
     chips = render_to_string("workloads/tag_chips.html", tag_chips(tags, "training:list"))
     return format_html('<span class="pl-row wrap pl-small mt-1">{}</span>', chips)
@@ -163,11 +183,17 @@ def _menu(actor: Actor, run: Run) -> list[dict[str, Any]]:
     ]
     if not actor.may(Permission.TRAINING_SUBMIT):
         return items
-    ask = {name: addresses.page_of("training:ask", run.pk, name) for name in ("rerun", "stop")}
+    ask = {name: addresses.page_of("training:ask", run.pk, name) for name in ("rerun", "stop", "delete")}
     items += [
         {"label": _("Run again…"), "icon": "refresh", "hx_get": ask["rerun"]},
         {"label": _("Clone and edit"), "icon": "copy", "url": f"{addresses.page('training:new')}?from={run.pk}"},
     ]
     if run.workload.is_live:
         items.append({"label": _("Stop…"), "icon": "player-stop", "hx_get": ask["stop"], "danger": True})
+        return items
+    away = ("unarchive", _("Take out of the archive"), "archive-off") if run.archived_at else ARCHIVE
+    items += [
+        {"label": away[1], "icon": away[2], "hx_get": addresses.page_of("training:ask", run.pk, away[0])},
+        {"label": _("Delete…"), "icon": "trash", "hx_get": ask["delete"], "danger": True},
+    ]
     return items

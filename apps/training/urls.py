@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.training.views import actions, caps, code, create, detail, files, lists, passport, tags, times
+from apps.training.views import actions, caps, code, create, detail, files, lists, passport, retention, tags, times
 
 app_name = "training"
 
@@ -20,6 +20,9 @@ urlpatterns = [
     path("<uuid:run_id>/metrics/<slug:name>/", detail.metrics, name="metrics"),
     path("<uuid:run_id>/ask/<slug:name>/", actions.ask, name="ask"),
     path("<uuid:run_id>/stop/", actions.stop, name="stop"),
+    path("<uuid:run_id>/archive/", retention.archive, name="archive"),
+    path("<uuid:run_id>/unarchive/", retention.unarchive, name="unarchive"),
+    path("<uuid:run_id>/delete/", retention.delete, name="delete"),
     path("<uuid:run_id>/cap/", caps.cap, name="cap"),
     path("<uuid:run_id>/longest/", times.longest, name="longest"),
     path("<uuid:run_id>/gpu-idle/", times.gpu_idle, name="gpu_idle"),

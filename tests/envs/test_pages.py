@@ -1,5 +1,6 @@
 """Pages of environments: who sees them, what they say, what they do."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -8,6 +9,8 @@ from django.test import Client
 from django.urls import reverse
 
 from apps.audit.models import Entry
+from apps.billing.models import Package
+from apps.clusters import services as clusters
 from apps.common.clock import db_now
 from apps.common.scoping import acting
 from apps.envs.models import Environment, Operation
@@ -260,3 +263,16 @@ def test_staff_rule_but_do_not_look_inside(staff: Client, alice: Client, world: 
     assert [row["organisation"]["name"] for row in rows] == [world.organisation.name]
     assert staff.post(f"/api/v1/console/environments/{made.pk}/recycle/").json()["state"] == "binned"
     assert staff.post(f"/api/v1/console/environments/{made.pk}/purge/").status_code == 204
+
+
+def test_on_simulated_hardware_it_is_free_and_does_not_say_that_it_is_charged(alice: Client, world: World) -> None:
+    with acting(platform()):
+        zone = clusters.add_simulated_zone(platform(), isolation="L1", isolation_reason="")
+        clusters.offer_packages(platform(), zone_id=zone.pk)
+        package = Package.objects.get(name_en="H100 whole card (simulated)")
+    free = kit.running(kit.make(replace(world, package=package)))
+    page = kit.text(alice.get(f"/environments/{free.pk}/"))
+    assert "Simulated hardware: nothing is charged" in page
+    assert "Charging<" not in page
+    real = kit.running(kit.make(world))
+    assert "Charging<" in kit.text(alice.get(f"/environments/{real.pk}/"))

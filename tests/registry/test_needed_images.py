@@ -14,6 +14,7 @@ from apps.registry.distribution import deleting, holding
 from apps.registry.distribution.deleting import InUse
 from apps.registry.models import DeletedManifest, Image, ImageRepository
 from apps.registry.ruling import ImageSpec
+from apps.training import deletion
 from apps.workloads import services as workloads
 from apps.workloads.models import Workload
 from tests.builders import (
@@ -68,6 +69,10 @@ def test_whatever_needs_a_version_is_named_and_keeps_it(
         assert client.delete(api_url(repository, f"tags/{tag}/")).status_code == 204
     assert not pusher.is_whole("1")
     assert pusher.is_whole(FIRST.digest)
+    with acting(world.actor):
+        run.workload.refresh_from_db()
+        deletion.delete(world.actor, run)
+    assert client.delete(api_url(repository, f"versions/{FIRST.digest}/")).status_code == 204, "nobody promises it now"
 
 
 def test_an_environment_keeps_its_image_until_it_is_gone(

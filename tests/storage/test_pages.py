@@ -132,6 +132,19 @@ def test_the_file_manager_shows_a_folder_and_moves_the_address(client: Client, v
     assert "This folder is not there" in text(client.get(page("files", volume, path="../..")))
 
 
+def test_what_is_used_is_told_anew_with_each_look_at_the_files(client: Client, volume: Volume) -> None:
+    """The head of the page said 0 B until it was loaded again, whatever had been uploaded."""
+    with acting(platform()):
+        Volume.objects.filter(pk=volume.pk).update(used_bytes=3_000_000)
+    looked = text(client.get(page("files", volume), headers={"HX-Request": "true"}))
+    assert 'id="fm-usage" hx-swap-oob="true"' in looked
+    assert "3 MB" in looked
+    assert "of 10 MiB" in looked
+    whole = text(client.get(page("files", volume)))
+    assert 'id="fm-usage"' in whole
+    assert "hx-swap-oob" not in whole
+
+
 def test_dialogs_ask_do_and_come_back_with_what_is_wrong(client: Client, volume: Volume) -> None:
     ask = client.get(page("act", volume, "rename", path="sub/notes.txt"))
     assert 'value="notes.txt"' in text(ask)

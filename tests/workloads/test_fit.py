@@ -166,9 +166,10 @@ def test_the_next_launch_is_told_what_fits(world: World, shop: Shop) -> None:
     workload = ran(world, shop.whole, peak_gpu_memory_mib=int(18.5 * GB), peak_gpu_util_pct=20.0)
     with acting(world.actor):
         said = hints(workload, selectors.attempts(workload), list(funds.packages(world.actor)))
-    assert "does not fit" in said[shop.shared.pk]
-    assert "a tight fit" in said[shop.vgpu.pk]
-    assert ": fits" in said[shop.mig.pk]
+    assert "does not fit" in said[shop.shared.pk].words
+    assert "a tight fit" in said[shop.vgpu.pk].words
+    assert ": fits" in said[shop.mig.pk].words
+    assert [said[each.pk].fits for each in (shop.shared, shop.vgpu, shop.mig)] == [False, True, True]
     assert shop.cpu.pk not in said, "the last run says nothing of packages without cards"
 
 

@@ -18,6 +18,7 @@ from typing import Any
 
 # Beside this file, wherever it is mounted.
 import container  # type: ignore[import-not-found]
+import lab_settings as lab  # type: ignore[import-not-found]
 
 INSIDE = Path(__file__).resolve().parent
 JUPYTER, VSCODE, TENSORBOARD = "jupyter", "vscode", "tensorboard"
@@ -130,7 +131,8 @@ class Keeper:
             "--ServerApp.allow_root=True",
             "--ServerApp.quit_button=False",
             "--ServerApp.port_retries=0",
-            f"--LabApp.app_settings_dir={INSIDE / 'lab'}",
+            f"--LabApp.app_settings_dir={lab.write_settings(INSIDE / 'lab', self.folder / 'lab', os.environ)}",
+            *lab.limits_shown(os.environ),
             "--LabApp.news_url=",
             "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
             # The announcement extension fetches news from the internet, which is not reachable and not needed.

@@ -30,6 +30,7 @@ from apps.registry.picker import architectures_of, image_choices, image_groups
 from apps.secrets.choosing import fold as secrets_fold
 from apps.storage.choosing import mount_choices as choosing_rows
 from apps.tenants import settings
+from apps.workloads.fit.hints import hints_after
 from apps.workloads.launching.form import new_key, problems_of
 from apps.workloads.launching.quote import check_field, quote_context
 from apps.workloads.launching.submission import packages_on_offer
@@ -102,13 +103,14 @@ def _free_name(actor: Actor) -> str:
 def _page(actor: Actor, form: NewForm) -> dict[str, Any]:
     packages = list(packages_on_offer(actor))
     archs = _archs(actor, form)
-    choices = package_choices(actor, packages, archs=archs)
+    choices, last = package_choices(actor, packages, archs=archs), selectors.latest(actor)
     return {
         "form": form,
         "packages": choices,
+        "hints": hints_after(last.workload if last else None, packages),
         "package": str(form["package"].value() or ""),
         **also_context(actor, form, packages),
-        "last": selectors.latest(actor),
+        "last": last,
         "errors": problems_of(form, ANCHORS),
         **choosing(actor, form),
         **_quote(actor, form, packages, archs, choices),

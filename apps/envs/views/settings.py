@@ -11,7 +11,6 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from apps.billing import selectors as funds
-from apps.billing.models import Package
 from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
 from apps.common.errors import DomainError
@@ -26,8 +25,7 @@ from apps.envs.policy import EnvironmentSettings
 from apps.envs.services import changing
 from apps.envs.views.create import ANCHORS, choosing, cpu_package_choices
 from apps.tenants import settings
-from apps.workloads import selectors as workloads
-from apps.workloads.fit.hints import hints
+from apps.workloads.fit.hints import hints_after
 from apps.workloads.launching.form import problems_of
 from apps.workloads.launching.quote import check_field
 from apps.workloads.models import Attempt
@@ -55,19 +53,13 @@ def form_context(actor: Actor, form: SettingsForm, environment: Environment) -> 
     return {
         "form": form,
         "packages": package_choices(actor, offered),
-        "hints": _hints(environment, offered),
+        "hints": hints_after(environment.workload, offered),
         **also_context(actor, form, offered),
         "package": str(form["package"].value() or ""),
         "errors": problems_of(form, ANCHORS),
         "restart_live": environment.workload is not None and environment.workload.is_live,
         **choosing(actor, form),
     }
-
-
-def _hints(environment: Environment, offered: list[Package]) -> dict[int, str]:
-    """What the newest start says about each package."""
-    before = environment.workload
-    return hints(before, workloads.attempts(before), offered) if before else {}
 
 
 @requires(in_organisation(Permission.ENVIRONMENTS_USE))

@@ -10,7 +10,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('registry', '0006_organisation_capacity'),
+        ('registry', '0007_image_scans'),
         ('tenants', '0004_account_deletion'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]

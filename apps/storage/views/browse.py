@@ -30,7 +30,7 @@ def files(request: ActorRequest, kind: str, root_id: UUID) -> HttpResponse:
     found = browser.context(request.actor, root, request.GET)
     if not request.headers.get("HX-Request") or request.headers.get("HX-History-Restore-Request"):
         return render(request, "storage/files/page.html", {"files": found})
-    response = render(request, "storage/files/list.html", {"files": found})
+    response = render(request, "storage/files/list_anew.html", {"files": found})
     if current := request.headers.get("HX-Current-URL"):
         here, there = urlsplit(current), _pushed(current, request)
         if there != here._replace(scheme="", netloc="", fragment="").geturl():  # a mere refresh is no step to go back

@@ -22,6 +22,7 @@ from apps.training.choices import KIND
 from apps.training.continuing import SAME, Start, newest_start, start_options
 from apps.training.models import Run
 from apps.training.switching import start_instead
+from apps.training.views.retention import QUESTIONS
 from apps.workloads.choices import Status
 from apps.workloads.launching.form import new_key
 from apps.workloads.offers import quotecard
@@ -34,10 +35,12 @@ SUBMIT = in_organisation(Permission.TRAINING_SUBMIT)
 @requires(SUBMIT)
 @require_GET
 def ask(request: ActorRequest, run_id: UUID, name: str) -> HttpResponse:
-    """The confirmation of `stop`, `rerun` or `continue`, for the page's dialog."""
+    """The confirmation of `stop`, `rerun`, `continue`, `archive`, `unarchive` or `delete`, for the page's dialog."""
     run = selectors.get(request.actor, run_id)
     if name == "stop":
         return render(request, "components/confirm_body.html", stop_question(run))
+    if name in QUESTIONS:
+        return render(request, "components/confirm_body.html", QUESTIONS[name](request.actor, run))
     if name in ("rerun", "continue"):
         question = rerun_question(request.actor, run, continues=name == "continue")
         return render(request, "training/parts/rerun.html", question)

@@ -44,12 +44,10 @@ from apps.training.launchers.base import Team
 from apps.training.launchers.starting import preview
 from apps.training.models import Entry, Run
 from apps.training.views.code import box_context, uploaded
-from apps.workloads import selectors as workloads
-from apps.workloads.fit.hints import hints
+from apps.workloads.fit.hints import hints_after
 from apps.workloads.launching.form import problems_of
 from apps.workloads.launching.quote import check_field, quote_context
 from apps.workloads.launching.submission import packages_on_offer
-from apps.workloads.models import Workload
 from apps.workloads.offers.option_picker import also_context
 from apps.workloads.offers.picker import PackageChoice, package_choices
 from apps.workloads.offers.quoting import resources_of
@@ -167,7 +165,7 @@ def _page(actor: Actor, form: RunForm, offered: Offered) -> dict[str, Any]:
         "image": image,
         "packages": choices,
         **also_context(actor, form, packages),
-        "hints": _hints(before.workload, choices) if before else {},
+        "hints": hints_after(before.workload if before else None, packages),
         "package": str(form["package"].value() or ""),
         "source": form["source"].value() or "write",
         "mountable": choosing.mount_choices(actor, form.chosen()),
@@ -188,11 +186,6 @@ def _page(actor: Actor, form: RunForm, offered: Offered) -> dict[str, Any]:
 def _missing(actor: Actor, origin: Run, offered: Offered) -> list[str]:
     images, packages = [each.pk for each in offered.images], [each.pk for each in offered.packages]
     return forking.missing(actor, origin, image_ids=images, package_ids=packages)
-
-
-def _hints(before: Workload, choices: list[PackageChoice]) -> dict[int, str]:
-    """What the run before says about each package."""
-    return hints(before, workloads.attempts(before), [choice.package for choice in choices])
 
 
 # Where a problem can be mended: the fields that have an element of their own on the page.

@@ -52,7 +52,10 @@ def of_workload(request: ActorRequest, workload_id: UUID) -> HttpResponse:
     """The page of the run that a workload belongs to, for links that know the workload alone."""
     run = selectors.runs(request.actor).filter(workload_id=workload_id).first()
     if run is None:
-        raise NotFound
+        gone = selectors.deleted_of_workload(request.actor, workload_id)
+        if gone is None:
+            raise NotFound
+        return render(request, "training/deleted.html", {"run": gone}, status=410)
     return redirect("training:detail", run.pk)
 
 

@@ -6,6 +6,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from apps.common import bulk
 from apps.common.access import in_organisation, requires
+from apps.common.actor import Actor
 from apps.common.pages import paged
 from apps.common.permissions import Permission
 from apps.common.pushed import pushed
@@ -28,11 +29,16 @@ def run_list(request: ActorRequest) -> HttpResponse:
     context = {
         "table": table,
         "filter": filtered,
-        "nothing_yet": not filtered.form.has_changed() and not table.paginator.count,
+        "nothing_yet": not filtered.form.has_changed() and not table.paginator.count and not _has_any(actor),
         "counts": workloads.live_counts(actor, KIND),
         "last_event_id": selectors.last_event_id(actor),
     }
     return render(request, "training/list.html", context)
+
+
+def _has_any(actor: Actor) -> bool:
+    """Also where all of them are archived."""
+    return selectors.runs(actor).exists()
 
 
 @requires(in_organisation(Permission.TRAINING_SUBMIT))

@@ -11,9 +11,12 @@ from apps.billing.models import Package
 from apps.clusters.choices import AcceleratorMode, Limiter
 from apps.common.formatting import cores, gpu_memory, memory, percent
 from apps.workloads import selectors
+from apps.workloads.fit.hints import Hint
 from apps.workloads.fit.peaks import MARGIN
 from apps.workloads.fit.smaller import LONG_ENOUGH_S, Fit, fit_of
 from apps.workloads.models import Attempt, Workload
+from apps.workloads.offers.package_filters import facets, filters_of
+from apps.workloads.offers.picker import PackageChoice
 
 register = template.Library()
 _LIMITERS = (Limiter.HAMI, Limiter.MPS)
@@ -68,6 +71,19 @@ def limited_by(attempt: Attempt | None) -> str:
 
 
 @register.filter
-def said_of(hints: Mapping[int, str] | None, package: Package) -> str:
+def said_of(hints: Mapping[int, Hint] | None, package: Package) -> str:
     """What the last run says about this package."""
-    return (hints or {}).get(package.pk, "")
+    hint = (hints or {}).get(package.pk)
+    return hint.words if hint is not None else ""
+
+
+@register.filter
+def facets_of(choice: PackageChoice, hints: Mapping[int, Hint] | None) -> str:
+    """By which filters this row is found: `data-facets`."""
+    return " ".join(sorted(facets(choice, hints or {})))
+
+
+@register.inclusion_tag("workloads/package_filters.html")
+def package_filters(choices: Sequence[PackageChoice], hints: Mapping[int, Hint] | None) -> dict[str, Any]:
+    """Filters above the packages, or nothing where they are few enough to be read as they are."""
+    return {"filters": filters_of(choices, hints or {}), "count": len(choices)}

@@ -11,6 +11,7 @@ from django.utils.translation import get_language, pgettext
 from apps.billing.choices import Isolation
 from apps.billing.models import Package
 from apps.clusters.models import Node
+from apps.clusters.simulation import without_mark
 from apps.common.money import FEN_PER_YUAN, whole_fen, yuan
 from apps.common.templatetags.pl_filters import exact_yuan
 from apps.workloads.drivers.base import IsolationLevel
@@ -35,6 +36,7 @@ _ISOLATION_ICONS = {
 
 register.filter("isolation_words", isolation_words)
 register.filter("whole_fen", whole_fen)
+register.filter("without_mark", without_mark)
 register.filter("event_title", event_title)
 register.filter("event_icon", event_icon)
 register.filter("member_words", member_words)

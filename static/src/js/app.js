@@ -9,6 +9,7 @@ import "./toasts.js";
 import "./dialogs.js";
 import "./forms.js";
 import "./find.js";
+import "./chips.js";
 import "./copy.js";
 import "./print.js";
 import "./tables.js";
