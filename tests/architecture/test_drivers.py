@@ -14,6 +14,7 @@ DRIVERS = ROOT / "apps/workloads/drivers"
 NAMES = {path.parent.name for path in DRIVERS.glob("*/driver.py")}
 CONCRETE = tuple(f"apps.workloads.drivers.{name}" for name in sorted(NAMES))
 OCI = "the manifests and the client of registries, which machines without a container engine bring along"
+SCANNING = "a scanner that reads hostile layers runs in the sandbox of tenants' work, beside the worker"
 # Whose very purpose one driver is, with the reason.
 ALLOWED = {
     "apps/workloads/nodes.py": "the composition root",
@@ -23,6 +24,7 @@ ALLOWED = {
     "apps/registry/platforms.py": OCI,
     **{f"apps/registry/distribution/{name}.py": OCI for name in ("client", "deleting", "documents", "events")},
     **{f"apps/registry/transfers/{name}.py": OCI for name in ("copying", "planning", "sources")},
+    **{f"apps/registry/scanning/{name}.py": SCANNING for name in ("confinement", "layout", "working")},
     "apps/clusters/services/simulation.py": "the rows of hardware that only the simulated driver has",
 }
 SOURCES = sorted(

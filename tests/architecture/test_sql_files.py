@@ -16,7 +16,8 @@ SELECT proname, pg_get_functiondef(oid) FROM pg_proc
 WHERE pronamespace = 'public'::regnamespace
     AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = pg_proc.oid AND deptype = 'e')
 """
-TRIGGERS = "SELECT tgname, pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal"
+# Pretty: without the parentheses that a trigger's condition gains when a database is restored from a dump.
+TRIGGERS = "SELECT tgname, pg_get_triggerdef(oid, true) FROM pg_trigger WHERE NOT tgisinternal"
 
 
 def test_each_app_with_sql_files_is_installed() -> None:

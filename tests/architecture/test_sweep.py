@@ -21,7 +21,7 @@ from apps.envs.models import Snapshot
 from apps.envs.services import create as environments
 from apps.notifications.models import Notice, Webhook, WebhookDelivery
 from apps.notifications.services import notify_user
-from apps.registry.models import Image, ImageManifest, ImageRepository, ImageTag
+from apps.registry.models import Image
 from apps.secrets import services as secrets
 from apps.secrets.choices import Scope
 from apps.secrets.services import NewSecret
@@ -32,6 +32,7 @@ from apps.training.models import Entry, Run
 from apps.workloads.models import Event
 from tests.architecture.money import money_values
 from tests.architecture.people import people_values
+from tests.architecture.registry import registry_values
 from tests.architecture.routes import Route, own_routes
 from tests.architecture.storage import storage_values
 from tests.architecture.test_access import declared
@@ -137,7 +138,7 @@ def _values(world: World, run: Run) -> dict[str, Any]:
         **_secret(world),
         **people_values(world, SECRET),
         **storage_values(world, SECRET),
-        **_repository(world),
+        **registry_values(world, SECRET),
         "scenario_id": unknown_id(),
         "trace_id": unknown_id(),
         **money_values(world, SECRET),
@@ -167,17 +168,6 @@ def _environment(world: World) -> dict[str, Any]:
             organisation=world.organisation, environment=made, kind="manual", made_by=SECRET, note=SECRET
         )
     return {"environment_id": made.pk, "snapshot_id": snapshot.pk, "image_id": _image(world).pk, "port": "jupyter"}
-
-
-def _repository(world: World) -> dict[str, Any]:
-    """One with a pushed image in it."""
-    of_victim = {"organisation": world.organisation}
-    row = ImageRepository.objects.create(**of_victim, owner=world.alice, name=f"lab/{unique(SECRET.lower())}")
-    manifest = ImageManifest.objects.create(
-        **of_victim, repository=row, digest=f"sha256:{'0' * 64}", media_type="", size=1, platform="linux/amd64"
-    )
-    tag = ImageTag.objects.create(**of_victim, repository=row, manifest=manifest, name=SECRET)
-    return {"repository_id": row.pk, "tag_id": tag.pk, "digest": manifest.digest, "tag": tag.name}
 
 
 def _credentials(world: World) -> dict[str, Any]:

@@ -11,10 +11,8 @@ from apps.common.scoping import acting
 from apps.registry.models import Image
 from tests.builders import World, make_member, make_organisation, platform
 from tests.builds.kit import build
-from tests.builds.test_building import BUSYBOX, ended, log_of
-from tests.builds.test_building import box as box
-from tests.builds.test_building import pushed as pushed
-from tests.drivers.registries import Registry, busybox, layer
+from tests.builds.machine import ended, log_of
+from tests.drivers.registries import BUSYBOX, Registry, busybox, layer
 
 APPLETS = ("sh", "touch", "test", "cat")
 # Says of modules that they are there once a package was asked for, as the real one does.

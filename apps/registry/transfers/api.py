@@ -99,8 +99,8 @@ class PullDetail(ScopedView):
     access = USE
 
     @extend_schema(responses=PullOut)
-    def get(self, request: Request, transfer_id: UUID) -> Response:
-        return Response(PullOut(selectors.transfer_of(self.actor, transfer_id)).data)
+    def get(self, request: Request, pull_id: UUID) -> Response:
+        return Response(PullOut(selectors.transfer_of(self.actor, pull_id)).data)
 
 
 @extend_schema(tags=TAGS)
@@ -108,6 +108,6 @@ class PullCancel(ScopedView):
     access = USE
 
     @extend_schema(request=None, responses=PullOut)
-    def post(self, request: Request, transfer_id: UUID) -> Response:
+    def post(self, request: Request, pull_id: UUID) -> Response:
         """Refused once its tag is being set."""
-        return Response(PullOut(services.cancel(self.actor, transfer_id)).data)
+        return Response(PullOut(services.cancel(self.actor, pull_id)).data)

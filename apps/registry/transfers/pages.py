@@ -86,30 +86,30 @@ def _initial(request: ActorRequest) -> dict[str, str]:
 
 @requires(USE)
 @require_GET
-def pull(request: ActorRequest, transfer_id: UUID) -> HttpResponse:
-    return render(request, "registry/transfers/detail.html", _context(request, transfer_id))
+def pull(request: ActorRequest, pull_id: UUID) -> HttpResponse:
+    return render(request, "registry/transfers/detail.html", _context(request, pull_id))
 
 
 @requires(USE)
 @require_GET
-def now(request: ActorRequest, transfer_id: UUID) -> HttpResponse:
+def now(request: ActorRequest, pull_id: UUID) -> HttpResponse:
     """Its state, for the page that shows it, until it has ended."""
-    return render(request, "registry/transfers/now.html", _context(request, transfer_id))
+    return render(request, "registry/transfers/now.html", _context(request, pull_id))
 
 
 @requires(USE)
 @require_POST
-def cancel(request: ActorRequest, transfer_id: UUID) -> HttpResponse:
+def cancel(request: ActorRequest, pull_id: UUID) -> HttpResponse:
     try:
-        services.cancel(request.actor, transfer_id)
+        services.cancel(request.actor, pull_id)
     except DomainError as error:
         say_refusal(request, error)
-        return redirect("registry:pull", transfer_id)
-    return done(request, _("The pull is cancelled."), "registry:pull", transfer_id)
+        return redirect("registry:pull", pull_id)
+    return done(request, _("The pull is cancelled."), "registry:pull", pull_id)
 
 
-def _context(request: ActorRequest, transfer_id: UUID) -> dict[str, Any]:
-    transfer: ImageTransfer = selectors.transfer_of(request.actor, transfer_id)
+def _context(request: ActorRequest, pull_id: UUID) -> dict[str, Any]:
+    transfer: ImageTransfer = selectors.transfer_of(request.actor, pull_id)
     arrived = transfer.status == TransferStatus.SUCCEEDED
     return {
         "transfer": transfer,

@@ -1,0 +1,33 @@
+"""What stands in the registry's paths, in the victim's world of the sweep."""
+
+from datetime import date
+from typing import Any
+
+from apps.registry.models import ImageManifest, ImageRepository, ImageTag, ImageTransfer, ScanException
+from tests.builders import World, unique
+
+
+def registry_values(world: World, secret: str) -> dict[str, Any]:
+    return {**_repository(world, secret), **_image_rules(world, secret)}
+
+
+def _repository(world: World, secret: str) -> dict[str, Any]:
+    """One with a pushed image in it."""
+    of_victim = {"organisation": world.organisation}
+    row = ImageRepository.objects.create(**of_victim, owner=world.alice, name=f"lab/{unique(secret.lower())}")
+    manifest = ImageManifest.objects.create(
+        **of_victim, repository=row, digest=f"sha256:{'0' * 64}", media_type="", size=1, platform="linux/amd64"
+    )
+    tag = ImageTag.objects.create(**of_victim, repository=row, manifest=manifest, name=secret)
+    return {"repository_id": row.pk, "tag_id": tag.pk, "digest": manifest.digest, "tag": tag.name}
+
+
+def _image_rules(world: World, secret: str) -> dict[str, Any]:
+    """A finding that the victim's policy overlooks, and an image on its way into their part of the registry."""
+    exempt = ScanException.objects.create(
+        organisation=world.organisation, finding="CVE-2025-1", reason=secret, until=date(2999, 1, 1)
+    )
+    pulled = ImageTransfer.objects.create(
+        organisation=world.organisation, owner=world.alice, source="registry.lab/a:1", repository_name=f"lab/{secret}"
+    )
+    return {"exception_id": exempt.pk, "pull_id": pulled.pk}
