@@ -48,7 +48,7 @@ class RunArchive(RunView):
         archiving.archive(self.actor, self.run())
         return Response(run_detail(self.run()))
 
-    @extend_schema(request=None, responses=RunDetailSerializer)
+    @extend_schema(request=None, responses={200: RunDetailSerializer})
     def delete(self, request: Request, **kwargs: Any) -> Response:
         """Take it out of the archive."""
         archiving.unarchive(self.actor, self.run())

@@ -28,6 +28,10 @@ def _image_rules(world: World, secret: str) -> dict[str, Any]:
         organisation=world.organisation, finding="CVE-2025-1", reason=secret, until=date(2999, 1, 1)
     )
     pulled = ImageTransfer.objects.create(
-        organisation=world.organisation, owner=world.alice, source="registry.lab/a:1", repository_name=f"lab/{secret}"
+        organisation=world.organisation,
+        owner=world.alice,
+        source="registry.lab/a:1",
+        repository_name=f"lab/{unique(secret.lower())}",
+        tag="1",
     )
     return {"exception_id": exempt.pk, "pull_id": pulled.pk}
