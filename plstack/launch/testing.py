@@ -62,8 +62,7 @@ SUITES = {
     "contract": [*TWO_WORKERS, "-m", UNMARKED, *CONTRACT],
     "soak": [*TWO_WORKERS, "-m", UNMARKED, *SOAK],
 }
-# Each worker starts a copy of the platform of its own, in which the tests of a file find what the ones before left.
-BROWSER = ["-n", "2", "--dist", "loadfile", "-p", "no:schemathesis", "-m", "browser", "tests/browser"]
+BROWSER = ["-m", "browser", "tests/browser"]
 CHAOS = [*THREE_WORKERS, "-m", "chaos", "tests/chaos"]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 INSTALL_CHROMIUM = ["apt-get", "install", "-y", "--no-install-recommends", "chromium", "fonts-noto-cjk"]

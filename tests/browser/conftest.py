@@ -72,9 +72,13 @@ def visit(browser: Browser, stack: Stack) -> Iterator[Visit]:
     assert troubles == []
 
 
+# An answer of 4xx is the test's own matter; leaving a page cuts off what it was still asking for.
+OF_NO_ACCOUNT = ("Failed to load resource", "WebSocket", "htmx:sendError", "htmx:afterRequest")
+
+
 def _note(message: ConsoleMessage, troubles: list[str]) -> None:
-    """Scripts that fail and content that the policy refuses; an answer of 4xx is the test's own matter."""
-    if message.type == "error" and "Failed to load resource" not in message.text and "WebSocket" not in message.text:
+    """Scripts that fail and content that the policy refuses."""
+    if message.type == "error" and not any(each in message.text for each in OF_NO_ACCOUNT):
         troubles.append(message.text)
 
 

@@ -28,6 +28,10 @@ DROP = """([name, text]) => {
 }"""
 
 
+# What JupyterLab calls a kernel that waits, in its user's language.
+IDLE = {"en": "| Idle", "zh": "| 空闲"}
+
+
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_a_day_in_an_environment(visit: Visit, stack: Stack, shoot: Shoot, tmp_path: Path, language: str) -> None:
     page = visit(language)
@@ -86,7 +90,7 @@ def run_a_cell(page: Page, shoot: Shoot, language: str) -> None:
     cell = lab.locator(".jp-Notebook .cm-content").first
     cell.click(timeout=60_000)
     # A cell that is run before its kernel is there is not run at all.
-    expect(lab.locator("#jp-main-statusbar")).to_contain_text("| Idle", timeout=90_000)
+    expect(lab.locator("#jp-main-statusbar")).to_contain_text(IDLE[language], timeout=90_000)
     lab.keyboard.type(f"import os; print(6 * 7, open('dropped-{language}.txt').read().strip())")
     lab.keyboard.press("Shift+Enter")
     output = lab.locator(".jp-OutputArea-output").first
