@@ -91,21 +91,21 @@ def mark() -> tuple[object, ...]:
 
 def import_database(source: str) -> None:
     """Take the archive at this path or address for the database. Raises ScannerError."""
-    _change(["db", "import", source])
+    _change(["db", "import", source], fetches="://" in source)
 
 
 def update_database(mirror: str) -> None:
     """Bring the newest database from a mirror: the address of its `latest.json`. Raises ScannerError."""
-    _change(["db", "update"], {"GRYPE_DB_UPDATE_URL": mirror})
+    _change(["db", "update"], {"GRYPE_DB_UPDATE_URL": mirror}, fetches=True)
 
 
-def _change(words: Sequence[str], more: Mapping[str, str] | None = None) -> None:
+def _change(words: Sequence[str], more: Mapping[str, str] | None = None, *, fetches: bool) -> None:
     found = program()
     if found is None:
         raise ScannerError(str(ScannerProblem.NO_SCANNER.label))
     database().mkdir(mode=0o755, parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="plstack-scanner-") as folder:
-        sources = _sources(Path(folder))
+        sources = _sources(Path(folder)) if fetches else {}
         _run(found, words, {**sources, **(more or {}), "TMPDIR": folder}, IMPORTING_S)
     readable(database())
 

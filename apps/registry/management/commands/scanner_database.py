@@ -1,4 +1,8 @@
-"""`manage.py scanner_database`: the vulnerability database of the image scanner, where the platform's worker runs."""
+"""`manage.py scanner_database`: the vulnerability database of the image scanner, where the platform's worker runs.
+
+The platform's database is asked for the proxy of addresses alone: a file is taken without it, as is possible where only
+`make run` knows how to reach that database. The worker notices by itself that the files have changed.
+"""
 
 from typing import Any
 
@@ -30,7 +34,6 @@ class Command(BaseCommand):
             except (scanner.ScannerError, OSError) as error:
                 raise CommandError(str(error)) from error
             seen = scanner.look()
-            scanner.note(seen)
         if seen.problem:
             raise CommandError(f"{seen.problem.label} {seen.detail}".strip())
         self.stdout.write(f"Grype {seen.version}, database of {seen.built_at:%Y-%m-%d %H:%M %Z}, schema {seen.schema}")
