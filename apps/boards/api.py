@@ -16,7 +16,7 @@ from apps.common.access import Access, in_organisation
 from apps.common.actor import Actor
 from apps.common.permissions import Permission
 from apps.workloads.logs.api import LogBytes, LogLines, LogSearch
-from apps.workloads.work.api import WorkDetail, WorkList, WorkStop, WorkView
+from apps.workloads.single_workload.api import WorkDetail, WorkList, WorkStop, WorkView
 
 VIEW = in_organisation(Permission.TRAINING_VIEW)
 USE = in_organisation(Permission.TRAINING_SUBMIT)

@@ -21,7 +21,7 @@ from apps.workloads.choices import LIVE, Status
 from apps.workloads.launching.submission import packages_on_offer
 from apps.workloads.permissions import seen_rows
 from apps.workloads.placing import is_simulated
-from apps.workloads.work.selectors import one
+from apps.workloads.single_workload.selectors import one
 
 
 def boards(actor: Actor) -> QuerySet[Board]:

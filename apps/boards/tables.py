@@ -9,7 +9,7 @@ from apps.boards.models import Board
 from apps.common.cells import Cell
 from apps.common.permissions import Permission
 from apps.common.tables import FULL, column
-from apps.workloads.work.tables import WorkFilter, WorkTable, submitted_column
+from apps.workloads.single_workload.tables import WorkFilter, WorkTable, submitted_column
 
 
 class BoardTable(WorkTable):

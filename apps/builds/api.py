@@ -23,7 +23,7 @@ from apps.registry.models import Image
 from apps.registry.recipes.catalogue import RECIPES
 from apps.workloads.launching.form import new_key
 from apps.workloads.logs.api import LogBytes, LogLines, LogSearch
-from apps.workloads.work.api import WorkDetail, WorkList, WorkStop, WorkView
+from apps.workloads.single_workload.api import WorkDetail, WorkList, WorkStop, WorkView
 
 VIEW = in_organisation(Permission.BUILDS_VIEW)
 USE = in_organisation(Permission.IMAGES_USE)

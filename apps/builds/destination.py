@@ -3,22 +3,18 @@
 Without a registry there is nowhere to go: the image stays on its machine. A version is never overwritten.
 """
 
-import re
 from dataclasses import dataclass
 
 from django.utils.translation import gettext_lazy as _
 
 from apps.builds.models import Build
 from apps.common.actor import Actor
-from apps.common.errors import Invalid
-from apps.registry.distribution.access import Action, allowed_actions
+from apps.common.errors import Denied, Invalid
 from apps.registry.distribution.capacity import OverCapacity, capacity_of
 from apps.registry.distribution.client import is_configured
-from apps.registry.distribution.names import RepositoryName, own_part
+from apps.registry.distribution.placing import place, require_tag
 from apps.registry.models import ImageTag
 from apps.workloads.choices import LIVE
-
-TAG = re.compile(r"\w[\w.-]{0,127}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +37,11 @@ def place_for(actor: Actor, *, name: str, version: int, tag: str = "", for_organ
         if tag.strip() or for_organisation:
             raise Invalid.field("tag", _("There is no image registry here: versions are numbered, and one's own."))
         return NOWHERE
-    organisation, person = own_part(actor.person(), actor.organisation())
-    parts = [organisation, name.lower()] if for_organisation else [organisation, person, name.lower()]
     try:
-        repository = RepositoryName.parse("/".join(parts))
-    except ValueError as error:
-        words = _("In the registry a name has small letters, digits, and single dots, - or _ between them.")
-        raise Invalid.field("name", words) from error
-    if Action.PUSH not in allowed_actions(actor, repository):
-        raise Invalid.field("for_organisation", _("Only who manages the organisation's images adds to them."))
+        repository = place(actor, name.lower(), of_organisation=for_organisation)
+    except Denied as error:
+        words = _("Only who manages the organisation's images adds to them.")
+        raise Invalid.field("for_organisation", words) from error
     capacity = capacity_of(actor.organisation())
     if not capacity.left:
         raise OverCapacity(capacity)
@@ -64,9 +56,7 @@ def _free_tag(repository: str, tag: str, version: int) -> str:
         while str(version) in taken:
             version += 1
         return str(version)
-    if not TAG.fullmatch(tag):
-        raise Invalid.field("tag", _("A tag has letters, digits, dots, - and _, and up to 128 of them."))
-    if tag in taken:
+    if require_tag(tag) in taken:
         words = _("There is a version %(tag)s already, and versions are not overwritten. Choose another tag.")
         raise Invalid.field("tag", words % {"tag": tag})
     return tag

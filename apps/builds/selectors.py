@@ -16,7 +16,7 @@ from apps.registry.models import Image
 from apps.storage.safe_open import open_file
 from apps.storage.services import root_of
 from apps.workloads.permissions import seen_rows
-from apps.workloads.work.selectors import one
+from apps.workloads.single_workload.selectors import one
 
 RESULT = "result.json"
 MOST_RESULT = 4096

@@ -6,7 +6,7 @@ from apps.builds.models import Build
 from apps.common.cells import Cell
 from apps.common.permissions import Permission
 from apps.common.tables import FULL, column
-from apps.workloads.work.tables import WorkFilter, WorkTable
+from apps.workloads.single_workload.tables import WorkFilter, WorkTable
 
 
 class BuildTable(WorkTable):

@@ -18,7 +18,7 @@ from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.workloads.choices import Reason
 from apps.workloads.permissions import is_terminal_user
-from apps.workloads.work.pages import WorkPages
+from apps.workloads.single_workload.pages import WorkPages
 
 
 class BoardPages(WorkPages[Board]):

@@ -13,8 +13,8 @@ from apps.common.actor import Actor
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.workloads.drivers.said import Code, Said
+from apps.workloads.single_workload.pages import WorkPages
 from apps.workloads.words import sentence
-from apps.workloads.work.pages import WorkPages
 
 
 class BuildPages(WorkPages[Build]):

@@ -6,17 +6,15 @@ from http import HTTPStatus
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connection, transaction
-from django.db.models.functions import Now
+from django.db import connection
 from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext_lazy as _
 
-from apps.audit.services import Target, record
 from apps.common.actor import Actor
-from apps.common.errors import DomainError, Invalid, NotFound
+from apps.common.errors import DomainError, Invalid
 from apps.common.permissions import Permission
+from apps.registry.distribution.ruled import set_own
 from apps.registry.models import RegistryCapacity
-from apps.tenants.models import Organisation
 
 GIB = 1024**3
 MOST_GIB = 1024**2  # a pebibyte
@@ -84,27 +82,6 @@ def set_capacity(actor: Actor, *, organisation_id: UUID, gib: int | None) -> Cap
     actor.require(Permission.PLATFORM_TENANTS_MANAGE)
     if gib is not None and not 0 <= gib <= MOST_GIB:
         raise Invalid.field("capacity_gib", _("Give a number of GiB from 0 to 1,048,576."))
-    with transaction.atomic():
-        organisation = Organisation.objects.select_for_update().filter(pk=organisation_id).first()
-        if organisation is None:
-            raise NotFound
-        before = (
-            RegistryCapacity.objects.filter(organisation_id=organisation_id).values_list("limit", flat=True).first()
-        )
-        limit = None if gib is None else gib * GIB
-        if limit == before:
-            return capacity_of(organisation_id)
-        if limit is None:
-            RegistryCapacity.objects.filter(organisation_id=organisation_id).delete()
-        else:
-            values = {"limit": limit, "set_by_id": actor.user_id, "set_at": Now()}
-            RegistryCapacity.objects.update_or_create(organisation_id=organisation_id, defaults=values)
-        record(
-            actor,
-            action="registry.capacity_set",
-            target=Target("organisation", str(organisation_id), organisation.name),
-            organisation_id=organisation_id,
-            before={"bytes": before},
-            after={"bytes": limit},
-        )
+    limit = None if gib is None else gib * GIB
+    set_own(actor, RegistryCapacity, organisation_id, "limit", limit, action="registry.capacity_set", shown="bytes")
     return capacity_of(organisation_id)

@@ -22,6 +22,7 @@ from django.db.models.functions import Now
 from apps.registry.scanning.choices import ScannerProblem
 from apps.registry.scanning.confinement import variables
 from apps.registry.scanning.models import MAX_DETAIL, Scanner
+from apps.workloads.drivers.software_sources import bundle
 from apps.workloads.software_sources import chosen
 
 ASKING_S = 60
@@ -105,7 +106,7 @@ def _change(words: Sequence[str], more: Mapping[str, str] | None = None, *, fetc
         raise ScannerError(str(ScannerProblem.NO_SCANNER.label))
     database().mkdir(mode=0o755, parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="plstack-scanner-") as folder:
-        sources = _sources(Path(folder)) if fetches else {}
+        sources = _sources() if fetches else {}
         _run(found, words, {**sources, **(more or {}), "TMPDIR": folder}, IMPORTING_S)
     readable(database())
 
@@ -120,25 +121,14 @@ def readable(folder: Path) -> None:
                 Path(root, name).chmod(0o644)
 
 
-def _sources(folder: Path) -> dict[str, str]:
+def _sources() -> dict[str, str]:
     """The way out and the authorities that the settings name for software."""
     found, told = chosen(), dict[str, str]()
     if found.proxy:
         told |= {"HTTP_PROXY": found.proxy, "HTTPS_PROXY": found.proxy, "NO_PROXY": found.no_proxy}
-    if found.certificates:
-        path = folder / "authorities.pem"
-        path.write_text(_authorities() + found.certificates)
-        told |= {"GRYPE_DB_CA_CERT": str(path)}
+    if authorities := bundle(found, Path(settings.PLSTACK_HOME)):
+        told["GRYPE_DB_CA_CERT"] = authorities
     return told
-
-
-def _authorities() -> str:
-    """Those of the machine: what is named to Grype takes their place."""
-    for name in (os.environ.get("SSL_CERT_FILE"), "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/cert.pem"):
-        with suppress(OSError):
-            if name:
-                return f"{Path(name).read_text()}\n"
-    return ""
 
 
 def _asked(found: Path, words: Sequence[str]) -> Mapping[str, Any]:

@@ -14,7 +14,6 @@ _ADDRESS = re.compile(
     r"(?::(?P<tag>[A-Za-z0-9_][A-Za-z0-9._-]{0,127}))?(?:@(?P<digest>sha256:[0-9a-f]{64}))?",
     re.ASCII,
 )
-TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}", re.ASCII)
 LONGEST = 400
 # Docker Hub is called by one name and asked at another, and its official images have a folder that nobody writes.
 _HUB, _HUB_HOST, _HUB_FOLDER = frozenset({"docker.io", "index.docker.io"}), "registry-1.docker.io", "library"

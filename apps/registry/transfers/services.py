@@ -5,26 +5,23 @@ from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
-from apps.audit.services import Target, record
 from apps.common.actor import Actor
-from apps.common.errors import Conflict, Denied, Invalid, NotFound
+from apps.common.errors import Conflict, Invalid
 from apps.common.outgoing import resolve_public
 from apps.common.permissions import Permission
 from apps.common.sealing import seal
 from apps.registry.choices import OPEN_TRANSFERS
-from apps.registry.distribution.access import Action, allowed_actions
 from apps.registry.distribution.capacity import OverCapacity, capacity_of
 from apps.registry.distribution.client import RegistryAway, is_configured
-from apps.registry.distribution.names import RepositoryName, own_part
+from apps.registry.distribution.placing import place, require_tag
+from apps.registry.distribution.ruled import set_own
 from apps.registry.models import ImageTransfer, PullSources
 from apps.registry.transfers import sources, states, working
-from apps.registry.transfers.addresses import TAG, Address
+from apps.registry.transfers.addresses import Address
 from apps.registry.transfers.copying import login_purpose
 from apps.registry.transfers.selectors import transfer_of
-from apps.tenants.models import Organisation
 
 MOST_OPEN = 20  # of a person
 PLATFORMS = ("linux/amd64", "linux/arm64")
@@ -50,7 +47,8 @@ def pull(actor: Actor, new: NewPull) -> ImageTransfer:
     if not is_configured():
         raise RegistryAway
     address = Address.parse(new.address)
-    name, tag = _place(actor, new, address)
+    name = place(actor, new.name.strip() or address.last_name, of_organisation=new.of_organisation)
+    tag = require_tag(new.tag.strip() or address.tag or "latest")
     if new.platform not in ("", *PLATFORMS):
         raise Invalid.field("platform", _("Choose one of the platforms on offer."))
     login = _login(new)
@@ -94,48 +92,8 @@ def set_sources(actor: Actor, *, organisation_id: UUID, hosts: str | None) -> li
     """
     actor.require(Permission.PLATFORM_TENANTS_MANAGE)
     wanted = None if hosts is None else sources.read_hosts(hosts)
-    with transaction.atomic():
-        organisation = Organisation.objects.select_for_update().filter(pk=organisation_id).first()
-        if organisation is None:
-            raise NotFound
-        before = sources.own_hosts(organisation_id)
-        if wanted == before:
-            return sources.hosts_of(organisation_id)
-        if wanted is None:
-            PullSources.objects.filter(organisation_id=organisation_id).delete()
-        else:
-            values = {"hosts": wanted, "set_by_id": actor.user_id, "set_at": Now()}
-            PullSources.objects.update_or_create(organisation_id=organisation_id, defaults=values)
-        record(
-            actor,
-            action="registry.sources_set",
-            target=Target("organisation", str(organisation_id), organisation.name),
-            organisation_id=organisation_id,
-            before={"hosts": before},
-            after={"hosts": wanted},
-        )
+    set_own(actor, PullSources, organisation_id, "hosts", wanted, action="registry.sources_set", shown="hosts")
     return sources.hosts_of(organisation_id)
-
-
-def _place(actor: Actor, new: NewPull, address: Address) -> tuple[RepositoryName, str]:
-    """The repository and tag that it gets here."""
-    organisation, person = own_part(actor.person(), actor.organisation())
-    namespace = organisation if new.of_organisation else f"{organisation}/{person}"
-    text = new.name.strip() or address.last_name
-    try:
-        name = RepositoryName.parse(f"{namespace}/{text}")
-    except ValueError:
-        raise Invalid.field(
-            "name", _("A name has small letters and digits, with single dots, hyphens, underscores or slashes between.")
-        ) from None
-    if new.of_organisation and name.person:
-        raise Invalid.field("name", _("A repository of the organisation has no slash in its name."))
-    if Action.PUSH not in allowed_actions(actor, name):
-        raise Denied(Permission.IMAGES_MANAGE)
-    tag = new.tag.strip() or address.tag or "latest"
-    if not TAG.fullmatch(tag):
-        raise Invalid.field("tag", _("A tag has up to 128 letters, digits, dots, hyphens and underscores."))
-    return name, tag
 
 
 def _login(new: NewPull) -> str:
@@ -156,6 +114,10 @@ def _require_reachable(actor: Actor, address: Address) -> None:
     """That its name leads to where the platform connects: said at once, beside the field."""
     plain = address.api_host in settings.IMAGE_PULL_RULES.plain_http
     ports = sources.ports_of(address, sources.hosts_of(actor.organisation()))
+    port = address.api_host.partition(":")[2]
+    if port and int(port) not in ports:
+        words = _("A port is asked only where the platform's administrators list the registry with it: %(host)s.")
+        raise Invalid.field("address", words % {"host": address.api_host})
     try:
         resolve_public(
             f"{'http' if plain else 'https'}://{address.api_host}/", settings.IMAGE_SOURCES_PRIVATE, ports=ports

@@ -82,6 +82,16 @@ def test_what_is_wrong_stands_beside_its_field(
     assert rows() == []
 
 
+def test_a_port_is_asked_only_where_the_registry_is_listed_with_it(world: World, settings: LazySettings) -> None:
+    client, asked = signed_in(world.alice), {"address": "registry.example.edu:5000/team/torch:2.9"}
+    refused = client.post(NEW, asked).content.decode()
+    assert "list the registry with it: registry.example.edu:5000." in refused
+    assert rows() == []
+    settings.IMAGE_SOURCES = ["*", "registry.example.edu:5000"]
+    assert client.post(NEW, asked).status_code == 302
+    assert len(rows()) == 1
+
+
 def test_only_who_manages_images_pulls_for_the_organisation(world: World) -> None:
     with acting(platform()):
         admin = signed_in(make_member(world.organisation, "erin", Role.ADMIN))

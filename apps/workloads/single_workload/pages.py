@@ -19,8 +19,8 @@ from apps.common.pages import paged
 from apps.common.requests import ActorRequest
 from apps.workloads import selectors as workloads
 from apps.workloads.logs.files import log_file
-from apps.workloads.work.selectors import one, present_state
-from apps.workloads.work.tables import WorkFilter, WorkTable
+from apps.workloads.single_workload.selectors import one, present_state
+from apps.workloads.single_workload.tables import WorkFilter, WorkTable
 
 Row = TypeVar("Row", bound=Any)  # a model with `workload`; no protocol describes its descriptors
 STOP_POLLING = 286  # htmx: swap this response and stop polling

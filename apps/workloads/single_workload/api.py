@@ -12,8 +12,8 @@ from apps.common.actor import Actor
 from apps.common.api import ScopedView
 from apps.common.pagination import CreatedCursor
 from apps.workloads.models import Workload
-from apps.workloads.work.selectors import one
-from apps.workloads.work.tables import WorkFilter
+from apps.workloads.single_workload.selectors import one
+from apps.workloads.single_workload.tables import WorkFilter
 
 
 class WorkList(ScopedView, generics.ListCreateAPIView[Any]):

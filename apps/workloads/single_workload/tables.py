@@ -27,7 +27,7 @@ class WorkTable(Table):
     room: ClassVar[str]
 
     status = Cell(
-        template_name="workloads/work/status.html",
+        template_name="workloads/single_workload/status.html",
         verbose_name=_("State"),
         order_by=("workload__status", "-created_at"),
         attrs=column("pl-inline", width=FULL),
