@@ -147,7 +147,7 @@ class RunFilter(MembersWork):
     def filter_queryset(self, queryset: QuerySet[Run]) -> QuerySet[Run]:
         """What is archived is shown where it is asked for, and there alone."""
         found: QuerySet[Run] = super().filter_queryset(queryset)
-        return found if self.form.cleaned_data["archived"] else found.filter(archived_at__isnull=True)
+        return found if self.form.cleaned_data.get("archived") else found.filter(archived_at__isnull=True)
 
 
 def _below(workload: Workload) -> str:
