@@ -88,10 +88,7 @@ def delete(actor: Actor, run: Run) -> None:
         if row.workload.is_live:
             raise Conflict(_("It has not ended yet."), hint=_("Stop it first."))
         if uses := _uses(row):
-            raise Conflict(
-                _("Something still needs it: %(uses)s.") % {"uses": ", ".join(map(str, uses))},
-                hint=_("End that first, then delete the run."),
-            )
+            raise Conflict(in_the_way(uses), hint=_("End that first, then delete the run."))
         now = db_now()
         Run.objects.filter(pk=row.pk).update(deleted_at=now, clear_at=now)
         record(
@@ -104,6 +101,10 @@ def delete(actor: Actor, run: Run) -> None:
         announce.progressed(row.workload)
         for folder in _own_folders(row, lock=True):
             storage.empty_folder(folder)
+
+
+def in_the_way(uses: Iterable[Use]) -> str:
+    return _("Something still needs it: %(uses)s.") % {"uses": ", ".join(map(str, uses))}
 
 
 def clear_due() -> int:

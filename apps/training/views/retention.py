@@ -53,7 +53,7 @@ def _delete_question(actor: Actor, run: Run) -> Question:
     size = file_size(found.size)
     return {
         "title": _("Delete %(name)s v%(version)s for good?") % {"name": run.name, "version": run.version},
-        "text": _in_the_way(found),
+        "text": deletion.in_the_way(found.uses) if found.uses else "",
         "lost": _("Its output, checkpoints, log, charts and passport"),
         "lost_sub": (_("%(size)s are freed") if found.complete else _("more than %(size)s are freed")) % {"size": size},
         "kept": "; ".join([_("what it cost, and who did what, in bills and the audit log"), *_kept(found)]),
@@ -62,12 +62,6 @@ def _delete_question(actor: Actor, run: Run) -> Question:
         "button": _("Delete for good"),
         "must_equal": run.name,
     }
-
-
-def _in_the_way(found: deletion.Deletion) -> str:
-    if not found.uses:
-        return ""
-    return _("Something still needs it: %(uses)s.") % {"uses": ", ".join(map(str, found.uses))}
 
 
 def _kept(found: deletion.Deletion) -> list[str]:
@@ -99,14 +93,8 @@ QUESTIONS: Mapping[str, Callable[[Actor, Run], Question]] = {
 @requires(SUBMIT)
 @require_POST
 def archive(request: ActorRequest, run_id: UUID) -> HttpResponse:
-    run = selectors.get(request.actor, run_id)
-    try:
-        archiving.archive(request.actor, run)
-    except DomainError as error:
-        say_refusal(request, error)
-        return redirect("training:detail", run.pk)
-    messages.success(request, _("%(name)s is in the archive; the filter shows it.") % {"name": run.name})
-    return redirect("training:list")
+    words = _("%(name)s is in the archive; the filter shows it.")
+    return _put_away(request, run_id, archiving.archive, words)
 
 
 @requires(SUBMIT)
@@ -121,11 +109,16 @@ def unarchive(request: ActorRequest, run_id: UUID) -> HttpResponse:
 @requires(SUBMIT)
 @require_POST
 def delete(request: ActorRequest, run_id: UUID) -> HttpResponse:
+    return _put_away(request, run_id, deletion.delete, _("%(name)s is deleted."))
+
+
+def _put_away(request: ActorRequest, run_id: UUID, act: Callable[[Actor, Run], None], words: str) -> HttpResponse:
+    """Back to the list, or to the run where the act is refused."""
     run = selectors.get(request.actor, run_id)
     try:
-        deletion.delete(request.actor, run)
+        act(request.actor, run)
     except DomainError as error:
         say_refusal(request, error)
         return redirect("training:detail", run.pk)
-    messages.success(request, _("%(name)s is deleted.") % {"name": run.name})
+    messages.success(request, words % {"name": run.name})
     return redirect("training:list")
