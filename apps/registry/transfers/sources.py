@@ -96,10 +96,13 @@ def opened(address: Address, login: str, hosts: Iterable[str]) -> oci_registry.R
 
 
 def ports_of(address: Address, hosts: Iterable[str]) -> frozenset[int]:
-    """A port beside the usual ones only where an operator names this host with it."""
+    """A port beside the usual ones only where an operator names this host with it, be it among the private ones."""
     host = address.api_host
     port = host.partition(":")[2]
-    named = any(entry == host or (entry.startswith("*.") and _is_below(host, entry, usual=False)) for entry in hosts)
+    named = any(
+        entry == host or (entry.startswith("*.") and _is_below(host, entry, usual=False))
+        for entry in (*hosts, *settings.IMAGE_SOURCES_PRIVATE)
+    )
     return frozenset({*PORTS.values(), int(port)} if port and named else PORTS.values())
 
 

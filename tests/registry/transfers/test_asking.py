@@ -82,12 +82,15 @@ def test_what_is_wrong_stands_beside_its_field(
     assert rows() == []
 
 
-def test_a_port_is_asked_only_where_the_registry_is_listed_with_it(world: World, settings: LazySettings) -> None:
+@pytest.mark.parametrize("setting", ["IMAGE_SOURCES", "IMAGE_SOURCES_PRIVATE"])
+def test_a_port_is_asked_only_where_the_registry_is_listed_with_it(
+    world: World, settings: LazySettings, setting: str
+) -> None:
     client, asked = signed_in(world.alice), {"address": "registry.example.edu:5000/team/torch:2.9"}
     refused = client.post(NEW, asked).content.decode()
     assert "list the registry with it: registry.example.edu:5000." in refused
     assert rows() == []
-    settings.IMAGE_SOURCES = ["*", "registry.example.edu:5000"]
+    setattr(settings, setting, ["*", "registry.example.edu:5000"])
     assert client.post(NEW, asked).status_code == 302
     assert len(rows()) == 1
 
