@@ -1,9 +1,9 @@
 """The base of every list: its template, and the layout of columns on a desk and folded on a phone."""
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import django_tables2
@@ -12,8 +12,10 @@ from django.utils.functional import Promise
 from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString, mark_safe
 from django_tables2 import utils as library
+from django_tables2.rows import BoundRow
 
 from apps.common.cells import Cell
+from apps.common.drawn import drawn
 
 # On a phone a row is a small card of six columns; these name how many of them a cell takes: all, or three.
 FULL, HALF = "c-6", ""
@@ -74,6 +76,8 @@ class Table(django_tables2.Table):
     caption: str | Promise = ""
     export: str = ""
     sizes: tuple[int, ...] = ()
+    ticking: Collection[str] = ()
+    unread: Collection[str] = ()
 
     def __init__(self, *args: Any, bulk: BulkOffer | None = None, **kwargs: Any) -> None:
         self.bulk = bulk
@@ -86,18 +90,47 @@ class Table(django_tables2.Table):
     class Meta:
         template_name = "components/table.html"
 
+    def drawn_beside(self, record: Any) -> tuple[Any, ...] | None:
+        """What the cells of this row show that is not in `record`, where they may be kept (`drawn`); None: not kept.
+
+        A row may be kept if its cells, but for those of the columns `ticking`, show no time that goes on and ask the
+        database for nothing. What only those or `drawn_beside` read of the record is named by `unread`.
+        """
+        return None
+
     def body(self) -> SafeString:
         """The rows of this page as HTML, empty without any. A template would take twice as long over the same cells."""
-        attributes: dict[str, str] = {}
+        opened = {column.name: f"<td {column.attrs['td'].as_html()}>" for column in self.columns}  # alike in all rows
+        ticking = [name for name in opened if name in self.ticking]
         parts: list[str] = []
         for row in self.paginated_rows:
             parts.append(f"<tr {row.attrs.as_html()}>")
-            for bound, cell in row.items():
-                if bound.name not in attributes:
-                    attributes[bound.name] = bound.attrs["td"].as_html()  # `column` makes them: alike in all rows
-                parts.append(f"<td {attributes[bound.name]}>{conditional_escape(cell)}</td>")
+            beside = self.drawn_beside(row.record)
+            if beside is None:
+                parts += [_cell(row, name, before) for name, before in opened.items()]
+            else:
+                known = (type(self).__qualname__, *opened.items(), *beside)
+                first, *rest = drawn(row.record, known, partial(_pieces, row, opened, ticking), without=self.unread)
+                parts.append(first)
+                for name, piece in zip(ticking, rest, strict=True):
+                    parts += [_cell(row, name, opened[name]), piece]
             parts.append("</tr>")
         return mark_safe("".join(parts))  # noqa: S308  escaped piece by piece
+
+
+def _cell(row: BoundRow, name: str, opened: str) -> str:
+    return f"{opened}{conditional_escape(row.get_cell(name))}</td>"
+
+
+def _pieces(row: BoundRow, opened: Mapping[str, str], ticking: Collection[str]) -> list[str]:
+    """The cells of a row, in one piece more than it has cells that are `ticking`: those are left out."""
+    pieces = [""]
+    for name, before in opened.items():
+        if name in ticking:
+            pieces.append("")
+        else:
+            pieces[-1] += _cell(row, name, before)
+    return pieces
 
 
 def pager(page: Page[Any]) -> dict[str, Any]:

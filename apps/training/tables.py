@@ -41,6 +41,8 @@ class RunTable(Table):
 
     caption = _("Training runs")
     export = "runs"
+    ticking = ("duration",)
+    unread = ("last_seen",)
     name = tables.Column(verbose_name=_("Name and package"), attrs=column(width=FULL))
     status = tables.Column(
         accessor="workload",
@@ -80,6 +82,10 @@ class RunTable(Table):
         super().__init__(*args, **kwargs)
         self.now: datetime = db_now()
 
+    def drawn_beside(self, record: Run) -> tuple[Any, ...]:
+        """Who may not submit has a shorter menu."""
+        return self._unseen_since(record), self.request.actor.may(Permission.TRAINING_SUBMIT)
+
     def render_name(self, record: Run) -> str:
         workload = record.workload
         return format_html(
@@ -105,14 +111,18 @@ class RunTable(Table):
         return rate_amount(value)
 
     def render_status(self, record: Run) -> str:
-        """`last_seen` comes with the list's query; if it is older than a few checks, the state is unknown."""
-        last_seen = getattr(record, "last_seen", None)
-        if last_seen is not None and self.now - last_seen > STALE_AFTER:
-            seen = when(last_seen, seconds=True)
+        unseen_since = self._unseen_since(record)
+        if unseen_since is not None:
+            seen = when(unseen_since, seconds=True)
             return format_html('{}<span class="pl-sub">{} {}</span>', markup.state("stale"), _("last seen"), seen)
         return format_html(
             "{}{}", markup.state(record.workload.status, record.workload.get_status_display()), _below(record.workload)
         )
+
+    def _unseen_since(self, record: Run) -> datetime | None:
+        """`last_seen` comes with the list's query; if it is older than a few checks, the state is unknown."""
+        last_seen: datetime | None = getattr(record, "last_seen", None)
+        return last_seen if last_seen is not None and self.now - last_seen > STALE_AFTER else None
 
     def render_actions(self, record: Run) -> str:
         return markup.menu(record.name, _menu(self.request.actor, record))
