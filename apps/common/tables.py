@@ -15,7 +15,7 @@ from django_tables2 import utils as library
 from django_tables2.rows import BoundRow
 
 from apps.common.cells import Cell
-from apps.common.drawn import drawn
+from apps.common.kept import kept
 
 # On a phone a row is a small card of six columns; these name how many of them a cell takes: all, or three.
 FULL, HALF = "c-6", ""
@@ -90,11 +90,11 @@ class Table(django_tables2.Table):
     class Meta:
         template_name = "components/table.html"
 
-    def drawn_beside(self, record: Any) -> tuple[Any, ...] | None:
-        """What the cells of this row show that is not in `record`, where they may be kept (`drawn`); None: not kept.
+    def kept_beside(self, record: Any) -> tuple[Any, ...] | None:
+        """What the cells of this row show that is not in `record`; None: they are not to be kept (`apps.common.kept`).
 
         A row may be kept if its cells, but for those of the columns `ticking`, show no time that goes on and ask the
-        database for nothing. What only those or `drawn_beside` read of the record is named by `unread`.
+        database for nothing. What only those or `kept_beside` read of the record is named by `unread`.
         """
         return None
 
@@ -105,12 +105,12 @@ class Table(django_tables2.Table):
         parts: list[str] = []
         for row in self.paginated_rows:
             parts.append(f"<tr {row.attrs.as_html()}>")
-            beside = self.drawn_beside(row.record)
+            beside = self.kept_beside(row.record)
             if beside is None:
                 parts += [_cell(row, name, before) for name, before in opened.items()]
             else:
                 known = (type(self).__qualname__, *opened.items(), *beside)
-                first, *rest = drawn(row.record, known, partial(_pieces, row, opened, ticking), without=self.unread)
+                first, *rest = kept(row.record, known, partial(_pieces, row, opened, ticking), without=self.unread)
                 parts.append(first)
                 for name, piece in zip(ticking, rest, strict=True):
                     parts += [_cell(row, name, opened[name]), piece]

@@ -1,12 +1,14 @@
 """The list of environments: columns and filter."""
 
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 import django_filters
 import django_tables2 as tables
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
+from django.middleware.csrf import get_token
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
@@ -74,11 +76,17 @@ class EnvironmentTable(Table):
             "record": record,
             "shown": shown,
             "actor": actor,
+            "csrf_token": self._token,
             "soon": record.expires_at is not None and (record.expires_at - self.now).days < 3,
             **self.more(name, record, shown),
         }
-        # With the request, for the token in the forms of a row.
-        return render_to_string(f"envs/cells/{name}.html", context, request=self.request)
+        # With the request instead of the token, each cell would make the whole page's context anew.
+        return render_to_string(f"envs/cells/{name}.html", context)
+
+    @cached_property
+    def _token(self) -> str:
+        """For the forms of the rows."""
+        return get_token(self.request)
 
     def more(self, name: str, record: Environment, shown: showing.Shown) -> dict[str, Any]:
         """What else a cell is given: where the row leads, what can be done and opened."""

@@ -7,6 +7,7 @@ from django.utils.translation import get_language
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from apps.common.kept import KeptRows
 from apps.common.tag_serializers import TagsListField
 from apps.common.verbatim import VerbatimField
 from apps.secrets.serializers import SecretUseSerializer
@@ -76,6 +77,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
 
     class Meta:
         model = Run
+        list_serializer_class = KeptRows
         fields = (
             "id",
             "name",

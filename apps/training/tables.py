@@ -82,7 +82,7 @@ class RunTable(Table):
         super().__init__(*args, **kwargs)
         self.now: datetime = db_now()
 
-    def drawn_beside(self, record: Run) -> tuple[Any, ...]:
+    def kept_beside(self, record: Run) -> tuple[Any, ...]:
         """Who may not submit has a shorter menu."""
         return self._unseen_since(record), self.request.actor.may(Permission.TRAINING_SUBMIT)
 

@@ -18,6 +18,7 @@ from apps.workloads.models import Workload
 class WorkloadTable(Table):
     caption = _("Workloads")
     export = "workloads"
+    ticking = ("duration",)
     name = Cell(
         template_name="console/cells/workload_name.html",
         verbose_name=_("Name and package"),
@@ -56,6 +57,9 @@ class WorkloadTable(Table):
 
     class Meta(Table.Meta):
         row_attrs = {"data-href": lambda record: reverse("console:workload", args=[record.pk])}
+
+    def kept_beside(self, record: Workload) -> tuple[()]:
+        return ()
 
 
 class WorkloadFilter(django_filters.FilterSet):

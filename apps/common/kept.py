@@ -1,43 +1,51 @@
-"""Rows of lists that need not be drawn again: their HTML, kept by all that it was drawn from.
+"""What lists say of a row and need not work out again: kept by all that it was made of.
 
 Kept in the memory of the process. Nothing is ever said to be stale: who changes a row changes what it is found by.
 """
 
 import pickle
-from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import cache
+from collections.abc import Callable, Collection, Iterator
+from functools import cache, partial
 from hashlib import blake2b
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db.models import Model
 from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.translation import get_language
+from rest_framework import serializers
 
 MOST = 4000  # rows of some kilobytes each
-_kept: dict[bytes, Sequence[str]] = {}
+_kept: dict[bytes, Any] = {}
+Made = TypeVar("Made")
 
 
-def drawn(
-    record: Model, beside: tuple[Any, ...], draw: Callable[[], Sequence[str]], *, without: Collection[str] = ()
-) -> Sequence[str]:
-    """The pieces of a row's HTML: as `draw` makes them, once for each state of `record` and of `beside`.
+def kept(record: Model, beside: tuple[Any, ...], make: Callable[[], Made], *, without: Collection[str] = ()) -> Made:
+    """What `make` makes of a row, once for each state of `record` and of `beside`; not to be changed by who gets it.
 
-    `draw` reads of the record what has been read from the database (its fields, annotations and related rows, but for
+    `make` reads of the record what has been read from the database (its fields, annotations and related rows, but for
     those named by `without`), and else `beside`, the language, the time zone and the day. Asking the database, or the
-    clock for more than the day, is not for it.
+    clock for more than the day, is not for it. `beside` says first what is made, as no other caller does.
     """
     key = _key(record, beside, without)
-    known = _kept.get(key)
+    known: Made | None = _kept.get(key)
     if known is None:
         if len(_kept) >= MOST:
             _kept.clear()
-        known = _kept[key] = draw()
+        known = _kept[key] = make()
     return known
 
 
+class KeptRows(serializers.ListSerializer[Any]):
+    """`list_serializer_class` of a serializer that says of each row what is in the row, and nothing else."""
+
+    def to_representation(self, data: Any) -> list[Any]:
+        child: Any = self.child
+        return [kept(row, (type(child).__qualname__,), partial(child.to_representation, row)) for row in data]
+
+
 def forget() -> None:
-    """For tests and benchmarks: what comes next is drawn."""
+    """For tests: what comes next is made anew."""
     _kept.clear()
 
 
