@@ -35,6 +35,7 @@ PASSED_ON = frozenset(
     b"accept accept-encoding authorization content-length content-range content-type host if-match if-none-match range "
     b"transfer-encoding user-agent".split()
 )
+QUESTIONS = frozenset({"GET", "HEAD"})
 EMPTY = (b"content-length", b"0")
 Result = TypeVar("Result")
 DROPPED = headers.HOP_BY_HOP | {b"set-cookie", b"strict-transport-security"}
@@ -151,8 +152,10 @@ class RegistryProxy:
         while True:
             try:
                 return await self._pool().handle_async_request(_request(scope, content))
-            except httpcore.ConnectError:  # so nothing of the content was taken
-                if not pushes.is_collecting() or time.monotonic() > until:
+            except (httpcore.NetworkError, httpcore.RemoteProtocolError) as error:
+                # What was never connected was not asked. A question that was cut off can be asked again.
+                again = isinstance(error, httpcore.ConnectError) or (content is None and scope["method"] in QUESTIONS)
+                if not again or not pushes.is_collecting() or time.monotonic() > until:
                     raise
                 await asyncio.sleep(PAUSE_S)
 
