@@ -29,7 +29,14 @@ class BuildPages(WorkPages[Build]):
         services.stop(actor, row)
 
     def about(self, request: ActorRequest, row: Build) -> dict[str, Any]:
-        return {"steps": row.steps, "failed": failed_step(row), "problem": problem_of(row), **sending_of(row)}
+        told = selectors.result(row)
+        return {
+            "steps": row.steps,
+            "cached_steps": told.cached if told else 0,
+            "failed": failed_step(row),
+            "problem": problem_of(row),
+            **sending_of(row),
+        }
 
     def end_question(self, row: Build) -> dict[str, Any]:
         return {
