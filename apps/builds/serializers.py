@@ -124,6 +124,12 @@ class BuildSerializer(serializers.ModelSerializer[Build]):
         return str(sentence(Said.from_json(build.problem))) if build.problem else ""
 
 
+class CacheUseSerializer(serializers.Serializer[Any]):
+    used_bytes = serializers.IntegerField(source="used")
+    limit_bytes = serializers.IntegerField(source="limit", help_text="0: nothing is cached here.")
+    steps = serializers.IntegerField()
+
+
 class RecipeSerializer(serializers.Serializer[Any]):
     """A recipe of the platform's: a runtime that machines install, or a Containerfile to build."""
 

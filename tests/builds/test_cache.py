@@ -244,3 +244,27 @@ def test_the_page_asks_whether_it_is_built_without(world: World, box: Image, ali
     assert (made.without_cache, made.kept) == (True, None)
     again = alice.get(f"/builds/new/?from={made.pk}").content.decode()
     assert "checked" in again.partition('name="without_cache"')[2][:200]
+
+
+def test_who_manages_the_images_sees_how_much_it_holds_and_empties_it(
+    world: World, box: Image, alice: Client, dora: Client, settings: LazySettings
+) -> None:
+    done(build(world, TEXT))
+    told = alice.get("/api/v1/builds/cache/").json()
+    assert told["steps"] == 3
+    assert 0 < told["used_bytes"] < told["limit_bytes"] == settings.BUILD_CACHE_BYTES
+    assert alice.delete("/api/v1/builds/cache/").status_code == 403
+    assert alice.post("/builds/cache/empty/").status_code == 403
+    assert "/builds/cache/empty/" not in alice.get("/builds/").content.decode()
+    with acting(platform()):
+        assert CachedStep.objects.count() == 3
+    assert "/builds/cache/empty/" in dora.get("/builds/").content.decode()
+    assert "What 3 steps have made" in dora.get("/builds/cache/empty/").content.decode()
+    queued = build(world, TEXT)
+    assert dora.post("/builds/cache/empty/").status_code == 302
+    with acting(platform()):
+        assert not CachedStep.objects.exists()
+        entry = Entry.objects.get(action="builds.cache_emptied")
+        assert (entry.organisation_id, entry.after["steps"]) == (world.organisation.pk, 3)
+    assert alice.get("/api/v1/builds/cache/").json()["used_bytes"] == 0
+    assert taken(succeeded(done(queued))) == ["1", "2", "3"], "it had them before"

@@ -12,7 +12,7 @@ from apps.builds.selectors import Result, result
 from apps.common.errors import DomainError
 from apps.storage import services as storage
 from apps.storage import trees
-from apps.storage.disk import exclusive_turn
+from apps.storage.disk import exclusive_turn, require_free_space
 from apps.storage.models import Manifest, ManifestEntry
 from apps.storage.services import root_of
 from apps.workloads.choices import LIVE
@@ -46,6 +46,7 @@ def _keep(build: Build) -> None:
     told = _believed(build)
     if told is None or build.kept is None:
         return
+    require_free_space()
     root = root_of(build.kept)
     for number, key in enumerate(build.step_keys, 1):
         if key and (root / str(number)).is_dir():
