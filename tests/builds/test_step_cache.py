@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apps.builds.inside import step_cache
+from tests.searching import examples
 
 NAMES = st.sampled_from(["a", "b", "a/c", "a/d", "b/c", "a/c/e", "naïve", "a/\udcff"])
 MODES = st.sampled_from([0o755, 0o700, 0o555, 0o644, 0o400, 0o000, 0o4755])
@@ -63,7 +64,7 @@ def tree(root: Path) -> dict[str, tuple[object, ...]]:
     return found
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(STEPS, STEPS)
 def test_put_in_place_on_what_was_before_it_is_what_the_step_left(
     before: list[tuple[str, str, int]], step: list[tuple[str, str, int]]
