@@ -27,7 +27,7 @@ def empty(request: ActorRequest) -> HttpResponse:
         "title": _("Empty the build cache?"),
         "text": _("The next builds of everybody in the organisation carry out all of their steps, and take longer."),
         "lost": _("What %(count)s steps have made: %(size)s") % {"count": held.steps, "size": file_size(held.used)},
-        "kept": _("All images and builds, and builds that are queued or running"),
+        "kept": _("All images, and builds that are queued or running"),
         "undo": _("No; it fills again with the next builds"),
         "action": reverse("builds:empty_cache"),
         "button": _("Empty the cache"),
