@@ -36,6 +36,7 @@ app.conf.beat_schedule = {
     "alipay-bills": every(20, "billing.reconcile_alipay", "default"),
     "environments": every(3, "envs.advance", "default"),
     "builds": every(2, "builds.save", "default"),
+    "build-cache": every(5, "builds.keep_steps", "default"),
     "boards": every(10, "boards.end_unused", "default"),
     "deleted-runs": every(30, "training.clear", "default"),
     "idle": every(20, "envs.watch", "default"),

@@ -15,6 +15,8 @@ overwritten, what the registry has is not sent again, and the time that sending 
 Why not buildah: in its chroot isolation, too, it needs mount(2) and user namespaces of its own, which the sandbox's
 filter refuses to everybody's work. Opening them to builds would widen what strangers' programs reach in the kernel.
 
+What steps have changed is cached by organisation (`cache`), so that an unchanged beginning is not carried out again.
+
 Of several stages those are carried out, as one, that lie on the way from an image to the wanted one (`stages`).
 
 What it does not do, each with a word at its line: files of other stages (`COPY --from`: a run has one image as its

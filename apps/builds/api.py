@@ -10,8 +10,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.builds import selectors, services
+from apps.builds.cache import emptying
 from apps.builds.models import Build
-from apps.builds.serializers import BuildSerializer, OrderSerializer, RecipeSerializer
+from apps.builds.serializers import BuildSerializer, CacheUseSerializer, OrderSerializer, RecipeSerializer
 from apps.builds.tables import BuildFilter
 from apps.common.access import Access, in_organisation
 from apps.common.actor import Actor
@@ -65,6 +66,23 @@ class RecipeList(ScopedView):
     def get(self, request: Request) -> Response:
         """What the platform's images are made by. All of it is code of this version, so that the list has no pages."""
         return Response(RecipeSerializer(RECIPES, many=True).data)
+
+
+class BuildCache(ScopedView):
+    """What steps of the organisation's builds have changed, kept for its next ones."""
+
+    access = {"get": VIEW, "delete": in_organisation(Permission.IMAGES_MANAGE)}
+
+    @extend_schema(responses=CacheUseSerializer)
+    def get(self, request: Request) -> Response:
+        """How much it holds, and may."""
+        return Response(CacheUseSerializer(emptying.use_of(self.actor)).data)
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request) -> Response:
+        """Empty it: the next builds carry out all of their steps."""
+        emptying.empty(self.actor)
+        return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class BuildView(WorkView):

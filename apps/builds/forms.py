@@ -95,6 +95,11 @@ class BuildForm(LaunchForm):
         required=False,
         help_text=_("Otherwise it goes into your own, which only you see until you share them."),
     )
+    without_cache = forms.BooleanField(
+        label=_("Build without the cache"),
+        required=False,
+        help_text=_("Each step is carried out, also those that an earlier build of the organisation has done already."),
+    )
     folder = forms.UUIDField(label=_("Uploaded files"), required=False, widget=forms.HiddenInput)
     key = forms.CharField(max_length=64, widget=forms.HiddenInput)
 
@@ -128,7 +133,8 @@ class BuildForm(LaunchForm):
     def as_order(self) -> Order:
         """The form must be valid."""
         data = self.cleaned_data
-        return Order(data["containerfile"], data["folder"], data["tag"], data["for_organisation"], self._target())
+        where = (data["tag"], data["for_organisation"], self._target())
+        return Order(data["containerfile"], data["folder"], *where, without_cache=data["without_cache"])
 
     def _target(self) -> str:
         is_written = self.cleaned_data["source"] == Source.CONTAINERFILE

@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 
 from apps.common.scoping import TenantModel
 from apps.registry.models import Image
-from apps.storage.models import Folder
+from apps.storage.models import Folder, Manifest
 from apps.tenants.models import Organisation, User
 from apps.workloads.models import Workload
 
@@ -21,6 +21,9 @@ class Build(TenantModel):
 
     `repository`: of the platform's registry, to which it is pushed as `tag`; both empty where there is no registry, and
     the image stays on its machine. `saved`: what its machine made of it. `sending`: how far it is pushed.
+
+    `step_keys`: by which its steps are found in the cache, or kept there. `cached`, `kept`: folders of what was found
+    and of what it keeps itself; None once it has ended, and where it is built `without_cache`.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -43,6 +46,10 @@ class Build(TenantModel):
     tag = models.CharField(max_length=128, default="", db_default="")
     saved = models.CharField(max_length=400, default="", db_default="")
     sending = models.JSONField(null=True)
+    without_cache = models.BooleanField(default=False, db_default=False)
+    step_keys = models.JSONField(default=list, db_default=[])
+    cached = models.ForeignKey(Folder, on_delete=models.PROTECT, null=True, related_name="+")
+    kept = models.ForeignKey(Folder, on_delete=models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
@@ -59,3 +66,27 @@ class Build(TenantModel):
     def title(self) -> str:
         """What the image is called."""
         return f"{self.name}:{self.tag or self.version}"
+
+
+class CachedStep(TenantModel):
+    """What one step of a build has changed, for all builds of the organisation whose steps begin in the same way.
+
+    `number`: of the step in the build that kept it. `digest`: of the archive, which is all that `manifest` holds.
+    """
+
+    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
+    key = models.CharField(max_length=64)
+    architecture = models.CharField(max_length=20)
+    number = models.PositiveSmallIntegerField()
+    digest = models.CharField(max_length=64)
+    size_bytes = models.BigIntegerField()
+    manifest = models.OneToOneField(Manifest, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(db_default=Now())
+    used_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        indexes = [models.Index(fields=["organisation", "used_at"], name="cached_step_oldest")]
+        constraints = [models.UniqueConstraint(fields=["organisation", "key", "architecture"], name="cached_step_once")]
+
+    def __str__(self) -> str:
+        return self.key

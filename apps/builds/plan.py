@@ -39,6 +39,9 @@ class Step:
     target: str = ""
     mode: int | None = None
 
+    def digests_among(self, known: Mapping[str, str]) -> dict[str, str]:
+        return {source: known[source] for source, _target in self.files if source in known}
+
 
 @dataclass(slots=True)
 class Plan:
@@ -63,8 +66,10 @@ class Plan:
     def making(self) -> Making:
         return Making(self.config, self.env, tuple(self.commands))
 
-    def as_json(self) -> dict[str, Any]:
-        return {"steps": [asdict(step) for step in self.steps]}
+    def as_json(self, digests: Mapping[str, str] | None = None) -> dict[str, Any]:
+        """`digests`: of the files, where it matters that those are copied that were there when they were read."""
+        known = digests or {}
+        return {"steps": [{**asdict(step), "digests": step.digests_among(known)} for step in self.steps]}
 
     def add(self, each: Instruction) -> None:
         """Raises `Invalid` beside `containerfile`, with the line."""

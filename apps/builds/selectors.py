@@ -1,7 +1,9 @@
 """Read builds that the actor may see."""
 
 import json
+import re
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -20,6 +22,7 @@ from apps.workloads.single_workload.selectors import one
 
 RESULT = "result.json"
 MOST_RESULT = 4096
+_MACHINE = re.compile(r"[a-z0-9_]{2,20}", re.ASCII)
 
 
 def builds(actor: Actor) -> QuerySet[Build]:
@@ -42,11 +45,16 @@ def bases(actor: Actor) -> QuerySet[Image]:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What the program in the sandbox says. `failed`: the number of a step, from 1 on; `status`: how that ended."""
+    """What the program in the sandbox says. `failed`: the number of a step, from 1 on; `status`: how that ended.
+
+    `cached`: how many steps were taken from the cache. `machine`: the architecture, as uname(2) has it.
+    """
 
     done: bool = False
     failed: int = 0
     status: int | None = None
+    cached: int = 0
+    machine: str = ""
 
 
 def result(build: Build) -> Result | None:
@@ -58,6 +66,16 @@ def result(build: Build) -> Result | None:
         return None
     if not isinstance(told, dict):
         return None
-    failed, status = told.get("failed"), told.get("status")
-    number = failed if isinstance(failed, int) and 0 < failed <= len(build.steps) else 0
-    return Result(told.get("done") is True, number, status if isinstance(status, int) else None)
+    status, machine = told.get("status"), str(told.get("machine"))
+    return Result(
+        told.get("done") is True,
+        _count(build, told.get("failed")),
+        status if isinstance(status, int) else None,
+        _count(build, told.get("cached")),
+        machine if _MACHINE.fullmatch(machine) else "",
+    )
+
+
+def _count(build: Build, told: Any) -> int:
+    """Of steps; 0 where it cannot be right."""
+    return told if type(told) is int and 0 < told <= len(build.steps) else 0

@@ -22,6 +22,12 @@ from apps.workloads.words import sentence
 NO_IMAGE = "00000000-0000-0000-0000-000000000000"
 
 
+OWN = frozenset(
+    {"containerfile", "base", "apt", "pip", "commands", "files", "tag", "for_organisation", "target", "without_cache"}
+)
+"""What is asked of a build alone."""
+
+
 class OrderSerializer(TermsSerializer):
     """A Containerfile, or `base` with packages and commands, from which one is written."""
 
@@ -47,6 +53,9 @@ class OrderSerializer(TermsSerializer):
     for_organisation = serializers.BooleanField(
         required=False, default=False, help_text="Into the organisation's own images, for who manages them."
     )
+    without_cache = serializers.BooleanField(
+        required=False, default=False, help_text="Carry out each step, also those that an earlier build has done."
+    )
     tags = TagsListField(required=False)
     longest_s = serializers.IntegerField(required=False, allow_null=True, min_value=LEAST_S, max_value=MOST_S)
 
@@ -57,11 +66,11 @@ class OrderSerializer(TermsSerializer):
         if base is not None and not text.strip():
             made = Recipe(base.reference, data["apt"], data["pip"], data["commands"], bool(data["files"]))
             text = made.containerfile()
-        return Order(text, data["files"], data["tag"], data["for_organisation"], data["target"])
+        where = (data["tag"], data["for_organisation"], data["target"])
+        return Order(text, data["files"], *where, without_cache=data["without_cache"])
 
     def as_launch(self, key: str) -> Launch:
-        own = ("containerfile", "base", "apt", "pip", "commands", "files", "tag", "for_organisation", "target")
-        values: dict[str, Any] = {name: value for name, value in self.validated_data.items() if name not in own}
+        values: dict[str, Any] = {name: value for name, value in self.validated_data.items() if name not in OWN}
         values = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
         return Launch(**values, image_id=serializers.UUIDField().to_internal_value(NO_IMAGE), key=key)
 
@@ -81,6 +90,9 @@ class BuildSerializer(serializers.ModelSerializer[Build]):
     reference = serializers.CharField(source="image.reference", default="")
     steps = BuildStepSerializer(many=True)
     failed_step = serializers.SerializerMethodField(help_text="Its number, from 1 on; null where none has failed.")
+    cached_steps = serializers.SerializerMethodField(
+        help_text="How many of its steps were taken from the cache; null until they are done."
+    )
     problem = serializers.SerializerMethodField(help_text="Why what was built is not saved; empty otherwise.")
     sending = serializers.SerializerMethodField(
         help_text="What part of the image is in the registry by now; null unless it is being sent."
@@ -92,8 +104,8 @@ class BuildSerializer(serializers.ModelSerializer[Build]):
         model = Build
         fields = (
             *("id", "name", "version", "owner", "workload", "status", "reason", "package", "base", "image"),
-            *("reference", "containerfile", "steps", "failed_step", "problem", "files"),
-            *("target", "repository", "tag", "sending"),
+            *("reference", "containerfile", "steps", "failed_step", "cached_steps", "problem", "files"),
+            *("target", "repository", "tag", "sending", "without_cache"),
             *("created_at", "started_at", "ended_at"),
         )
 
@@ -101,11 +113,21 @@ class BuildSerializer(serializers.ModelSerializer[Build]):
         told = None if build.workload.is_live or build.image_id else result(build)
         return (told.failed or None) if told else None
 
+    def get_cached_steps(self, build: Build) -> int | None:
+        told = result(build)
+        return None if told is None else told.cached
+
     def get_sending(self, build: Build) -> float | None:
         return (build.sending["fraction"] or 0.0) if build.sending and build.workload.is_live else None
 
     def get_problem(self, build: Build) -> str:
         return str(sentence(Said.from_json(build.problem))) if build.problem else ""
+
+
+class CacheUseSerializer(serializers.Serializer[Any]):
+    used_bytes = serializers.IntegerField(source="used")
+    limit_bytes = serializers.IntegerField(source="limit", help_text="0: nothing is cached here.")
+    steps = serializers.IntegerField()
 
 
 class RecipeSerializer(serializers.Serializer[Any]):

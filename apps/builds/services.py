@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.billing.models import Package
 from apps.builds import selectors
+from apps.builds.cache.offering import Offer, offer, read_copied
 from apps.builds.choices import KIND
 from apps.builds.containerfile import FIELD
 from apps.builds.destination import NOWHERE, Place, place_for
@@ -44,6 +45,7 @@ MOST_FILES = 5000
 LONGEST_S = 3600
 """Of a build whose owner sets no longest run time."""
 ANSWERS_MIB = 16
+MIB = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ class Order:
     """What is to be built. `files_id`: a folder of uploaded code. `tag`: of the version; empty for its number.
 
     `for_organisation`: into the organisation's own images, not the person's. `target`: the stage that is built; empty
-    for the last.
+    for the last. `without_cache`: each step is carried out, and kept for none.
     """
 
     containerfile: str
@@ -59,6 +61,7 @@ class Order:
     tag: str = ""
     for_organisation: bool = False
     target: str = ""
+    without_cache: bool = False
 
 
 def submit(actor: Actor, order: Order, launch: Launch) -> Build:
@@ -142,15 +145,16 @@ def _submit(
     folders: list[Folder],
     named: dict[str, Any],
 ) -> Build:
+    if files is not None:
+        storage.seal(files)
     frozen = storage.create_folder(actor, kind=FolderKind.CODE)
     folders.append(frozen)
-    storage.write_text(actor, folder=frozen, path="plan.json", text=json.dumps(plan.as_json()))
+    cache = _write_plan(actor, order, plan, base, files, frozen, folders)
     answers = storage.create_folder(actor, kind=FolderKind.OUTPUT)
     folders.append(answers)
-    spec = spec_of(package, base, plan=frozen, files=files, answers=answers)
+    spec = spec_of(package, base, plan=frozen, files=files, answers=answers, cache=cache)
     workload = workloads.submit_new(actor, submission(actor, KIND, spec, package, launch))
-    for folder in filter(None, (frozen, files)):
-        storage.seal(folder)
+    storage.seal(frozen)
     build: Build = Build.objects.create(
         organisation_id=actor.organisation(),
         owner_id=actor.person(),
@@ -164,8 +168,25 @@ def _submit(
         files=files,
         plan=frozen,
         answers=answers,
+        without_cache=order.without_cache,
+        step_keys=cache.keys if cache else [],
+        cached=cache.cached if cache else None,
+        kept=cache.kept if cache else None,
     )
     return build
+
+
+def _write_plan(
+    actor: Actor, order: Order, plan: Plan, base: Image, files: Folder | None, frozen: Folder, folders: list[Folder]
+) -> Offer | None:
+    """The plan, with what the cache has of it; None where it is not asked."""
+    cache, told = None, plan.as_json()
+    if settings.BUILD_CACHE_BYTES and not order.without_cache:
+        copied = read_copied(files, plan.steps)
+        cache = offer(actor, base, plan.steps, copied, folders)
+        told = plan.as_json({name: each.sha256 for name, each in copied.items()}) | {"cache": cache.told}
+    storage.write_text(actor, folder=frozen, path="plan.json", text=json.dumps(told))
+    return cache
 
 
 def spec_of(
@@ -175,6 +196,7 @@ def spec_of(
     plan: Folder | None = None,
     files: Folder | None = None,
     answers: Folder | None = None,
+    cache: Offer | None = None,
 ) -> Spec:
     """The kernel's spec of a build on `package`."""
     mounts = [DataMount(publish(CODE, "build").name, f"{PLACE}/program")]
@@ -182,7 +204,10 @@ def spec_of(
         mounts.append(DataMount(plan.relative_path, f"{PLACE}/plan"))
         mounts.append(DataMount((files or plan).relative_path, f"{PLACE}/files"))
         mounts.append(DataMount(answers.relative_path, f"{PLACE}/answers", False, ANSWERS_MIB))
-    folders = (f"{PLACE}/{name}" for name in ("plan", "files", "answers"))
+    if cache is not None:
+        mounts.append(DataMount(cache.cached.relative_path, f"{PLACE}/cached"))
+        mounts.append(DataMount(cache.kept.relative_path, f"{PLACE}/kept", False, _room_to_keep()))
+    folders = (f"{PLACE}/{name}" for name in ("plan", "files", "answers", "cached", "kept"))
     return replace(
         on_image(resources_of(package), base),
         argv=(MACHINE_PYTHON, "-E", "-s", "-S", f"{PLACE}/program/build.py", *folders),
@@ -191,6 +216,11 @@ def spec_of(
         egress=True,
         builds=True,
     )
+
+
+def _room_to_keep() -> int:
+    """In MiB: all that the cache takes, and some for the folders."""
+    return settings.BUILD_CACHE_BYTES // MIB + ANSWERS_MIB
 
 
 def stop(actor: Actor, build: Build) -> Workload:

@@ -1,7 +1,8 @@
-"""The loop of builds as a Celery task; it finds its own work in the database."""
+"""The loops of builds as Celery tasks; they find their own work in the database."""
 
 from celery import shared_task
 
+from apps.builds.cache import keeping
 from apps.builds.reconcile import saving
 from apps.common.actor import system_actor
 from apps.common.scoping import acting
@@ -11,3 +12,9 @@ from apps.common.scoping import acting
 def save() -> None:
     with acting(system_actor()) as actor:
         saving.save_built(actor)
+
+
+@shared_task(name="builds.keep_steps")
+def keep_steps() -> None:
+    with acting(system_actor()):
+        keeping.keep_ended()

@@ -25,6 +25,8 @@ IMAGE_PULL_RULES = PullRules(
 )
 # What an organisation may keep in the registry of container images.
 REGISTRY_ORGANISATION_BYTES = 1024**3 * env.number("PLSTACK_REGISTRY_GIB", 200, least=1)
+# What an organisation's cache of build steps may hold; 0: nothing is cached.
+BUILD_CACHE_BYTES = 1024**3 * env.number("PLSTACK_BUILD_CACHE_GIB", 20)
 # From which registries images are pulled by people ("*": all), unless an operator decided for their organisation; and
 # addresses that may be asked although they are private: hosts, host:port or networks.
 IMAGE_SOURCES = env.names("PLSTACK_IMAGE_SOURCES", "*")

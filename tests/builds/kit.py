@@ -32,6 +32,6 @@ def build(world: World, text: str, *, actor: Actor | None = None, files: UUID | 
         "key": uuid4().hex,
         **changes,
     }
-    order = {name: asked.pop(name) for name in ("tag", "for_organisation", "target") if name in asked}
+    order = {name: asked.pop(name) for name in ("tag", "for_organisation", "target", "without_cache") if name in asked}
     with acting(actor):
         return services.submit(actor, services.Order(text, files, **order), Launch(**asked))

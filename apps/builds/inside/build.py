@@ -1,21 +1,32 @@
 """Carries out the steps of a build, one after the other, in the image that is to change.
 
-Started as `build.py <folder with plan.json> <folder of the files> <folder for answers>`. The plan is the platform's;
+Started as `build.py <folder with plan.json> <folder of the files> <folder for answers> <what earlier builds kept of
+steps> <where this one keeps its own>`; the last two are not there where nothing is cached. The plan is the platform's;
 what this writes, `result.json`, is the tenant's own program's and so worth no more to the platform than a log. When all
-steps are done it waits until the platform has saved the image, and ends as `answer.json` says. Standard library only.
+steps are done it waits until the platform has saved the image, and ends as `answer.json` says. Its exit code alone can
+be relied on: no program of a step outlives the step, and none can look into this one. Standard library only.
 """
 
+import ctypes
+import hashlib
 import json
 import os
+import platform
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
+import traceback
 import urllib.request
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+# Beside this file, wherever it is mounted.
+import as_root  # type: ignore[import-not-found]
+import step_cache  # type: ignore[import-not-found]
 
 APT = """APT::Sandbox::User "root";
 APT::Get::Assume-Yes "true";
@@ -34,6 +45,10 @@ LOOK_S = 0.2
 ANSWER_S = 6 * 3600  # a large image takes its time into the registry
 FETCH_S = 60
 COPY_BYTES = 1024 * 1024
+BROKEN = 3
+"""The exit code of what no step may bring about: nothing that it left is kept. 0 and 1 are what `main` says."""
+PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36
+PARENT = 1  # in /proc/<pid>/stat, behind the name
 
 
 class StepFailed(Exception):
@@ -44,36 +59,85 @@ class StepFailed(Exception):
         self.status = status
 
 
-def main(plan_folder: Path, files: Path, answers: Path) -> int:
-    """The exit code: 0 once the image is saved."""
+def main(plan_folder: Path, files: Path, answers: Path, cached: Path, kept: Path) -> int:
+    """The exit code: 0 once the image is saved, 1 where it is not."""
     for left in ("result.json", "answer.json"):  # of an attempt before
         (answers / left).unlink(missing_ok=True)
     plan = json.loads((plan_folder / "plan.json").read_text())
-    # Beside this file, wherever it is mounted.
-    import as_root  # type: ignore[import-not-found]  # noqa: PLC0415
-
+    cache = step_cache.StepCache(plan.get("cache"), cached, kept)
+    guard()
     if not as_root.become():
         say("This machine's architecture has no stand-in for root: installing system packages will fail.")
     temporary = Path(os.environ.get("TMPDIR", "/tmp"))  # noqa: S108 - the sandbox's own
     (temporary / "apt.conf").write_text(APT)
-    base = os.getcwd()  # the base image's own
     common = {**os.environ, "APT_CONFIG": f"{temporary}/apt.conf", "HOME": "/root"}
-    steps = plan["steps"]
+    told = carry_out(plan["steps"], cache, files, common) | {"machine": platform.machine()}
+    cache.publish()
+    write(answers / "result.json", told)
+    if "failed" in told:
+        return 1
+    say("All steps are done. Saving the image…")
+    return wait(answers / "answer.json")
+
+
+def carry_out(steps: list[dict[str, Any]], cache: Any, files: Path, common: dict[str, str]) -> dict[str, Any]:
+    """What `result.json` says. `cached`: how many steps were taken from the cache."""
+    base = os.getcwd()  # the base image's own
+    cached = 0
     for number, step in enumerate(steps, 1):
-        say(f"[{number}/{len(steps)}] line {step['line']}: {step['text']}")
+        where = f"[{number}/{len(steps)}]"
+        say(f"{where} line {step['line']}: {step['text']}")
         began = time.monotonic()
         try:
+            if cache.take(number):
+                cached += 1
+                say(f"{where} from cache")
+                continue
+            cache.watch(number)
             os.chdir(base)
             DO[step["do"]](step, files, common)
         except (StepFailed, OSError, ValueError) as error:
-            say(f"[{number}/{len(steps)}] failed: {error}")
+            end_children()
+            say(f"{where} failed: {error}")
             status = error.status if isinstance(error, StepFailed) else None
-            write(answers / "result.json", {"failed": number, "status": status, "error": str(error)[:500]})
-            return 1
-        say(f"[{number}/{len(steps)}] {time.monotonic() - began:.1f} s")
-    say("All steps are done. Saving the image…")
-    write(answers / "result.json", {"done": True})
-    return wait(answers / "answer.json")
+            return {"failed": number, "status": status, "error": str(error)[:500], "cached": cached}
+        end_children()
+        cache.keep(number, is_as_planned(step, files))
+        say(f"{where} {time.monotonic() - began:.1f} s")
+    if cache.problem:
+        say(f"Not all steps are kept in the cache: {cache.problem}")
+    return {"done": True, "cached": cached}
+
+
+def guard() -> None:
+    """Steps cannot look into this process, and whatever they leave running becomes its child. Raises OSError."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    for option, value in ((PR_SET_DUMPABLE, 0), (PR_SET_CHILD_SUBREAPER, 1)):
+        if libc.prctl(option, value, 0, 0, 0) != 0:
+            number = ctypes.get_errno()
+            raise OSError(number, os.strerror(number))
+
+
+def end_children() -> None:
+    """What a step has left running ends with it: the next one finds files alone, be they cached or not."""
+    while True:
+        for entry in filter(str.isdigit, os.listdir("/proc")):
+            with suppress(OSError), open(f"/proc/{entry}/stat", errors="replace") as file:
+                if int(file.read().rpartition(")")[2].split()[PARENT]) == os.getpid():
+                    os.kill(int(entry), signal.SIGKILL)
+        try:
+            os.waitpid(-1, 0)
+        except ChildProcessError:
+            return
+
+
+def is_as_planned(step: dict[str, Any], files: Path) -> bool:
+    """Whether the files that were copied are those that the plan was made for."""
+    for source, digest in step.get("digests", {}).items():
+        with open(files / source, "rb") as file:
+            if hashlib.file_digest(file, "sha256").hexdigest() != digest:
+                return False
+    return True
 
 
 def run(step: dict[str, Any], files: Path, common: dict[str, str]) -> None:
@@ -137,5 +201,14 @@ def write(path: Path, told: dict[str, Any]) -> None:
     draft.rename(path)
 
 
+def guarded_main() -> int:
+    """Python would end with 1 for an exception, as a build does whose step has failed."""
+    try:
+        return main(*(Path(argument) for argument in sys.argv[1:6]))
+    except BaseException:
+        traceback.print_exc()
+        return BROKEN
+
+
 if __name__ == "__main__":
-    sys.exit(main(*map(Path, sys.argv[1:4])))
+    sys.exit(guarded_main())

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -91,6 +92,7 @@ def _initial(actor: Actor, asked: Mapping[str, str]) -> dict[str, Any]:
             "source": Source.CONTAINERFILE,
             "containerfile": before.containerfile,
             "target": before.target,
+            "without_cache": before.without_cache,
             "folder": before.files_id if before.owner_id == actor.user_id else None,
             "package": before.workload.package_id,
         }
@@ -126,6 +128,7 @@ def _page(actor: Actor, form: BuildForm) -> dict[str, Any]:
         "adapts": form.initial.get("adapts"),
         "lacks_base": form.initial.get("lacks_base"),
         "has_registry": is_configured(),
+        "has_cache": bool(settings.BUILD_CACHE_BYTES),
         "manages_images": actor.may(Permission.IMAGES_MANAGE),
         "has_bases": selectors.bases(actor).exists(),
         "packages": choices,

@@ -6,6 +6,7 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from apps.builds import selectors, services
+from apps.builds.cache.emptying import use_of
 from apps.builds.models import Build
 from apps.builds.tables import BuildFilter, BuildTable
 from apps.common.access import in_organisation
@@ -25,11 +26,21 @@ class BuildPages(WorkPages[Build]):
     def rows(self, actor: Actor) -> QuerySet[Build]:
         return selectors.builds(actor)
 
+    def beside_list(self, actor: Actor) -> dict[str, Any]:
+        return {"cache": use_of(actor)}
+
     def stop(self, actor: Actor, row: Build) -> None:
         services.stop(actor, row)
 
     def about(self, request: ActorRequest, row: Build) -> dict[str, Any]:
-        return {"steps": row.steps, "failed": failed_step(row), "problem": problem_of(row), **sending_of(row)}
+        told = selectors.result(row)
+        return {
+            "steps": row.steps,
+            "cached_steps": told.cached if told else 0,
+            "failed": failed_step(row),
+            "problem": problem_of(row),
+            **sending_of(row),
+        }
 
     def end_question(self, row: Build) -> dict[str, Any]:
         return {

@@ -74,6 +74,7 @@ ACTIONS: dict[str, str | Promise] = {
     "budget.created": _("Budget created"),
     "budget.deleted": _("Budget removed"),
     "budget.updated": _("Budget changed"),
+    "builds.cache_emptied": _("Build cache emptied"),
     "department.created": _("Department created"),
     "department.deleted": _("Department deleted"),
     "department.moved": _("Department moved"),

@@ -33,6 +33,7 @@ TARGETS: dict[str, str | Promise] = {
     "image": _("Image"),
     "image_exception": _("Exception from the image policy"),
     "image_repository": _("Image repository"),
+    "build_cache": _("Build cache"),
     "registry_collection": _("Collection of the image registry"),
     "invitation": _("Invitation"),
     "node": _("Node"),

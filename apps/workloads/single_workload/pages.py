@@ -51,6 +51,10 @@ class WorkPages(Generic[Row]):
         """What the page shows beyond what every kind's does."""
         return {}
 
+    def beside_list(self, actor: Actor) -> dict[str, Any]:
+        """What the list shows beyond its table."""
+        return {}
+
     def leads_to(self, row: Row, context: dict[str, Any]) -> str:
         """Where the page goes on to by itself; empty to stay."""
         return ""
@@ -87,7 +91,7 @@ class WorkPages(Generic[Row]):
         table = self.table(filtered.qs, request=request)
         paged(request, table)
         nothing_yet = not filtered.form.has_changed() and not table.rows
-        context = {"table": table, "filter": filtered, "nothing_yet": nothing_yet}
+        context = {"table": table, "filter": filtered, "nothing_yet": nothing_yet, **self.beside_list(request.actor)}
         return render(request, f"{self.room}/list.html", context)
 
     def _of_workload(self, request: ActorRequest, workload_id: UUID) -> HttpResponse:
