@@ -10,10 +10,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from apps.billing import selectors as funds
 from apps.billing.models import ArrearsState, Package
 from apps.clusters.models import Accelerator, Node
-from apps.common import formatting
 from apps.common.scoping import acting
 from apps.notifications.services import notify_user
 from apps.tenants import quotas
@@ -157,18 +155,6 @@ def test_cost_per_hour_and_how_long_it_lasts(world: World) -> None:
     start(world, submit(world))
     cell = answers(client)["Cost per hour, organisation"]
     assert (cell["value"], "lasts until" in str(cell["sub"])) == ("¥3.60/h", True)
-
-
-def test_far_ahead_nobody_names_the_minute_at_which_money_ends(world: World) -> None:
-    """¥1,000 at ¥3.60 an hour last for eleven days: the day is what anybody can know."""
-    start(world, submit(world))
-    with acting(platform()):
-        until = funds.wallet(world.actor).runs_until
-    minute, day = formatting.moment(until), formatting.estimated_moment(until)
-    client = signed_in(world.alice)
-    for address in (HOME, "/billing/wallet/"):
-        text = client.get(address).content.decode()
-        assert (day in text, minute in text) == (True, False), address
 
 
 def test_members_see_their_own_spending_and_not_the_organisations(world: World, bob: User) -> None:
