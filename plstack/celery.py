@@ -43,6 +43,7 @@ app.conf.beat_schedule = {
     "environments-sweep": every(60, "envs.sweep", "default"),
     "arrears": every(30, "workloads.enforce_arrears", "default"),
     "release-data": every(3600, "console.release_data", "default"),
+    "own-data": every(5, "console.copy_own_data", "default"),
     "replacements-told": every(10, "console.tell_replacements", "default"),
     "budgets": every(300, "billing.budgets", "default"),
     "caps": every(15, "workloads.enforce_caps", "default"),

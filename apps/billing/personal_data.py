@@ -4,7 +4,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.billing.requests.services import withdraw_all
 from apps.tenants.models import User
-from apps.tenants.personal_data import Fate, Line, PersonalData
+from apps.tenants.personal_data import Fate, Line, OwnRows, PersonalData
 
 
 def _kept(user: User) -> list[Line]:
@@ -48,4 +48,41 @@ DATA = PersonalData(
     },
     kept=_kept,
     erase=withdraw_all,
+    own=(
+        OwnRows(
+            "metered",
+            _("What was metered of your work"),
+            "billing.MeterSession",
+            "user",
+            "organisation__name label resource replicas opened_at closed_at",
+        ),
+        OwnRows(
+            "budgets",
+            _("Budgets for you"),
+            "billing.Budget",
+            "user",
+            "organisation__name name limit_fen thresholds created_at",
+        ),
+        OwnRows(
+            "exports",
+            _("Files that you asked for"),
+            "billing.Export",
+            "owner",
+            "organisation__name kind format filters created_at ended_at",
+        ),
+        OwnRows(
+            "package-requests",
+            _("Packages that you asked for"),
+            "billing.PackageRequest",
+            "user",
+            "organisation__name package__name_en reason state created_at decided_at answer",
+        ),
+        OwnRows(
+            "top-ups",
+            _("Payments that you began"),
+            "billing.TopUpOrder",
+            "user",
+            "organisation__name out_trade_no amount_fen created_at",
+        ),
+    ),
 )

@@ -1,5 +1,10 @@
 """What becomes of boards when an account is deleted: they say what was charged for, and end with other work."""
 
-from apps.tenants.personal_data import Fate, PersonalData
+from django.utils.translation import gettext_lazy as _
 
-DATA = PersonalData(links={"boards.Board.owner": Fate.KEPT})
+from apps.tenants.personal_data import Fate, OwnRows, PersonalData
+
+DATA = PersonalData(
+    links={"boards.Board.owner": Fate.KEPT},
+    own=(OwnRows("boards", _("TensorBoards"), "boards.Board", "owner", "organisation__name number created_at"),),
+)

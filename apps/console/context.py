@@ -13,7 +13,7 @@ from apps.billing.wallet.shortage import shortage
 from apps.common.access import Realm
 from apps.common.actor import Actor
 from apps.common.clock import db_now, one_moment
-from apps.common.formatting import moment
+from apps.common.formatting import estimated_moment
 from apps.common.live import person_group
 from apps.common.money import yuan, yuan_rate
 from apps.common.permissions import Permission
@@ -109,7 +109,7 @@ def _until_words(now: funds.Wallet) -> str:
     """Until when it lasts; of what is used up already, no moment says more than that."""
     if now.used_up:
         return _("nothing is left")
-    return _("until %(when)s") % {"when": moment(now.runs_until)} if now.runs_until else ""
+    return _("until %(when)s") % {"when": estimated_moment(now.runs_until)} if now.runs_until else ""
 
 
 def _wallet(actor: Actor) -> dict[str, Any] | None:

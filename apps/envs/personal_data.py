@@ -1,6 +1,7 @@
 """What becomes of environments when an account is deleted: they go to the recycle bin with home and snapshots."""
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from apps.common.actor import Actor
@@ -9,7 +10,7 @@ from apps.envs.policy import EnvironmentSettings
 from apps.envs.services import recycle_bin
 from apps.tenants import settings
 from apps.tenants.models import User
-from apps.tenants.personal_data import Fate, Line, PersonalData
+from apps.tenants.personal_data import Fate, Line, OwnRows, PersonalData
 
 
 def _environments(user: User) -> "QuerySet[Environment]":
@@ -48,4 +49,13 @@ DATA = PersonalData(
     lost=_lost,
     erase=_erase,
     put_away=_put_away,
+    own=(
+        OwnRows(
+            "environments",
+            _("Environments"),
+            "envs.Environment",
+            "owner",
+            "organisation__name name note image__name package__name_en created_at deleted_at starts",
+        ),
+    ),
 )

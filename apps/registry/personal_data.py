@@ -10,7 +10,7 @@ from apps.common.scoping import acting
 from apps.registry.distribution.deleting import delete_tag
 from apps.registry.models import PUSHED, Image, ImageTag
 from apps.tenants.models import User
-from apps.tenants.personal_data import Fate, Line, PersonalData
+from apps.tenants.personal_data import Fate, Line, OwnRows, PersonalData
 
 
 def _lost(user: User) -> list[Line]:
@@ -71,4 +71,27 @@ DATA = PersonalData(
     kept=_kept,
     end=_end,
     erase=_erase,
+    own=(
+        OwnRows(
+            "images",
+            _("Images of your own"),
+            "registry.Image",
+            "owner",
+            "name description_en reference shared created_at",
+        ),
+        OwnRows(
+            "repositories",
+            _("Repositories in the registry"),
+            "registry.ImageRepository",
+            "owner",
+            "organisation__name name shared created_at pushed_at",
+        ),
+        OwnRows(
+            "pulls",
+            _("Images that you had pulled"),
+            "registry.ImageTransfer",
+            "owner",
+            "organisation__name source repository_name tag platform status created_at ended_at",
+        ),
+    ),
 )

@@ -3,6 +3,7 @@
 from contextlib import suppress
 
 from django.db.models import QuerySet, Sum
+from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from apps.common.actor import Actor
@@ -13,7 +14,7 @@ from apps.storage.choices import OPEN_JOBS
 from apps.storage.models import Dataset, DatasetVersion, Job, Upload, Volume
 from apps.storage.owned import BIN_DAYS
 from apps.tenants.models import User
-from apps.tenants.personal_data import Fate, Line, PersonalData
+from apps.tenants.personal_data import Fate, Line, OwnRows, PersonalData
 
 
 def _volumes(user: User) -> "QuerySet[Volume]":
@@ -82,4 +83,30 @@ DATA = PersonalData(
     lost=_lost,
     end=_end,
     put_away=_put_away,
+    own=(
+        OwnRows(
+            "volumes",
+            _("Volumes"),
+            "storage.Volume",
+            "owner",
+            "organisation__name name note used_bytes file_count created_at deleted_at",
+        ),
+        OwnRows(
+            "datasets",
+            _("Datasets"),
+            "storage.Dataset",
+            "owner",
+            "organisation__name name note newest created_at deleted_at",
+        ),
+        OwnRows(
+            "file-jobs",
+            _("Jobs on files"),
+            "storage.Job",
+            "owner",
+            "organisation__name kind title status created_at ended_at",
+        ),
+        OwnRows(
+            "uploads", _("Uploads under way"), "storage.Upload", "owner", "organisation__name path size created_at"
+        ),
+    ),
 )

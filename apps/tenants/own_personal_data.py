@@ -10,7 +10,7 @@ from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.tenants.choices import OrganisationStatus
 from apps.tenants.models import ApiToken, Invitation, Membership, SignInFailures, SshKey, User
-from apps.tenants.personal_data import Fate, Line, PersonalData
+from apps.tenants.personal_data import Fate, Line, OwnRows, PersonalData
 from apps.tenants.services.deletion import is_only_member
 from apps.tenants.services.invitations import revoke
 from apps.tenants.services.members import end_memberships
@@ -82,6 +82,7 @@ DATA = PersonalData(
         # What the person still holds counts until the recycle bin is emptied.
         "tenants.Quota.user": Fate.KEPT,
         "tenants.Holding.user": Fate.KEPT,
+        "tenants.OwnDataExport.user": Fate.ERASED,
         "tenants.AccountDeletion.user": Fate.KEPT,
         "tenants.AccountDeletion.asked_by": Fate.KEPT,
         "audit.Entry.actor_id": Fate.KEPT,
@@ -90,4 +91,101 @@ DATA = PersonalData(
     lost=_lost,
     kept=_kept,
     erase=_erase,
+    own=(
+        OwnRows(
+            "profile",
+            _("Your account"),
+            "tenants.User",
+            "pk",
+            "username name email phone language last_language date_joined last_login",
+            everywhere=True,
+        ),
+        OwnRows(
+            "memberships",
+            _("Organisations of which you are a member"),
+            "tenants.Membership",
+            "user",
+            "organisation__name role own_role__name department__name priority weight created_at",
+        ),
+        OwnRows(
+            "staff-roles",
+            _("Roles on the platform"),
+            "tenants.PlatformAssignment",
+            "user",
+            "role defined__name created_at",
+        ),
+        OwnRows(
+            "api-tokens",
+            _("API tokens, without the tokens"),
+            "tenants.ApiToken",
+            "user",
+            "name prefix permissions created_at expires_at last_used_at revoked_at",
+        ),
+        OwnRows(
+            "ssh-keys", _("SSH keys"), "tenants.SshKey", "user", "name public_key fingerprint created_at last_used_at"
+        ),
+        OwnRows(
+            "devices", _("Devices from which you signed in"), "tenants.KnownDevice", "user", "place created_at seen_at"
+        ),
+        OwnRows("addresses", _("E-mail addresses"), "account.EmailAddress", "user", "email verified primary"),
+        OwnRows(
+            "second-factors",
+            _("Second factors, without their secrets"),
+            "mfa.Authenticator",
+            "user",
+            "type created_at last_used_at",
+        ),
+        OwnRows(
+            "connected-accounts",
+            _("Connected accounts"),
+            "socialaccount.SocialAccount",
+            "user",
+            "provider uid last_login date_joined",
+        ),
+        OwnRows(
+            "sessions",
+            _("Where you are signed in"),
+            "usersessions.UserSession",
+            "user",
+            "ip user_agent created_at last_seen_at",
+        ),
+        OwnRows("quotas", _("Your quotas"), "tenants.Quota", "user", "organisation__name resource model limit used"),
+        OwnRows(
+            "holdings",
+            _("What counts against your quotas"),
+            "tenants.Holding",
+            "user",
+            "organisation__name resource model amount holder_kind holder_id",
+        ),
+        OwnRows(
+            "deletions",
+            _("Deletions of your account that were asked for"),
+            "tenants.AccountDeletion",
+            "user",
+            "asked_at erase_at withdrawn_at",
+        ),
+        OwnRows(
+            "invitations",
+            _("Invitations that you sent"),
+            "tenants.Invitation",
+            "created_by",
+            "organisation__name email role created_at expires_at revoked_at",
+        ),
+        OwnRows(
+            "acts",
+            _("What you did, as the log has it"),
+            "audit.Entry",
+            "actor_id",
+            "at action target_type target_id target_label channel address",
+        ),
+        OwnRows(
+            "acts-on-you",
+            _("What was done to your account"),
+            "audit.Entry",
+            "target_id",
+            "at action actor_label channel before after",
+            where={"target_type": "user"},
+            everywhere=True,
+        ),
+    ),
 )

@@ -7,6 +7,7 @@ most of these apps stand above this one. A test compares them with the models: n
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from typing import Any
 
 from django.apps import apps
 from django.conf import settings
@@ -36,6 +37,24 @@ class Line:
     names: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class OwnRows:
+    """One file of the copy that a person may have of their data: the rows of `model` whose `column` names them.
+
+    `fields`, with spaces between, are what they are told of each row: never a secret, a digest of one, or what belongs
+    to somebody else.
+    `everywhere`: also in organisations of which they are no member any more, whose work they see no more.
+    """
+
+    name: str
+    label: str | Promise
+    model: str
+    column: str
+    fields: str
+    where: Mapping[str, Any] = field(default_factory=dict)
+    everywhere: bool = False
+
+
 def nothing(user: User) -> list[Line]:
     return []
 
@@ -55,7 +74,7 @@ class PersonalData:
     `links`: the fate of each column that names a person, by "app.Model.column". `in_the_way`: what has to end before an
     account can be deleted. `lost`, `kept`: for the confirmation. `end`: end what goes on in their name, and say whether
     all has ended. `erase`: what is more than deleting rows, in the transaction of the erasure. `put_away`: move their
-    files to the bin, and say whether all are; called again until it is so.
+    files to the bin, and say whether all are; called again until it is so. `own`: what a copy of their data holds.
     """
 
     links: Mapping[str, Fate] = field(default_factory=dict)
@@ -65,6 +84,7 @@ class PersonalData:
     end: Callable[[Actor, User], bool] = always_done
     erase: Callable[[Actor, User], None] = no_more
     put_away: Callable[[Actor, User], bool] = always_done
+    own: tuple[OwnRows, ...] = ()
 
 
 def declared() -> list[PersonalData]:

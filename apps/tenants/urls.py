@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.tenants.views import connected, deletion, organisations, profile, security, ssh_keys, tokens
+from apps.tenants.views import connected, deletion, organisations, own_data, profile, security, ssh_keys, tokens
 
 app_name = "account"
 
@@ -12,6 +12,9 @@ urlpatterns = [
     path("security/", security.security, name="security"),
     path("security/sign-out-others/", security.sign_out_others, name="sign_out_others"),
     path("security/sessions/<int:session_id>/end/", security.end_session, name="end_session"),
+    path("data/", own_data.copy, name="own_data"),
+    path("data/state/", own_data.state, name="own_data_state"),
+    path("data/<uuid:export_id>/", own_data.download, name="own_data_download"),
     path("delete/", deletion.delete, name="delete"),
     path("keep/<str:token>/", deletion.withdraw, name="deletion_withdraw"),
     path("tokens/", tokens.token_list, name="tokens"),

@@ -1,9 +1,10 @@
 """What becomes of runs when an account is deleted: they are the organisation's results, and stay."""
 
+from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from apps.tenants.models import User
-from apps.tenants.personal_data import Fate, Line, PersonalData
+from apps.tenants.personal_data import Fate, Line, OwnRows, PersonalData
 from apps.training.models import Run
 
 
@@ -19,4 +20,17 @@ def _kept(user: User) -> list[Line]:
     return [Line(text % {"count": count})]
 
 
-DATA = PersonalData(links={"training.Run.owner": Fate.KEPT}, kept=_kept)
+DATA = PersonalData(
+    links={"training.Run.owner": Fate.KEPT},
+    kept=_kept,
+    own=(
+        OwnRows(
+            "runs",
+            _("Training runs"),
+            "training.Run",
+            "owner",
+            "organisation__name name version note image__name entry script arguments workload__status created_at "
+            "workload__started_at workload__ended_at deleted_at",
+        ),
+    ),
+)

@@ -1,8 +1,10 @@
 """What becomes of scenarios when an account is deleted: they are the platform's, and call the person by a number."""
 
+from django.utils.translation import gettext_lazy as _
+
 from apps.common.actor import Actor
 from apps.tenants.models import User
-from apps.tenants.personal_data import Fate, PersonalData
+from apps.tenants.personal_data import Fate, OwnRows, PersonalData
 from apps.whatif.models import Scenario
 
 
@@ -17,4 +19,5 @@ DATA = PersonalData(
         "whatif.Trace.made_by": Fate.KEPT,
     },
     erase=_erase,
+    own=(OwnRows("scenarios", _("What-if scenarios"), "whatif.Scenario", "owner", "name source start end created_at"),),
 )

@@ -3,10 +3,12 @@
 from collections import defaultdict
 from contextlib import suppress
 
+from django.utils.translation import gettext_lazy as _
+
 from apps.common.actor import Actor
 from apps.common.errors import Conflict
 from apps.tenants.models import User
-from apps.tenants.personal_data import Fate, Line, PersonalData
+from apps.tenants.personal_data import Fate, Line, OwnRows, PersonalData
 from apps.workloads import kinds, services
 from apps.workloads.choices import LIVE, Kind, Status
 from apps.workloads.models import ReplicaSet, Workload
@@ -48,4 +50,20 @@ DATA = PersonalData(
     },
     in_the_way=_in_the_way,
     end=_end,
+    own=(
+        OwnRows(
+            "work",
+            _("All work in your name"),
+            "workloads.Workload",
+            "owner",
+            "organisation__name kind name package__name_en status created_at started_at ended_at",
+        ),
+        OwnRows(
+            "replica-sets",
+            _("Sets of replicas"),
+            "workloads.ReplicaSet",
+            "owner",
+            "organisation__name kind name package__name_en priority",
+        ),
+    ),
 )

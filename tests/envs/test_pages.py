@@ -49,7 +49,10 @@ def test_three_clicks_make_one(alice: Client, world: World) -> None:
     assert answer.headers["Location"] == page(made)
     assert made.idle_minutes == 30
     assert made.expires_at is not None
-    assert "Queued" in text(alice.get(page(made)))
+    shown = text(alice.get(page(made)))
+    assert "Queued" in shown
+    # The shell's own figures are the machine's: the page says so, beside what counts.
+    assert "<code>df</code> inside show the whole machine" in shown
 
 
 def test_what_is_wrong_stands_beside_the_field_and_nothing_typed_is_lost(alice: Client, world: World) -> None:

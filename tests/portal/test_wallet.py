@@ -11,12 +11,15 @@ from apps.billing.choices import AccountKind
 from apps.billing.ledger.services import organisation_account
 from apps.billing.models import ArrearsState
 from apps.billing.wallet.selectors import balance_history
+from apps.common import formatting
 from apps.common.clock import db_now
 from apps.common.scoping import acting
 from apps.tenants.choices import Role
 from apps.tenants.models import User
 from tests.builders import World, make_charged, make_member, make_organisation, platform, signed_in
 from tests.builders import top_up as pay
+from tests.portal.kit import start
+from tests.training.kit import submit
 
 pytestmark = pytest.mark.django_db
 
@@ -140,3 +143,15 @@ def test_what_is_used_up_lasts_until_no_moment(world: World) -> None:
     with acting(platform()):
         pay(poor, 100_000)
     assert "nothing is left" not in client.get(WALLET).content.decode()
+
+
+def test_far_ahead_nobody_names_the_minute_at_which_money_ends(world: World) -> None:
+    """¥1,000 at ¥3.60 an hour last for eleven days: the day is what anybody can know."""
+    start(world, submit(world))
+    with acting(platform()):
+        until = funds.wallet(world.actor).runs_until
+    minute, day = formatting.moment(until), formatting.estimated_moment(until)
+    client = signed_in(world.alice)
+    for address in ("/", WALLET):
+        text = client.get(address).content.decode()
+        assert (day in text, minute in text) == (True, False), address

@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 
 from apps.billing.choices import ArrearsStatus
 from apps.billing.funds.wallets import Wallet
-from apps.common.formatting import moment
+from apps.common.formatting import estimated_moment, moment
 
 
 def shortage(wallet: Wallet) -> dict[str, Any] | None:
@@ -14,7 +14,7 @@ def shortage(wallet: Wallet) -> dict[str, Any] | None:
     if wallet.status is ArrearsStatus.NORMAL:
         return None
     if wallet.status is ArrearsStatus.LOW:
-        sub = _("At what runs now it lasts until %(time)s.") % {"time": moment(wallet.runs_until)}
+        sub = _("At what runs now it lasts until %(time)s.") % {"time": estimated_moment(wallet.runs_until)}
         if wallet.runs_until is None:
             sub = _("Nothing that costs money is running now.")
         return {"icon": "alert-triangle", "tone": "warn", "text": _("The balance is running low"), "sub": sub}

@@ -28,7 +28,7 @@ from apps.billing.wallet.tables import HoldTable
 from apps.common.access import in_organisation, requires
 from apps.common.badges import Tone
 from apps.common.clock import db_now
-from apps.common.formatting import moment
+from apps.common.formatting import estimated_moment, moment
 from apps.common.money import FEN_PER_YUAN, yuan, yuan_rate
 from apps.common.pages import paged
 from apps.common.permissions import Permission
@@ -92,7 +92,7 @@ def _strip(now: Wallet) -> list[dict[str, Any]]:
         },
         {
             "label": _("Lasts until"),
-            "value": moment(now.runs_until) if now.runs_until and not now.used_up else "—",
+            "value": estimated_moment(now.runs_until) if now.runs_until and not now.used_up else "—",
             "tone": tone if now.runs_until else "",
             "sub": _lasts_words(now),
         },

@@ -12,13 +12,15 @@ from django.db import transaction
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 
 from apps.billing.models import Package
 from apps.common.actor import Actor
+from apps.common.errors import Invalid, NotFound
 from apps.tenants import quotas
 from apps.tenants.choices import Resource
-from apps.tenants.models import Quota
+from apps.tenants.models import Department, Membership, Quota
 from apps.tenants.quotas import Line, line_words
 from apps.tenants.selectors import LevelLine
 from apps.workloads import kinds
@@ -153,3 +155,29 @@ class QuotaIn(serializers.Serializer[Any]):
     resource = serializers.ChoiceField(choices=LINES)
     model = serializers.CharField(max_length=60, required=False, allow_blank=True, default="")
     limit = serializers.IntegerField(min_value=0, max_value=10**12, allow_null=True)
+
+
+LEVEL = [
+    OpenApiParameter("department", UUID, description="The department's books, with everything below it."),
+    OpenApiParameter("user", int, description="The person's books. Neither: the whole organisation's."),
+]
+
+
+def asked_level(asked: Mapping[str, Any], organisation_id: UUID) -> dict[str, Any]:
+    """The level that `LEVEL` names, as keyword arguments. Raises `Invalid`, and `NotFound` outside the organisation."""
+    try:
+        if asked.get("department"):
+            level: dict[str, Any] = {"department_id": UUID(asked["department"])}
+            departments = Department.objects.filter(organisation_id=organisation_id)
+            known = departments.filter(pk=level["department_id"]).exists()
+        elif asked.get("user"):
+            level = {"user_id": int(asked["user"])}
+            members = Membership.objects.filter(organisation_id=organisation_id)
+            known = members.filter(user_id=level["user_id"]).exists()
+        else:
+            return {}
+    except (ValueError, OverflowError) as error:
+        raise Invalid("Name a department or a person by id.") from error
+    if not known:
+        raise NotFound
+    return level

@@ -5,6 +5,7 @@ from apps.console.people.departments import urls as departments
 from apps.console.people.guarantees import urls as guarantees
 from apps.console.people.members import urls as members
 from apps.console.people.organisations import urls as organisations
+from apps.console.people.own_roles import urls as own_roles
 from apps.console.people.requests import urls as requests
 from apps.console.people.roles import urls as roles
 from apps.console.people.terms import urls as terms
@@ -14,6 +15,7 @@ pages = [
     *departments.pages,
     *members.pages,
     *organisations.pages,
+    *own_roles.pages,
     *requests.pages,
     *roles.pages,
     *terms.pages,
@@ -25,6 +27,7 @@ endpoints = [
     *guarantees.endpoints,
     *members.endpoints,
     *organisations.endpoints,
+    *own_roles.endpoints,
     *requests.endpoints,
     *terms.endpoints,
 ]

@@ -13,7 +13,7 @@ from apps.billing.consumption.spending import spending
 from apps.billing.selectors import Wallet
 from apps.common.access import SELF, actor_for, in_organisation, requires
 from apps.common.actor import Actor
-from apps.common.formatting import cores, memory, moment
+from apps.common.formatting import cores, estimated_moment, memory
 from apps.common.money import yuan, yuan_rate
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
@@ -89,7 +89,7 @@ def _running(live: runs.Live) -> dict[str, Any]:
 def _cost(wallet: Wallet) -> dict[str, Any]:
     sub = _("Nothing that costs runs now; %(amount)s are available") % {"amount": yuan(wallet.available_fen)}
     if wallet.runs_until:
-        sub = _("The balance lasts until %(time)s") % {"time": moment(wallet.runs_until)}
+        sub = _("The balance lasts until %(time)s") % {"time": estimated_moment(wallet.runs_until)}
     return {"label": _("Cost per hour, organisation"), "value": yuan_rate(wallet.burn_fen_per_hour), "sub": sub}
 
 

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from apps.common.badges import Tone
-from apps.common.formatting import duration, moment
+from apps.common.formatting import duration, estimated_moment, moment
 from apps.common.money import yuan, yuan_rate
 from apps.notifications.words.base import Data, Speaker, Words, link, name_in, number_in, time_in
 
@@ -38,7 +38,7 @@ def _work_low(data: Data) -> Words:
         text = _(
             "%(work)s runs until about %(time)s at what the organisation runs now; then it is saved and stopped unless "
             "the wallet is topped up."
-        ) % {"work": _work(data), "time": moment(until)}
+        ) % {"work": _work(data), "time": estimated_moment(until)}
     return _about_work(_("The organisation's balance is running low"), text, Tone.WARN, "alert-triangle")
 
 

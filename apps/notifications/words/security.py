@@ -30,6 +30,19 @@ def _account_linked(data: Data) -> Words:
     return _said(_("An account was connected to yours"), text % {"provider": name_in(data, "provider")})
 
 
+def _data_ready(data: Data) -> Words:
+    text = _("It can be fetched for seven days. If you did not ask for it, change your password.")
+    return Words(
+        _("The copy of your data is ready"), text, Tone.RUN, "package", page="account:own_data", action=_("Fetch it")
+    )
+
+
+def _data_failed(data: Data) -> Words:
+    text = _("This is the platform's fault. Ask for it again.")
+    title = _("The copy of your data could not be put together")
+    return Words(title, text, Tone.FAIL, "circle-x", page="account:own_data", action=_("Ask again"))
+
+
 def _said(title: str, text: str) -> Words:
     return Words(title, text, Tone.WARN, "shield-lock", page="account:security", action=_("Security"))
 
@@ -39,4 +52,6 @@ KINDS: Mapping[str, Speaker] = {
     "security.password_reset": _password_reset,
     "security.account_changed": _account_changed,
     "security.account_linked": _account_linked,
+    "account.data_ready": _data_ready,
+    "account.data_failed": _data_failed,
 }

@@ -3,6 +3,7 @@ from apps.tenants.models.deletions import AccountDeletion
 from apps.tenants.models.guarantees import Guarantee
 from apps.tenants.models.invitations import Invitation
 from apps.tenants.models.organisations import Department, Organisation
+from apps.tenants.models.own_data import OwnDataExport
 from apps.tenants.models.people import Membership, PlatformAssignment, User
 from apps.tenants.models.quotas import Holding, Quota
 from apps.tenants.models.roles import DefinedPlatformRole, OrganisationRole
@@ -21,6 +22,7 @@ __all__ = [
     "Membership",
     "Organisation",
     "OrganisationRole",
+    "OwnDataExport",
     "PlatformAssignment",
     "PlatformSetting",
     "Quota",

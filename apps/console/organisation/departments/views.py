@@ -15,8 +15,8 @@ from apps.common.forms import show_error
 from apps.common.pages import REFUSED, done, paged, refused, say_refusal
 from apps.common.permissions import Permission as P
 from apps.common.requests import ActorRequest
+from apps.console.kit.departments import DepartmentEditForm, DepartmentForm, MoveForm
 from apps.console.kit.levels import books_of_departments, with_counts
-from apps.console.organisation.departments.forms import DepartmentEditForm, DepartmentForm, MoveForm
 from apps.console.organisation.departments.listing import DepartmentFilter, DepartmentTable
 from apps.tenants import tree
 from apps.tenants.models import Department, Membership

@@ -10,7 +10,7 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from apps.console.organisation.choices import department_choices, role_choices, uuid_of
+from apps.console.kit.organisation_choices import department_choices, role_choices, uuid_of
 from apps.tenants.choices import Role
 from apps.tenants.services.invitations import Offer
 from apps.tenants.services.members import Place

@@ -1,11 +1,10 @@
 """/api/v1/organisation/members/: the organisation's members."""
 
-from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import generics, serializers, status
+from rest_framework import generics, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -13,35 +12,14 @@ from apps.common.access import in_organisation
 from apps.common.api import ScopedView
 from apps.common.errors import NotFound
 from apps.common.permissions import Permission as P
-from apps.console.kit.api import OldestFirst, Person
+from apps.console.kit.api import OldestFirst
+from apps.console.kit.places import OrganisationMemberOut, PlaceIn, place_with
 from apps.console.organisation.members import services
 from apps.console.organisation.members.listing import MemberFilter
-from apps.tenants.choices import Role
 from apps.tenants.models import Membership
 from apps.tenants.services import members
-from apps.tenants.services.members import Place
 
 PEOPLE = in_organisation(P.MEMBERS_MANAGE)
-
-
-class OrganisationMemberOut(serializers.Serializer[Membership]):
-    user = Person(read_only=True)
-    role = serializers.ChoiceField(choices=Role.choices, read_only=True)
-    own_role_id = serializers.UUIDField(allow_null=True, read_only=True)
-    department_id = serializers.UUIDField(allow_null=True, read_only=True)
-    priority = serializers.IntegerField(read_only=True)
-    weight = serializers.IntegerField(read_only=True)
-    created_at = serializers.DateTimeField(read_only=True)
-
-
-class PlaceIn(serializers.Serializer[Any]):
-    """What is left out stays. `priority` 5 goes first in the queue; `weight`: the share among people beside them."""
-
-    role = serializers.ChoiceField(choices=Role.choices, required=False)
-    own_role_id = serializers.UUIDField(allow_null=True, required=False)
-    department_id = serializers.UUIDField(allow_null=True, required=False)
-    priority = serializers.IntegerField(min_value=1, max_value=5, required=False)
-    weight = serializers.IntegerField(min_value=1, max_value=100, required=False)
 
 
 @extend_schema(tags=["organisation"])
@@ -82,15 +60,7 @@ class OrganisationMember(ScopedView):
         """Change role, department or priority of somebody of lower rank."""
         given = PlaceIn(data=request.data)
         given.is_valid(raise_exception=True)
-        now = self._get(user_id)
-        wanted = {
-            "role": now.role,
-            "own_role_id": now.own_role_id,
-            "department_id": now.department_id,
-            "priority": now.priority,
-            "weight": now.weight,
-        } | given.validated_data
-        place = Place(**{**wanted, "role": Role(wanted["role"])})
+        place = place_with(self._get(user_id), given.validated_data)
         return Response(OrganisationMemberOut(members.change_member(self.actor, user_id=user_id, place=place)).data)
 
     @extend_schema(

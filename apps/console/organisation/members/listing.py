@@ -12,7 +12,7 @@ from apps.common.cells import Cell
 from apps.common.forms import search_box
 from apps.common.tables import FULL, Table, column
 from apps.console.kit.fields import PRIORITIES
-from apps.console.organisation.choices import department_choices
+from apps.console.kit.organisation_choices import department_choices
 from apps.console.organisation.shared import WithPaths
 from apps.tenants import tree
 from apps.tenants.choices import Role

@@ -19,18 +19,16 @@ from apps.common.pages import done, refused, say_refusal
 from apps.common.permissions import Permission as P
 from apps.common.requests import ActorRequest
 from apps.console.kit.fields import PRIORITIES
-from apps.console.organisation.choices import department_choices
+from apps.console.kit.organisation_choices import department_choices
+from apps.console.kit.places import PlaceForm, initial_of, notify_of_role, place_of
 from apps.console.organisation.members import services
-from apps.console.organisation.members.forms import PlaceForm
 from apps.console.organisation.members.listing import MemberFilter, MemberTable
 from apps.console.organisation.shared import people_tabs, with_paths
-from apps.notifications.services import notify_user
 from apps.tenants import tree
 from apps.tenants.authority import rank_of
-from apps.tenants.choices import Role
 from apps.tenants.models import Membership
 from apps.tenants.roles import RANKS
-from apps.tenants.services.members import Place, change_member
+from apps.tenants.services.members import change_member
 from apps.workloads.choices import LIVE
 from apps.workloads.models import Workload
 
@@ -58,14 +56,14 @@ def member_list(request: ActorRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def detail(request: ActorRequest, user_id: int) -> HttpResponse:
     member = _get(request.actor, user_id)
-    form = PlaceForm(request.POST or None, organisation_id=request.actor.organisation(), initial=_initial(member))
+    form = PlaceForm(request.POST or None, organisation_id=request.actor.organisation(), initial=initial_of(member))
     if request.method == "POST" and form.is_valid():
         try:
             changed = change_member(request.actor, user_id=user_id, place=form.place())
         except DomainError as error:
             show_error(form, error)
         else:
-            _tell_of_role(request.actor, member, changed)
+            notify_of_role(request.actor, member, changed)
             words = _("%(name)s was changed. It counts from now on.") % {"name": member.user.display_name}
             return done(request, words, "organisation:members")
     context = _context(request.actor, member, form)
@@ -84,7 +82,7 @@ def bulk(request: ActorRequest) -> HttpResponse:
         return redirect("organisation:members")
     changed, refusals = 0, []
     for member in Membership.objects.filter(user_id__in=ids).select_related("user", "own_role").order_by("pk"):
-        place = replace(_place(member), **wanted)
+        place = replace(place_of(member), **wanted)
         try:
             change_member(request.actor, user_id=member.user_id, place=place)
             changed += 1
@@ -147,25 +145,3 @@ def _context(actor: Actor, member: Membership, form: PlaceForm) -> dict[str, Any
         "path": tree.paths([member.department_id]).get(member.department_id, "") if member.department_id else "",
         "may_change": rank_of(actor, member.organisation_id) > RANKS[member.role],
     }
-
-
-def _initial(member: Membership) -> dict[str, Any]:
-    return {
-        "role": member.role,
-        "own_role": str(member.own_role_id or ""),
-        "department": str(member.department_id or ""),
-        "priority": member.priority,
-        "weight": member.weight,
-    }
-
-
-def _place(member: Membership) -> Place:
-    return Place(Role(member.role), member.own_role_id, member.department_id, member.priority, member.weight)
-
-
-def _tell_of_role(actor: Actor, before: Membership, after: Membership) -> None:
-    if (before.role, before.own_role_id) == (after.role, after.own_role_id):
-        return
-    role = after.own_role.name if after.own_role else str(Role(after.role).label)
-    data = {"person": before.user.display_name, "by": actor.label, "role": role}
-    notify_user(organisation_id=after.organisation_id, user_id=after.user_id, kind="member.role_changed", data=data)

@@ -18,10 +18,10 @@ from apps.common.forms import show_error
 from apps.common.pages import REFUSED, done, paged
 from apps.common.permissions import Permission as P
 from apps.common.requests import ActorRequest
+from apps.console.kit.quota_neighbours import Neighbours, neighbour_words, neighbours
 from apps.console.kit.quotas import LimitsForm, gpu_models, set_limits, shown_amount, shown_used, unit
 from apps.console.organisation.quotas import selectors as reads
 from apps.console.organisation.quotas.listing import HoldingTable
-from apps.console.organisation.quotas.neighbours import Neighbours, neighbours
 from apps.tenants import tree
 from apps.tenants.choices import Resource
 from apps.tenants.models import Department, Membership, Quota
@@ -81,7 +81,7 @@ def _page(request: ActorRequest, level: Level, about: dict[str, Any]) -> HttpRes
         if form.is_valid() and (changed := _set(actor, level, form)) is not None:
             words = ngettext("%(count)s limit was set.", "%(count)s limits were set.", changed)
             return done(request, words % {"count": changed}, *_address(level))
-    rows = [_with_neighbours(row, about["near"]) for row in _rows(actor, level, form)]
+    rows = _rows(actor, level, form, about["near"])
     context = {
         **about,
         "form": form,
@@ -102,8 +102,8 @@ def _set(actor: Actor, level: Level, form: LimitsForm) -> int | None:
         return None
 
 
-def _rows(actor: Actor, level: Level, form: LimitsForm) -> list[dict[str, Any]]:
-    """Each line with what of it is reserved by waiting work, and how many objects hold it."""
+def _rows(actor: Actor, level: Level, form: LimitsForm, near: Mapping[Line, Neighbours]) -> list[dict[str, Any]]:
+    """Each line with what of it is reserved by waiting work, how many objects hold it, and what stands around it."""
     held = reads.holdings(actor.organisation(), **level)
     waiting, counts = reads.reserved(held), reads.holders(held)
     return [
@@ -119,24 +119,11 @@ def _rows(actor: Actor, level: Level, form: LimitsForm) -> list[dict[str, Any]]:
             "over": row.line.limit is not None and row.line.used > row.line.limit,
             "holders": counts.get(line, 0),
             "holders_url": _holders_url(level, row.line.resource, row.line.model),
+            **neighbour_words(near, line, row.line.limit),
         }
         for row in form.rows()
         for line in [(row.line.resource, row.line.model)]
     ]
-
-
-def _with_neighbours(row: dict[str, Any], near: Mapping[Line, Neighbours]) -> dict[str, Any]:
-    """What the limit is measured by, in words of the page."""
-    resource, limit = row["line"].resource, row["line"].limit
-    found = near.get((resource, row["line"].model), Neighbours())
-    return {
-        **row,
-        "above": None if found.above is None else f"{shown_amount(resource, found.above)} {row['unit']}",
-        "above_of": found.of,
-        "too_high": found.is_above(limit),
-        "below": None if found.below is None else f"{shown_amount(resource, found.below)} {row['unit']}",
-        "promised_away": found.is_promised_away(limit),
-    }
 
 
 def _largest(actor: Actor, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -3,24 +3,21 @@
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from apps.common.access import in_organisation, requires
-from apps.common.actor import Actor
-from apps.common.errors import Conflict, DomainError, NotFound
+from apps.common.errors import Conflict, DomainError
 from apps.common.forms import show_error
 from apps.common.pages import done, paged, refused, say_refusal
 from apps.common.permissions import Permission as P
 from apps.common.requests import ActorRequest
 from apps.console.kit.permission_choices import choices
-from apps.console.organisation.roles.forms import RoleForm
+from apps.console.kit.roles import RoleForm, own_role, own_roles
 from apps.console.organisation.roles.listing import RoleTable
 from apps.tenants.choices import Role
-from apps.tenants.models import OrganisationRole
 from apps.tenants.permission_words import words_for
 from apps.tenants.roles import ORGANISATION_ROLES
 from apps.tenants.services import roles as services
@@ -32,8 +29,7 @@ LIST, FORM = "organisation/roles.html", "organisation/role_form.html"
 @requires(MANAGE)
 @require_GET
 def role_list(request: ActorRequest) -> HttpResponse:
-    rows = OrganisationRole.objects.filter(organisation_id=request.actor.organisation())
-    table = paged(request, RoleTable(rows.annotate(used_by=Count("memberships"))))
+    table = paged(request, RoleTable(own_roles(request.actor.organisation())))
     base = [
         {"role": role.label, "permissions": [words_for(p) for p in P.every() if p in allowed]}
         for role, allowed in ORGANISATION_ROLES.items()
@@ -59,7 +55,7 @@ def new(request: ActorRequest) -> HttpResponse:
 @requires(MANAGE)
 @require_http_methods(["GET", "POST"])
 def detail(request: ActorRequest, role_id: UUID) -> HttpResponse:
-    role = _get(request.actor, role_id)
+    role = own_role(request.actor.organisation(), role_id)
     form = RoleForm(request.POST or None, initial={"name": role.name, "permissions": role.permissions})
     if request.method == "POST" and form.is_valid():
         try:
@@ -81,18 +77,10 @@ def _answer(request: ActorRequest, form: RoleForm, context: dict[str, Any]) -> H
 @requires(MANAGE)
 @require_POST
 def delete(request: ActorRequest, role_id: UUID) -> HttpResponse:
-    role = _get(request.actor, role_id)
+    role = own_role(request.actor.organisation(), role_id)
     try:
         services.delete_role(request.actor, role_id=role_id)
     except Conflict as error:
         say_refusal(request, error)
         return redirect("organisation:role", role_id)
     return done(request, _("%(name)s was deleted.") % {"name": role.name}, "organisation:roles")
-
-
-def _get(actor: Actor, role_id: UUID) -> OrganisationRole:
-    rows = OrganisationRole.objects.filter(organisation_id=actor.organisation(), pk=role_id)
-    found: OrganisationRole | None = rows.annotate(used_by=Count("memberships")).first()
-    if found is None:
-        raise NotFound
-    return found

@@ -4,10 +4,17 @@ from django.urls import path
 
 from apps.console.people.departments import api, views
 
+BASE = "organisations/<uuid:organisation_id>/departments/"
+ONE = f"{BASE}<uuid:department_id>/"
+
 pages = [
-    path("organisations/<uuid:organisation_id>/departments/", views.department_list, name="organisation_departments"),
+    path(BASE, views.department_list, name="organisation_departments"),
+    path(f"{BASE}new/", views.department_new, name="organisation_department_new"),
+    path(ONE, views.department, name="organisation_department"),
+    path(f"{ONE}delete/", views.department_delete, name="organisation_department_delete"),
 ]
 
 endpoints = [
-    path("organisations/<uuid:organisation_id>/departments/", api.Departments.as_view()),
+    path(BASE, api.Departments.as_view()),
+    path(ONE, api.DepartmentDetail.as_view()),
 ]

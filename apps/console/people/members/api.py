@@ -13,6 +13,7 @@ from apps.common.access import on_platform
 from apps.common.api import ScopedView
 from apps.common.permissions import Permission as P
 from apps.console.kit.api import OldestFirst, Person
+from apps.console.kit.places import OrganisationMemberOut, PlaceIn, place_with
 from apps.console.people.members import services
 from apps.console.people.organisations import selectors as reads
 from apps.tenants.choices import Role
@@ -73,3 +74,22 @@ class Members(ScopedView, generics.ListAPIView[Membership]):
             user, password = services.add_new_person(self.actor, person=person, **place)
         answer = MemberAdded({"user": user, "password": password}).data
         return Response(answer, status=status.HTTP_201_CREATED, headers={"Cache-Control": "no-store"})
+
+
+@extend_schema(tags=["console: organisations"])
+class MemberDetail(ScopedView):
+    access = {"get": VIEW, "patch": MANAGE}
+
+    @extend_schema(responses=OrganisationMemberOut)
+    def get(self, request: Request, organisation_id: UUID, user_id: int) -> Response:
+        return Response(OrganisationMemberOut(reads.member(self.actor, organisation_id, user_id)).data)
+
+    @extend_schema(request=PlaceIn, responses=OrganisationMemberOut)
+    def patch(self, request: Request, organisation_id: UUID, user_id: int) -> Response:
+        """Change role, department, priority or weight."""
+        given = PlaceIn(data=request.data)
+        given.is_valid(raise_exception=True)
+        member = reads.member(self.actor, organisation_id, user_id)
+        place = place_with(member, given.validated_data)
+        changed = services.change_place(self.actor, member, place=place)
+        return Response(OrganisationMemberOut(changed).data)

@@ -1,4 +1,4 @@
-"""Adding people to an organisation."""
+"""Adding people to an organisation, and giving them another place in it."""
 
 from uuid import UUID
 
@@ -9,10 +9,12 @@ from django.utils.translation import gettext_lazy as _
 from apps.common.actor import Actor
 from apps.common.errors import Invalid, NotFound
 from apps.common.permissions import Permission
+from apps.console.kit.places import notify_of_role
 from apps.tenants import services as tenants
 from apps.tenants.choices import Role
-from apps.tenants.models import Organisation, User
+from apps.tenants.models import Membership, Organisation, User
 from apps.tenants.services import Person
+from apps.tenants.services.members import Place, change_member
 
 
 def add_new_person(
@@ -37,6 +39,15 @@ def add_existing_person(actor: Actor, *, organisation_id: UUID, name: str, role:
         raise Invalid.field("username", _("There is no account with this user name or e-mail."))
     tenants.add_member(actor, organisation_id=organisation_id, user=user, role=role, priority=priority)
     return user
+
+
+def change_place(actor: Actor, member: Membership, *, place: Place) -> Membership:
+    """Give a member another role, department or priority, and tell them of another role."""
+    organisation_id, user_id = member.organisation_id, member.user_id
+    with transaction.atomic():
+        changed = change_member(actor, user_id=user_id, place=place, organisation_id=organisation_id)
+        notify_of_role(actor, member, changed)
+    return changed
 
 
 def _must_exist(organisation_id: UUID) -> None:

@@ -1,4 +1,4 @@
-"""The members of one organisation, and adding one."""
+"""The members of one organisation, adding one, and one of them: place and limits."""
 
 from typing import Any
 from uuid import UUID
@@ -6,27 +6,31 @@ from uuid import UUID
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods
 
 from apps.common.access import on_platform, requires
 from apps.common.actor import Actor
 from apps.common.errors import DomainError
 from apps.common.forms import show_error
-from apps.common.pages import done, paged, refused
+from apps.common.pages import REFUSED, done, paged, refused
 from apps.common.permissions import Permission as P
 from apps.console.kit.levels import books_of_people
+from apps.console.kit.places import PlaceForm, initial_of
+from apps.console.kit.quotas import LimitsForm
 from apps.console.kit.requests import StaffRequest
+from apps.console.people.limits import limits_form, person_rows, set_limits_of
 from apps.console.people.members import services
 from apps.console.people.members.forms import MemberForm
 from apps.console.people.members.listing import MemberTable
 from apps.console.people.organisations import selectors as reads
 from apps.console.people.organisations.views import frame
 from apps.tenants.choices import Role
-from apps.tenants.models import User
+from apps.tenants.models import Membership, User
 
 VIEW = on_platform(P.PLATFORM_TENANTS_VIEW)
 MANAGE = on_platform(P.PLATFORM_TENANTS_MANAGE)
-NEW = "console/organisations/member_new.html"
+NEW, MEMBER = "console/organisations/member_new.html", "console/organisations/member.html"
 
 
 @requires(VIEW)
@@ -80,3 +84,46 @@ def _added(
     response = render(request, "console/organisations/member_added.html", context)
     response.headers["Cache-Control"] = "no-store"
     return response
+
+
+@requires(VIEW)
+@require_http_methods(["GET", "POST"])
+def member_detail(request: StaffRequest, organisation_id: UUID, user_id: int) -> HttpResponse:
+    """Role, department and priority, and the person's own limits, each with a button of its own."""
+    member = reads.member(request.actor, organisation_id, user_id)
+    sent = request.POST if request.method == "POST" else None
+    limiting = sent is not None and sent.get("act") == "limits"
+    form = PlaceForm(None if limiting else sent, organisation_id=organisation_id, initial=initial_of(member))
+    limits = limits_form(organisation_id, {"user_id": user_id}, sent if limiting else None)
+    if sent is not None:
+        request.actor.require(P.PLATFORM_TENANTS_MANAGE)
+        words = _limited(request.actor, member, limits) if limiting else _moved(request.actor, member, form)
+        if words:
+            return done(request, words, "console:organisation_member", organisation_id, user_id)
+    context = {
+        **frame(request.actor, reads.get(request.actor, organisation_id), "members"),
+        "member": member,
+        "form": form,
+        "limits": limits,
+        "rows": person_rows(limits, member),
+    }
+    return render(request, MEMBER, context, status=REFUSED if sent is not None else 200)
+
+
+def _limited(actor: Actor, member: Membership, form: LimitsForm) -> str:
+    changed = set_limits_of(actor, member.organisation_id, {"user_id": member.user_id}, form)
+    if changed is None:
+        return ""
+    return ngettext("%(count)s limit was set.", "%(count)s limits were set.", changed) % {"count": changed}
+
+
+def _moved(actor: Actor, member: Membership, form: PlaceForm) -> str:
+    """What was done; empty: refused, and the form says why."""
+    if not form.is_valid():
+        return ""
+    try:
+        services.change_place(actor, member, place=form.place())
+    except DomainError as error:
+        show_error(form, error)
+        return ""
+    return _("%(name)s was changed. It counts from now on.") % {"name": member.user.display_name}

@@ -67,13 +67,27 @@ def suggestions(text: str) -> QuerySet[Organisation]:
 def members(actor: Actor, organisation_id: UUID) -> QuerySet[Membership]:
     actor.require(Permission.PLATFORM_TENANTS_VIEW)
     rows: QuerySet[Membership] = Membership.objects.filter(organisation_id=organisation_id)
-    return rows.select_related("user", "department").order_by("user__username")
+    return rows.select_related("user", "department", "own_role").order_by("user__username")
 
 
 def departments(actor: Actor, organisation_id: UUID) -> QuerySet[Department]:
     """The whole tree, by name, each with `people` right in it and `parts` right below it."""
     actor.require(Permission.PLATFORM_TENANTS_VIEW)
     return with_counts(Department.objects.filter(organisation_id=organisation_id)).order_by("name", "pk")
+
+
+def department(actor: Actor, organisation_id: UUID, department_id: UUID) -> Department:
+    found = departments(actor, organisation_id).filter(pk=department_id).first()
+    if found is None:
+        raise NotFound
+    return found
+
+
+def member(actor: Actor, organisation_id: UUID, user_id: int) -> Membership:
+    found = members(actor, organisation_id).filter(user_id=user_id).first()
+    if found is None:
+        raise NotFound
+    return found
 
 
 def limits(actor: Actor, organisation_id: UUID) -> list[LevelLine]:

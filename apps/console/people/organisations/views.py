@@ -16,7 +16,7 @@ from apps.common import bulk
 from apps.common.access import on_platform, requires
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, DomainError
-from apps.common.formatting import moment
+from apps.common.formatting import estimated_moment
 from apps.common.forms import show_error
 from apps.common.money import yuan, yuan_rate
 from apps.common.pages import done, paged, refused, say_refusal
@@ -102,6 +102,7 @@ def frame(actor: Actor, organisation: Organisation, current: str) -> dict[str, A
         "overview": pgettext("tab", "Overview"),
         "members": _("Members"),
         "departments": _("Departments"),
+        "roles": _("Roles"),
         "quotas": _("Quotas"),
         "packages": _("Packages"),
         "terms": _("Terms"),
@@ -111,6 +112,7 @@ def frame(actor: Actor, organisation: Organisation, current: str) -> dict[str, A
         "overview": "console:organisation",
         "members": "console:organisation_members",
         "departments": "console:organisation_departments",
+        "roles": "console:organisation_roles",
         "quotas": "console:organisation_quotas",
         "packages": "console:organisation_packages",
         "terms": "console:organisation_terms",
@@ -141,7 +143,7 @@ def _strip(organisation: Organisation, money: reads.Money | None) -> list[dict[s
 
 def _money_cells(money: reads.Money) -> list[dict[str, Any]]:
     wallet = money.wallet
-    lasts = _("lasts until %(when)s") % {"when": moment(wallet.runs_until)} if wallet.runs_until else ""
+    lasts = _("lasts until %(when)s") % {"when": estimated_moment(wallet.runs_until)} if wallet.runs_until else ""
     return [
         {
             "label": _("Balance"),

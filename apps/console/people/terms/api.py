@@ -17,9 +17,10 @@ from apps.common.access import on_platform
 from apps.common.api import ScopedView
 from apps.common.permissions import Permission as P
 from apps.console.kit.api import fields_named
-from apps.console.kit.quotas import QuotaIn, QuotaOut, set_limits
+from apps.console.kit.quotas import LEVEL, QuotaIn, QuotaOut, asked_level, gpu_models, set_limits
 from apps.console.people.organisations import selectors as organisations
 from apps.tenants.choices import Resource
+from apps.tenants.selectors import level_lines
 from apps.tenants.services.organisations import set_weight
 
 VIEW = on_platform(P.PLATFORM_TENANTS_VIEW)
@@ -68,15 +69,17 @@ class OrganisationWeight(ScopedView):
         return Response(given.validated_data)
 
 
-@extend_schema(tags=["console: organisations"])
+@extend_schema(tags=["console: organisations"], parameters=LEVEL)
 class Quotas(ScopedView):
     access = {"get": VIEW, "put": MANAGE}
 
     @extend_schema(responses=QuotaOut(many=True))
     def get(self, request: Request, organisation_id: UUID) -> Response:
-        """Every resource with what is in use and its limit."""
+        """Every resource with what is in use and its limit: the organisation's, a department's or a person's."""
         organisations.get(self.actor, organisation_id)
-        return Response(QuotaOut(organisations.limits(self.actor, organisation_id), many=True).data)
+        level = asked_level(request.query_params, organisation_id)
+        lines = level_lines(organisation_id, models=gpu_models(), **level)
+        return Response(QuotaOut(lines, many=True).data)
 
     @extend_schema(request=QuotaIn(many=True), responses=QuotaOut(many=True))
     def put(self, request: Request, organisation_id: UUID) -> Response:
@@ -84,8 +87,9 @@ class Quotas(ScopedView):
         given = QuotaIn(data=request.data, many=True)
         given.is_valid(raise_exception=True)
         organisations.get(self.actor, organisation_id)
+        level = asked_level(request.query_params, organisation_id)
         limits = {(Resource(row["resource"]), row["model"]): row["limit"] for row in given.validated_data}
-        set_limits(self.actor, organisation_id=organisation_id, limits=limits)
+        set_limits(self.actor, organisation_id=organisation_id, limits=limits, **level)
         return self.get(request, organisation_id)
 
 

@@ -1,10 +1,13 @@
 """What stands above and below a limit: the tightest limit over it, and what the departments right below were given."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.db.models import F, Q, QuerySet, Sum
 
+from apps.console.kit.quotas import shown_amount, unit
 from apps.tenants import tree
 from apps.tenants.choices import Resource
 from apps.tenants.models import Department, Quota
@@ -67,3 +70,16 @@ def _limits(organisation_id: UUID) -> "QuerySet[Quota]":
         organisation_id=organisation_id, user__isnull=True, limit__isnull=False
     )
     return rows
+
+
+def neighbour_words(near: Mapping[Line, Neighbours], line: Line, limit: int | None) -> dict[str, Any]:
+    """What a limit is measured by, as pages show it."""
+    resource, found = line[0], near.get(line, Neighbours())
+    name = unit(resource)[1]
+    return {
+        "above": None if found.above is None else f"{shown_amount(resource, found.above)} {name}",
+        "above_of": found.of,
+        "too_high": found.is_above(limit),
+        "below": None if found.below is None else f"{shown_amount(resource, found.below)} {name}",
+        "promised_away": found.is_promised_away(limit),
+    }
