@@ -145,6 +145,8 @@ class Node(models.Model):
     gang_network = models.JSONField(default=dict)
     # How a joined machine sees the platform's files: `clusters.node_storage.NodeStorage`; empty: it does not tell.
     storage = models.JSONField(default=dict)
+    # The copies of datasets that it keeps, see `clusters.dataset_caches`; empty: its agent keeps none.
+    dataset_cache = models.JSONField(default=dict)
     labels = models.JSONField(default=dict)  # the operators' own notes; of some `clusters.domains` makes use
     last_seen_at = models.DateTimeField(db_default=Now())
     created_at = models.DateTimeField(db_default=Now())

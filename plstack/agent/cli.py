@@ -12,6 +12,7 @@ from typing import Any
 
 from apps.workloads.drivers.base import Handle
 from apps.workloads.drivers.local import gang_network
+from apps.workloads.drivers.local.dataset_cache import DatasetCache
 from apps.workloads.drivers.local.driver import LocalDriver
 from apps.workloads.drivers.local.gang_ability import address_towards
 from apps.workloads.drivers.overlay import usable_address
@@ -169,6 +170,13 @@ def end_given_up(driver: LocalDriver, answer: dict[str, Any]) -> None:
         driver.stop(Handle(driver.name, "", str(ref)), 0.0)
 
 
+def trim_datasets(home: Path, answer: dict[str, Any]) -> None:
+    """Keep no more copies of datasets than the platform says; a platform of before says nothing."""
+    limit_mib = answer.get("dataset_cache_mib")
+    if isinstance(limit_mib, int):
+        DatasetCache(home).trim(limit_mib)
+
+
 def _sweep_networks(home: Path, driver: LocalDriver) -> None:
     """Remove networks of gangs that have ended while no agent looked; those of living members stay as they are."""
     try:
@@ -180,8 +188,10 @@ def _sweep_networks(home: Path, driver: LocalDriver) -> None:
 def _heartbeat(identity: Identity, home: Path, driver: LocalDriver) -> None:
     """Send one heartbeat. If the platform is unreachable or refuses, workloads here continue."""
     try:
-        end_given_up(driver, platform.send_heartbeat(identity, home, driver))
+        answer = platform.send_heartbeat(identity, home, driver)
+        end_given_up(driver, answer)
         driver.sweep_partitions()
+        trim_datasets(home, answer)
     except platform.Refused as error:
         log.error("the platform refuses this machine: %s", error)
     except AgentError as error:

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from apps.clusters.discovery import measure_machine
 from apps.workloads.drivers.base import DriverError, Handle
 from apps.workloads.drivers.local import gang_ability
+from apps.workloads.drivers.local.dataset_cache import DatasetCache
 from apps.workloads.drivers.local.driver import LocalDriver
 from apps.workloads.drivers.local.gang_ability import address_towards
 from apps.workloads.drivers.remote import signing
@@ -35,7 +36,8 @@ def send_heartbeat(identity: Identity, home: Path, driver: LocalDriver) -> dict[
     """Report the machine's resources and state, and the attempts that have not ended."""
     address = identity.network_address or address_towards(identity.via or identity.server)
     report = machine_report(Path(identity.data), driver, address)
-    body = json.dumps({**report, "refs": unfinished_attempts(driver)}).encode()
+    kept = {"dataset_cache": DatasetCache(home).report()}
+    body = json.dumps({**report, **kept, "refs": unfinished_attempts(driver)}).encode()
     secret = bytes.fromhex(identity.secret)
     headers = signing.request_headers(secret, identity.node_id, "POST", BEAT, body)
     return _post(identity.server, identity.via, BEAT, body, headers)

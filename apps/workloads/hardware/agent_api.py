@@ -11,6 +11,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.clusters import dataset_caches
 from apps.clusters import services as clusters
 from apps.clusters.discovery import Machine
 from apps.clusters.models import Node
@@ -68,6 +69,7 @@ def _joining(request: Request, data: dict[str, Any]) -> clusters.JoinRequest:
             isolation_reason=_isolation_reason(data),
             gang_network=_gang_network(data),
             storage=_storage(data),
+            dataset_cache=dataset_caches.reported(data.get("dataset_cache")),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise Invalid(_("This is not what an agent sends.")) from error
@@ -125,11 +127,14 @@ class Beat(ScopedView):
                 isolation_reason=_isolation_reason(data),
                 gang_network=_gang_network(data),
                 storage=_storage(data),
+                dataset_cache=dataset_caches.reported(data.get("dataset_cache")),
             )
             lost.record_heartbeat(node, living)
             stop = lost.programs_to_end(living)
             count = strays.record_strays(node, living - stop)
-        return Response({"interval": BEAT_S, "strays": count, "stop": sorted(map(str, stop))})
+            keeps = dataset_caches.cache_mib(node)
+        answer = {"interval": BEAT_S, "strays": count, "stop": sorted(map(str, stop)), "dataset_cache_mib": keeps}
+        return Response(answer)
 
 
 def _known(request: Request, body: bytes) -> Node:

@@ -18,6 +18,7 @@ NODE_MEASURES = frozenset(
         "disk_files",
         "disk_files_free",
         "disk_low_since",
+        "dataset_cache",
         "facts",
         "silent_since",
         "created_at",

@@ -13,6 +13,7 @@ from rest_framework.response import Response
 from apps.clusters import selectors as clusters
 from apps.clusters import services
 from apps.clusters.choices import DrainAction, NodeStatus
+from apps.clusters.dataset_caches import cache_of
 from apps.clusters.models import Node
 from apps.clusters.node_storage import storage_of
 from apps.common.access import on_platform
@@ -24,7 +25,7 @@ from apps.console.hardware.nodes import selectors as reads
 from apps.console.hardware.nodes.gang_network import GangNetworkOut, gang_network
 from apps.console.hardware.nodes.listing import NodeFilter
 from apps.console.hardware.nodes.rdma import RdmaOut, rdma_card
-from apps.console.hardware.nodes.storage import NodeStorageOut
+from apps.console.hardware.nodes.storage import DatasetCacheOut, NodeStorageOut
 from apps.console.kit.api import ByName, checked
 from apps.workloads.driver_fields import IsolationReasonField
 from apps.workloads.hardware import drains, lost, removal, simulation
@@ -69,6 +70,7 @@ class NodeOut(serializers.Serializer[Any]):
         source="node.disk_low_since", read_only=True, allow_null=True, help_text="Since when it is nearly full."
     )
     storage = serializers.SerializerMethodField()
+    dataset_cache = serializers.SerializerMethodField()
     rdma = serializers.SerializerMethodField()
     faults_unread = serializers.CharField(
         source="node.faults_unread",
@@ -87,6 +89,11 @@ class NodeOut(serializers.Serializer[Any]):
     @extend_schema_field(NodeStorageOut(allow_null=True))
     def get_storage(self, row: Any) -> Any:
         return NodeStorageOut(storage_of(row.node)).data if row.node.storage else None
+
+    @extend_schema_field(DatasetCacheOut(allow_null=True))
+    def get_dataset_cache(self, row: Any) -> Any:
+        cache = cache_of(row.node)
+        return None if cache is None else DatasetCacheOut(cache).data
 
     @extend_schema_field(RdmaOut(allow_null=True))
     def get_rdma(self, row: Any) -> Any:

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 
+from apps.clusters.dataset_caches import NodeCache, cache_mib, cache_of
 from apps.clusters.models import Node
 from apps.clusters.node_storage import NodeStorage, storage_of
+from apps.common.formatting import file_size, memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +17,7 @@ class StorageWords:
     text: str
     tone: str
     mount: str
+    cache: str = ""
 
 
 def storage_words(node: Node) -> StorageWords | None:
@@ -27,10 +30,32 @@ def storage_words(node: Node) -> StorageWords | None:
     }  # fmt: skip
     if found.present:
         return StorageWords(
-            _("The platform's files are here"), _("Work finds its data in the shared folder."), "", mount
-        )
+            _("The platform's files are here"), _("Work finds its data in the shared folder."), "", mount,
+            cache_words(node),
+        )  # fmt: skip
     text = _("Nothing new starts here until the platform's data folder is mounted again. The node notices by itself.")
     return StorageWords(_("The platform's files are missing"), text, "warn", mount)
+
+
+def cache_words(node: Node) -> str:
+    """The copies of datasets that it keeps; "" for one that is to keep none and has none."""
+    cache, limit = cache_of(node), cache_mib(node)
+    if cache is None or not (limit or cache.count):
+        return ""
+    words = _("Copies of datasets: %(count)s, %(used)s of at most %(limit)s") % {
+        "count": cache.count, "used": file_size(cache.used_bytes), "limit": memory(limit)
+    }  # fmt: skip
+    if not cache.bytes_per_s:
+        return words
+    return _("%(words)s; the last were made at %(speed)s/s") % {"words": words, "speed": file_size(cache.bytes_per_s)}
+
+
+class DatasetCacheOut(serializers.Serializer[NodeCache]):
+    """The copies of datasets that a node keeps."""
+
+    count = serializers.IntegerField()
+    used_bytes = serializers.IntegerField()
+    bytes_per_s = serializers.IntegerField(help_text="How fast the last ones were made; 0: none was.")
 
 
 class NodeStorageOut(serializers.Serializer[NodeStorage]):
