@@ -145,6 +145,10 @@ class Node(models.Model):
     gang_network = models.JSONField(default=dict)
     # How a joined machine sees the platform's files: `clusters.node_storage.NodeStorage`; empty: it does not tell.
     storage = models.JSONField(default=dict)
+    # What came of trying them, `clusters.node_storage.StorageProbe`; and since when it has been without them, once that
+    # was notified.
+    storage_probe = models.JSONField(default=dict)
+    storage_lost_since = models.DateTimeField(null=True)
     # The copies of datasets that it keeps, see `clusters.dataset_caches`; empty: its agent keeps none.
     dataset_cache = models.JSONField(default=dict)
     labels = models.JSONField(default=dict)  # the operators' own notes; of some `clusters.domains` makes use

@@ -82,4 +82,6 @@ def progress_text(attempt: Attempt) -> str:
     text = copied_so_far(now)
     if not text:
         text = recorded(now) if fraction is None else f"{recorded(now)} · {round(100 * fraction)}%"
-    return text if left_s is None else f"{text}, {_('about %(time)s') % {'time': duration(max(1.0, left_s))}}"
+    if left_s is None:
+        return text
+    return _("%(progress)s, about %(time)s") % {"progress": text, "time": duration(max(1.0, left_s))}

@@ -20,6 +20,7 @@ from plstack.agent import platform
 from plstack.agent.calls import Calls
 from plstack.agent.identity import AgentError, Identity, has_joined, load, machine_id, read_marker, save
 from plstack.agent.server import Server
+from plstack.agent.storage import Prober
 
 log = logging.getLogger("plstack.agent")
 BEAT_S = 10.0
@@ -93,7 +94,7 @@ def _join(arguments: argparse.Namespace) -> None:
             "port": arguments.port,
             "address": arguments.address,
             "certificate": _fingerprint(arguments.certificate),
-            **platform.machine_report(data, driver, towards),
+            **platform.machine_report(data, driver, towards, Prober(data).report()),
         },
     )
     identity = Identity(
@@ -155,10 +156,11 @@ def _run(home: Path) -> None:
     except OSError as error:
         raise AgentError(f"Cannot listen on {identity.host}:{identity.port}: {error.strerror or error}") from error
     _sweep_networks(home, driver)
+    prober = Prober(Path(identity.data))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     log.info("serving %s on port %s", identity.name, identity.port)
     while True:
-        _heartbeat(identity, home, driver)
+        _heartbeat(identity, home, driver, prober)
         _sweep_networks(home, driver)
         time.sleep(BEAT_S)
 
@@ -185,10 +187,10 @@ def _sweep_networks(home: Path, driver: LocalDriver) -> None:
         log.warning("a gang's network could not be removed: %s", error)
 
 
-def _heartbeat(identity: Identity, home: Path, driver: LocalDriver) -> None:
+def _heartbeat(identity: Identity, home: Path, driver: LocalDriver, prober: Prober) -> None:
     """Send one heartbeat. If the platform is unreachable or refuses, workloads here continue."""
     try:
-        answer = platform.send_heartbeat(identity, home, driver)
+        answer = platform.send_heartbeat(identity, home, driver, prober)
         end_given_up(driver, answer)
         driver.sweep_partitions()
         trim_datasets(home, answer)

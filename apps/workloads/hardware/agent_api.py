@@ -15,7 +15,7 @@ from apps.clusters import dataset_caches
 from apps.clusters import services as clusters
 from apps.clusters.discovery import Machine
 from apps.clusters.models import Node
-from apps.clusters.node_storage import NodeStorage
+from apps.clusters.node_storage import NodeStorage, StorageProbe
 from apps.clusters.services.joining import DRIVER, Refusal
 from apps.common.access import PUBLIC
 from apps.common.actor import Channel, system_actor
@@ -69,6 +69,7 @@ def _joining(request: Request, data: dict[str, Any]) -> clusters.JoinRequest:
             isolation_reason=_isolation_reason(data),
             gang_network=_gang_network(data),
             storage=_storage(data),
+            storage_probe=_probe(data),
             dataset_cache=dataset_caches.reported(data.get("dataset_cache")),
         )
     except (KeyError, TypeError, ValueError) as error:
@@ -91,7 +92,15 @@ def _gang_network(data: dict[str, Any]) -> dict[str, Any]:
 def _storage(data: dict[str, Any]) -> dict[str, Any]:
     """How the machine sees the platform's files, for the column; nothing while the platform sees none."""
     own, found = marker_seen(), NodeStorage.reported(data.get("storage"))
-    return {} if found is None or not own else found.judged(own).as_json()
+    probe = StorageProbe.reported(data.get("storage"))
+    usable = probe is None or probe.problem is None
+    return {} if found is None or not own else found.judged(own, usable=usable).as_json()
+
+
+def _probe(data: dict[str, Any]) -> dict[str, Any]:
+    """What came of trying them, for the column; an agent of before tries nothing."""
+    found = StorageProbe.reported(data.get("storage"))
+    return {} if found is None else found.as_json()
 
 
 def _address(request: Request, data: dict[str, Any]) -> str:
@@ -127,6 +136,7 @@ class Beat(ScopedView):
                 isolation_reason=_isolation_reason(data),
                 gang_network=_gang_network(data),
                 storage=_storage(data),
+                storage_probe=_probe(data),
                 dataset_cache=dataset_caches.reported(data.get("dataset_cache")),
             )
             lost.record_heartbeat(node, living)

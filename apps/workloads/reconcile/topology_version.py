@@ -19,6 +19,8 @@ NODE_MEASURES = frozenset(
         "disk_files_free",
         "disk_low_since",
         "dataset_cache",
+        "storage_probe",
+        "storage_lost_since",
         "facts",
         "silent_since",
         "created_at",

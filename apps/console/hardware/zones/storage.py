@@ -26,6 +26,7 @@ from apps.common.errors import DomainError
 from apps.common.forms import show_error
 from apps.common.pages import done, refused
 from apps.common.permissions import Permission as P
+from apps.console.hardware.storage_words import problem_words
 from apps.console.kit.api import checked
 from apps.console.kit.requests import StaffRequest
 
@@ -92,7 +93,7 @@ def storage_card(zone: Zone) -> dict[str, Any]:
 
 
 def is_bad(check: StorageCheck) -> bool:
-    return check.verdict in (Verdict.MISSING, Verdict.ELSEWHERE)
+    return check.verdict in (Verdict.MISSING, Verdict.ELSEWHERE, Verdict.UNUSABLE)
 
 
 def summary(found: list[StorageCheck]) -> str:
@@ -103,6 +104,8 @@ def summary(found: list[StorageCheck]) -> str:
 
 
 def words(check: StorageCheck) -> str:
+    if check.verdict is Verdict.UNUSABLE and check.probe is not None:
+        return problem_words(check.probe)
     where = {"kind": check.told.kind or "—", "source": check.told.source or "—", "root": check.told.root}
     return {
         Verdict.HERE: _("%(kind)s: %(source)s at %(root)s"),
