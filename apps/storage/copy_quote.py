@@ -17,12 +17,15 @@ from apps.workloads.dataset_copies import CopyOutlook, copy_outlook
 
 def with_copies(actor: Actor, card: dict[str, Any], chosen: Iterable[Chosen]) -> dict[str, Any]:
     """The card of `offers.quotecard` with that line, where machines that may take the work copy what is chosen."""
-    if not card.get("rows"):
-        return card
+    outlook = quoted_copies(actor, chosen) if card.get("rows") else None
+    return card if outlook is None else {**card, "rows": [*card["rows"], _row(outlook)]}
+
+
+def quoted_copies(actor: Actor, chosen: Iterable[Chosen]) -> CopyOutlook | None:
+    """What a machine may have to copy of what is chosen and may be mounted; None where none has to."""
     ids = [each.id for each in chosen if each.kind is RootKind.VERSION]
     versions = datasets.choosable(actor).filter(pk__in=ids, listing_sha256__isnull=False) if ids else []
-    outlook = copy_outlook([copy_source(each) for each in versions], caching_nodes()) if versions else None
-    return card if outlook is None else {**card, "rows": [*card["rows"], _row(outlook)]}
+    return copy_outlook([copy_source(each) for each in versions], caching_nodes()) if versions else None
 
 
 def _row(outlook: CopyOutlook) -> dict[str, Any]:

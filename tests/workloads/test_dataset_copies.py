@@ -1,4 +1,4 @@
-"""Datasets copied to where the work goes: what machines are told, what people read of it, real runs on a real agent."""
+"""Datasets copied to where the work goes: what machines are told, and what people read of it."""
 
 import hashlib
 import json
@@ -8,7 +8,6 @@ from uuid import uuid4
 import pytest
 from django.test import Client
 
-from apps.billing.models import Hold, MeterSession
 from apps.clusters import dataset_caches
 from apps.clusters.models import Node, ZoneStorage
 from apps.common.clock import db_now
@@ -18,7 +17,7 @@ from apps.storage.choices import RootKind
 from apps.storage.choosing import Chosen
 from apps.storage.copy_quote import with_copies
 from apps.storage.models import DatasetVersion
-from apps.workloads.choices import Reason, Status
+from apps.workloads.choices import Status
 from apps.workloads.dataset_copies import (
     CopyOutlook,
     coming_copy,
@@ -30,7 +29,6 @@ from apps.workloads.dataset_copies import (
 from apps.workloads.driver_fields import ProgressField
 from apps.workloads.drivers.local.dataset_cache import DatasetCache
 from apps.workloads.drivers.said import Code, Said
-from apps.workloads.faults import advise
 from apps.workloads.models import Attempt, Workload
 from apps.workloads.nodes import data_root
 from apps.workloads.reconcile import topology_version
@@ -38,16 +36,12 @@ from apps.workloads.reconcile.launch import launch_request
 from apps.workloads.spec import DataMount
 from apps.workloads.startup import progress_text, startup_steps
 from plstack.agent.cli import trim_datasets
-from tests.builders import World, make_node, platform, reload, submit_workload
-from tests.drivers.agents import Agent
+from tests.builders import World, make_node, platform, submit_workload
 from tests.storage.kit import make_volume
 from tests.storage.test_mounts import make_version
-from tests.workloads.test_lost_agents import agent as agent
-from tests.workloads.test_lost_agents import turn_until
 from tests.workloads.test_lost_agents import world as world
 
 TELLS: dict[str, Any] = {"entries": [], "count": 0, "used_bytes": 0, "bytes_per_s": 0}
-READS = "import sys; print(open('/datasets/digits/data.csv').read(), end='')"
 
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("home")]
@@ -246,6 +240,19 @@ def test_the_pages_quote_it(world: World, client: Client, path: str) -> None:
     assert "Copied to the machine first" not in client.post(path, data).content.decode()
 
 
+def test_the_api_quotes_it(world: World, client: Client) -> None:
+    version = make_version(world)
+    keeps(world.node, bytes_per_s=2)
+    client.force_login(world.alice)
+    path, asked = "/api/v1/training/quote/", {"package": world.package.pk}
+    assert client.post(path, asked, "application/json").json()["copies"] is None
+    mounts = [{"kind": "version", "id": str(version.pk)}]
+    answer = client.post(path, {**asked, "mounts": mounts}, "application/json").json()
+    assert answer["copies"] == {"bytes": 4, "seconds": 2.0}
+    other = [{"kind": "version", "id": str(uuid4())}]
+    assert client.post(path, {**asked, "mounts": other}, "application/json").json()["copies"] is None
+
+
 def test_progress_says_how_much_is_there_and_how_long_it_takes() -> None:
     said = Said(Code.COPYING_DATASET, {"name": "birds v3", "size_bytes": 4_000_000_000})
     told = {"text": str(said), "fraction": 0.3, "said": said.as_json(), "left_s": 126.0}
@@ -256,49 +263,3 @@ def test_progress_says_how_much_is_there_and_how_long_it_takes() -> None:
     assert ProgressField().to_representation({}) == {}
     attempt.progress = {"text": "Collecting x", "fraction": 0.5}
     assert progress_text(attempt) == "Collecting x · 50%"
-
-
-# A real run on a real agent
-
-
-def placed_on(agent: Agent) -> Node:
-    node: Node = Node.objects.get(pk=agent.node_id)
-    keeps(node)
-    return node
-
-
-@pytest.mark.programs
-def test_a_run_reads_its_dataset_from_the_machines_copy(world: World, agent: Agent) -> None:
-    version = make_version(world)
-    node = placed_on(agent)
-    workload = waiting(world, version, argv=("python", "-c", READS))
-    turn_until(workload, lambda: not reload(workload).is_live)
-    assert workload.status == Status.SUCCEEDED, (workload.reason, workload.reason_data)
-    cache = DatasetCache(agent.home)
-    told = dataset_caches.reported(cache.report())
-    assert (told["entries"], told["count"], told["used_bytes"]) == (has(version), 1, 4)
-    Node.objects.filter(pk=node.pk).update(dataset_cache=told)
-    later = waiting(world, version, argv=("python", "-c", READS))
-    with acting(platform()):
-        node.refresh_from_db()
-        assert coming_copy(later, Attempt(workload=later, node=node, number=1)) is None
-    (data_root() / version.relative_path / "data.csv").unlink()  # whoever reads it now has the copy
-    turn_until(later, lambda: not reload(later).is_live)
-    assert later.status == Status.SUCCEEDED
-
-
-@pytest.mark.programs
-def test_damage_fails_the_run_with_a_word_and_costs_nothing(world: World, agent: Agent) -> None:
-    version = make_version(world)
-    placed_on(agent)
-    file = data_root() / version.relative_path / "data.csv"
-    file.unlink()
-    file.write_text("9,9\n")
-    workload = waiting(world, version, argv=("python", "-c", READS))
-    turn_until(workload, lambda: not reload(workload).is_live)
-    assert (workload.status, workload.reason) == (Status.FAILED, Reason.MOUNT_FAILED)
-    advice = advise(workload)
-    assert advice.text.startswith("Dataset digits v1 is damaged: data.csv is not what was stored.")
-    assert not Hold.objects.filter(workload_id=workload.pk, end__isnull=True).exists()
-    assert not MeterSession.objects.filter(workload_id=workload.pk).exists()
-    assert DatasetCache(agent.home).report()["count"] == 0

@@ -37,7 +37,7 @@ def storage_words(node: Node) -> StorageWords | None:
             probe_words(probe),
         )  # fmt: skip
     if probe is not None and probe.problem is not None:
-        text = _("%(problem)s Nothing new starts here until then. The node notices by itself.")
+        text = _("%(problem)s Nothing new starts here until it works again, which the node notices by itself.")
         title = _("Work cannot use the platform's files")
         return StorageWords(title, text % {"problem": problem_words(probe)}, "warn", mount)
     text = _("Nothing new starts here until the platform's data folder is mounted again. The node notices by itself.")
