@@ -17,7 +17,6 @@ from apps.tenants.models import Organisation
 
 PRESENT = Q(removed_at__isnull=True)
 
-
 M = TypeVar("M", bound=models.Model, covariant=True)
 
 
@@ -137,22 +136,25 @@ class Node(models.Model):
     # Which start of the machine this is, and why faults of its cards cannot be seen (`clusters.kernel_log.Unread`).
     boot_id = models.UUIDField(null=True)
     faults_unread = models.CharField(max_length=8, blank=True, default="", db_default="")
-    # Its RDMA devices, a list of `clusters.rdma.RdmaDevice`.
-    rdma = models.JSONField(default=list)
+    rdma = models.JSONField(default=list)  # its devices: `clusters.rdma.RdmaDevice`
     # What was found when its software sources were last asked, see `workloads.hardware.sources`; empty: to be asked.
     software_sources = models.JSONField(default=dict)
     # What it can do for gangs over several machines, as its agent found out: `workloads.drivers.overlay.Ability`.
     gang_network = models.JSONField(default=dict)
     # How a joined machine sees the platform's files: `clusters.node_storage.NodeStorage`; empty: it does not tell.
     storage = models.JSONField(default=dict)
+    # What came of trying them (`StorageProbe`, there); its copies of datasets (`clusters.dataset_caches.NodeCache`).
+    storage_probe = models.JSONField(default=dict)
+    dataset_cache = models.JSONField(default=dict)
     labels = models.JSONField(default=dict)  # the operators' own notes; of some `clusters.domains` makes use
     last_seen_at = models.DateTimeField(db_default=Now())
     created_at = models.DateTimeField(db_default=Now())
     removed_at = models.DateTimeField(null=True)
     # Since when it has been silent, once that was notified.
     silent_since = models.DateTimeField(null=True)
-    # Since when its disk has been nearly full, once that was notified.
+    # Since when its disk has been nearly full, and its storage lost or of no use, once that was notified.
     disk_low_since = models.DateTimeField(null=True)
+    storage_lost_since = models.DateTimeField(null=True)
     # Unbroken silence while the platform listened, as of `listened_at`; `workloads.hardware.silence` counts it.
     silent_for = models.DurationField(default=timedelta(0), db_default=timedelta(0))
     listened_at = models.DateTimeField(null=True)

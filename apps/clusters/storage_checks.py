@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from apps.clusters.choices import StorageKind
 from apps.clusters.models import Node, Zone, ZoneStorage
-from apps.clusters.node_storage import NodeStorage, storage_of
+from apps.clusters.node_storage import NodeStorage, StorageProbe, probe_of, storage_of
 from apps.clusters.selectors import UNSEEN_AFTER
 
 
@@ -19,6 +19,7 @@ class Verdict(StrEnum):
     HERE = "here"
     ELSEWHERE = "elsewhere"  # the platform's files, but mounted from somewhere else than the zone says
     MISSING = "missing"
+    UNUSABLE = "unusable"  # they are there, but work could not use them
     SILENT = "silent"  # it has not been heard from, so what it told is old
     UNTOLD = "untold"  # the platform's own machine, or an agent that does not look
 
@@ -31,6 +32,7 @@ class StorageCheck:
     told: NodeStorage
     verdict: Verdict
     command: str
+    probe: StorageProbe | None = None
 
 
 def storage_of_zone(zone: Zone) -> ZoneStorage:
@@ -50,13 +52,15 @@ def _check(node: Node, storage: ZoneStorage, silent: bool) -> StorageCheck:
     told = storage_of(node)
     found = Verdict.UNTOLD
     if node.storage:
-        found = judged(storage, told, silent=silent)
-    return StorageCheck(node, told, found, mending(storage, told) if found is Verdict.MISSING else "")
+        found = judged(storage, told, silent=silent, probe=probe_of(node))
+    return StorageCheck(node, told, found, mending(storage, told) if found is Verdict.MISSING else "", probe_of(node))
 
 
-def judged(storage: ZoneStorage, told: NodeStorage, *, silent: bool) -> Verdict:
+def judged(storage: ZoneStorage, told: NodeStorage, *, silent: bool, probe: StorageProbe | None = None) -> Verdict:
     if silent:
         return Verdict.SILENT
+    if probe is not None and probe.problem is not None:
+        return Verdict.UNUSABLE
     if not told.present:
         return Verdict.MISSING
     if storage.kind != StorageKind.NFS:

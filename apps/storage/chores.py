@@ -5,7 +5,7 @@ from functools import partial
 from uuid import UUID, uuid5
 
 from apps.common.actor import system_actor
-from apps.storage import datasets, digests, disk, housekeeping, usage, volumes
+from apps.storage import datasets, digests, disk, housekeeping, listings, usage, volumes
 from apps.storage.runner import Chore
 from apps.storage.turns import Piece
 
@@ -25,6 +25,11 @@ def _measure(organisation_id: UUID) -> None:
 def _digesting() -> Iterator[Piece]:
     for folder_id, organisation_id in digests.due_folders():
         yield Piece(folder_id, organisation_id, organisation_id)
+
+
+def _listing() -> Iterator[Piece]:
+    for version_id, organisation_id in listings.due_listings():
+        yield Piece(version_id, organisation_id, organisation_id)
 
 
 def _clean(_piece: UUID) -> None:
@@ -58,6 +63,7 @@ def _chore(name: str, every_s: float, deadline_s: float, run: Callable[[UUID], N
 CHORES: tuple[Chore, ...] = (
     Chore("measure", 5, usage.PATIENCE_S + usage.SLICE_S + 60, _measuring, _measure, slots=4),
     Chore("digest", 10, digests.DEADLINE_S, _digesting, digests.compute, slots=1, killed=digests.give_up),
+    Chore("listing", 60, 1800, _listing, listings.add_listing, slots=1),
     _chore("clean", 300, 1800, _clean),
     _chore("trash", 60, 1800, _empty_trash),
     _chore("adopt", 86400, 6 * 3600, _adopt),

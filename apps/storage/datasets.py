@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, NotFound
 from apps.common.permissions import Permission
-from apps.storage import disk, owned, services, trees
+from apps.storage import disk, listings, owned, services, trees
 from apps.storage.models import Dataset, DatasetVersion
 from apps.storage.mounted import live_mounts
 from apps.storage.naming import clean_name, name_taken
@@ -125,16 +125,20 @@ def purge(actor: Actor, dataset: Dataset) -> None:
     require_manage(actor, dataset)
     with transaction.atomic():
         row = owned.locked_in_bin(dataset)
+        ids = [version.pk for version in versions(row)]
         roots = [root_of(version) for version in versions(row)]
         for version in versions(row):
             _drop(row, version)
         draft = row.draft
         owned.log(actor, row, "purged")
+        organisation_id = row.organisation_id
         row.delete()
         if draft is not None:
             services.remove_folder(draft)
         for root in roots:
             disk.move_to_trash(root)
+        for version_id in ids:
+            listings.remove_listing(organisation_id, version_id)
 
 
 def _drop(dataset: Dataset, version: DatasetVersion) -> None:

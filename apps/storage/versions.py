@@ -11,7 +11,7 @@ from apps.audit.services import Target, record
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, DomainError, Invalid
 from apps.notifications.services import notify_user
-from apps.storage import datasets, disk, drafts, jobs, operations, trees
+from apps.storage import datasets, disk, drafts, jobs, listings, operations, trees
 from apps.storage.choices import JobKind, RootKind
 from apps.storage.models import MIB, Dataset, DatasetVersion, EntryKind, Job, Manifest, ManifestEntry
 from apps.storage.rebuilding import materialise
@@ -86,15 +86,17 @@ def _finish(actor: Actor, dataset: Dataset, manifest: Manifest, ticket: jobs.Tic
     # Named as the manifest is, so that a second try finds what the first one left.
     draft = DatasetVersion(pk=manifest.pk, organisation_id=dataset.organisation_id, dataset=dataset)
     materialise(manifest, datasets.root_of(draft), read_only=True, progress=lambda _files, _bytes: ticket.tell(0, 0))
+    listing = listings.write_listing(manifest, draft.pk)
     try:
-        return _publish(actor, dataset, manifest, ticket.job)
+        return _publish(actor, dataset, manifest, listing, ticket.job)
     except DomainError:
+        listings.remove_listing(draft.organisation_id, draft.pk)
         disk.move_to_trash(datasets.root_of(draft))
         trees.drop_manifest(manifest)
         raise
 
 
-def _publish(actor: Actor, dataset: Dataset, manifest: Manifest, job: Job) -> DatasetVersion:
+def _publish(actor: Actor, dataset: Dataset, manifest: Manifest, listing: bytes, job: Job) -> DatasetVersion:
     with transaction.atomic():
         row = Dataset.objects.select_for_update().get(pk=dataset.pk)
         shared = shared_bytes(row, manifest)
@@ -117,6 +119,7 @@ def _publish(actor: Actor, dataset: Dataset, manifest: Manifest, job: Job) -> Da
             total_bytes=manifest.total_bytes,
             shared_bytes=shared,
             reserved_mib=mib,
+            listing_sha256=listing,
             made_by_id=job.owner_id,
         )
         Dataset.objects.filter(pk=row.pk).update(newest=version.number)

@@ -6,7 +6,8 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apps.billing.caps.selectors import affordable_time
-from apps.training.serializers import exact
+from apps.training.serializers import DataMountSerializer, exact
+from apps.workloads.dataset_copies import CopyOutlook
 from apps.workloads.launching.serializers import TermsSerializer
 from apps.workloads.offers.serializers import ChoiceSerializer, LeastMembersField, MembersField, OneMoreSerializer
 from apps.workloads.queueing.serializers import PreemptionContractSerializer
@@ -22,6 +23,16 @@ class QuoteRequestSerializer(TermsSerializer):
     members = MembersField()
     least_members = LeastMembersField()
     image = serializers.UUIDField(source="image_id", required=False, allow_null=True)
+    mounts = DataMountSerializer(
+        many=True, required=False, help_text="Datasets among them may have to be copied first."
+    )
+
+
+class CopiesSerializer(serializers.Serializer[CopyOutlook]):
+    """The datasets that the machine copies before the start, free of charge."""
+
+    bytes = serializers.IntegerField(source="size", help_text="At most; less where the machine has some of it.")
+    seconds = serializers.FloatField(allow_null=True, help_text="About how long it takes; null: not known yet.")
 
 
 class QuoteSerializer(serializers.Serializer[Any]):
@@ -57,6 +68,7 @@ class QuoteSerializer(serializers.Serializer[Any]):
     alternatives = serializers.SerializerMethodField()
     contract = serializers.SerializerMethodField()
     choices = ChoiceSerializer(many=True)
+    copies = serializers.SerializerMethodField()
 
     @extend_schema_field(PreemptionContractSerializer)
     def get_contract(self, offer: Any) -> Any:
@@ -72,6 +84,11 @@ class QuoteSerializer(serializers.Serializer[Any]):
         """For how many seconds of running the spending cap that was asked about lasts; null without one, or free."""
         fen, rate = self.context.get("cap_fen"), offer.quote.rate_fen_per_hour
         return affordable_time(fen, rate).total_seconds() if fen and rate else None
+
+    @extend_schema_field(CopiesSerializer(allow_null=True))
+    def get_copies(self, offer: Any) -> Any:
+        found = self.context.get("copies")
+        return None if found is None else CopiesSerializer(found).data
 
     def get_short_quota(self, offer: Any) -> str:
         return str(offer.quota.message) if offer.quota else ""

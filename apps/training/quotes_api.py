@@ -14,6 +14,7 @@ from apps.common.api import ScopedView
 from apps.common.errors import Invalid
 from apps.common.permissions import Permission
 from apps.registry.selectors import choosable_image
+from apps.storage.copy_quote import quoted_copies
 from apps.training.choices import KIND
 from apps.training.quote_serializers import QuoteRequestSerializer, QuoteSerializer
 from apps.workloads.launching.submission import choose_package
@@ -64,5 +65,6 @@ class QuoteView(ScopedView):
             self.actor, package, preemptible=data["preemptible"], priority=data.get("priority"), also=also
         )
         better = proposals(self.actor, found, choices)
-        context = {"alternatives": better, "contract": terms, "cap_fen": data.get("cap_fen")}
+        copies = quoted_copies(self.actor, data.get("mounts", ()))
+        context = {"alternatives": better, "contract": terms, "cap_fen": data.get("cap_fen"), "copies": copies}
         return Response(QuoteSerializer(found, context=context).data)

@@ -8,8 +8,9 @@ from apps.common.badges import Tone
 from apps.common.formatting import duration
 from apps.workloads import selectors as workloads
 from apps.workloads.choices import Status
+from apps.workloads.dataset_copies import CopyOutlook, coming_copy, outlook_words
 from apps.workloads.models import Attempt, Workload
-from apps.workloads.words import recorded
+from apps.workloads.words import copied_so_far, recorded
 
 # A step is slow when it took this much longer than usual, and long enough for anybody to care.
 SLOW_FACTOR, SLOW_SECONDS = 3.0, 5.0
@@ -22,13 +23,14 @@ def startup_steps(workload: Workload, attempt: Attempt | None) -> list[dict[str,
     took = workloads.startup_seconds(workload, attempt)
     usual = workloads.usual_startup_seconds(workload)
     under_way = _under_way(workload, attempt)
+    copies = coming_copy(workload, attempt)
     labels = {"queue": _("Queue"), "image": _("Runtime"), "mount": _("Files"), "ready": _("Ready")}
     return [
         {
             "label": label,
             "icon": ICONS[key],
             "value": _brief(took[key]) if key in took else "",
-            "note": _note(key, attempt, usual.get(key), active=key == under_way),
+            "note": _note(key, attempt, usual.get(key), copies, active=key == under_way),
             "tone": _tone(key, took.get(key), usual.get(key), under_way),
             "active": key == under_way,
         }
@@ -61,9 +63,11 @@ def _tone(key: str, took: float | None, usual: float | None, under_way: str) -> 
     return Tone.RUN if key == "ready" else Tone.STOP
 
 
-def _note(key: str, attempt: Attempt | None, usual: float | None, *, active: bool) -> str:
+def _note(key: str, attempt: Attempt | None, usual: float | None, copies: CopyOutlook | None, *, active: bool) -> str:
     if active and attempt is not None and attempt.progress.get("text"):
         return progress_text(attempt)
+    if key == "mount" and copies is not None:
+        return outlook_words(copies)
     return _("usually %(time)s") % {"time": _brief(usual)} if usual is not None else ""
 
 
@@ -72,7 +76,12 @@ def _brief(seconds: float) -> str:
 
 
 def progress_text(attempt: Attempt) -> str:
-    """What the driver says it is doing, with a percentage where it knows one."""
-    fraction = attempt.progress.get("fraction")
-    text = recorded(attempt.progress)
-    return text if fraction is None else f"{text} · {round(100 * fraction)}%"
+    """What the driver says it is doing, with how much of it is done and how long it takes, where it knows."""
+    now = attempt.progress
+    fraction, left_s = now.get("fraction"), now.get("left_s")
+    text = copied_so_far(now)
+    if not text:
+        text = recorded(now) if fraction is None else f"{recorded(now)} · {round(100 * fraction)}%"
+    if left_s is None:
+        return text
+    return _("%(progress)s, about %(time)s") % {"progress": text, "time": duration(max(1.0, left_s))}

@@ -60,6 +60,7 @@ def watch() -> None:
         drains.advance(actor)
         watching.watch(actor)
         watching.watch_disks(actor)
+        watching.watch_storage(actor)
         card_watch.watch_cards(actor)
         silence.declare_silent_nodes_lost(actor)
         lost.advance(actor)

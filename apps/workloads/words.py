@@ -10,7 +10,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from apps.common.formatting import memory
+from apps.common.formatting import file_size, memory
 from apps.workloads.drivers.said import Code, Said, load
 
 _SENTENCES: Mapping[Code, str] = {
@@ -74,6 +74,20 @@ _SENTENCES: Mapping[Code, str] = {
     Code.COPYING: gettext_noop("Copying the checkpoint"),
     Code.COPY_MISSING: gettext_noop("The checkpoint that it should go on from is not there any more."),
     Code.NO_ROOM_FOR_COPY: gettext_noop("The disk had no room for a copy of the checkpoint, which is unchanged."),
+    Code.WAITING_FOR_COPY: gettext_noop("Waiting for another start that copies dataset %(name)s to the machine"),
+    Code.WAITING_FOR_STORAGE: gettext_noop(
+        "The storage does not answer; dataset %(name)s is copied on as soon as it does"
+    ),
+    Code.COPYING_DATASET: gettext_noop("Copying dataset %(name)s (%(size)s) to the machine"),
+    Code.MOUNTED_IN_PLACE: gettext_noop(
+        "The machine's cache has no room for dataset %(name)s, so it is read from the storage"
+    ),
+    Code.DATASET_MISSING: gettext_noop("The files of dataset %(name)s are not in the storage any more."),
+    Code.DATASET_DAMAGED: gettext_noop(
+        "Dataset %(name)s is damaged: %(path)s is not what was stored. Make a new version of it from good files."
+    ),
+    Code.DATASET_NOT_COPIED: gettext_noop("Dataset %(name)s could not be copied to the machine: %(error)s"),
+    Code.NO_ROOM_FOR_DATASET: gettext_noop("The machine's disk has no room for dataset %(name)s (%(size)s)."),
     Code.NO_GANGS: gettext_noop("Its machine does not run programs that start together."),
     Code.GANG_OVER_MACHINES: gettext_noop("Its members are on different machines, which nothing joins."),
     Code.NO_GANG_NETWORK: gettext_noop("The network of its members could not be made: %(error)s"),
@@ -153,8 +167,9 @@ def sentence(said: Said) -> str:
 
 
 def _shown(params: Mapping[str, Any]) -> dict[str, Any]:
-    limit = params.get("limit_mib")
-    return {**params, "limit": memory(limit)} if isinstance(limit, int) else dict(params)
+    limit, size = params.get("limit_mib"), params.get("size_bytes")
+    shown = {"limit": memory(limit)} if isinstance(limit, int) else {}
+    return {**params, **shown, **({"size": file_size(size)} if isinstance(size, int) else {})}
 
 
 def sentences(several: Sequence[Said]) -> str:
@@ -166,6 +181,17 @@ def recorded(data: Mapping[str, Any]) -> str:
     if data.get("said"):
         return sentence(Said.from_json(data["said"]))
     return str(data.get("detail") or data.get("text") or "")
+
+
+def copied_so_far(progress: Mapping[str, Any]) -> str:
+    """`1.2 GB of 4 GB` instead of a percentage, where a dataset is copied; "" for any other progress."""
+    said, fraction = Said.from_json(progress.get("said") or ""), progress.get("fraction")
+    if said.code is not Code.COPYING_DATASET or fraction is None:
+        return ""
+    size = int(said.params["size_bytes"])
+    return _("Copying dataset %(name)s: %(done)s of %(size)s") % {
+        "name": said.params["name"], "done": file_size(round(size * fraction)), "size": file_size(size)
+    }  # fmt: skip
 
 
 def isolation_words(column: str) -> str:

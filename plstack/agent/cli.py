@@ -12,6 +12,7 @@ from typing import Any
 
 from apps.workloads.drivers.base import Handle
 from apps.workloads.drivers.local import gang_network
+from apps.workloads.drivers.local.dataset_cache import DatasetCache
 from apps.workloads.drivers.local.driver import LocalDriver
 from apps.workloads.drivers.local.gang_ability import address_towards
 from apps.workloads.drivers.overlay import usable_address
@@ -19,6 +20,7 @@ from plstack.agent import platform
 from plstack.agent.calls import Calls
 from plstack.agent.identity import AgentError, Identity, has_joined, load, machine_id, read_marker, save
 from plstack.agent.server import Server
+from plstack.agent.storage import Prober
 
 log = logging.getLogger("plstack.agent")
 BEAT_S = 10.0
@@ -92,7 +94,7 @@ def _join(arguments: argparse.Namespace) -> None:
             "port": arguments.port,
             "address": arguments.address,
             "certificate": _fingerprint(arguments.certificate),
-            **platform.machine_report(data, driver, towards),
+            **platform.machine_report(data, driver, towards, Prober(data).report()),
         },
     )
     identity = Identity(
@@ -154,10 +156,11 @@ def _run(home: Path) -> None:
     except OSError as error:
         raise AgentError(f"Cannot listen on {identity.host}:{identity.port}: {error.strerror or error}") from error
     _sweep_networks(home, driver)
+    prober = Prober(Path(identity.data))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     log.info("serving %s on port %s", identity.name, identity.port)
     while True:
-        _heartbeat(identity, home, driver)
+        _heartbeat(identity, home, driver, prober)
         _sweep_networks(home, driver)
         time.sleep(BEAT_S)
 
@@ -169,6 +172,13 @@ def end_given_up(driver: LocalDriver, answer: dict[str, Any]) -> None:
         driver.stop(Handle(driver.name, "", str(ref)), 0.0)
 
 
+def trim_datasets(home: Path, answer: dict[str, Any]) -> None:
+    """Keep no more copies of datasets than the platform says; a platform of before says nothing."""
+    limit_mib = answer.get("dataset_cache_mib")
+    if isinstance(limit_mib, int):
+        DatasetCache(home).trim(limit_mib)
+
+
 def _sweep_networks(home: Path, driver: LocalDriver) -> None:
     """Remove networks of gangs that have ended while no agent looked; those of living members stay as they are."""
     try:
@@ -177,11 +187,13 @@ def _sweep_networks(home: Path, driver: LocalDriver) -> None:
         log.warning("a gang's network could not be removed: %s", error)
 
 
-def _heartbeat(identity: Identity, home: Path, driver: LocalDriver) -> None:
+def _heartbeat(identity: Identity, home: Path, driver: LocalDriver, prober: Prober) -> None:
     """Send one heartbeat. If the platform is unreachable or refuses, workloads here continue."""
     try:
-        end_given_up(driver, platform.send_heartbeat(identity, home, driver))
+        answer = platform.send_heartbeat(identity, home, driver, prober)
+        end_given_up(driver, answer)
         driver.sweep_partitions()
+        trim_datasets(home, answer)
     except platform.Refused as error:
         log.error("the platform refuses this machine: %s", error)
     except AgentError as error:

@@ -12,11 +12,13 @@ from urllib.parse import urlsplit
 from apps.clusters.discovery import measure_machine
 from apps.workloads.drivers.base import DriverError, Handle
 from apps.workloads.drivers.local import gang_ability
+from apps.workloads.drivers.local.dataset_cache import DatasetCache
 from apps.workloads.drivers.local.driver import LocalDriver
 from apps.workloads.drivers.local.gang_ability import address_towards
 from apps.workloads.drivers.remote import signing
-from plstack.agent import storage
+from plstack.agent import storage_probe
 from plstack.agent.identity import AgentError, Identity
+from plstack.agent.storage import Prober
 
 JOIN, BEAT = "/api/v1/agents/join/", "/api/v1/agents/beat/"
 TIMEOUT_S = 15.0
@@ -31,26 +33,31 @@ def join(server: str, via: str, payload: dict[str, Any]) -> dict[str, Any]:
     return _post(server, via, JOIN, json.dumps(payload).encode(), {})
 
 
-def send_heartbeat(identity: Identity, home: Path, driver: LocalDriver) -> dict[str, Any]:
+def send_heartbeat(identity: Identity, home: Path, driver: LocalDriver, prober: Prober) -> dict[str, Any]:
     """Report the machine's resources and state, and the attempts that have not ended."""
     address = identity.network_address or address_towards(identity.via or identity.server)
-    report = machine_report(Path(identity.data), driver, address)
-    body = json.dumps({**report, "refs": unfinished_attempts(driver)}).encode()
+    seen = prober.report()
+    # Whoever asks a mount that hangs for its room hangs with it.
+    disk = home if seen["problem"] == storage_probe.HANGS else Path(identity.data)
+    report = machine_report(disk, driver, address, seen)
+    kept = {"dataset_cache": DatasetCache(home).report()}
+    body = json.dumps({**report, **kept, "refs": unfinished_attempts(driver)}).encode()
     secret = bytes.fromhex(identity.secret)
     headers = signing.request_headers(secret, identity.node_id, "POST", BEAT, body)
     return _post(identity.server, identity.via, BEAT, body, headers)
 
 
-def machine_report(data: Path, driver: LocalDriver, network_address: str) -> dict[str, Any]:
-    """The machine as JSON: its resources, load and isolation, and how it can join others for a gang."""
+def machine_report(disk: Path, driver: LocalDriver, network_address: str, seen: dict[str, Any]) -> dict[str, Any]:
+    """The machine as JSON: its resources, load and isolation, how it can join others for a gang, and `seen` of its
+    storage. `disk`: on the disk that is measured."""
     isolation = driver.isolation()
     return {
-        "machine": asdict(measure_machine(data)),
+        "machine": asdict(measure_machine(disk)),
         "isolation": isolation.level.value,
         "isolation_reason": isolation.reason,  # for a platform that knows no codes
         "isolation_said": [said.as_json() for said in isolation.said],
         "gang_network": gang_ability.find(isolation, network_address).as_json(),
-        "storage": storage.find(data),
+        "storage": seen,
     }
 
 

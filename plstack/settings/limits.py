@@ -39,6 +39,8 @@ PLSTACK_FILE_JOB_MINUTES = float(env.value("PLSTACK_FILE_JOB_MINUTES", "360"))
 PLSTACK_FILE_JOB_IDLE_MINUTES = float(env.value("PLSTACK_FILE_JOB_IDLE_MINUTES", "10"))
 # Asked by the kernel before each start (`apps.workloads.start_rights.LostMounts`); what it mounts is storage's.
 MOUNT_RIGHTS = "apps.storage.mount_rights.lost_mounts"
+# Which mounts never change, so that a machine may copy them first (`apps.workloads.dataset_copies.CopySources`).
+MOUNT_COPIES = "apps.storage.listings.copy_sources"
 # Asked before each start in a container image, and for the token with which it is pulled.
 IMAGE_RIGHTS = "apps.registry.distribution.pulling.may_pull"
 IMAGE_CREDENTIAL = "apps.registry.distribution.pulling.credential"

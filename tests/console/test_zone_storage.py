@@ -10,8 +10,11 @@ from django.test import Client
 from apps.clusters.choices import StorageKind
 from apps.clusters.models import Node, Zone, ZoneStorage
 from apps.clusters.node_storage import NodeStorage
+from apps.clusters.services import set_zone_storage
 from apps.clusters.storage_checks import Verdict, judged, mending
-from tests.builders import World, make_node
+from apps.common.errors import Invalid
+from apps.common.scoping import acting
+from tests.builders import World, make_node, platform
 from tests.console.kit import count_entries, last_entry, messages_of, page, post, text_of
 
 SOURCE = "nas.example.net:/export/plstack"
@@ -68,7 +71,9 @@ def test_an_operator_says_where_the_files_are_and_sees_which_nodes_differ(ops: C
     assert "has them from elsewhere, old.example.net:/export (nfs4) at /srv/plstack" in text
     assert f"mount -t nfs4 {SOURCE} /srv/plstack" in text
     entry = last_entry("zone.storage")
-    assert (entry.before, entry.after) == ({"kind": "folder", "source": ""}, {"kind": "nfs", "source": SOURCE})
+    kept = {"dataset_cache_gib": 0}
+    assert entry.before == {"kind": "folder", "source": "", **kept}
+    assert entry.after == {"kind": "nfs", "source": SOURCE, **kept}
     post(ops, page("zone_storage", zone.pk), kind="nfs", source=SOURCE)
     assert count_entries("zone.storage") == 1
     post(ops, page("zone_storage", zone.pk), kind="folder", source=SOURCE)
@@ -112,3 +117,44 @@ def test_the_api_does_the_same(ops: Client, business: Client, world: World) -> N
     assert wrong.status_code in (400, 422)
     assert "source" in wrong.json()["fields"]
     assert business.put(path, {"kind": "folder"}, "application/json").status_code in (403, 404)
+
+
+def test_an_operator_lets_machines_keep_copies_of_datasets(ops: Client, world: World) -> None:
+    zone, path = world.node.cluster.zone, f"/api/v1/console/zones/{world.node.cluster.zone_id}/storage/"
+    assert "machines keep no copies" in text_of(ops.get(page("zone", zone.pk)))
+    answer = post(ops, page("zone_storage", zone.pk), kind="folder", dataset_cache_gib="200", follow=True)
+    assert "Each joined machine keeps up to 200 GiB of datasets." in text_of(answer)
+    entry = last_entry("zone.storage")
+    assert (entry.before["dataset_cache_gib"], entry.after["dataset_cache_gib"]) == (0, 200)
+    assert ops.put(path, {"kind": "folder"}, "application/json").json()["dataset_cache_gib"] == 200
+    assert (
+        ops.put(path, {"kind": "folder", "dataset_cache_gib": 3}, "application/json").json()["dataset_cache_gib"] == 3
+    )
+    for wrong in (-1, 1_000_001):
+        refused = post(ops, page("zone_storage", zone.pk), kind="folder", dataset_cache_gib=wrong)
+        assert refused.context["form"].errors["dataset_cache_gib"]
+        refused = ops.put(path, {"kind": "folder", "dataset_cache_gib": wrong}, "application/json")
+        assert "dataset_cache_gib" in refused.json()["fields"]
+        with pytest.raises(Invalid), acting(platform()):
+            set_zone_storage(platform(), zone_id=zone.pk, kind="folder", dataset_cache_gib=wrong)
+    assert ZoneStorage.objects.get(zone=zone).dataset_cache_gib == 3
+    post(ops, page("zone_storage", zone.pk), kind="folder", dataset_cache_gib="")
+    assert ZoneStorage.objects.get(zone=zone).dataset_cache_gib == 0
+
+
+def test_a_node_shows_what_it_keeps(ops: Client, world: World) -> None:
+    node = world.node
+    tells(node)
+    path = f"/api/v1/console/nodes/{node.pk}/"
+    assert ops.get(path).json()["dataset_cache"] is None
+    told: dict[str, Any] = {"entries": [], "count": 0, "used_bytes": 0, "bytes_per_s": 0}
+    Node.objects.filter(pk=node.pk).update(dataset_cache=told)
+    assert "Copies of datasets" not in text_of(ops.get(page("node", node.pk)))
+    ZoneStorage.objects.create(zone=node.cluster.zone, dataset_cache_gib=200)
+    assert "Copies of datasets: 0, 0 B of at most 200 GiB" in text_of(ops.get(page("node", node.pk)))
+    told = {**told, "count": 3, "used_bytes": 12_400_000_000, "bytes_per_s": 110_000_000}
+    Node.objects.filter(pk=node.pk).update(dataset_cache=told)
+    words = "Copies of datasets: 3, 12.4 GB of at most 200 GiB; the last were made at 110 MB/s"
+    assert words in text_of(ops.get(page("node", node.pk)))
+    shown = ops.get(path).json()["dataset_cache"]
+    assert shown == {"count": 3, "used_bytes": 12_400_000_000, "bytes_per_s": 110_000_000}

@@ -4,6 +4,7 @@ from apps.clusters.services.discovery import first_cluster, measured_columns, up
 from apps.clusters.services.joining import JoinRequest, join, make_token, record_heartbeat, revoke_tokens, secret_of
 from apps.clusters.services.nodes import cordon, locked_node, set_labels, target
 from apps.clusters.services.simulation import add_simulated_zone, offer_packages, set_billed
+from apps.clusters.services.zone_storage import MOST_CACHE_GIB as MOST_CACHE_GIB
 from apps.clusters.services.zone_storage import set_zone_storage
 from apps.clusters.services.zones import (
     create_cluster,

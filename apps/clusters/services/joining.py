@@ -35,8 +35,8 @@ PREFIX = "pln_"
 class JoinRequest:
     """What a machine reports when it joins. `certificate`: SHA-256 of its certificate; "" for plain HTTP.
 
-    `gang_network`, `storage`: what it can do for gangs over several machines, and how it sees the platform's files, for
-    the columns of the node.
+    `gang_network`, `storage`, `storage_probe`, `dataset_cache`, for the columns of the node: what it can do for gangs
+    over several machines, how it sees the platform's files, what came of trying them, and its copies of datasets.
     """
 
     token: str
@@ -49,6 +49,8 @@ class JoinRequest:
     isolation_reason: str
     gang_network: dict[str, Any] = field(default_factory=dict)
     storage: dict[str, Any] = field(default_factory=dict)
+    storage_probe: dict[str, Any] = field(default_factory=dict)
+    dataset_cache: dict[str, Any] = field(default_factory=dict)
 
 
 def make_token(actor: Actor, *, cluster_id: UUID, uses: int = 1) -> str:
@@ -129,6 +131,8 @@ def _joined(asked: JoinRequest, cluster: LogicalCluster) -> Node:
         "certificate": asked.certificate,
         "gang_network": asked.gang_network,
         "storage": asked.storage,
+        "storage_probe": asked.storage_probe,
+        "dataset_cache": asked.dataset_cache,
     }
     name = clean_name(asked.name)[:80] or asked.machine.name
     known: Node | None = Node.objects.select_for_update().filter(machine_id=asked.machine_id, driver=DRIVER).first()
@@ -160,9 +164,12 @@ def record_heartbeat(
     isolation_reason: str,
     gang_network: dict[str, Any],
     storage: dict[str, Any],
+    storage_probe: dict[str, Any],
+    dataset_cache: dict[str, Any],
 ) -> None:
     """Record that the machine is alive, with its measurement and what it can do."""
-    told = {"gang_network": gang_network, "storage": storage}
+    of_files = {"storage": storage, "storage_probe": storage_probe, "dataset_cache": dataset_cache}
+    told = {"gang_network": gang_network, **of_files}
     columns = {**measured_columns(machine, isolation, isolation_reason), **told}
     with transaction.atomic():
         Node.objects.filter(pk=node.pk).update(**columns)

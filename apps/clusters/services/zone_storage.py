@@ -18,22 +18,32 @@ from apps.common.permissions import Permission
 # `server:/path`: a name or an IPv4 address, or an IPv6 one in brackets. It becomes part of a command that is shown.
 _SOURCE = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\]):/[^\s\x00-\x1f]*", re.ASCII)
 LONGEST = 200
+MOST_CACHE_GIB = 1_000_000
 
 
-def set_zone_storage(actor: Actor, *, zone_id: UUID, kind: str, source: str = "") -> ZoneStorage:
-    """Nothing is mounted by it and nothing that runs changes: nodes are compared with it. Raises Invalid, Conflict."""
+def set_zone_storage(
+    actor: Actor, *, zone_id: UUID, kind: str, source: str = "", dataset_cache_gib: int | None = None
+) -> ZoneStorage:
+    """Nothing is mounted by it and nothing that runs changes: nodes are compared with it.
+
+    `dataset_cache_gib`: what each joined machine keeps of copies of datasets, which it makes before work starts; None:
+    as it was. Raises Invalid, Conflict.
+    """
     actor.require(Permission.PLATFORM_NODES_MANAGE)
     source = source.strip() if kind == StorageKind.NFS else ""
     _check(kind, source)
+    if dataset_cache_gib is not None and not 0 <= dataset_cache_gib <= MOST_CACHE_GIB:
+        raise Invalid.field("dataset_cache_gib", _("Choose at most %(most)s GiB.") % {"most": MOST_CACHE_GIB})
     with transaction.atomic():
         zone = locked_zone(actor, zone_id)
         if zone.simulated:
             raise Conflict(_("Simulated nodes have no files."))
         former = storage_of_zone(zone)
-        before, after = _values(former.kind, former.source), _values(kind, source)
+        cache = former.dataset_cache_gib if dataset_cache_gib is None else dataset_cache_gib
+        before, after = _values(former.kind, former.source, former.dataset_cache_gib), _values(kind, source, cache)
         if before == after:
             return former
-        found, _made = ZoneStorage.objects.update_or_create(zone=zone, defaults={"kind": kind, "source": source})
+        found, _made = ZoneStorage.objects.update_or_create(zone=zone, defaults=after)
         record(actor, action="zone.storage", target=_target(zone), before=before, after=after)
     return found
 
@@ -47,8 +57,8 @@ def _check(kind: str, source: str) -> None:
         raise Invalid.field("source", _("Write the server and its folder, as in nas.example.net:/export/plstack."))
 
 
-def _values(kind: str, source: str) -> dict[str, str]:
-    return {"kind": str(kind), "source": source}
+def _values(kind: str, source: str, dataset_cache_gib: int) -> dict[str, str | int]:
+    return {"kind": str(kind), "source": source, "dataset_cache_gib": dataset_cache_gib}
 
 
 def _target(zone: Zone) -> Target:

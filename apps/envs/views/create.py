@@ -29,6 +29,7 @@ from apps.registry import selectors as registry
 from apps.registry.picker import architectures_of, image_choices, image_groups
 from apps.secrets.choosing import fold as secrets_fold
 from apps.storage.choosing import mount_choices as choosing_rows
+from apps.storage.copy_quote import with_copies
 from apps.tenants import settings
 from apps.workloads.fit.hints import hints_after
 from apps.workloads.launching.form import new_key, problems_of
@@ -155,7 +156,8 @@ def _quote(
     """Of the package that the first start takes: the one without a GPU where that is asked for."""
     without = form["without_gpu"].value() and form["cpu_package"].value() not in (None, "", NEVER)
     field = "cpu_package" if without else "package"
-    return quote_context(actor, form, KIND, packages, choices, package=field, archs=archs)
+    context = quote_context(actor, form, KIND, packages, choices, package=field, archs=archs)
+    return {**context, "quote": with_copies(actor, context["quote"], form.chosen())}
 
 
 def _archs(actor: Actor, form: NewForm) -> tuple[str, ...]:

@@ -70,6 +70,20 @@ def _disk_ok(data: Data) -> Words:
     return Words(title, text, Tone.RUN, "database", action=_("Open"), **link(data, NODE, "node_id"))
 
 
+def _storage_lost(data: Data) -> Words:
+    """Data: `problem` as in `clusters.node_storage.StorageProblem`, "" for files that are not there at all."""
+    title = _("%(name)s has lost its storage") % {"name": name_in(data, "name")}
+    text = _("Nothing new starts there; %(count)s tasks are on it. The node's page says what is wrong.")
+    text %= {"count": int(number_in(data, "workloads"))}
+    return Words(title, text, Tone.FAIL, "folder", action=_("Open"), **link(data, NODE, "node_id"))
+
+
+def _storage_back(data: Data) -> Words:
+    title = _("%(name)s has its storage again") % {"name": name_in(data, "name")}
+    text = _("It takes new work again.")
+    return Words(title, text, Tone.RUN, "folder", action=_("Open"), **link(data, NODE, "node_id"))
+
+
 def _card_fault(data: Data) -> Words:
     """Data: `index` and `model` of the card, `codes` of its faults."""
     card = {"name": name_in(data, "name"), "index": int(number_in(data, "index")), "model": name_in(data, "model")}
@@ -172,6 +186,8 @@ KINDS: Mapping[str, Speaker] = {
     "card.healthy": _cards_healthy,
     "node.disk_low": _disk_low,
     "node.disk_ok": _disk_ok,
+    "node.storage_lost": _storage_lost,
+    "node.storage_back": _storage_back,
     "node.down": _down,
     "node.back": _back,
     "process.replaced": _replaced,

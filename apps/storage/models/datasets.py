@@ -65,6 +65,8 @@ class DatasetVersion(TenantModel):
     # Of these, bytes that an earlier version of the dataset holds too; they take no room again.
     shared_bytes = models.BigIntegerField(default=0)
     reserved_mib = models.PositiveIntegerField(default=0)
+    # Of the file that names all of its contents, see `storage.listings`; None while it has none.
+    listing_sha256 = models.BinaryField(max_length=32, null=True)
     made_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(db_default=Now())
 

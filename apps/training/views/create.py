@@ -28,6 +28,7 @@ from apps.registry.picker import architectures_of, image_choices, image_groups
 from apps.secrets.choosing import fold as secrets_fold
 from apps.storage import choosing
 from apps.storage import services as storage
+from apps.storage.copy_quote import with_copies
 from apps.training import command, forking, selectors, services
 from apps.training.choices import KIND
 from apps.training.continuing import Start, start_options
@@ -213,7 +214,9 @@ def _quote(
     choices: Sequence[PackageChoice] | None = None,
 ) -> dict[str, Any]:
     """With `command` as text, or what is still missing for one."""
-    return {**quote_context(actor, form, KIND, packages, choices, archs=archs), **_command(form, packages)}
+    context = quote_context(actor, form, KIND, packages, choices, archs=archs)
+    quote = with_copies(actor, context["quote"], form.chosen())
+    return {**context, "quote": quote, **_command(form, packages)}
 
 
 def _command(form: RunForm, packages: Sequence[Package]) -> dict[str, str]:

@@ -25,6 +25,7 @@ from apps.workloads.drivers.request import DeviceGrant as DeviceGrant
 from apps.workloads.drivers.request import Gang as Gang
 from apps.workloads.drivers.request import LaunchRequest as LaunchRequest
 from apps.workloads.drivers.request import Mount as Mount
+from apps.workloads.drivers.request import MountCopy as MountCopy
 from apps.workloads.drivers.request import Secret as Secret
 from apps.workloads.drivers.said import Said, dump, english
 from apps.workloads.drivers.sockets import Endpoint
@@ -83,10 +84,14 @@ class ExitReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What the current step is doing; `fraction` in 0..1, or None when it cannot be told."""
+    """What the current step is doing; `fraction` in 0..1, or None when it cannot be told.
+
+    `left_s`: seconds until it is done, at the pace so far; None when nobody can tell.
+    """
 
     said: Said
     fraction: float | None = None
+    left_s: float | None = None
 
     @property
     def text(self) -> str:

@@ -14,7 +14,7 @@ def encode_observation(observation: Observation) -> bytes:
     data = asdict(observation)
     progress, ended = observation.progress, observation.exit
     if progress is not None:
-        data["progress"] = {"text": progress.text, "fraction": progress.fraction}
+        data["progress"] = {"text": progress.text, "fraction": progress.fraction, "left_s": progress.left_s}
     if ended is not None:
         fields = {"code": ended.code, "signal": ended.signal, "reason": ended.reason.value, "detail": ended.detail}
         data["exit"] = fields
@@ -40,7 +40,9 @@ def decode_observation(data: bytes) -> Observation:
 
 
 def _decode_progress(fields: Mapping[str, Any] | None, said: object) -> Progress | None:
-    return Progress(Said.from_json(said or fields["text"]), fields["fraction"]) if fields else None
+    if not fields:
+        return None
+    return Progress(Said.from_json(said or fields["text"]), fields["fraction"], fields.get("left_s"))
 
 
 def _decode_exit(fields: Mapping[str, Any] | None, said: object) -> Exit | None:

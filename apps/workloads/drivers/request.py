@@ -42,12 +42,29 @@ class DeviceGrant:
 
 
 @dataclass(frozen=True, slots=True)
+class MountCopy:
+    """A tree that never changes, of which a machine keeps a copy of its own and mounts that.
+
+    `listing`: path in the mount's volume of the file that names each of its files with its SHA-256, and `digest` that
+    file's own SHA-256, in hexadecimal. `name`: what people call it. `size`, `files`: in all. `cache_mib`: the most that
+    the machine keeps of such copies; what does not fit is mounted where it is.
+    """
+
+    listing: str
+    digest: str
+    name: str
+    size: int
+    files: int
+    cache_mib: int
+
+
+@dataclass(frozen=True, slots=True)
 class Mount:
     """`volume`: a storage that the driver knows by this name; `subpath`: what is mounted of it, relative to its root.
 
     `target`: absolute path that the workload sees. What is read-only must be readable by any user: workloads may run
     under a user id of their tenant's. `limit_mib`: how much may be in a tree that only this attempt writes; None for
-    one that is limited by other means.
+    one that is limited by other means. `copy`: of a read-only tree that is to be copied to the machine first.
     """
 
     volume: str
@@ -55,6 +72,7 @@ class Mount:
     target: str
     read_only: bool
     limit_mib: int | None = None
+    copy: MountCopy | None = None
 
 
 PULL_CREDENTIAL = "plstack:registry"

@@ -11,10 +11,11 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.clusters import dataset_caches
 from apps.clusters import services as clusters
 from apps.clusters.discovery import Machine
 from apps.clusters.models import Node
-from apps.clusters.node_storage import NodeStorage
+from apps.clusters.node_storage import NodeStorage, StorageProbe
 from apps.clusters.services.joining import DRIVER, Refusal
 from apps.common.access import PUBLIC
 from apps.common.actor import Channel, system_actor
@@ -68,6 +69,8 @@ def _joining(request: Request, data: dict[str, Any]) -> clusters.JoinRequest:
             isolation_reason=_isolation_reason(data),
             gang_network=_gang_network(data),
             storage=_storage(data),
+            storage_probe=_probe(data),
+            dataset_cache=dataset_caches.reported(data.get("dataset_cache")),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise Invalid(_("This is not what an agent sends.")) from error
@@ -89,7 +92,15 @@ def _gang_network(data: dict[str, Any]) -> dict[str, Any]:
 def _storage(data: dict[str, Any]) -> dict[str, Any]:
     """How the machine sees the platform's files, for the column; nothing while the platform sees none."""
     own, found = marker_seen(), NodeStorage.reported(data.get("storage"))
-    return {} if found is None or not own else found.judged(own).as_json()
+    probe = StorageProbe.reported(data.get("storage"))
+    usable = probe is None or probe.problem is None
+    return {} if found is None or not own else found.judged(own, usable=usable).as_json()
+
+
+def _probe(data: dict[str, Any]) -> dict[str, Any]:
+    """What came of trying them, for the column; an agent of before tries nothing."""
+    found = StorageProbe.reported(data.get("storage"))
+    return {} if found is None else found.as_json()
 
 
 def _address(request: Request, data: dict[str, Any]) -> str:
@@ -125,11 +136,15 @@ class Beat(ScopedView):
                 isolation_reason=_isolation_reason(data),
                 gang_network=_gang_network(data),
                 storage=_storage(data),
+                storage_probe=_probe(data),
+                dataset_cache=dataset_caches.reported(data.get("dataset_cache")),
             )
             lost.record_heartbeat(node, living)
             stop = lost.programs_to_end(living)
             count = strays.record_strays(node, living - stop)
-        return Response({"interval": BEAT_S, "strays": count, "stop": sorted(map(str, stop))})
+            keeps = dataset_caches.cache_mib(node)
+        answer = {"interval": BEAT_S, "strays": count, "stop": sorted(map(str, stop)), "dataset_cache_mib": keeps}
+        return Response(answer)
 
 
 def _known(request: Request, body: bytes) -> Node:

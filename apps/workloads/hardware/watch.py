@@ -1,4 +1,4 @@
-"""Telling the platform's staff of machines that have gone silent or whose disk is nearly full, and of the end of it."""
+"""Telling the platform's staff of machines that are silent, without storage or nearly full, and of the end of it."""
 
 from datetime import datetime
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 from django.db import transaction
 
 from apps.clusters.models import Node
+from apps.clusters.node_storage import probe_of, storage_of
 from apps.clusters.selectors import UNSEEN_AFTER
 from apps.common.actor import Actor
 from apps.common.clock import db_now
@@ -53,6 +54,38 @@ def _tell_of_disk(node: Node, since: datetime | None) -> None:
             permission=Permission.PLATFORM_NODES_MANAGE,
             kind=kind,
             data={"node_id": str(node.pk), "name": node.name, "free_mib": node.disk_free_mib},
+            dedup=f"{kind}:{node.pk}:{at.timestamp() if at else 0}",
+        )
+
+
+def watch_storage(actor: Actor) -> int:
+    """Tell of each node once that can no more use the platform's files, and once when it can again; how many cannot."""
+    actor.require(Permission.PLATFORM_NODES_MANAGE)
+    found = 0
+    for node in Node.objects.exclude(cluster__zone__simulated=True).filter(silent_since__isnull=True):
+        is_lost = not storage_of(node).present
+        found += is_lost
+        if is_lost != (node.storage_lost_since is not None):
+            _tell_of_storage(node, db_now() if is_lost else None)
+    return found
+
+
+def _tell_of_storage(node: Node, since: datetime | None) -> None:
+    kind, at = ("node.storage_lost", since) if since else ("node.storage_back", node.storage_lost_since)
+    probe = probe_of(node)
+    with transaction.atomic():
+        known = Node.objects.filter(pk=node.pk, storage_lost_since=node.storage_lost_since)
+        if not known.update(storage_lost_since=since):
+            return
+        notify_platform(
+            permission=Permission.PLATFORM_NODES_MANAGE,
+            kind=kind,
+            data={
+                "node_id": str(node.pk),
+                "name": node.name,
+                "problem": (probe.problem or "") if probe else "",
+                "workloads": holding.attempts_on_node(node.pk).count(),
+            },
             dedup=f"{kind}:{node.pk}:{at.timestamp() if at else 0}",
         )
 

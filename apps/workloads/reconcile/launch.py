@@ -1,13 +1,16 @@
 """From an attempt's rows to the driver's request."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from django.conf import settings
 from django.utils.crypto import salted_hmac
 from django.utils.module_loading import import_string
 
+from apps.clusters.models import Node
 from apps.secrets import giving
 from apps.workloads import software_sources
+from apps.workloads.dataset_copies import mount_copies
 from apps.workloads.drivers.base import (
     PULL_CREDENTIAL,
     DeviceGrant,
@@ -50,7 +53,7 @@ def launch_request(attempt: Attempt, members: Sequence[Member] = (), rank: int =
         image=_image(spec.image),
         argv=start.argv,
         env={**spec.env, **start.env, RESTART: str(attempt.number - 1), **_replica(workload)},
-        mounts=tuple(_mount(mount) for mount in spec.mounts),
+        mounts=_mounts(program.node, spec.mounts),
         workdir=spec.workdir,
         cpu_milli=spec.cpu_milli,
         memory_mib=spec.memory_mib,
@@ -116,6 +119,12 @@ def _image(image: AnyImage) -> RuntimeImage | Reference:
 
 def _runtime(image: Image) -> RuntimeImage:
     return RuntimeImage(image.name, image.requirements, RuntimeKind(image.kind))
+
+
+def _mounts(node: Node, mounts: Sequence[DataMount]) -> tuple[Mount, ...]:
+    """With what the node is to copy first of them."""
+    copies = mount_copies(node, mounts)
+    return tuple(replace(_mount(mount), copy=copies.get(mount.source)) for mount in mounts)
 
 
 def _mount(mount: DataMount) -> Mount:

@@ -35,7 +35,10 @@ def exit_columns(end: Exit) -> dict[str, Any]:
 
 def _progress_column(seen: Observation) -> dict[str, Any]:
     now = seen.progress
-    return {"text": now.text, "fraction": now.fraction, "said": now.said.as_json()} if now else {}
+    if now is None:
+        return {}
+    left = {} if now.left_s is None else {"left_s": now.left_s}
+    return {"text": now.text, "fraction": now.fraction, "said": now.said.as_json(), **left}
 
 
 def _checkpoint(seen: Observation, now: datetime) -> dict[str, datetime]:

@@ -13,8 +13,9 @@ from rest_framework.response import Response
 from apps.clusters import selectors as clusters
 from apps.clusters import services
 from apps.clusters.choices import DrainAction, NodeStatus
+from apps.clusters.dataset_caches import cache_of
 from apps.clusters.models import Node
-from apps.clusters.node_storage import storage_of
+from apps.clusters.node_storage import probe_of, storage_of
 from apps.common.access import on_platform
 from apps.common.api import ScopedView
 from apps.common.clock import db_now
@@ -24,7 +25,7 @@ from apps.console.hardware.nodes import selectors as reads
 from apps.console.hardware.nodes.gang_network import GangNetworkOut, gang_network
 from apps.console.hardware.nodes.listing import NodeFilter
 from apps.console.hardware.nodes.rdma import RdmaOut, rdma_card
-from apps.console.hardware.nodes.storage import NodeStorageOut
+from apps.console.hardware.nodes.storage import DatasetCacheOut, NodeStorageOut, StorageProbeOut
 from apps.console.kit.api import ByName, checked
 from apps.workloads.driver_fields import IsolationReasonField
 from apps.workloads.hardware import drains, lost, removal, simulation
@@ -69,6 +70,8 @@ class NodeOut(serializers.Serializer[Any]):
         source="node.disk_low_since", read_only=True, allow_null=True, help_text="Since when it is nearly full."
     )
     storage = serializers.SerializerMethodField()
+    storage_probe = serializers.SerializerMethodField()
+    dataset_cache = serializers.SerializerMethodField()
     rdma = serializers.SerializerMethodField()
     faults_unread = serializers.CharField(
         source="node.faults_unread",
@@ -87,6 +90,16 @@ class NodeOut(serializers.Serializer[Any]):
     @extend_schema_field(NodeStorageOut(allow_null=True))
     def get_storage(self, row: Any) -> Any:
         return NodeStorageOut(storage_of(row.node)).data if row.node.storage else None
+
+    @extend_schema_field(StorageProbeOut(allow_null=True))
+    def get_storage_probe(self, row: Any) -> Any:
+        probe = probe_of(row.node)
+        return None if probe is None else StorageProbeOut(probe).data
+
+    @extend_schema_field(DatasetCacheOut(allow_null=True))
+    def get_dataset_cache(self, row: Any) -> Any:
+        cache = cache_of(row.node)
+        return None if cache is None else DatasetCacheOut(cache).data
 
     @extend_schema_field(RdmaOut(allow_null=True))
     def get_rdma(self, row: Any) -> Any:

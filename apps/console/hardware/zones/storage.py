@@ -17,7 +17,7 @@ from rest_framework.response import Response
 from apps.clusters import selectors as clusters
 from apps.clusters import services
 from apps.clusters.choices import StorageKind
-from apps.clusters.models import Zone
+from apps.clusters.models import Zone, ZoneStorage
 from apps.clusters.storage_checks import StorageCheck, Verdict, checks, storage_of_zone
 from apps.common.access import on_platform, requires
 from apps.common.api import ScopedView
@@ -26,6 +26,7 @@ from apps.common.errors import DomainError
 from apps.common.forms import show_error
 from apps.common.pages import done, refused
 from apps.common.permissions import Permission as P
+from apps.console.hardware.storage_words import problem_words
 from apps.console.kit.api import checked
 from apps.console.kit.requests import StaffRequest
 
@@ -43,6 +44,19 @@ class StorageForm(forms.Form):
         help_text=gettext_lazy("What each machine mounts at its data folder, as in nas.example.net:/export/plstack."),
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
+    dataset_cache_gib = forms.IntegerField(
+        label=gettext_lazy("Copies of datasets on each machine, at most (GiB)"),
+        required=False,
+        min_value=0,
+        max_value=services.MOST_CACHE_GIB,
+        help_text=gettext_lazy(
+            "Joined machines copy the datasets of work to their own disk before it starts. The copies that were used "
+            "longest ago make room for new ones. 0: datasets are read from the storage."
+        ),
+    )
+
+    def clean_dataset_cache_gib(self) -> int:
+        return self.cleaned_data["dataset_cache_gib"] or 0
 
 
 @requires(MANAGE)
@@ -50,7 +64,7 @@ class StorageForm(forms.Form):
 def change(request: StaffRequest, zone_id: UUID) -> HttpResponse:
     zone = clusters.zone(request.actor, zone_id)
     former = storage_of_zone(zone)
-    form = StorageForm(request.POST or None, initial={"kind": former.kind, "source": former.source})
+    form = StorageForm(request.POST or None, initial=_initial(former))
     context = {"form": form, "zone": zone}
     if request.method != "POST":
         return render(request, FORM, context)
@@ -64,6 +78,10 @@ def change(request: StaffRequest, zone_id: UUID) -> HttpResponse:
     return refused(request, FORM, context)
 
 
+def _initial(storage: ZoneStorage) -> dict[str, Any]:
+    return {"kind": storage.kind, "source": storage.source, "dataset_cache_gib": storage.dataset_cache_gib}
+
+
 def storage_card(zone: Zone) -> dict[str, Any]:
     """For the zone's page: what was said, and each node with the words for what it told."""
     found = checks(zone, db_now())
@@ -75,7 +93,7 @@ def storage_card(zone: Zone) -> dict[str, Any]:
 
 
 def is_bad(check: StorageCheck) -> bool:
-    return check.verdict in (Verdict.MISSING, Verdict.ELSEWHERE)
+    return check.verdict in (Verdict.MISSING, Verdict.ELSEWHERE, Verdict.UNUSABLE)
 
 
 def summary(found: list[StorageCheck]) -> str:
@@ -86,6 +104,8 @@ def summary(found: list[StorageCheck]) -> str:
 
 
 def words(check: StorageCheck) -> str:
+    if check.verdict is Verdict.UNUSABLE and check.probe is not None:
+        return problem_words(check.probe)
     where = {"kind": check.told.kind or "—", "source": check.told.source or "—", "root": check.told.root}
     return {
         Verdict.HERE: _("%(kind)s: %(source)s at %(root)s"),
@@ -110,6 +130,13 @@ class ZoneStorageIn(serializers.Serializer[Any]):
         max_length=200, required=False, allow_blank=True, default="", help_text="Of NFS: server:/path."
     )
 
+    dataset_cache_gib = serializers.IntegerField(
+        min_value=0,
+        max_value=services.MOST_CACHE_GIB,
+        required=False,
+        help_text="The most that each joined machine keeps of copies of datasets; 0: none. Left out: as it was.",
+    )
+
 
 class ZoneStorageOut(ZoneStorageIn):
     nodes = StorageCheckOut(many=True)
@@ -123,7 +150,7 @@ class ZoneStorageDetail(ScopedView):
         """How the zone's machines come to the platform's files, and what each last told of them."""
         zone = clusters.zone(self.actor, zone_id)
         found = storage_of_zone(zone)
-        data = {"kind": found.kind, "source": found.source, "nodes": checks(zone, db_now())}
+        data = {**_initial(found), "nodes": checks(zone, db_now())}
         return Response(ZoneStorageOut(data).data)
 
     @extend_schema(request=ZoneStorageIn)

@@ -18,6 +18,7 @@ from apps.workloads.drivers.said import Code, Said
 MIN_MEMORY_MIB = 16
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]{0,99}")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 MAX_SECRET = 64 * 1024  # a variable has 128 KiB at most
 
 
@@ -106,6 +107,12 @@ def _check_mount(mount: Mount) -> None:
     if not _is_plain(mount.target) or is_reserved(mount.target):
         raise LaunchRefused("bad_mount", Said(Code.BAD_TARGET, {"target": mount.target}))
     if not _is_plain(f"/{mount.subpath}") or not mount.subpath:
+        raise LaunchRefused("bad_mount", Said(Code.BAD_SUBPATH, {"target": mount.target}))
+    copy = mount.copy
+    if copy is None:
+        return
+    # The digest becomes the name of a folder.
+    if not (mount.read_only and _is_plain(f"/{copy.listing}") and _DIGEST.fullmatch(copy.digest)):
         raise LaunchRefused("bad_mount", Said(Code.BAD_SUBPATH, {"target": mount.target}))
 
 

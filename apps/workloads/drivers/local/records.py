@@ -14,6 +14,7 @@ from apps.workloads.drivers.base import (
     IsolationLevel,
     LaunchRequest,
     Mount,
+    MountCopy,
     Observation,
     Phase,
     PullRules,
@@ -175,6 +176,15 @@ def encode_spec(spec: RunSpec) -> bytes:
         del secret["value"]
     for key in ("attempt_id", "workload_id", "tenant_id"):
         data["request"][key] = str(data["request"][key])
+    _leave_out_new_fields(spec, data)
+    return json.dumps(data).encode()
+
+
+def _leave_out_new_fields(spec: RunSpec, data: dict[str, Any]) -> None:
+    """Where they say nothing: agents and shims of before they were there refuse their names."""
+    for mount in (*data["mounts"], *data["copies"], *data["request"]["mounts"], *data["request"]["copies"]):
+        if mount["copy"] is None:
+            del mount["copy"]
     if not spec.request.copies:
         del data["request"]["copies"], data["copies"]  # an agent of before there were copies takes the request, too
     if spec.request.gang is None:
@@ -189,7 +199,6 @@ def encode_spec(spec: RunSpec) -> bytes:
     for name, usual in (("sources", SoftwareSources()), ("pull", PullRules()), ("builds", False), ("rdma", False)):
         if getattr(spec.request, name) == usual:
             del data["request"][name]  # nor do agents of before know these
-    return json.dumps(data).encode()
 
 
 def decode_spec(data: bytes) -> RunSpec:
@@ -197,8 +206,8 @@ def decode_spec(data: bytes) -> RunSpec:
     asked = fields.pop("request")
     # A record of before mounts named volumes has the paths of this machine in the request itself.
     mounts = fields.pop("mounts", ()) or [mount for mount in asked["mounts"] if "source" in mount]
-    fields["mounts"] = tuple(HostMount(**mount) for mount in mounts)
-    fields["copies"] = tuple(HostMount(**copy) for copy in fields.get("copies", ()))
+    fields["mounts"] = tuple(HostMount(**_with_copy(mount)) for mount in mounts)
+    fields["copies"] = tuple(HostMount(**_with_copy(mount)) for mount in fields.get("copies", ()))
     fields["edits"] = Edits.from_json(fields["edits"]) if "edits" in fields else Edits()
     fields["rdma"] = RdmaGrant.from_json(fields["rdma"]) if "rdma" in fields else RdmaGrant()
     return RunSpec(request=_decode_request(asked), level=IsolationLevel(fields.pop("level")), **fields)
@@ -235,7 +244,11 @@ def _decode_mount(fields: Mapping[str, Any]) -> Mount:
     """One of before mounts named volumes has a path: it is in no volume."""
     if "source" in fields:
         return Mount("", fields["source"], fields["target"], fields["read_only"], fields.get("limit_mib"))
-    return Mount(**fields)
+    return Mount(**_with_copy(fields))
+
+
+def _with_copy(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {**fields, "copy": MountCopy(**fields["copy"])} if fields.get("copy") else {**fields}
 
 
 def _decode_image(fields: Mapping[str, Any]) -> Image:

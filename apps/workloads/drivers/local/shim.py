@@ -26,7 +26,15 @@ from apps.workloads.drivers.base import (
     Progress,
     RuntimeImage,
 )
-from apps.workloads.drivers.local import cgroups, channel, copies, gang_network, runtime, stopping
+from apps.workloads.drivers.local import (
+    cgroups,
+    channel,
+    copies,
+    dataset_copy,
+    gang_network,
+    runtime,
+    stopping,
+)
 from apps.workloads.drivers.local.disk_watch import DiskWatch
 from apps.workloads.drivers.local.environment import command, shim_environment
 from apps.workloads.drivers.local.journal import Journal
@@ -192,6 +200,8 @@ class Shim:
         with self.journal.step(Phase.MOUNT):
             self._tick(stop)
             copies.place(self.spec, lambda: self._tick(stop), self.journal.report)
+            # Held by this process, so by nobody once it is gone, however it ends.
+            self.spec, _held = dataset_copy.provide(self.spec, lambda: self._tick(stop), self.journal.report)
             prepare(self.spec, self.run_directory)
             self.group = self._make_group()
             listener = self._listen()

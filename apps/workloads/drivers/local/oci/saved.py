@@ -22,8 +22,9 @@ from apps.workloads.drivers.local.linux import remove_tree
 from apps.workloads.drivers.local.oci import confined, entering, manifest, streams
 from apps.workloads.drivers.local.oci.changes import Changes, Unsaved, left_out
 from apps.workloads.drivers.local.oci.layers import TooManyFiles
-from apps.workloads.drivers.local.oci.store import Store, sync_files
+from apps.workloads.drivers.local.oci.store import Store
 from apps.workloads.drivers.local.records import RunDirectory, RunSpec
+from apps.workloads.drivers.local.tree_store import sync_files
 from apps.workloads.drivers.said import Code, Said
 
 FOLDER = "saved"
