@@ -20,6 +20,7 @@ urlpatterns = [
     path(ONE, api.RepositoryDetail.as_view(), name="api-repository"),
     path(f"{ONE}tags/", api.RepositoryTags.as_view(), name="api-repository-tags"),
     path(f"{ONE}tags/<str:tag>/", api.RepositoryTag.as_view(), name="api-repository-tag"),
+    path(f"{ONE}tags/<str:tag>/file/", api.RepositoryTagFile.as_view(), name="api-repository-tag-file"),
     path(f"{ONE}versions/", api.RepositoryVersions.as_view(), name="api-repository-versions"),
     path(f"{ONE}versions/<str:digest>/", api.RepositoryVersion.as_view(), name="api-repository-version"),
     path(f"{ONE}uses/", api.RepositoryUses.as_view(), name="api-repository-uses"),

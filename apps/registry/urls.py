@@ -27,6 +27,7 @@ urlpatterns = [
     path(
         "repositories/<uuid:repository_id>/versions/<str:digest>/delete/", pages.delete_version, name="delete_version"
     ),
+    path("tags/<uuid:tag_id>/download/", pages.download_tag, name="download_tag"),
     path("tags/<uuid:tag_id>/delete/", pages.delete_tag, name="delete_tag"),
     *scanning.routes,
     path("<uuid:image_id>/", views.detail, name="detail"),

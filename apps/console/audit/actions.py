@@ -81,6 +81,7 @@ ACTIONS: dict[str, str | Promise] = {
     "department.weight": _("Weight of a department set"),
     "image.changed": _("Image changed"),
     "image.created": _("Image created"),
+    "image.downloaded": _("Image downloaded"),
     "image.pull_asked": _("Pull of a container image asked for"),
     "image.pull_cancelled": _("Pull of a container image cancelled"),
     "image.pull_failed": _("Pull of a container image failed"),
