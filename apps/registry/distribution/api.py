@@ -79,6 +79,7 @@ class RegistryCapacityOut(serializers.Serializer[Capacity]):
     """Bytes. Layers that images share count once."""
 
     used = serializers.IntegerField(read_only=True)
+    reserved = serializers.IntegerField(read_only=True, help_text="For images that are on their way.")
     limit = serializers.IntegerField(read_only=True)
 
 

@@ -106,7 +106,7 @@ class Copy:
             self._keep(states.reserve(transfer, added))
         except OverCapacity as error:
             capacity = error.capacity
-            numbers = {"added": added, "used": capacity.used, "limit": capacity.limit}
+            numbers = {"added": added, "used": capacity.used + capacity.reserved, "limit": capacity.limit}
             raise Failed(Problem.OVER_CAPACITY, **numbers) from error
         return reading, found
 

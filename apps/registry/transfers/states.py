@@ -3,11 +3,11 @@
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import F, QuerySet, Sum
+from django.db.models import F, QuerySet
 from django.db.models.functions import Coalesce, Now
 
 from apps.registry.choices import OPEN_TRANSFERS, WAITING_FOR_PEOPLE, TransferProblem, TransferStatus
-from apps.registry.distribution.capacity import Capacity, OverCapacity, capacity_of
+from apps.registry.distribution.capacity import OverCapacity, capacity_of
 from apps.registry.models import ImageTransfer
 
 MOST_TRIES = 10
@@ -60,13 +60,9 @@ def reserve(transfer: ImageTransfer, added: int) -> bool:
         with connection.cursor() as cursor:
             key = f"registry capacity {transfer.organisation_id}"
             cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [key])
-        capacity = capacity_of(transfer.organisation_id)
-        others = ImageTransfer.objects.filter(
-            organisation_id=transfer.organisation_id, status__in=sorted(OPEN_TRANSFERS)
-        ).exclude(pk=transfer.pk)
-        reserved = others.aggregate(sum=Sum("added_bytes"))["sum"] or 0
-        if added > capacity.left - reserved:
-            raise OverCapacity(Capacity(capacity.used + reserved, capacity.limit), added)
+        capacity = capacity_of(transfer.organisation_id, besides=transfer.pk)
+        if added > capacity.left:
+            raise OverCapacity(capacity, added)
         return bool(_working(transfer).update(added_bytes=added))
 
 
