@@ -10,12 +10,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from apps.audit.models import Entry
 from apps.common.scoping import acting
+from apps.registry.distribution.client import Client as RegistryClient
 from apps.registry.models import ImageTransfer
-from apps.registry.transfers import services, working
+from apps.registry.transfers import copying, services, working
 from apps.registry.transfers.services import NewArchive
 from apps.storage import uploads
 from apps.storage.choices import RootKind
+from apps.storage.models import Folder, FolderKind, Upload
 from apps.storage.roots import resolve
 from tests.builders import actor_of, platform
 from tests.registry.serving import SKOPEO
@@ -111,3 +114,21 @@ def uploaded(whose: Person, data: bytes, name: str = "torch", **more: Any) -> Im
     send(whose, transfer, data)
     look()
     return work(again(transfer))
+
+
+def actions_on_uploads() -> list[str]:
+    with acting(platform()):
+        rows = Entry.objects.filter(action__startswith="image.upload").order_by("pk")
+        return list(rows.values_list("action", flat=True))
+
+
+def nothing_is_left(transfer: ImageTransfer) -> bool:
+    """Neither on the disk nor in the registry."""
+    look()
+    with acting(platform()):
+        folders = Folder.objects.filter(kind=FolderKind.ARCHIVE).exists() or Upload.objects.exists()
+    with RegistryClient() as client:
+        tags = client.tags(transfer.repository_name)
+    found = again(transfer)
+    held = (found.archive_id, found.added_bytes, found.offered)
+    return not (folders or tags or copying.folder_of(transfer.pk).exists()) and held == (None, 0, [])

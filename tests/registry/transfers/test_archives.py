@@ -7,33 +7,29 @@ import shutil
 import subprocess
 import tarfile
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from django.conf import LazySettings
 
-from apps.audit.models import Entry
-from apps.common.clock import db_now
-from apps.common.errors import Conflict, Denied, Invalid, NotFound
+from apps.common.errors import Conflict, Invalid, NotFound
 from apps.common.scoping import acting
 from apps.registry.choices import TransferStatus as Status
-from apps.registry.distribution.client import Client as RegistryClient
-from apps.registry.models import ImageManifest, ImageTransfer
-from apps.registry.transfers import arriving, copying, services
+from apps.registry.models import ImageManifest
+from apps.registry.transfers import arriving, services
 from apps.registry.transfers.words import problem_words
-from apps.storage import services as storage
-from apps.storage.models import Folder, FolderKind, Upload
-from apps.storage.safe_open import list_folder
+from apps.storage.models import Folder, FolderKind
 from tests.builders import actor_of, make_member, platform
 from tests.drivers.registries import ARCHITECTURE, digest_of, layer
 from tests.registry import serving
 from tests.registry.serving import Site, login, oci_layout
 from tests.registry.test_registry_tokens import Person
 from tests.registry.transfers.archived import (
+    actions_on_uploads,
     begin,
     docker_archive,
     look,
+    nothing_is_left,
     saved_by_docker,
     send,
     special,
@@ -42,7 +38,6 @@ from tests.registry.transfers.archived import (
     uploaded,
 )
 from tests.registry.transfers.kit import again, tags_of, work
-from tests.registry.transfers.sources import large_layer
 from tests.registry.transfers.test_pulling import both_architectures, same_bytes
 
 pytestmark = [
@@ -51,24 +46,6 @@ pytestmark = [
     pytest.mark.skipif(not (serving.PROGRAM and serving.SKOPEO), reason="needs docker-registry and skopeo"),
 ]
 MB = 1000 * 1000
-
-
-def actions() -> list[str]:
-    with acting(platform()):
-        rows = Entry.objects.filter(action__startswith="image.upload").order_by("pk")
-        return list(rows.values_list("action", flat=True))
-
-
-def nothing_is_left(transfer: ImageTransfer) -> bool:
-    """Neither on the disk nor in the registry."""
-    look()
-    with acting(platform()):
-        folders = Folder.objects.filter(kind=FolderKind.ARCHIVE).exists() or Upload.objects.exists()
-    with RegistryClient() as client:
-        tags = client.tags(transfer.repository_name)
-    found = again(transfer)
-    held = (found.archive_id, found.added_bytes, found.offered)
-    return not (folders or tags or copying.folder_of(transfer.pk).exists()) and held == (None, 0, [])
 
 
 def test_an_oci_archive_comes_as_it_is(site: Site, alice: Person, tmp_path: Path) -> None:
@@ -92,7 +69,7 @@ def test_an_oci_archive_comes_as_it_is(site: Site, alice: Person, tmp_path: Path
     back = site.pull(f"{alice.mine}/torch:2.9", tmp_path / "back", login(alice))
     assert back.returncode == 0, back.stderr
     assert same_bytes(tmp_path / "image", tmp_path / "back")
-    assert actions() == ["image.upload_asked", "image.uploaded"]
+    assert actions_on_uploads() == ["image.upload_asked", "image.uploaded"]
     look()
     with acting(platform()):
         assert not Folder.objects.filter(kind=FolderKind.ARCHIVE).exists()
@@ -144,7 +121,7 @@ def test_of_several_images_somebody_chooses_one(alice: Person) -> None:
             services.choose(actor, transfer.pk, "team/a:1")
     found = work(again(transfer))
     assert (found.status, found.image, found.layers) == (Status.SUCCEEDED, "team/b:2", 1)
-    assert actions() == ["image.upload_asked", "image.upload_chosen", "image.uploaded"]
+    assert actions_on_uploads() == ["image.upload_asked", "image.upload_chosen", "image.uploaded"]
 
 
 def test_an_index_comes_whole_or_for_one_architecture(alice: Person, tmp_path: Path) -> None:
@@ -194,7 +171,7 @@ def test_what_no_image_has_is_refused(
     assert (transfer.status, transfer.problem) == (Status.FAILED, problem)
     assert problem_words(transfer)
     assert nothing_is_left(transfer)
-    assert actions() == ["image.upload_asked", "image.upload_failed"]
+    assert actions_on_uploads() == ["image.upload_asked", "image.upload_failed"]
 
 
 def test_archives_that_are_none_or_not_whole(alice: Person, tmp_path: Path) -> None:
@@ -247,75 +224,6 @@ def test_bombs_end_at_the_limit(alice: Person, settings: LazySettings) -> None:
         archive.addfile(about)
     assert uploaded(alice, header.getvalue(), "header").problem == "hostile"
     assert nothing_is_left(inner)
-
-
-def test_the_organisations_capacity_and_the_limits_hold(alice: Person, tmp_path: Path, settings: LazySettings) -> None:
-    oci_layout(tmp_path / "image", [large_layer(MB), layer(("b", b"b"))])
-    data = tar_of(tmp_path / "image")
-    settings.IMAGE_PULL_RULES = replace(settings.IMAGE_PULL_RULES, most_layers=1)
-    assert uploaded(alice, data, "layers").problem == "too_many_layers"
-    settings.IMAGE_PULL_RULES = replace(settings.IMAGE_PULL_RULES, most_layers=9)
-    settings.REGISTRY_ORGANISATION_BYTES = 3 * MB // 2
-    first = begin(alice, "first")
-    with acting(platform()):
-        ImageTransfer.objects.filter(pk=first.pk).update(status=Status.RUNNING, added_bytes=MB)
-    full = uploaded(alice, data, "full")
-    assert (full.problem, full.done_bytes) == ("over_capacity", 0)
-    with acting(platform()):
-        ImageTransfer.objects.filter(pk=first.pk).update(status=Status.STOPPED, added_bytes=0, ended_at=db_now())
-    assert nothing_is_left(full)
-    assert uploaded(alice, data, "fits").status == Status.SUCCEEDED
-
-
-def test_cancelled_or_left_alone_everything_is_given_back(alice: Person, tmp_path: Path) -> None:
-    oci_layout(tmp_path / "image")
-    data = tar_of(tmp_path / "image")
-    actor = actor_of(alice.user, alice.organisation)
-    half = begin(alice, "half")
-    send(alice, half, data, until=100)
-    with acting(actor):
-        assert services.cancel(actor, half.pk).status == Status.STOPPED
-    assert nothing_is_left(half)
-    queued = begin(alice, "queued")
-    send(alice, queued, data)
-    look()
-    with acting(actor):
-        services.cancel(actor, queued.pk)
-    assert work(again(queued)).status == Status.STOPPED
-    assert nothing_is_left(queued)
-    alone, coming = begin(alice, "alone"), begin(alice, "coming")
-    send(alice, coming, data, until=100)
-    with acting(platform()):
-        ImageTransfer.objects.update(waiting_since=db_now() - timedelta(hours=25))
-    look()
-    assert (again(alone).problem, again(coming).status) == ("left_alone", Status.UPLOADING)
-    with acting(actor):
-        services.cancel(actor, coming.pk)
-    assert nothing_is_left(alone)
-
-
-def test_the_folder_is_sealed_once_it_is_read_and_a_lost_archive_is_told(alice: Person, tmp_path: Path) -> None:
-    oci_layout(tmp_path / "image")
-    transfer = begin(alice)
-    send(alice, transfer, tar_of(tmp_path / "image"))
-    look()
-    with pytest.raises(Denied):
-        send(alice, transfer, b"more", "more.tar")
-    folder = again(transfer).archive
-    assert folder is not None
-    for item in list_folder(storage.root_of(folder)):
-        (storage.root_of(folder) / item.name).unlink()
-    assert work(again(transfer)).problem == "truncated"
-    assert nothing_is_left(transfer)
-
-
-def test_one_person_has_five_archives_on_their_way_at_most(alice: Person) -> None:
-    for number in range(services.MOST_ARCHIVES):
-        begin(alice, f"a{number}")
-    with pytest.raises(Conflict):
-        begin(alice, "more")
-    with acting(platform()):
-        assert Folder.objects.filter(kind=FolderKind.ARCHIVE).count() == services.MOST_ARCHIVES
 
 
 def test_manifests_that_only_stand_beside_images_are_no_images(alice: Person, tmp_path: Path) -> None:
