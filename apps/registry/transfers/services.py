@@ -9,7 +9,6 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, Invalid
-from apps.common.outgoing import resolve_public
 from apps.common.permissions import Permission
 from apps.common.sealing import seal
 from apps.registry.choices import OPEN_TRANSFERS, TransferKind, TransferStatus
@@ -188,10 +187,9 @@ def _require_reachable(actor: Actor, address: Address) -> None:
     if port and int(port) not in ports:
         words = _("A port is asked only where the platform's administrators list the registry with it: %(host)s.")
         raise Invalid.field("address", words % {"host": address.api_host})
+    host = address.api_host.partition(":")[0]
     try:
-        resolve_public(
-            f"{'http' if plain else 'https'}://{address.api_host}/", settings.IMAGE_SOURCES_PRIVATE, ports=ports
-        )
+        sources.way_to("http" if plain else "https", host, int(port) if port else None, ports)
     except Invalid as error:
         raise Invalid.field("address", error.message, hint=error.hint) from error
 
