@@ -23,10 +23,9 @@ from apps.common.permissions import Permission
 from apps.common.streams import Stream, in_threads
 from apps.registry.distribution import documents, pushes
 from apps.registry.distribution.client import Client, Manifest, RegistryAway
-from apps.registry.distribution.documents import Document, Malformed, platform_text
+from apps.registry.distribution.documents import Document, Malformed
 from apps.registry.distribution.selectors import repository_of
 from apps.registry.models import ImageTag
-from apps.workloads.drivers.local.oci import manifest as oci
 
 BLOCK = tarfile.BLOCKSIZE
 END = b"\0" * (2 * BLOCK)
@@ -128,10 +127,9 @@ def _part(client: Client, name: str, digest: str) -> _Part:
 
 
 def _chosen(client: Client, name: str, top: _Part, platform: str) -> _Part:
-    entries = oci.parse(top.manifest.body)["manifests"] if top.document.children else []
-    for entry in entries:
-        if isinstance(entry.get("platform"), dict) and platform_text(entry["platform"]) == platform:
-            return _part(client, name, oci.blob(entry).digest)
+    digest = documents.digest_for(top.manifest.body, platform) if top.document.children else None
+    if digest is not None:
+        return _part(client, name, digest)
     raise Invalid.field("platform", _("The image is not one for several platforms with this one among them."))
 
 
@@ -145,7 +143,7 @@ def _files(full: str, tag: str, top: _Part, children: Sequence[_Part]) -> list[F
     }
     files = [File(name, 0, b"") for name in FOLDERS]
     files.append(_written("oci-layout", LAYOUT))
-    files.append(_json("index.json", {"schemaVersion": 2, "mediaType": oci.INDEXES[0], "manifests": [entry]}))
+    files.append(_json("index.json", {"schemaVersion": 2, "mediaType": documents.INDEX, "manifests": [entry]}))
     if not children and not top.document.artifact:
         config, *layers = (_path(blob.digest) for blob in top.document.blobs)
         files.append(_json("manifest.json", [{"Config": config, "RepoTags": [full], "Layers": layers}]))
