@@ -1,7 +1,8 @@
 """Streaming responses: each breaks off soon after the right to read it has ended."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 
+from asgiref.sync import sync_to_async
 from django.http import StreamingHttpResponse
 
 from apps.common.access import Access, Actors
@@ -37,6 +38,18 @@ class Stream(StreamingHttpResponse):
         """Close the source of the parts, which Django leaves to the garbage collector if a stream breaks off."""
         if isinstance(self.parts, AsyncGenerator):
             await self.parts.aclose()
+
+
+async def in_threads(parts: Iterator[bytes]) -> AsyncIterator[bytes]:
+    """Parts for a stream: what makes them, such as reading and packing, blocks a thread and never the event loop."""
+    step = sync_to_async(_next, thread_sensitive=False)
+    while (part := await step(parts)) is not None:
+        if part:
+            yield part
+
+
+def _next(parts: Iterator[bytes]) -> bytes | None:
+    return next(parts, None)
 
 
 def while_holding(actor: Actor, *permissions: Permission) -> Callable[[Actor], object]:

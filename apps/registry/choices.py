@@ -2,6 +2,7 @@
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 
 class CollectionProblem(models.TextChoices):
@@ -13,9 +14,21 @@ class CollectionProblem(models.TextChoices):
     UNANSWERED = "unanswered", _("nobody answered: the registry is not one that the platform runs")
 
 
-class TransferStatus(models.TextChoices):
-    """From being asked for to its end. FINISHING: all layers are here, and the tag is being set, which nobody stops."""
+class TransferKind(models.TextChoices):
+    """Where an image comes from."""
 
+    ADDRESS = "address", _("Address")
+    ARCHIVE = "archive", pgettext_lazy("of an image", "Archive")
+
+
+class TransferStatus(models.TextChoices):
+    """From being asked for to its end. FINISHING: all layers are here, and the tag is being set, which nobody stops.
+
+    UPLOADING and CHOOSING wait for a person: that the archive comes, and which of its images is meant.
+    """
+
+    UPLOADING = "uploading", _("Uploading")
+    CHOOSING = "choosing", _("Your choice")
     QUEUED = "queued", _("Queued")
     RUNNING = "running", _("Running")
     FINISHING = "finishing", _("Finishing")
@@ -24,7 +37,9 @@ class TransferStatus(models.TextChoices):
     STOPPED = "stopped", _("Cancelled")
 
 
-OPEN_TRANSFERS = frozenset({TransferStatus.QUEUED, TransferStatus.RUNNING, TransferStatus.FINISHING})
+WORKED_ON = frozenset({TransferStatus.QUEUED, TransferStatus.RUNNING, TransferStatus.FINISHING})
+WAITING_FOR_PEOPLE = frozenset({TransferStatus.UPLOADING, TransferStatus.CHOOSING})
+OPEN_TRANSFERS = WORKED_ON | WAITING_FOR_PEOPLE
 
 
 class TransferProblem(models.TextChoices):
@@ -48,3 +63,11 @@ class TransferProblem(models.TextChoices):
     MAY_NOT_PUSH = "may_not_push"
     GAVE_UP = "gave_up"
     TOO_SLOW = "too_slow"
+    NOT_AN_ARCHIVE = "not_an_archive"
+    NO_IMAGE = "no_image"
+    TRUNCATED = "truncated"
+    INCOMPLETE = "incomplete"
+    WRONG_DIGEST = "wrong_digest"
+    HOSTILE = "hostile"
+    BOMB = "bomb"
+    LEFT_ALONE = "left_alone"

@@ -61,6 +61,11 @@ class ImageManifest(TenantModel):
     def __str__(self) -> str:
         return self.digest
 
+    @property
+    def platforms(self) -> list[str]:
+        """Those of an index for several; empty for a single image."""
+        return self.platform.split(", ") if self.children and self.platform else []
+
 
 class ManifestBlob(TenantModel):
     """One of a manifest's blobs, in its order: the configuration (0), then the layers from the lowest on."""

@@ -14,9 +14,11 @@ urlpatterns = [
     path("", views.image_list, name="list"),
     path("recipes/<slug:key>/", recipes.recipe, name="recipe"),
     path("pulls/", transfers.pull_list, name="pulls"),
+    path("uploads/new/", transfers.new_upload, name="new_upload"),
     path("pulls/new/", transfers.new, name="new_pull"),
     path("pulls/<uuid:pull_id>/", transfers.pull, name="pull"),
     path("pulls/<uuid:pull_id>/now/", transfers.now, name="pull_now"),
+    path("pulls/<uuid:pull_id>/choose/", transfers.choose, name="choose_image"),
     path("pulls/<uuid:pull_id>/cancel/", transfers.cancel, name="cancel_pull"),
     path("repositories/", pages.repository_list, name="repositories"),
     path("repositories/<uuid:repository_id>/", pages.repository, name="repository"),
@@ -25,6 +27,7 @@ urlpatterns = [
     path(
         "repositories/<uuid:repository_id>/versions/<str:digest>/delete/", pages.delete_version, name="delete_version"
     ),
+    path("tags/<uuid:tag_id>/download/", pages.download_tag, name="download_tag"),
     path("tags/<uuid:tag_id>/delete/", pages.delete_tag, name="delete_tag"),
     *scanning.routes,
     path("<uuid:image_id>/", views.detail, name="detail"),

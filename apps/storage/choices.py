@@ -11,6 +11,7 @@ class FolderKind(models.TextChoices):
     HOME = "home"  # of an environment
     DRAFT = "draft"  # files on their way into a dataset version
     RESUME = "resume"  # a checkpoint that a run goes on from
+    ARCHIVE = "archive"  # an image's, on its way into the registry
 
 
 class RootKind(models.TextChoices):

@@ -19,8 +19,9 @@ _MANAGERS = {
     FolderKind.RESUME: Permission.TRAINING_MANAGE_ALL,
     FolderKind.HOME: Permission.ENVIRONMENTS_MANAGE_ALL,
     FolderKind.DRAFT: Permission.STORAGE_MANAGE_ALL,
+    FolderKind.ARCHIVE: Permission.STORAGE_MANAGE_ALL,
 }
-_WRITABLE = frozenset({FolderKind.HOME, FolderKind.DRAFT})
+_WRITABLE = frozenset({FolderKind.HOME, FolderKind.DRAFT, FolderKind.ARCHIVE})
 
 
 @dataclass(frozen=True, slots=True)

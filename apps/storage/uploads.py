@@ -19,7 +19,7 @@ from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Invalid, NotFound
 from apps.storage import disk, drafts
-from apps.storage.choices import Clash, FolderKind
+from apps.storage.choices import Clash, FolderKind, RootKind
 from apps.storage.models import Folder, Upload, Volume
 from apps.storage.objects import write_all
 from apps.storage.operations import disk_errors_as_refusals, move_entry
@@ -183,6 +183,12 @@ def cancel(upload: Upload) -> None:
             with write_budget(row) as budget:
                 budget.give(upload.size, 1)
     part_path(upload).unlink(missing_ok=True)
+
+
+def cancel_into(folder: Folder) -> None:
+    """Cancel all that is on its way into a folder that is to be removed."""
+    for upload in Upload.objects.filter(root_kind=RootKind.FOLDER, root_id=folder.pk):
+        cancel(upload)
 
 
 def sweep() -> int:

@@ -2,18 +2,17 @@
 
 import os
 import zipfile
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from time import localtime
 
-from asgiref.sync import sync_to_async
 from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 
 from apps.common.actor import Actor
 from apps.common.errors import NotFound
-from apps.common.streams import Stream
+from apps.common.streams import Stream, in_threads
 from apps.storage.listing import readable
 from apps.storage.safe_open import HIDDEN, TooDeep, open_file_by_names, open_folder_by_names, split_path
 
@@ -133,18 +132,6 @@ def _packed(archive: zipfile.ZipFile, sink: _Sink, root: Path, names: tuple[str,
     finally:
         os.close(descriptor)
     yield sink.taken()
-
-
-async def in_threads(parts: Iterator[bytes]) -> AsyncIterator[bytes]:
-    """The parts for an asynchronous response: reading and packing block a thread, never the event loop."""
-    step = sync_to_async(_next, thread_sensitive=False)
-    while (part := await step(parts)) is not None:
-        if part:
-            yield part
-
-
-def _next(parts: Iterator[bytes]) -> bytes | None:
-    return next(parts, None)
 
 
 def zip_response(root: Path, title: str, paths: Sequence[str], *, visible: Callable[[Actor], object]) -> Stream:

@@ -1,10 +1,29 @@
 """What stands in the registry's paths, in the victim's world of the sweep."""
 
+from collections.abc import Generator
 from datetime import date
 from typing import Any
 
+from apps.registry.distribution.client import Manifest
 from apps.registry.models import ImageManifest, ImageRepository, ImageTag, ImageTransfer, ScanException
 from tests.builders import World, unique
+from tests.registry.pushing import FIRST
+
+
+class OneImage:
+    """A registry's client that has the same small image everywhere."""
+
+    def __enter__(self) -> "OneImage":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Nothing is open."""
+
+    def manifest(self, name: str, digest: str) -> Manifest:
+        return Manifest(digest, FIRST.manifest)
+
+    def blob(self, name: str, digest: str, size: int) -> Generator[bytes]:
+        yield b"x" * size
 
 
 def registry_values(world: World, secret: str) -> dict[str, Any]:

@@ -23,7 +23,10 @@ ALLOWED = {
     "apps/clusters/services/joining.py": "the rows of machines that join as the remote driver's",
     "apps/registry/platforms.py": OCI,
     **{f"apps/registry/distribution/{name}.py": OCI for name in ("client", "deleting", "documents", "events")},
-    **{f"apps/registry/transfers/{name}.py": OCI for name in ("copying", "planning", "sources")},
+    **{
+        f"apps/registry/transfers/{name}.py": OCI
+        for name in ("archived_images", "archives", "copying", "planning", "reading", "sources")
+    },
     **{f"apps/registry/scanning/{name}.py": SCANNING for name in ("confinement", "layout", "working")},
     "apps/clusters/services/simulation.py": "the rows of hardware that only the simulated driver has",
 }

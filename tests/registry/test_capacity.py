@@ -7,8 +7,10 @@ from django.conf import LazySettings
 
 from apps.audit.models import Entry
 from apps.common.scoping import acting
+from apps.registry.choices import TransferStatus
 from apps.registry.distribution.capacity import GIB, capacities, capacity_of
-from apps.registry.models import ImageManifest, ImageRepository, ManifestBlob, RegistryCapacity
+from apps.registry.models import ImageManifest, ImageRepository, ImageTransfer, ManifestBlob, RegistryCapacity
+from apps.registry.transfers import states
 from apps.tenants.choices import PlatformRole
 from apps.tenants.models import Organisation
 from tests.builders import make_member, make_organisation, make_staff, platform, signed_in
@@ -100,7 +102,7 @@ def test_the_api_reads_and_sets_it_for_who_may(lab: Organisation) -> None:
     with acting(platform()):
         alice = signed_in(make_member(lab, "alice"))
     assert alice.put(api(lab), {"capacity_gib": 1}, content_type=kind).status_code == 403
-    assert alice.get("/api/v1/images/capacity/").json() == {"used": 0, "limit": 10 * GIB}
+    assert alice.get("/api/v1/images/capacity/").json() == {"used": 0, "reserved": 0, "limit": 10 * GIB}
     with acting(platform()):
         assert not RegistryCapacity.objects.exists()
 
@@ -142,5 +144,36 @@ def test_a_push_beyond_it_is_refused_in_words_and_goes_through_once_it_is_raised
     body = pusher.send("PUT", f"/v2/{pusher.name}/manifests/1", FIRST.manifest, "application/json")[2]
     assert b"This image adds" in body
     client.put(path, {"capacity_gib": 1}, content_type="application/json")
+    pushed = site.push(tmp_path / "image", f"{alice.mine}/greeting:1", login(alice))
+    assert pushed.returncode == 0, pushed.stderr
+
+
+@pytest.mark.programs
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(not (serving.PROGRAM and serving.SKOPEO), reason="needs docker-registry and skopeo")
+def test_a_push_leaves_the_room_that_images_on_their_way_have_reserved(
+    site: Site, alice: Person, pusher: Pusher, tmp_path: Path
+) -> None:
+    oci_layout(tmp_path / "image")
+    coming = {"organisation": alice.organisation, "owner": alice.user, "source": "hub.lab/a:1", "tag": "1"}
+    with acting(platform()):
+        row = ImageTransfer.objects.create(
+            **coming, repository_name=f"{alice.mine}/a", status=TransferStatus.RUNNING, added_bytes=GIB - 100
+        )
+    signed_in(make_staff()).put(api(alice.organisation), {"capacity_gib": 1}, content_type="application/json")
+    refused = site.push(tmp_path / "image", f"{alice.mine}/greeting:1", login(alice))
+    assert refused.returncode
+    assert "used or reserved" in refused.stderr
+    assert "on their way" in refused.stderr
+    with acting(platform()):
+        assert capacity_of(alice.organisation.pk).left == 100
+        assert capacity_of(alice.organisation.pk, besides=row.pk).left == GIB
+        ImageTransfer.objects.update(added_bytes=GIB)
+    assert b"used or reserved" in pusher.ask("POST", "blobs/uploads/")[2]
+    client = signed_in(alice.user)
+    assert client.get("/api/v1/images/capacity/").json()["reserved"] == GIB
+    assert "reserved for images on their way" in client.get("/images/repositories/").content.decode()
+    with acting(platform()):
+        states.stop(row)
     pushed = site.push(tmp_path / "image", f"{alice.mine}/greeting:1", login(alice))
     assert pushed.returncode == 0, pushed.stderr

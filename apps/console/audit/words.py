@@ -31,6 +31,7 @@ TARGETS: dict[str, str | Promise] = {
     "cluster": _("Cluster"),
     "department": _("Department"),
     "image": _("Image"),
+    "image_transfer": _("Image on its way"),
     "image_exception": _("Exception from the image policy"),
     "image_repository": _("Image repository"),
     "build_cache": _("Build cache"),

@@ -4,7 +4,9 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
-from drf_spectacular.utils import extend_schema
+from django.http.response import HttpResponseBase
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import generics, serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,7 +16,7 @@ from apps.common.api import ScopedView
 from apps.common.errors import NotFound
 from apps.common.pagination import CreatedCursor
 from apps.common.permissions import Permission as P
-from apps.registry.distribution import deleting, selectors, uses
+from apps.registry.distribution import deleting, downloading, selectors, uses
 from apps.registry.distribution.capacity import Capacity, capacity_of
 from apps.registry.distribution.listing import RepositoryFilter
 from apps.registry.distribution.uses import Use
@@ -77,6 +79,7 @@ class RegistryCapacityOut(serializers.Serializer[Capacity]):
     """Bytes. Layers that images share count once."""
 
     used = serializers.IntegerField(read_only=True)
+    reserved = serializers.IntegerField(read_only=True, help_text="For images that are on their way.")
     limit = serializers.IntegerField(read_only=True)
 
 
@@ -145,6 +148,28 @@ class RepositoryTag(ScopedView):
             raise NotFound
         deleting.delete_tag(self.actor, found.pk)
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+PLATFORM = OpenApiParameter(
+    "platform", str, description="Like linux/amd64, of an image for several; all of them without."
+)
+
+
+@extend_schema(tags=TAGS)
+class RepositoryTagFile(ScopedView):
+    access = USE
+
+    @extend_schema(parameters=[PLATFORM], responses={(200, "application/x-tar"): OpenApiResponse(OpenApiTypes.BINARY)})
+    def get(self, request: Request, repository_id: UUID, tag: str) -> HttpResponseBase:
+        """The image as a tar that is made while it is sent: an OCI layout.
+
+        Of a single image `docker load` reads it, too.
+        """
+        found = selectors.repository_of(self.actor, repository_id)
+        named = found.tags.select_related("manifest").filter(name=tag).first()
+        if named is None:
+            raise NotFound
+        return downloading.response(self.actor, named, request.query_params.get("platform", ""))
 
 
 @extend_schema(tags=TAGS)

@@ -7,14 +7,16 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import connection
+from django.db.models import Sum
 from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.actor import Actor
 from apps.common.errors import DomainError, Invalid
 from apps.common.permissions import Permission
+from apps.registry.choices import OPEN_TRANSFERS
 from apps.registry.distribution.ruled import set_own
-from apps.registry.models import RegistryCapacity
+from apps.registry.models import ImageTransfer, RegistryCapacity
 
 GIB = 1024**3
 MOST_GIB = 1024**2  # a pebibyte
@@ -29,15 +31,16 @@ SELECT organisation_id, sum(size) FROM (
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """Bytes. `own`: an operator set it for this organisation."""
+    """Bytes. `own`: an operator set it for this organisation. `reserved`: for images that are on their way."""
 
     used: int
     limit: int
     own: bool = False
+    reserved: int = 0
 
     @property
     def left(self) -> int:
-        return max(0, self.limit - self.used)
+        return max(0, self.limit - self.used - self.reserved)
 
 
 class OverCapacity(DomainError):
@@ -53,25 +56,40 @@ class OverCapacity(DomainError):
             told = _(
                 "This image adds %(added)s to the image registry, and your organisation has used %(used)s of %(limit)s."
             )
-        sizes = {"added": added, "used": capacity.used, "limit": capacity.limit}
+        sizes = {"added": added, "used": capacity.used + capacity.reserved, "limit": capacity.limit}
         hint = _("Delete images that nobody needs, or ask the platform's administrators for more room.")
+        if capacity.reserved:
+            told = _(
+                "Your organisation has used or reserved %(used)s of %(limit)s in the image registry: this does not fit."
+            )
+            hint = _("Wait for the images that are on their way, cancel one, or delete images that nobody needs.")
         super().__init__(told % {name: filesizeformat(size) for name, size in sizes.items()}, hint=hint)
 
 
-def capacity_of(organisation_id: UUID) -> Capacity:
-    return capacities([organisation_id])[organisation_id]
+def capacity_of(organisation_id: UUID, *, besides: UUID | None = None) -> Capacity:
+    """`besides`: a transfer whose own room does not count as reserved."""
+    return capacities([organisation_id], besides=besides)[organisation_id]
 
 
-def capacities(organisation_ids: Iterable[UUID]) -> dict[UUID, Capacity]:
-    """Of each of them, with two queries."""
+def capacities(organisation_ids: Iterable[UUID], *, besides: UUID | None = None) -> dict[UUID, Capacity]:
+    """Of each of them, with three queries."""
     asked = list(organisation_ids)
     with connection.cursor() as cursor:
         cursor.execute(_USED, [asked])
         used = {organisation_id: int(size) for organisation_id, size in cursor.fetchall()}
     rows = RegistryCapacity.objects.filter(organisation_id__in=asked)
     own: dict[UUID, int] = dict(rows.values_list("organisation_id", "limit"))
+    coming = ImageTransfer.objects.filter(
+        organisation_id__in=asked, status__in=sorted(OPEN_TRANSFERS), added_bytes__gt=0
+    )
+    if besides is not None:
+        coming = coming.exclude(pk=besides)
+    sums = coming.order_by().values_list("organisation_id").annotate(Sum("added_bytes"))
+    reserved: dict[UUID, int] = dict(sums)
     standard = settings.REGISTRY_ORGANISATION_BYTES
-    return {each: Capacity(used.get(each, 0), own.get(each, standard), each in own) for each in asked}
+    return {
+        each: Capacity(used.get(each, 0), own.get(each, standard), each in own, reserved.get(each, 0)) for each in asked
+    }
 
 
 def set_capacity(actor: Actor, *, organisation_id: UUID, gib: int | None) -> Capacity:

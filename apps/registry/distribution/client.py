@@ -3,7 +3,8 @@
 import json
 import re
 import ssl
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
@@ -23,6 +24,7 @@ TIMEOUTS = {"connect": 5.0, "pool": 5.0, "read": 30.0, "write": 30.0}
 LONG_TIMEOUTS = {**TIMEOUTS, "read": 600.0, "write": 600.0}
 PAGE = 500
 MOST_PAGES = 2000
+_AWAY = (httpcore.ProtocolError, httpcore.NetworkError, httpcore.TimeoutException, OSError)
 _NEXT = re.compile(r'<([^>]+)>;\s*rel="?next"?')
 
 
@@ -85,6 +87,25 @@ class Client:
         answer = self._ask("GET", f"/v2/{name}/blobs/{digest}", _all(name))
         return answer.content if answer.status == HTTPStatus.OK else None
 
+    def blob(self, name: str, digest: str, size: int) -> Generator[bytes]:
+        """All of its bytes, which are as many as said; `RegistryAway` where they are not, too."""
+        with self._stream(f"/v2/{name}/blobs/{digest}", _all(name)) as answer:
+            _check(answer, HTTPStatus.OK)
+            for piece in answer.iter_stream():
+                size -= len(piece)
+                yield piece
+        if size:
+            raise RegistryAway
+
+    @contextmanager
+    def _stream(self, path: str, grant: Grant) -> Iterator[httpcore.Response]:
+        url, sent, waits = self._url(path), self._headers((grant,)), {"timeout": LONG_TIMEOUTS}
+        try:
+            with self._pool.stream("GET", url, headers=sent, extensions=waits) as answer:
+                yield answer
+        except _AWAY as error:
+            raise RegistryAway from error
+
     def delete(self, name: str, digest: str) -> None:
         """A manifest, and all tags that lead to it. No effect where it is gone."""
         answer = self._ask("DELETE", f"/v2/{name}/manifests/{digest}", _all(name))
@@ -141,15 +162,19 @@ class Client:
         headers: dict[str, str] | None = None,
         body: bytes | Iterator[bytes] | None = None,
     ) -> httpcore.Response:
-        host = settings.REGISTRY_HOST if settings.REGISTRY_URL else "registry"
-        token = bearer.issue(self._subject, grants)
-        sent = [("Host", host), ("Authorization", f"Bearer {token}"), *(headers or {}).items()]
-        url = path if path.startswith("http") else f"{self._base}{path}"
+        sent = [*self._headers(grants), *(headers or {}).items()]
         waits = {"timeout": TIMEOUTS if isinstance(body, bytes | None) else LONG_TIMEOUTS}
         try:
-            return self._pool.request(method, url, headers=sent, content=body, extensions=waits)
-        except (httpcore.ProtocolError, httpcore.NetworkError, httpcore.TimeoutException, OSError) as error:
+            return self._pool.request(method, self._url(path), headers=sent, content=body, extensions=waits)
+        except _AWAY as error:
             raise RegistryAway from error
+
+    def _headers(self, grants: Sequence[Grant]) -> list[tuple[str, str]]:
+        host = settings.REGISTRY_HOST if settings.REGISTRY_URL else "registry"
+        return [("Host", host), ("Authorization", f"Bearer {bearer.issue(self._subject, grants)}")]
+
+    def _url(self, path: str) -> str:
+        return path if path.startswith("http") else f"{self._base}{path}"
 
 
 def _all(name: str) -> Grant:

@@ -7,6 +7,7 @@ from typing import Any
 from apps.workloads.drivers.local.oci import manifest as oci
 
 MOST_BYTES = oci.MOST_BYTES
+INDEX = oci.INDEXES[0]
 MOST_PARTS = 1000
 MOST_SIZE = 2**50
 
@@ -87,3 +88,11 @@ def platform_text(about: Mapping[str, Any]) -> str:
     """Like linux/arm64 or linux/arm/v7, of a platform or a configuration; "" where it says none."""
     parts = [about.get("os"), about.get("architecture"), about.get("variant")]
     return "/".join(part[:20] for part in parts if isinstance(part, str) and part.isprintable() and part)
+
+
+def digest_for(index: bytes, platform: str) -> str | None:
+    """Which of the manifests of an index that could be read is for exactly this platform."""
+    for entry in oci.parse(index)["manifests"]:
+        if _platform(entry) == platform:
+            return oci.blob(entry).digest
+    return None

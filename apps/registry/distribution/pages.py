@@ -4,6 +4,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -15,7 +16,7 @@ from apps.common.errors import DomainError
 from apps.common.pages import done, paged, say_refusal
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
-from apps.registry.distribution import deleting, selectors, services, uses
+from apps.registry.distribution import deleting, downloading, selectors, services, uses
 from apps.registry.distribution.capacity import capacity_of
 from apps.registry.distribution.client import is_configured
 from apps.registry.distribution.listing import RepositoryFilter, RepositoryTable
@@ -71,6 +72,14 @@ def repository(request: ActorRequest, repository_id: UUID) -> HttpResponse:
         "commands": _commands(request, found.name, tags[0].name if tags else "1"),
     }
     return render(request, "registry/repository.html", context)
+
+
+@requires(USE)
+@require_GET
+def download_tag(request: ActorRequest, tag_id: UUID) -> HttpResponseBase:
+    """`?platform=` of an image for several; all of it without."""
+    tag = downloading.tag_to_pull(request.actor, tag_id)
+    return downloading.response(request.actor, tag, request.GET.get("platform", ""))
 
 
 @requires(USE)

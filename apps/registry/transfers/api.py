@@ -1,4 +1,4 @@
-"""/api/v1/images/pulls/: images pulled from an address into the registry."""
+"""/api/v1/images/pulls/ and /images/uploads/: images on their way into the registry, from an address or an archive."""
 
 from typing import Any
 from uuid import UUID
@@ -14,11 +14,12 @@ from apps.common.api import ScopedView
 from apps.common.pagination import CreatedCursor
 from apps.common.permissions import Permission as P
 from apps.common.verbatim import VerbatimField
-from apps.registry.choices import TransferStatus
+from apps.registry.choices import TransferKind, TransferStatus
 from apps.registry.models import ImageTransfer
 from apps.registry.transfers import selectors, services
 from apps.registry.transfers.addresses import LONGEST
 from apps.registry.transfers.listing import TransferFilter
+from apps.registry.transfers.models import MAX_SOURCE
 from apps.registry.transfers.words import problem_words
 
 USE = in_organisation(P.IMAGES_USE)
@@ -29,7 +30,15 @@ class PullOut(serializers.Serializer[ImageTransfer]):
     """`repository`:`tag` is there once it has succeeded, and not before. Bytes are those of its layers."""
 
     id = serializers.UUIDField(read_only=True)
-    address = serializers.CharField(source="source", read_only=True)
+    kind = serializers.ChoiceField(choices=TransferKind.choices, read_only=True)
+    address = serializers.CharField(source="source", read_only=True, help_text="Of an archive: its file, once it came.")
+    image = serializers.CharField(read_only=True, help_text="Which of the archive's images was chosen.")
+    offered = serializers.ListField(
+        child=serializers.CharField(), read_only=True, help_text="Between which images to choose, while that is open."
+    )
+    folder = serializers.UUIDField(
+        source="archive_id", read_only=True, allow_null=True, help_text="Where an archive is uploaded to."
+    )
     repository = serializers.CharField(source="repository_name", read_only=True)
     tag = serializers.CharField(read_only=True)
     platform = serializers.CharField(read_only=True, help_text="Empty: all that it has.")
@@ -92,6 +101,50 @@ class Pulls(ScopedView, generics.ListAPIView[ImageTransfer]):
         given.is_valid(raise_exception=True)
         made = services.pull(self.actor, services.NewPull(**given.validated_data))
         return Response(PullOut(made).data, status=status.HTTP_201_CREATED)
+
+
+class UploadIn(serializers.Serializer[Any]):
+    name = serializers.CharField(max_length=150)
+    tag = serializers.CharField(
+        max_length=128, required=False, allow_blank=True, default="", help_text="Empty: latest."
+    )
+    of_organisation = serializers.BooleanField(default=False, help_text="Into the organisation's own repositories.")
+    platform = serializers.ChoiceField(
+        choices=services.PLATFORMS, required=False, allow_blank=True, default="", help_text="Empty: all that it has."
+    )
+
+
+class ChoiceIn(serializers.Serializer[Any]):
+    image = serializers.CharField(max_length=MAX_SOURCE, help_text="One of those in `offered`.")
+
+
+@extend_schema(tags=TAGS)
+class Uploads(ScopedView):
+    access = USE
+
+    @extend_schema(request=UploadIn, responses={201: PullOut})
+    def post(self, request: Request) -> Response:
+        """Begin the upload of an image archive, as docker save or an OCI tool writes it; also with gzip or zstd.
+
+        Upload one file into `/files/folder/{folder}/uploads/`, in parts. Once it is complete its image is checked and
+        brought into the registry: `/images/pulls/{id}/` tells how far that is.
+        """
+        given = UploadIn(data=request.data)
+        given.is_valid(raise_exception=True)
+        made = services.upload(self.actor, services.NewArchive(**given.validated_data))
+        return Response(PullOut(made).data, status=status.HTTP_201_CREATED)
+
+
+@extend_schema(tags=TAGS)
+class PullChoice(ScopedView):
+    access = USE
+
+    @extend_schema(request=ChoiceIn, responses=PullOut)
+    def post(self, request: Request, pull_id: UUID) -> Response:
+        """Say which image of an archive is meant, where it has several (`status` is `choosing`)."""
+        given = ChoiceIn(data=request.data)
+        given.is_valid(raise_exception=True)
+        return Response(PullOut(services.choose(self.actor, pull_id, given.validated_data["image"])).data)
 
 
 @extend_schema(tags=TAGS)

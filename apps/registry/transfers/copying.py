@@ -1,17 +1,15 @@
 """One transfer, done in a process that may be killed at any point: whoever comes next goes on.
 
-Layers are fetched into a file each, which goes on where it ended, held to their digests and handed to the registry
-piece by piece; what it has already is not fetched. Manifests follow once all of that is there, and the tag is set last:
-until then nothing of the image is to be seen.
+Layers of an address are fetched into a file each, which goes on where it ended, held to their digests and handed to the
+registry piece by piece; those of an archive are read where they lie. What the registry has already is left out.
+Manifests follow once all of that is there, and the tag is set last: until then nothing of the image is to be seen.
 """
 
 import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http import HTTPStatus
 from pathlib import Path
 from typing import TypeVar
 from uuid import UUID
@@ -19,9 +17,8 @@ from uuid import UUID
 from django.conf import settings
 
 from apps.common.actor import Actor, Channel
-from apps.common.errors import Denied, Invalid
+from apps.common.errors import Denied
 from apps.common.scoping import acting
-from apps.common.sealing import purpose_for, unseal
 from apps.registry.choices import TransferProblem as Problem
 from apps.registry.choices import TransferStatus
 from apps.registry.distribution import pushes, recording
@@ -31,33 +28,22 @@ from apps.registry.distribution.capacity import OverCapacity
 from apps.registry.distribution.client import Client, RegistryAway
 from apps.registry.distribution.names import RepositoryName
 from apps.registry.models import ImageTransfer, ManifestBlob
-from apps.registry.transfers import sources, states
-from apps.registry.transfers.addresses import Address
-from apps.registry.transfers.planning import Failed, Plan, Source, plan
+from apps.registry.transfers import states
+from apps.registry.transfers.archives import pieces
+from apps.registry.transfers.planning import Failed, Plan, plan
+from apps.registry.transfers.reading import AddressReading, ArchiveReading, Bytes, Lost, Reading
 from apps.tenants.actors import organisation_actor
-from apps.workloads.drivers.local.disk_floor import Pressure, Space
-from apps.workloads.drivers.local.oci import registry as oci_registry
-from apps.workloads.drivers.local.oci import streams
 from apps.workloads.drivers.local.oci.manifest import Blob
 
 FOLDER = "registry-transfers"
 TOLD_EVERY_S = 1.0
 PATIENCE_S, PAUSE_S = 180.0, 3.0
 """How long the platform's own registry may be away."""
-PIECE = 1024 * 1024
 Result = TypeVar("Result")
-
-
-class Lost(Exception):
-    """It was cancelled, or has ended: stop without a word."""
 
 
 def folder_of(transfer_id: UUID) -> Path:
     return Path(settings.PLSTACK_HOME) / FOLDER / str(transfer_id)
-
-
-def login_purpose(transfer_id: UUID) -> str:
-    return purpose_for("registry_imagetransfer", transfer_id, "credential")
 
 
 @dataclass(slots=True)
@@ -99,11 +85,17 @@ class Copy:
             raise Failed(Problem.MAY_NOT_PUSH)
         return actor
 
-    def _found(self) -> tuple["_Reading", Plan]:
+    def _reading(self) -> Reading:
+        folder = folder_of(self.transfer.pk)
+        if self.transfer.is_of_archive:
+            return ArchiveReading.of(self.transfer, folder, lambda: self._tell(0))
+        return AddressReading.of(self.transfer, folder)
+
+    def _found(self) -> tuple[Reading, Plan]:
         """What is to be copied, and room for it."""
         transfer = self.transfer
-        reading = _Reading.of(transfer)
-        top = reading.source.part(transfer.digest or reading.address.reference)
+        reading = self._reading()
+        top = reading.top()
         self._keep(states.pin(transfer, top.digest))
         found = plan(reading.source, top, transfer.platform, settings.IMAGE_PULL_RULES)
         self._keep(states.measure(transfer, total=found.size, layers=found.layers))
@@ -114,19 +106,19 @@ class Copy:
             self._keep(states.reserve(transfer, added))
         except OverCapacity as error:
             capacity = error.capacity
-            numbers = {"added": added, "used": capacity.used, "limit": capacity.limit}
+            numbers = {"added": added, "used": capacity.used + capacity.reserved, "limit": capacity.limit}
             raise Failed(Problem.OVER_CAPACITY, **numbers) from error
         return reading, found
 
-    def _bring(self, client: Client, reading: "_Reading", actor: Actor, blob: Blob) -> None:
+    def _bring(self, client: Client, reading: Reading, actor: Actor, blob: Blob) -> None:
         """Into the registry, unless it is there."""
         name = self.transfer.repository_name
         pushes.note(blob.digest)  # before it is asked for, so that no collection takes it in between
         if not self._patiently(lambda: client.has_blob(name, blob.digest)) and not self._mounted(client, actor, blob):
-            path = folder_of(self.transfer.pk) / blob.digest.removeprefix("sha256:")
-            self._fetch(reading, blob, path)
-            self._patiently(lambda: client.put_large_blob(name, blob, self._pieces(path)))
-            path.unlink()
+            found = reading.bring(blob, lambda here: self._tell(self._done + here), self._cancelled)
+            self._patiently(lambda: client.put_large_blob(name, blob, self._pieces(found, blob.size)))
+            if found.passing:
+                found.path.unlink()
         self._done += blob.size
         self._layers += 1
         self._tell(self._done, at_once=True)
@@ -141,32 +133,13 @@ class Copy:
             return False
         return self._patiently(lambda: client.mount_blob(self.transfer.repository_name, blob.digest, there))
 
-    def _fetch(self, reading: "_Reading", blob: Blob, path: Path) -> None:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if Space.of(path.parent).pressure >= Pressure.LOW:
-            raise Failed(Problem.DISK_FULL)
-        fetched = path.stat().st_size if path.exists() else 0
-
-        def take(size: int) -> None:
-            nonlocal fetched
-            fetched += size
-            self._tell(self._done + fetched)
-
-        with reading.asking():
-            try:
-                reading.registry.fetch(blob, path, take, self._cancelled)
-                if streams.digest_of(path) != blob.digest:
-                    raise oci_registry.Mismatch
-            except oci_registry.Mismatch:
-                path.unlink(missing_ok=True)  # nothing of it can be gone on with
-                raise
-
-    def _pieces(self, path: Path) -> Iterator[bytes]:
-        with open(path, "rb") as file:
-            while piece := file.read(PIECE):
-                self._movement.note()
-                self._tell(self._done)
-                yield piece
+    def _pieces(self, found: Bytes, size: int) -> Iterator[bytes]:
+        sent = 0
+        for piece in pieces(found.path, found.offset, size):
+            sent += len(piece)
+            self._movement.note()
+            self._tell(self._done + size if found.passing else self._done + sent)
+            yield piece
 
     def _publish(self, client: Client, found: Plan) -> None:
         name, tag = self.transfer.repository_name, self.transfer.tag
@@ -201,61 +174,6 @@ class Copy:
                     raise Failed(Problem.REGISTRY_AWAY) from error
             time.sleep(self.pause_s)
             self._tell(self._done)
-
-
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """The source, and what it does wrong as a problem with words."""
-
-    address: Address
-    registry: oci_registry.Registry
-
-    @classmethod
-    def of(cls, transfer: ImageTransfer) -> "_Reading":
-        address = Address.parse(transfer.source)
-        hosts = sources.hosts_of(transfer.organisation_id)
-        if not sources.is_allowed(address.host, hosts):
-            raise Failed(Problem.ADDRESS_REFUSED, host=address.host)
-        sealed = transfer.credential
-        login = unseal(bytes(sealed), purpose=login_purpose(transfer.pk)).decode() if sealed else ""
-        return cls(address, sources.opened(address, login, hosts))
-
-    @property
-    def source(self) -> Source:
-        return Source(self._manifest, self._small_blob, self.address.host)
-
-    def _manifest(self, reference: str) -> bytes:
-        with self.asking():
-            return self.registry.manifest(reference)
-
-    def _small_blob(self, digest: str) -> bytes:
-        with self.asking():
-            return self.registry.small_blob(digest)
-
-    @contextmanager
-    def asking(self) -> Iterator[None]:
-        host = self.address.host
-        try:
-            yield
-        except Invalid as error:  # of a checked connection
-            raise Failed(Problem.ADDRESS_REFUSED, host=host) from error
-        except oci_registry.Refused as error:
-            raise Failed(_REFUSALS.get(error.status, Problem.SOURCE_REFUSES), host=host, status=error.status) from error
-        except oci_registry.BadCertificate as error:
-            raise Failed(Problem.CERTIFICATE, host=host, reason=str(error)[:200]) from error
-        except oci_registry.Unreachable as error:
-            raise Failed(Problem.INTERRUPTED, host=host, reason=str(error)[:200]) from error
-        except oci_registry.Mismatch as error:
-            raise Failed(Problem.DAMAGED, host=host) from error
-        except oci_registry.Cancelled as error:
-            raise Lost from error
-
-
-_REFUSALS: dict[int, Problem] = {
-    HTTPStatus.NOT_FOUND: Problem.NOT_THERE,
-    HTTPStatus.UNAUTHORIZED: Problem.NO_RIGHT,
-    HTTPStatus.FORBIDDEN: Problem.NO_RIGHT,
-}
 
 
 def clear(transfer_id: UUID) -> None:

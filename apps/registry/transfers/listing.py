@@ -9,16 +9,16 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.common.forms import search_box
 from apps.common.tables import FULL, Table, column
-from apps.registry.choices import TransferStatus
+from apps.registry.choices import TransferKind, TransferStatus
 from apps.registry.models import ImageTransfer
 
 
 class TransferTable(Table):
-    caption = _("Pulls from addresses")
+    caption = _("Pulls and uploads")
     source = tables.TemplateColumn(
-        '<a class="pl-name pl-break" href="{% url "registry:pull" record.pk %}">{{ record.source }}</a>'
-        '<span class="pl-sub pl-break">{{ record }}</span>',
-        verbose_name=_("Address"),
+        '<a class="pl-name pl-break" href="{% url "registry:pull" record.pk %}">{{ record.title }}</a>'
+        '<span class="pl-sub pl-break">{% if record.image %}{{ record.image }} · {% endif %}{{ record }}</span>',
+        verbose_name=_("Address or archive"),
         attrs=column(width=FULL),
     )
     status = tables.TemplateColumn(
@@ -46,6 +46,7 @@ class TransferTable(Table):
 
 class TransferFilter(django_filters.FilterSet):
     q = django_filters.CharFilter(method="search", label=_("Address or name"), widget=search_box())
+    kind = django_filters.ChoiceFilter(choices=TransferKind.choices, label=_("From"), empty_label=_("All sources"))
     status = django_filters.ChoiceFilter(choices=TransferStatus.choices, label=_("State"), empty_label=_("All states"))
 
     class Meta:

@@ -6,8 +6,9 @@ from django.db import models
 from django.db.models.functions import Now
 
 from apps.common.scoping import TenantModel
-from apps.registry.choices import OPEN_TRANSFERS, TransferProblem, TransferStatus
+from apps.registry.choices import OPEN_TRANSFERS, TransferKind, TransferProblem, TransferStatus
 from apps.registry.repositories import MAX_DIGEST, MAX_TAG
+from apps.storage.models import Folder
 from apps.tenants.models import Organisation, User
 
 MAX_SOURCE = 400
@@ -19,12 +20,19 @@ class ImageTransfer(TenantModel):
     `platform`: like linux/amd64, "" for all that an index has. `digest`: what the address led to when it was first
     asked, so that whoever goes on copies the same. Bytes are those of all layers and configurations; `added_bytes`:
     what the organisation does not keep yet, reserved of its capacity while this is open.
+
+    `source`: an address, or the name of the archive's file once it came. `archive`: the folder that it came into, until
+    it is cleared up. `image`: which of the archive's images was chosen; `offered`: between which, while that is open.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
     owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
-    source = models.CharField(max_length=MAX_SOURCE)
+    kind = models.CharField(max_length=8, choices=TransferKind, default=TransferKind.ADDRESS)
+    source = models.CharField(max_length=MAX_SOURCE, blank=True)
+    archive = models.ForeignKey(Folder, on_delete=models.PROTECT, null=True, related_name="+")
+    image = models.CharField(max_length=MAX_SOURCE, blank=True)
+    offered = models.JSONField(default=list)
     repository_name = models.CharField(max_length=200)
     tag = models.CharField(max_length=MAX_TAG)
     platform = models.CharField(max_length=60, blank=True)
@@ -42,6 +50,8 @@ class ImageTransfer(TenantModel):
     # How often it was begun since the last layer that came whole.
     tries = models.PositiveSmallIntegerField(default=0)
     created_at = models.DateTimeField(db_default=Now())
+    # Since when it waits for a person, where it does.
+    waiting_since = models.DateTimeField(db_default=Now())
     started_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
 
@@ -67,6 +77,11 @@ class ImageTransfer(TenantModel):
                 name="image_transfer_forgets_its_credential",
             ),
             models.CheckConstraint(
+                condition=models.Q(kind=TransferKind.ARCHIVE)
+                | (models.Q(kind=TransferKind.ADDRESS, archive__isnull=True) & ~models.Q(source="")),
+                name="image_transfer_from_address_or_archive",
+            ),
+            models.CheckConstraint(
                 condition=models.Q(total_bytes__gte=0, done_bytes__gte=0, added_bytes__gte=0),
                 name="image_transfer_bytes_not_negative",
             ),
@@ -80,8 +95,17 @@ class ImageTransfer(TenantModel):
         return self.status in OPEN_TRANSFERS
 
     @property
+    def is_of_archive(self) -> bool:
+        return self.kind == TransferKind.ARCHIVE
+
+    @property
+    def title(self) -> str:
+        """Where it comes from; where it goes while nothing has come."""
+        return self.source or str(self)
+
+    @property
     def may_be_cancelled(self) -> bool:
-        return self.status in (TransferStatus.QUEUED, TransferStatus.RUNNING)
+        return self.is_open and self.status != TransferStatus.FINISHING
 
 
 class PullSources(TenantModel):

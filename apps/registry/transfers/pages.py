@@ -1,10 +1,11 @@
-"""Pages of pulls from an address: the list, the form, and one with its progress."""
+"""Pages of images on their way into the registry: the list, the two forms, and one with its progress."""
 
 from typing import Any
 from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -21,14 +22,15 @@ from apps.registry.distribution.capacity import capacity_of
 from apps.registry.distribution.client import is_configured
 from apps.registry.distribution.names import own_part
 from apps.registry.models import ImageTransfer
-from apps.registry.transfers import selectors, services, sources
+from apps.registry.transfers import arriving, selectors, services, sources
 from apps.registry.transfers.addresses import Address
-from apps.registry.transfers.forms import MINE, ORGANISATION, PullForm
+from apps.registry.transfers.forms import MINE, ORGANISATION, ArchiveForm, PullForm
 from apps.registry.transfers.listing import TransferFilter, TransferTable
 from apps.registry.transfers.words import problem_words
+from apps.storage.choices import RootKind
 
 USE = in_organisation(Permission.IMAGES_USE)
-NEW = "registry/transfers/new.html"
+NEW, NEW_UPLOAD = "registry/transfers/new.html", "registry/transfers/new_upload.html"
 
 
 @requires(USE)
@@ -72,6 +74,27 @@ def new(request: ActorRequest) -> HttpResponse:
     return render(request, NEW, {**context, "form": form}, status=REFUSED)
 
 
+@requires(USE)
+@require_http_methods(["GET", "POST"])
+def new_upload(request: ActorRequest) -> HttpResponse:
+    """Where the image goes; its page then takes the archive."""
+    actor = request.actor
+    namespaces = own_part(actor.person(), actor.organisation())
+    context: dict[str, Any] = {"is_configured": is_configured(), "capacity": capacity_of(actor.organisation())}
+    if request.method != "POST":
+        form = ArchiveForm(actor=actor, namespaces=namespaces, initial=_initial(request))
+        return render(request, NEW_UPLOAD, {**context, "form": form})
+    form = ArchiveForm(request.POST, actor=actor, namespaces=namespaces)
+    if form.is_valid():
+        try:
+            transfer = services.upload(actor, form.new())
+        except DomainError as error:
+            show_error(form, error)
+        else:
+            return redirect("registry:pull", transfer.pk)
+    return render(request, NEW_UPLOAD, {**context, "form": form}, status=REFUSED)
+
+
 def _initial(request: ActorRequest) -> dict[str, str]:
     try:
         before = selectors.transfer_of(request.actor, UUID(request.GET.get("again", "")))
@@ -99,13 +122,24 @@ def now(request: ActorRequest, pull_id: UUID) -> HttpResponse:
 
 @requires(USE)
 @require_POST
+def choose(request: ActorRequest, pull_id: UUID) -> HttpResponse:
+    """Which image of an archive is meant."""
+    try:
+        services.choose(request.actor, pull_id, request.POST.get("image", ""))
+    except DomainError as error:
+        say_refusal(request, error)
+    return redirect("registry:pull", pull_id)
+
+
+@requires(USE)
+@require_POST
 def cancel(request: ActorRequest, pull_id: UUID) -> HttpResponse:
     try:
         services.cancel(request.actor, pull_id)
     except DomainError as error:
         say_refusal(request, error)
         return redirect("registry:pull", pull_id)
-    return done(request, _("The pull is cancelled."), "registry:pull", pull_id)
+    return done(request, _("It is cancelled."), "registry:pull", pull_id)
 
 
 def _context(request: ActorRequest, pull_id: UUID) -> dict[str, Any]:
@@ -114,6 +148,9 @@ def _context(request: ActorRequest, pull_id: UUID) -> dict[str, Any]:
     return {
         "transfer": transfer,
         "problem": problem_words(transfer),
-        "host": Address.parse(transfer.source).host,
+        "host": "" if transfer.is_of_archive else Address.parse(transfer.source).host,
+        "is_mine": transfer.owner_id == request.actor.user_id,
+        "unfinished": arriving.unfinished(transfer),
+        "upload_api": reverse("api-files", args=[RootKind.FOLDER, transfer.archive_id]) if transfer.archive_id else "",
         "repository_id": selectors.repository_id_of(transfer) if arrived else None,
     }

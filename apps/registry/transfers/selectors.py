@@ -7,13 +7,13 @@ from django.db.models import QuerySet
 from apps.common.actor import Actor
 from apps.common.errors import NotFound
 from apps.common.permissions import Permission
-from apps.registry.choices import OPEN_TRANSFERS
+from apps.registry.choices import WORKED_ON
 from apps.registry.models import ImageRepository, ImageTransfer
 
 
 def transfers(actor: Actor) -> QuerySet[ImageTransfer]:
     """The newest first."""
-    rows = ImageTransfer.objects.filter(organisation_id=actor.organisation()).select_related("owner")
+    rows = ImageTransfer.objects.filter(organisation_id=actor.organisation()).select_related("owner", "archive")
     if Permission.IMAGES_MANAGE not in actor.permissions:
         rows = rows.filter(owner_id=actor.user_id)
     return rows.order_by("-created_at", "-pk")
@@ -28,8 +28,8 @@ def transfer_of(actor: Actor, transfer_id: UUID) -> ImageTransfer:
 
 
 def due() -> QuerySet[ImageTransfer]:
-    """All that have not ended, the oldest first. Call in the platform's scope."""
-    return ImageTransfer.objects.filter(status__in=sorted(OPEN_TRANSFERS)).order_by("created_at")
+    """All that somebody has to work on, the oldest first. Call in the platform's scope."""
+    return ImageTransfer.objects.filter(status__in=sorted(WORKED_ON)).order_by("created_at")
 
 
 def repository_id_of(transfer: ImageTransfer) -> UUID | None:

@@ -1,4 +1,4 @@
-"""Asking for an image to be pulled from an address, cancelling that, and saying from where an organisation may pull."""
+"""Asking for an image from an address or of an archive, cancelling that, and from where an organisation may pull."""
 
 from dataclasses import dataclass, field
 from uuid import UUID, uuid4
@@ -9,21 +9,24 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, Invalid
-from apps.common.outgoing import resolve_public
 from apps.common.permissions import Permission
 from apps.common.sealing import seal
-from apps.registry.choices import OPEN_TRANSFERS
-from apps.registry.distribution.capacity import OverCapacity, capacity_of
+from apps.registry.choices import OPEN_TRANSFERS, TransferKind, TransferStatus
+from apps.registry.distribution.capacity import Capacity, OverCapacity, capacity_of
 from apps.registry.distribution.client import RegistryAway, is_configured
 from apps.registry.distribution.placing import place, require_tag
 from apps.registry.distribution.ruled import set_own
 from apps.registry.models import ImageTransfer, PullSources
 from apps.registry.transfers import sources, states, working
 from apps.registry.transfers.addresses import Address
-from apps.registry.transfers.copying import login_purpose
+from apps.registry.transfers.planning import MIB
+from apps.registry.transfers.reading import login_purpose
 from apps.registry.transfers.selectors import transfer_of
+from apps.registry.transfers.working import Event
+from apps.storage import services as storage
+from apps.storage.models import FolderKind
 
-MOST_OPEN = 20  # of a person
+MOST_OPEN, MOST_ARCHIVES = 20, 5  # of a person
 PLATFORMS = ("linux/amd64", "linux/arm64")
 LONGEST_LOGIN = 4096
 
@@ -41,6 +44,16 @@ class NewPull:
     password: str = field(default="", repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class NewArchive:
+    """Where an archive's image goes, said before it is uploaded. `platform`: "" for all."""
+
+    name: str
+    tag: str = ""
+    of_organisation: bool = False
+    platform: str = ""
+
+
 def pull(actor: Actor, new: NewPull) -> ImageTransfer:
     """Queue it; it begins within seconds. Raises `Invalid` beside the fields, `Denied`, `Conflict`, `OverCapacity`."""
     actor.require(Permission.IMAGES_USE)
@@ -49,14 +62,11 @@ def pull(actor: Actor, new: NewPull) -> ImageTransfer:
     address = Address.parse(new.address)
     name = place(actor, new.name.strip() or address.last_name, of_organisation=new.of_organisation)
     tag = require_tag(new.tag.strip() or address.tag or "latest")
-    if new.platform not in ("", *PLATFORMS):
-        raise Invalid.field("platform", _("Choose one of the platforms on offer."))
+    _require_platform(new.platform)
     login = _login(new)
     sources.require_allowed(actor.organisation(), address)
     _require_reachable(actor, address)
-    capacity = capacity_of(actor.organisation())
-    if not capacity.left:
-        raise OverCapacity(capacity)
+    _require_room(actor)
     pk = uuid4()
     transfer = ImageTransfer(
         pk=pk,
@@ -73,6 +83,52 @@ def pull(actor: Actor, new: NewPull) -> ImageTransfer:
     return transfer
 
 
+def upload(actor: Actor, new: NewArchive) -> ImageTransfer:
+    """A folder for an archive: once one file is complete in it, that one's image is brought into the registry.
+
+    Raises `Invalid` beside the fields, `Denied`, `Conflict`, `OverCapacity`.
+    """
+    actor.require(Permission.IMAGES_USE)
+    actor.require(Permission.STORAGE_USE)  # it is uploaded as any file
+    if not is_configured():
+        raise RegistryAway
+    name = place(actor, new.name.strip(), of_organisation=new.of_organisation)
+    tag = require_tag(new.tag.strip() or "latest")
+    _require_platform(new.platform)
+    capacity = _require_room(actor)
+    with storage.new_folders() as made:
+        # What the organisation may keep at all is more than enough for what it adds.
+        size_mib = min(settings.IMAGE_PULL_RULES.most_mib, -(-capacity.limit // MIB))
+        made.append(storage.create_folder(actor, kind=FolderKind.ARCHIVE, size_mib=size_mib))
+        transfer = ImageTransfer(
+            organisation_id=actor.organisation(),
+            owner_id=actor.person(),
+            kind=TransferKind.ARCHIVE,
+            status=TransferStatus.UPLOADING,
+            archive=made[0],
+            repository_name=name.text,
+            tag=tag,
+            platform=new.platform,
+        )
+        _keep(actor, transfer)
+    transfer.refresh_from_db()
+    return transfer
+
+
+def choose(actor: Actor, transfer_id: UUID, image: str) -> ImageTransfer:
+    """Say which of an archive's images is meant. Raises `NotFound`, `Invalid` (field `image`), `Conflict`."""
+    actor.require(Permission.IMAGES_USE)
+    transfer = transfer_of(actor, transfer_id)
+    if transfer.status == TransferStatus.CHOOSING and image not in transfer.offered:
+        raise Invalid.field("image", _("Choose one of the images that the archive has."))
+    with transaction.atomic():
+        if not states.choose(transfer, image):
+            raise Conflict(_("Nothing is to be chosen here now."))
+        working.note(actor, transfer, Event.CHOSEN, {"image": image})
+    transfer.refresh_from_db()
+    return transfer
+
+
 def cancel(actor: Actor, transfer_id: UUID) -> ImageTransfer:
     """Its process stops within a second or so. Raises `NotFound`, and `Conflict` once its tag is being set."""
     actor.require(Permission.IMAGES_USE)
@@ -80,7 +136,7 @@ def cancel(actor: Actor, transfer_id: UUID) -> ImageTransfer:
     with transaction.atomic():
         if not states.stop(transfer):
             raise Conflict(_("It has ended already, or its tag is just being set."))
-        working.note(actor, transfer, "image.pull_cancelled")
+        working.note(actor, transfer, Event.CANCELLED)
     transfer.refresh_from_db()
     return transfer
 
@@ -94,6 +150,19 @@ def set_sources(actor: Actor, *, organisation_id: UUID, hosts: str | None) -> li
     wanted = None if hosts is None else sources.read_hosts(hosts)
     set_own(actor, PullSources, organisation_id, "hosts", wanted, action="registry.sources_set", shown="hosts")
     return sources.hosts_of(organisation_id)
+
+
+def _require_platform(platform: str) -> None:
+    if platform not in ("", *PLATFORMS):
+        raise Invalid.field("platform", _("Choose one of the platforms on offer."))
+
+
+def _require_room(actor: Actor) -> Capacity:
+    """Any at all: how much it takes is known later, and reserved then."""
+    capacity = capacity_of(actor.organisation())
+    if not capacity.left:
+        raise OverCapacity(capacity)
+    return capacity
 
 
 def _login(new: NewPull) -> str:
@@ -118,22 +187,22 @@ def _require_reachable(actor: Actor, address: Address) -> None:
     if port and int(port) not in ports:
         words = _("A port is asked only where the platform's administrators list the registry with it: %(host)s.")
         raise Invalid.field("address", words % {"host": address.api_host})
+    host = address.api_host.partition(":")[0]
     try:
-        resolve_public(
-            f"{'http' if plain else 'https'}://{address.api_host}/", settings.IMAGE_SOURCES_PRIVATE, ports=ports
-        )
+        sources.way_to("http" if plain else "https", host, int(port) if port else None, ports)
     except Invalid as error:
         raise Invalid.field("address", error.message, hint=error.hint) from error
 
 
 def _keep(actor: Actor, transfer: ImageTransfer) -> None:
     mine = ImageTransfer.objects.filter(owner_id=actor.person(), status__in=sorted(OPEN_TRANSFERS))
-    if mine.count() >= MOST_OPEN:
+    archives = mine.filter(kind=TransferKind.ARCHIVE)
+    if mine.count() >= MOST_OPEN or (transfer.is_of_archive and archives.count() >= MOST_ARCHIVES):
         raise Conflict(_("Too many of your images are on their way already."), hint=_("Wait until some are here."))
     try:
         with transaction.atomic():
             transfer.save(force_insert=True)
-            working.note(actor, transfer, "image.pull_asked")
+            working.note(actor, transfer, Event.ASKED)
     except IntegrityError as error:
         message = _("Another image is on its way to this name and tag.")
         raise Conflict(message, fields={"tag": message}) from error

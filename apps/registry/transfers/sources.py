@@ -1,7 +1,9 @@
 """Other registries: from which of them one may pull, and connections that go to checked addresses alone.
 
 Each connection, also one that a redirect or a token's realm asks for, resolves its name once, has the address checked
-(`apps.common.outgoing`) and goes there; the name is still what the certificate has to be for.
+(`apps.common.outgoing`) and goes there; the name is still what the certificate has to be for. Where the settings of
+software sources name a proxy, it goes through that one, which resolves names on its own: so a name that is not known
+here is left to it, one that is known is checked all the same. Registries without TLS are the operator's own, and near.
 """
 
 import base64
@@ -22,11 +24,13 @@ from apps.common.outgoing import PORTS, resolve_public
 from apps.registry.transfers.addresses import Address
 from apps.registry.transfers.models import PullSources
 from apps.workloads.drivers.local.oci import registry as oci_registry
+from apps.workloads.gateway.egress import Way, address_of, is_direct
 from apps.workloads.software_sources import chosen
 
 ENTRY = re.compile(r"(?:\*\.)?[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[0-9]{1,5})?", re.ASCII)
 ANY = "*"
 MOST_ENTRIES = 100
+MOST_HEAD = 16 * 1024
 
 
 def read_hosts(text: str) -> list[str]:
@@ -106,6 +110,20 @@ def ports_of(address: Address, hosts: Iterable[str]) -> frozenset[int]:
     return frozenset({*PORTS.values(), int(port)} if port and named else PORTS.values())
 
 
+def way_to(scheme: str, host: str, port: int | None, ports: frozenset[int]) -> Way:
+    """A checked target, and through which proxy. Raises `Invalid` for where the platform does not connect."""
+    found = chosen()
+    proxied = scheme == "https" and not is_direct(host, found.no_proxy)
+    proxy = address_of(found.proxy) if proxied else None
+    url = f"{scheme}://{_shown(host)}{'' if port is None else f':{port}'}/"
+    private = settings.IMAGE_SOURCES_PRIVATE
+    return Way(resolve_public(url, private, ports=ports, unknown_names=proxy is not None), proxy)
+
+
+def _shown(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
 class _Connecting:
     """Stands in for `socket.create_connection` in a connection of `http.client`."""
 
@@ -113,11 +131,31 @@ class _Connecting:
         self._scheme, self._ports = scheme, ports
 
     def __call__(self, place: tuple[str, int], timeout: Any = None, source: Any = None) -> socket.socket:
-        host, port = place
-        shown = f"[{host}]" if ":" in host else host
-        url = f"{self._scheme}://{shown}:{port}/"
-        target = resolve_public(url, settings.IMAGE_SOURCES_PRIVATE, ports=self._ports)
-        return socket.create_connection((target.address, target.port), timeout, source)
+        way = way_to(self._scheme, place[0], place[1], self._ports)
+        if way.proxy is None:
+            return socket.create_connection((way.target.address, way.target.port), timeout, source)
+        connection = socket.create_connection(way.proxy, timeout, source)
+        try:
+            _ask_for_tunnel(connection, way)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def _ask_for_tunnel(connection: socket.socket, way: Way) -> None:
+    """By the name, which the operator's proxy resolves. Raises OSError where it refuses."""
+    place = f"{_shown(way.target.host)}:{way.target.port}"
+    connection.sendall(f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n\r\n".encode())
+    head = b""
+    while not head.endswith(b"\r\n\r\n"):
+        piece = connection.recv(1)  # not more: what follows is the registry's
+        if not piece or len(head) > MOST_HEAD:
+            raise OSError("the proxy of the settings gives no answer that can be read")
+        head += piece
+    line = head.partition(b"\r\n")[0].decode("latin-1")
+    if line.split(" ")[1:2] != ["200"]:
+        raise OSError(f"the proxy of the settings refuses it: {line[:100]}")
 
 
 class _Http(urllib.request.HTTPHandler):

@@ -3,11 +3,11 @@
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import F, QuerySet, Sum
+from django.db.models import F, QuerySet
 from django.db.models.functions import Coalesce, Now
 
-from apps.registry.choices import OPEN_TRANSFERS, TransferProblem, TransferStatus
-from apps.registry.distribution.capacity import Capacity, OverCapacity, capacity_of
+from apps.registry.choices import OPEN_TRANSFERS, WAITING_FOR_PEOPLE, TransferProblem, TransferStatus
+from apps.registry.distribution.capacity import OverCapacity, capacity_of
 from apps.registry.models import ImageTransfer
 
 MOST_TRIES = 10
@@ -20,6 +20,28 @@ def begin(transfer: ImageTransfer) -> bool:
     if _rows(transfer).filter(status__in=_STARTED).update(status=TransferStatus.RUNNING, **begun):
         return True
     return bool(_rows(transfer).filter(status=TransferStatus.FINISHING).update(**begun))
+
+
+def uploaded(transfer: ImageTransfer, source: str) -> bool:
+    """Its archive is here, under this name."""
+    queued = {"status": TransferStatus.QUEUED, "source": source}
+    return bool(_rows(transfer).filter(status=TransferStatus.UPLOADING).update(**queued))
+
+
+def ask_which(transfer: ImageTransfer, offered: list[str]) -> bool:
+    """The archive has several images: somebody has to say which is meant. False if it has ended."""
+    asked = {"status": TransferStatus.CHOOSING, "offered": offered, "waiting_since": Now(), "tries": 0}
+    return bool(_rows(transfer).filter(status=TransferStatus.RUNNING).update(**asked))
+
+
+def choose(transfer: ImageTransfer, image: str) -> bool:
+    chosen = {"status": TransferStatus.QUEUED, "image": image, "offered": []}
+    return bool(_rows(transfer).filter(status=TransferStatus.CHOOSING).update(**chosen))
+
+
+def cleared(transfer: ImageTransfer) -> None:
+    """Nothing of its archive is left."""
+    _rows(transfer).update(archive=None)
 
 
 def pin(transfer: ImageTransfer, digest: str) -> bool:
@@ -38,13 +60,9 @@ def reserve(transfer: ImageTransfer, added: int) -> bool:
         with connection.cursor() as cursor:
             key = f"registry capacity {transfer.organisation_id}"
             cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [key])
-        capacity = capacity_of(transfer.organisation_id)
-        others = ImageTransfer.objects.filter(
-            organisation_id=transfer.organisation_id, status__in=sorted(OPEN_TRANSFERS)
-        ).exclude(pk=transfer.pk)
-        reserved = others.aggregate(sum=Sum("added_bytes"))["sum"] or 0
-        if added > capacity.left - reserved:
-            raise OverCapacity(Capacity(capacity.used + reserved, capacity.limit), added)
+        capacity = capacity_of(transfer.organisation_id, besides=transfer.pk)
+        if added > capacity.left:
+            raise OverCapacity(capacity, added)
         return bool(_working(transfer).update(added_bytes=added))
 
 
@@ -73,11 +91,11 @@ def fail(transfer: ImageTransfer, problem: TransferProblem, params: dict[str, An
 
 def stop(transfer: ImageTransfer) -> bool:
     """Cancel it; False if that is too late."""
-    return _end(transfer, list(_STARTED), status=TransferStatus.STOPPED)
+    return _end(transfer, [*_STARTED, *sorted(WAITING_FOR_PEOPLE)], status=TransferStatus.STOPPED)
 
 
 def _end(transfer: ImageTransfer, before: list[TransferStatus], **changed: Any) -> bool:
-    ended = {"credential": None, "ended_at": Now(), "added_bytes": 0}
+    ended: dict[str, Any] = {"credential": None, "ended_at": Now(), "added_bytes": 0, "offered": []}
     return bool(_rows(transfer).filter(status__in=before).update(**changed, **ended))
 
 

@@ -52,6 +52,30 @@ _WORDS: dict[Problem, tuple[str | Promise, str | Promise]] = {
     Problem.REGISTRY_AWAY: (_("The platform's image registry did not answer for minutes."), _("Try again later.")),
     Problem.MAY_NOT_PUSH: (_("You may not, or no longer, push to this repository."), ""),
     Problem.GAVE_UP: (_("It was begun %(count)s times and ended each time without getting further."), ""),
+    Problem.NOT_AN_ARCHIVE: (
+        _("The file is no tar archive, or is packed in a way that the platform does not read."),
+        _("Upload what “docker save” or an OCI tool writes: a .tar, also with gzip or zstd."),
+    ),
+    Problem.NO_IMAGE: (
+        _("There is no image in the archive: it has neither an index.json nor a manifest.json that names one."),
+        _("“docker export” writes the files of a container, not an image; “docker save” writes one."),
+    ),
+    Problem.TRUNCATED: (
+        _("The archive ends too early, or is damaged."), _("Write it again, and compare its size before you upload it.")
+    ),
+    Problem.INCOMPLETE: (
+        _("The archive lacks %(name)s, which its image names."),
+        _("If it was saved for one architecture alone, choose that architecture; otherwise write it again."),
+    ),
+    Problem.WRONG_DIGEST: (
+        _("%(name)s in the archive is not what its digest says."),
+        _("The archive is damaged or was changed: write it again."),
+    ),
+    Problem.HOSTILE: (_("There is something in the archive that no image has: %(reason)s."), ""),
+    Problem.BOMB: (_("It unpacks to more than %(most_size)s, which is the most."), ""),
+    Problem.LEFT_ALONE: (
+        _("Nobody went on with it for %(hours)s hours."), _("Upload the archive again."),
+    ),
     Problem.TOO_SLOW: (
         _("It took longer than %(hours)s hours."),
         _("Pull it again; layers that came whole are not fetched twice."),

@@ -2,6 +2,7 @@
 
 import errno
 from collections.abc import Iterator
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -14,16 +15,33 @@ from apps.common.actor import Actor, Channel
 from apps.registry.choices import TransferProblem as Problem
 from apps.registry.choices import TransferStatus
 from apps.registry.models import ImageTransfer
-from apps.registry.transfers import copying, selectors, states
+from apps.registry.transfers import arriving, copying, selectors, states
 from apps.registry.transfers.planning import Failed
+from apps.registry.transfers.reading import Lost, Several
 
 DEADLINE_H = 12
 EVERY_S = 2.0
 SLOTS = 4
 
 
+class Event(StrEnum):
+    """What the audit log hears of a transfer."""
+
+    ASKED = "asked"
+    CHOSEN = "chosen"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+    DONE = "done"
+
+
 def due() -> Iterator[tuple[UUID, UUID, int]]:
-    """Transfer, organisation and owner of what is open. Clears up after what has ended. In the platform's scope."""
+    """Transfer, organisation and owner of what is to be worked on. Clears up after what has ended.
+
+    Call in the platform's scope.
+    """
+    arriving.take_complete()
+    for transfer in arriving.left_alone():
+        fail(transfer, Failed(Problem.LEFT_ALONE, hours=arriving.KEPT_H))
     waiting = list(selectors.due().values_list("pk", "organisation_id", "owner_id")[:200])
     _clear_up()
     yield from waiting
@@ -31,22 +49,24 @@ def due() -> Iterator[tuple[UUID, UUID, int]]:
 
 def advance(transfer_id: UUID) -> None:
     """Bring it, in a process of its own and in the platform's scope. No effect where it has ended."""
-    transfer = ImageTransfer.objects.select_related("owner").get(pk=transfer_id)
+    transfer = ImageTransfer.objects.select_related("owner", "archive").get(pk=transfer_id)
     if not states.begin(transfer):
         return
     if transfer.status == TransferStatus.QUEUED:
         transfer.status = TransferStatus.RUNNING
     try:
         _bring(transfer)
-    except copying.Lost:
+    except Lost:
         pass
+    except Several as several:
+        states.ask_which(transfer, several.names)
     except Failed as failure:
         fail(transfer, failure)
     copying.clear(transfer.pk)
 
 
 def _bring(transfer: ImageTransfer) -> None:
-    """Raises Failed, Lost; anything else ends the process, and another begins it again."""
+    """Raises Failed, Lost, Several; anything else ends the process, and another begins it again."""
     if transfer.tries >= states.MOST_TRIES:
         raise Failed(Problem.GAVE_UP, count=transfer.tries)
     try:
@@ -57,7 +77,7 @@ def _bring(transfer: ImageTransfer) -> None:
         raise
     with transaction.atomic():
         if states.succeed(transfer):
-            note(owner_of(transfer), transfer, "image.pulled", {"digest": digest})
+            note(owner_of(transfer), transfer, Event.DONE, {"digest": digest})
 
 
 def give_up(transfer_id: UUID) -> None:
@@ -69,14 +89,15 @@ def give_up(transfer_id: UUID) -> None:
 def fail(transfer: ImageTransfer, failure: Failed) -> None:
     with transaction.atomic():
         if states.fail(transfer, failure.problem, dict(failure.params)):
-            note(owner_of(transfer), transfer, "image.pull_failed", {"problem": failure.problem.value})
+            note(owner_of(transfer), transfer, Event.FAILED, {"problem": failure.problem.value})
 
 
-def note(actor: Actor, transfer: ImageTransfer, action: str, after: dict[str, Any] | None = None) -> None:
+def note(actor: Actor, transfer: ImageTransfer, event: Event, after: dict[str, Any] | None = None) -> None:
     """In the audit log."""
+    did, doing = ("image.uploaded", "image.upload") if transfer.is_of_archive else ("image.pulled", "image.pull")
     record(
         actor,
-        action=action,
+        action=did if event == Event.DONE else f"{doing}_{event}",
         target=Target("image_transfer", str(transfer.pk), str(transfer)),
         organisation_id=transfer.organisation_id,
         after={"source": transfer.source, **(after or {})},
@@ -95,6 +116,7 @@ def owner_of(transfer: ImageTransfer) -> Actor:
 
 
 def _clear_up() -> None:
+    arriving.clear_up()
     folder = Path(settings.PLSTACK_HOME) / copying.FOLDER
     names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
     if names:

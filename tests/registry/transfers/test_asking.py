@@ -13,6 +13,7 @@ from apps.registry.choices import TransferProblem, TransferStatus
 from apps.registry.models import ImageTransfer, PullSources
 from apps.registry.transfers import states
 from apps.registry.transfers.words import _WORDS, problem_words
+from apps.storage.models import Folder
 from apps.tenants.choices import PlatformRole, Role
 from tests.builders import World, make_member, make_organisation, make_staff, make_world, platform, signed_in
 
@@ -178,10 +179,86 @@ def test_an_operator_says_from_where_an_organisation_pulls(world: World, setting
 
 def test_every_problem_has_words(world: World) -> None:
     params = {"host": "h", "status": 1, "reason": "r", "added": 1, "used": 1, "limit": 1, "size": 1, "most_size": 1,
-              "count": 1, "most": 1, "hours": 1, "offered": "o", "wanted": "w"}  # fmt: skip
+              "count": 1, "most": 1, "hours": 1, "offered": "o", "wanted": "w", "name": "n"}  # fmt: skip
     assert set(_WORDS) == set(TransferProblem)
     for problem in TransferProblem:
         told = problem_words(ImageTransfer(problem=problem, problem_params=params))
         assert told
         assert "%(" not in told
     assert problem_words(ImageTransfer()) == ""
+
+
+def test_an_upload_is_asked_for_by_page_and_its_page_takes_the_file(world: World) -> None:
+    client = signed_in(world.alice)
+    assert "docker save" in client.get("/images/uploads/new/").content.decode()
+    answer = client.post("/images/uploads/new/", {"name": "torch", "tag": "2.9"})
+    assert answer.status_code == 302
+    transfer = rows()[0]
+    assert (transfer.kind, transfer.status, transfer.tag) == ("archive", TransferStatus.UPLOADING, "2.9")
+    page = client.get(answer["Location"]).content.decode()
+    assert f'data-fm-api="/api/v1/files/folder/{transfer.archive_id}/"' in page
+    assert "torch:2.9" in client.get(LIST).content.decode()
+    assert "torch:2.9" not in client.get(f"{LIST}?kind=address").content.decode()
+    with acting(platform()):
+        admin = signed_in(make_member(world.organisation, "erin", Role.ADMIN))
+    assert "data-fm-api" not in admin.get(answer["Location"]).content.decode()
+    again = client.get(f"/images/uploads/new/?again={transfer.pk}").content.decode()
+    assert 'value="torch"' in again
+    assert client.post(f"{LIST}{transfer.pk}/cancel/").status_code == 302
+    ended = client.get(answer["Location"]).content.decode()
+    assert "data-fm-api" not in ended
+    assert "again=" in ended
+
+
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [({"name": ""}, "name"), ({"name": "No"}, "name"), ({"name": "a", "tag": "-x"}, "tag"),
+     ({"name": "a", "platform": "plan9/vax"}, "platform")],
+)  # fmt: skip
+def test_what_is_wrong_with_an_upload_stands_beside_its_field(world: World, given: dict[str, str], field: str) -> None:
+    client = signed_in(world.alice)
+    answer = client.post("/images/uploads/new/", given)
+    assert answer.status_code == 422
+    assert field in answer.context["form"].errors
+    told = client.post("/api/v1/images/uploads/", given, content_type="application/json")
+    assert told.status_code == 400
+    assert field in told.json()["fields"]
+    assert rows() == []
+
+
+def test_the_api_says_where_to_upload_to_and_takes_the_choice(world: World) -> None:
+    client = signed_in(world.alice)
+    made = client.post("/api/v1/images/uploads/", {"name": "torch"}, content_type="application/json")
+    assert made.status_code == 201, made.content
+    about = made.json()
+    assert (about["kind"], about["status"], about["tag"]) == ("archive", "uploading", "latest")
+    begun = client.post(
+        f"/api/v1/files/folder/{about['folder']}/uploads/",
+        {"path": "a.tar", "size": 3},
+        content_type="application/json",
+    )
+    assert begun.status_code == 201, begun.content
+    choose = f"{API}{about['id']}/choose/"
+    assert client.post(choose, {"image": "a:1"}, content_type="application/json").status_code == 409
+    with acting(platform()):
+        ImageTransfer.objects.update(status=TransferStatus.RUNNING)
+        assert states.ask_which(rows()[0], ["a:1", "b:2"])
+    assert "a:1" in client.get(f"{LIST}{about['id']}/").content.decode()
+    assert client.get(f"{API}{about['id']}/").json()["offered"] == ["a:1", "b:2"]
+    refused = client.post(choose, {"image": "c:3"}, content_type="application/json")
+    assert (refused.status_code, list(refused.json()["fields"])) == (400, ["image"])
+    assert client.post(f"{LIST}{about['id']}/choose/", {"image": "c:3"}).status_code == 302
+    assert client.post(f"{LIST}{about['id']}/choose/", {"image": "b:2"}).status_code == 302
+    assert client.get(f"{API}{about['id']}/").json()["image"] == "b:2"
+
+
+def test_only_who_may_keep_images_and_files_uploads(world: World, settings: LazySettings) -> None:
+    client = signed_in(world.alice)
+    settings.REGISTRY_ORGANISATION_BYTES = 0
+    full = client.post("/api/v1/images/uploads/", {"name": "torch"}, content_type="application/json")
+    assert (full.status_code, full.json()["code"]) == (403, "registry_full")
+    settings.REGISTRY_SOCKET = ""
+    assert client.post("/api/v1/images/uploads/", {"name": "a"}, content_type="application/json").status_code == 503
+    assert "no image registry" in client.get("/images/uploads/new/").content.decode()
+    with acting(platform()):
+        assert not Folder.objects.exists()
