@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('storage', '0002_folder_digest'),
+        ('storage', '0003_archive_folders'),
     ]
 
     operations = [
