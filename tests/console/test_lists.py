@@ -77,6 +77,7 @@ LEFT_OUT = {
     "console.people.departments.listing.TreeTable": DETAIL,
     "console.people.members.listing.MemberTable": DETAIL,
     "console.people.requests.listing.RequestTable": SHORT,
+    "console.people.own_roles.listing.OwnRoleTable": SHORT,
     "console.people.roles.listing.PlatformRoleTable": SHORT,
     "console.queue.listing.QueueTable": SHORT,
     "console.queue.listing.PreemptionTable": SHORT,

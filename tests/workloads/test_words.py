@@ -113,7 +113,7 @@ def test_a_record_of_before_there_were_codes_is_read() -> None:
 
 def test_a_platform_of_before_there_were_codes_finds_the_fields_that_it_reads() -> None:
     told = codec.observation_out(Observation(Phase.IMAGE, progress=Progress(Said(Code.INSTALLING, {"count": 3}))))
-    assert told["progress"] == {"text": "Installing 3 packages", "fraction": None}
+    assert told["progress"] == {"text": "Installing 3 packages", "fraction": None, "left_s": None}
     refusal = codec.error_out(LaunchRefused("no_limiter", Said(Code.NO_LIMITER)))
     assert refusal["text"] == "Nothing on this machine holds a vGPU slice to its memory"
     back = codec.error_in({name: value for name, value in refusal.items() if name != "said"})
