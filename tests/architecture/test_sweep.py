@@ -21,6 +21,7 @@ from apps.envs.models import Snapshot
 from apps.envs.services import create as environments
 from apps.notifications.models import Notice, Webhook, WebhookDelivery
 from apps.notifications.services import notify_user
+from apps.registry.distribution import downloading
 from apps.registry.models import Image
 from apps.secrets import services as secrets
 from apps.secrets.choices import Scope
@@ -32,7 +33,7 @@ from apps.training.models import Entry, Run
 from apps.workloads.models import Event
 from tests.architecture.money import money_values
 from tests.architecture.people import people_values
-from tests.architecture.registry import registry_values
+from tests.architecture.registry import OneImage, registry_values
 from tests.architecture.routes import Route, own_routes
 from tests.architecture.storage import storage_values
 from tests.architecture.test_access import declared
@@ -67,8 +68,9 @@ class Scene:
 
 
 @pytest.fixture
-def scene(db: None, tmp_path: Any, settings: LazySettings) -> Scene:
+def scene(db: None, tmp_path: Any, settings: LazySettings, monkeypatch: pytest.MonkeyPatch) -> Scene:
     settings.PLSTACK_HOME = tmp_path
+    monkeypatch.setattr(downloading, "Client", OneImage)
     # Each route is asked within a minute: what a limit refuses would prove nothing.
     settings.API_REQUESTS_PER_MINUTE = dict.fromkeys(settings.API_REQUESTS_PER_MINUTE, 1_000_000)
     with acting(platform()):
