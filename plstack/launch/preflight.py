@@ -9,6 +9,7 @@ import shutil
 import socket
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from plstack.launch.layout import Layout
@@ -62,6 +63,14 @@ def check_port(host: str, port: int, variable: str = "PLSTACK_PORT", patience: f
         raise Trouble(f"port {port} is in use by another program: set {variable} to a free one") from failure
     if failure:
         raise Trouble(f"cannot listen on {host}:{port} ({failure.strerror}): set PLSTACK_HOST/PORT") from failure
+
+
+def check_ports_differ(ports: Mapping[str, int]) -> None:
+    """`ports`: by variable; 0 is none. Raises Trouble: of two that listen on one port, one would never start."""
+    named: dict[int, str] = {}
+    for variable, port in ports.items():
+        if port and named.setdefault(port, variable) != variable:
+            raise Trouble(f"{named[port]} and {variable} are both {port}: give each a port of its own")
 
 
 def _bind(host: str, port: int) -> OSError | None:

@@ -138,10 +138,15 @@ class _Startup:
             preflight.check_home(self.layout.home)
             self.cleanup.callback(os.close, preflight.take_lock(self.layout))
             preflight.await_predecessor(self.layout)
-            preflight.check_port(self.layout.host, self.layout.port)
-            preflight.check_port(self.layout.host, self.layout.gateway_port, "PLSTACK_GATEWAY_PORT")
-            if self.layout.ssh_port:
-                preflight.check_port(self.layout.host, self.layout.ssh_port, "PLSTACK_SSH_PORT")
+            ports = {
+                "PLSTACK_PORT": self.layout.port,
+                "PLSTACK_GATEWAY_PORT": self.layout.gateway_port,
+                "PLSTACK_SSH_PORT": self.layout.ssh_port,
+            }
+            preflight.check_ports_differ(ports)
+            for variable, port in ports.items():
+                if port:
+                    preflight.check_port(self.layout.host, port, variable)
             preflight.check_disk(self.layout.home, first=not environment.is_ready(self.layout, "quickstart"))
             close_home(self.layout.home)
             step.outcome = f"Python, {self.layout.home}, ports {self.layout.port} and {self.layout.gateway_port}"

@@ -97,6 +97,11 @@ def test_the_gateways_port_in_use_is_named(shell: dict[str, str], gateway_port: 
     assert "PLSTACK_GATEWAY_PORT" in line
 
 
+def test_two_that_are_to_listen_on_one_port_are_named(shell: dict[str, str], gateway_port: int) -> None:
+    line = the_line(launch({**shell, "PLSTACK_SSH_PORT": str(gateway_port)}))
+    assert f"PLSTACK_GATEWAY_PORT and PLSTACK_SSH_PORT are both {gateway_port}" in line
+
+
 def test_the_port_for_ssh_in_use_is_named(shell: dict[str, str]) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", int(shell["PLSTACK_SSH_PORT"])))

@@ -1,32 +1,12 @@
-"""The list of roles."""
+"""The list of the organisation's own roles."""
 
-import django_tables2 as tables
+from typing import Any
+
 from django.urls import reverse
-from django.utils.translation import gettext_lazy as _
 
-from apps.common.cells import Cell
-from apps.common.tables import FULL, Table, column
+from apps.console.kit import role_table
 
 
-class RoleTable(Table):
-    caption = _("Roles")
-    name = Cell(
-        '<a class="pl-name" href="{% url "organisation:role" record.pk %}">{{ record.name }}</a>',
-        verbose_name=_("Name"),
-        attrs=column(width=FULL),
-    )
-    allows = Cell(
-        "{{ record.permissions|length }}",
-        verbose_name=_("Permissions"),
-        orderable=False,
-        empty_values=(),
-        attrs=column(fold=_("Permissions"), numeric=True),
-    )
-    used_by = tables.Column(verbose_name=_("Members"), attrs=column(fold=_("Members"), numeric=True))
-    created_at = Cell(
-        "{% load pl %}{% when record.created_at %}", verbose_name=_("Created"), attrs=column("pl-wide", numeric=True)
-    )
-
-    class Meta(Table.Meta):
-        row_attrs = {"data-href": lambda record: reverse("organisation:role", args=[record.pk])}
-        order_by = "name"
+class RoleTable(role_table.RoleTable):
+    def page_of(self, record: Any) -> str:
+        return reverse("organisation:role", args=[record.pk])
