@@ -117,7 +117,7 @@ def pull(request: ActorRequest, pull_id: UUID) -> HttpResponse:
 @require_GET
 def now(request: ActorRequest, pull_id: UUID) -> HttpResponse:
     """Its state, for the page that shows it, until it has ended."""
-    return render(request, "registry/transfers/now.html", _context(request, pull_id))
+    return render(request, "registry/transfers/now.html", {**_context(request, pull_id), "is_news": True})
 
 
 @requires(USE)

@@ -262,3 +262,15 @@ def test_only_who_may_keep_images_and_files_uploads(world: World, settings: Lazy
     assert "no image registry" in client.get("/images/uploads/new/").content.decode()
     with acting(platform()):
         assert not Folder.objects.exists()
+
+
+def test_where_an_archive_is_dropped_goes_once_it_has_come(world: World) -> None:
+    client = signed_in(world.alice)
+    page = client.post("/images/uploads/new/", {"name": "torch", "tag": "1"}).headers["Location"]
+    dropped, taken_away = 'id="archive-upload" class', 'id="archive-upload" hx-swap-oob="delete"'
+    assert dropped in client.get(page).content.decode()
+    assert taken_away not in client.get(f"{page}now/").content.decode()
+    with acting(platform()):
+        ImageTransfer.objects.update(status=TransferStatus.QUEUED)
+    assert "archive-upload" not in client.get(page).content.decode()
+    assert taken_away in client.get(f"{page}now/").content.decode()
