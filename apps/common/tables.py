@@ -15,7 +15,7 @@ from django_tables2 import utils as library
 from django_tables2.rows import BoundRow
 
 from apps.common.cells import Cell
-from apps.common.kept import kept
+from apps.common.kept import kept, named
 
 # On a phone a row is a small card of six columns; these name how many of them a cell takes: all, or three.
 FULL, HALF = "c-6", ""
@@ -109,7 +109,7 @@ class Table(django_tables2.Table):
             if beside is None:
                 parts += [_cell(row, name, before) for name, before in opened.items()]
             else:
-                known = (type(self).__qualname__, *opened.items(), *beside)
+                known = (named(self), *opened.items(), *beside)
                 first, *rest = kept(row.record, known, partial(_pieces, row, opened, ticking), without=self.unread)
                 parts.append(first)
                 for name, piece in zip(ticking, rest, strict=True):

@@ -3,6 +3,8 @@
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import ngettext
+
 from apps.common.actor import Actor
 from apps.common.errors import DomainError
 from apps.common.forms import show_error
@@ -18,15 +20,16 @@ def limits_form(organisation_id: UUID, level: Level, data: Any = None) -> Limits
     return LimitsForm(data, lines=level_lines(organisation_id, models=gpu_models(), **level))
 
 
-def set_limits_of(actor: Actor, organisation_id: UUID, level: Level, form: LimitsForm) -> int | None:
-    """How many limits were changed; None: refused, and the form says why."""
+def set_limits_of(actor: Actor, organisation_id: UUID, level: Level, form: LimitsForm) -> str:
+    """What was done, in words; empty: refused, and the form says why."""
     if not form.is_valid():
-        return None
+        return ""
     try:
-        return set_limits(actor, organisation_id=organisation_id, limits=form.limits(), **level)
+        changed = set_limits(actor, organisation_id=organisation_id, limits=form.limits(), **level)
     except DomainError as error:
         show_error(form, error)
-        return None
+        return ""
+    return ngettext("%(count)s limit was set.", "%(count)s limits were set.", changed) % {"count": changed}
 
 
 def department_rows(form: LimitsForm, department: Department) -> list[dict[str, Any]]:

@@ -6,7 +6,6 @@ from uuid import UUID
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from apps.common.access import on_platform, requires
@@ -72,7 +71,11 @@ def department(request: StaffRequest, organisation_id: UUID, department_id: UUID
     forms = _forms(found, sent, act)
     if sent is not None:
         request.actor.require(P.PLATFORM_TENANTS_MANAGE)
-        words = _limited(request, found, forms) if act == "limits" else _changed(request, found, forms, act)
+        if act == "limits":
+            level = {"department_id": department_id}
+            words = set_limits_of(request.actor, organisation_id, level, forms["limits"])
+        else:
+            words = _changed(request, found, forms, act)
         if words:
             return done(request, words, "console:organisation_department", organisation_id, department_id)
     organisation = reads.get(request.actor, organisation_id)
@@ -100,13 +103,6 @@ def _forms(found: Department, sent: Any, act: str) -> dict[str, Any]:
         ),
         "limits": limits_form(found.organisation_id, {"department_id": found.pk}, sent if act == "limits" else None),
     }
-
-
-def _limited(request: StaffRequest, found: Department, forms: dict[str, Any]) -> str:
-    changed = set_limits_of(request.actor, found.organisation_id, {"department_id": found.pk}, forms["limits"])
-    if changed is None:
-        return ""
-    return ngettext("%(count)s limit was set.", "%(count)s limits were set.", changed) % {"count": changed}
 
 
 def _changed(request: StaffRequest, found: Department, forms: dict[str, Any], act: str) -> str:

@@ -6,7 +6,6 @@ from uuid import UUID
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods
 
 from apps.common.access import on_platform, requires
@@ -17,7 +16,6 @@ from apps.common.pages import REFUSED, done, paged, refused
 from apps.common.permissions import Permission as P
 from apps.console.kit.levels import books_of_people
 from apps.console.kit.places import PlaceForm, initial_of
-from apps.console.kit.quotas import LimitsForm
 from apps.console.kit.requests import StaffRequest
 from apps.console.people.limits import limits_form, person_rows, set_limits_of
 from apps.console.people.members import services
@@ -97,7 +95,10 @@ def member_detail(request: StaffRequest, organisation_id: UUID, user_id: int) ->
     limits = limits_form(organisation_id, {"user_id": user_id}, sent if limiting else None)
     if sent is not None:
         request.actor.require(P.PLATFORM_TENANTS_MANAGE)
-        words = _limited(request.actor, member, limits) if limiting else _moved(request.actor, member, form)
+        if limiting:
+            words = set_limits_of(request.actor, organisation_id, {"user_id": user_id}, limits)
+        else:
+            words = _moved(request.actor, member, form)
         if words:
             return done(request, words, "console:organisation_member", organisation_id, user_id)
     context = {
@@ -108,13 +109,6 @@ def member_detail(request: StaffRequest, organisation_id: UUID, user_id: int) ->
         "rows": person_rows(limits, member),
     }
     return render(request, MEMBER, context, status=REFUSED if sent is not None else 200)
-
-
-def _limited(actor: Actor, member: Membership, form: LimitsForm) -> str:
-    changed = set_limits_of(actor, member.organisation_id, {"user_id": member.user_id}, form)
-    if changed is None:
-        return ""
-    return ngettext("%(count)s limit was set.", "%(count)s limits were set.", changed) % {"count": changed}
 
 
 def _moved(actor: Actor, member: Membership, form: PlaceForm) -> str:
