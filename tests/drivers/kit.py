@@ -96,7 +96,12 @@ class Kit:
         return seen
 
     def wait_output(self, handle: Handle, text: str) -> None:
-        eventually(lambda: self.driver.logs(handle, 0, MIB), lambda chunk: text.encode() in chunk.data)
+        """Wait until a whole line says `text`: its newline may be written a moment after its letters."""
+        def lines() -> bytes:
+            data = self.driver.logs(handle, 0, MIB).data
+            return data[: data.rfind(b"\n") + 1]
+
+        eventually(lines, lambda data: text.encode() in data)
 
     def wait_exit(self, handle: Handle) -> Exit:
         ended = self.wait(handle).exit
