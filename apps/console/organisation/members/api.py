@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from django.db.models import QuerySet
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import generics, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -12,9 +12,9 @@ from apps.common.access import in_organisation
 from apps.common.api import ScopedView
 from apps.common.errors import NotFound
 from apps.common.permissions import Permission as P
+from apps.console.kit import removal
 from apps.console.kit.api import OldestFirst
 from apps.console.kit.places import OrganisationMemberOut, PlaceIn, place_with
-from apps.console.organisation.members import services
 from apps.console.organisation.members.listing import MemberFilter
 from apps.tenants.models import Membership
 from apps.tenants.services import members
@@ -64,11 +64,10 @@ class OrganisationMember(ScopedView):
         return Response(OrganisationMemberOut(members.change_member(self.actor, user_id=user_id, place=place)).data)
 
     @extend_schema(
-        parameters=[OpenApiParameter("stop", bool, description="Also stop what the person runs.")],
+        parameters=[removal.STOP],
         responses={204: None},
     )
     def delete(self, request: Request, user_id: int) -> Response:
         """End a membership. What they made stays; what runs goes on, unless `stop`; what is queued does not start."""
-        stop = request.query_params.get("stop", "").lower() in ("1", "true", "yes")
-        services.remove(self.actor, user_id=user_id, stop_running=stop)
+        removal.remove(self.actor, user_id=user_id, stop_running=removal.stop_asked(request))
         return Response(status=status.HTTP_204_NO_CONTENT)

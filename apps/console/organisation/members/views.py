@@ -18,10 +18,10 @@ from apps.common.forms import show_error
 from apps.common.pages import done, refused, say_refusal
 from apps.common.permissions import Permission as P
 from apps.common.requests import ActorRequest
+from apps.console.kit import removal
 from apps.console.kit.fields import PRIORITIES
 from apps.console.kit.organisation_choices import department_choices
 from apps.console.kit.places import PlaceForm, initial_of, notify_of_role, place_of
-from apps.console.organisation.members import services
 from apps.console.organisation.members.listing import MemberFilter, MemberTable
 from apps.console.organisation.shared import people_tabs, with_paths
 from apps.tenants import tree
@@ -29,8 +29,6 @@ from apps.tenants.authority import rank_of
 from apps.tenants.models import Membership
 from apps.tenants.roles import RANKS
 from apps.tenants.services.members import change_member
-from apps.workloads.choices import LIVE
-from apps.workloads.models import Workload
 
 MANAGE = in_organisation(P.MEMBERS_MANAGE)
 LIST, DETAIL = "organisation/members.html", "organisation/member.html"
@@ -117,15 +115,11 @@ def remove(request: ActorRequest, user_id: int) -> HttpResponse:
     member = _get(request.actor, user_id)
     stop = request.POST.get("running") == "stop"
     try:
-        stopped = services.remove(request.actor, user_id=user_id, stop_running=stop)
+        stopped = removal.remove(request.actor, user_id=user_id, stop_running=stop)
     except Conflict as error:
         say_refusal(request, error)
         return redirect("organisation:member", user_id)
-    words = _("%(name)s is no longer a member.") % {"name": member.user.display_name}
-    if stopped:
-        told = ngettext("%(count)s workload is being stopped.", "%(count)s workloads are being stopped.", stopped)
-        words = f"{words} {told % {'count': stopped}}"
-    return done(request, words, "organisation:members")
+    return done(request, removal.removed_words(member, stopped), "organisation:members")
 
 
 def _get(actor: Actor, user_id: int) -> Membership:
@@ -137,11 +131,11 @@ def _get(actor: Actor, user_id: int) -> Membership:
 
 
 def _context(actor: Actor, member: Membership, form: PlaceForm) -> dict[str, Any]:
-    live = Workload.objects.filter(organisation_id=actor.organisation(), owner_id=member.user_id, status__in=LIVE)
     return {
         "member": member,
         "form": form,
-        "live": live.count(),
+        "live": removal.live_work(member.organisation_id, member.user_id).count(),
+        "may_stop": removal.may_stop(actor),
         "path": tree.paths([member.department_id]).get(member.department_id, "") if member.department_id else "",
         "may_change": rank_of(actor, member.organisation_id) > RANKS[member.role],
     }

@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from apps.common.access import on_platform
 from apps.common.api import ScopedView
 from apps.common.permissions import Permission as P
+from apps.console.kit import removal
 from apps.console.kit.api import OldestFirst, Person
 from apps.console.kit.places import OrganisationMemberOut, PlaceIn, place_with
 from apps.console.people.members import services
@@ -78,7 +79,7 @@ class Members(ScopedView, generics.ListAPIView[Membership]):
 
 @extend_schema(tags=["console: organisations"])
 class MemberDetail(ScopedView):
-    access = {"get": VIEW, "patch": MANAGE}
+    access = {"get": VIEW, "patch": MANAGE, "delete": MANAGE}
 
     @extend_schema(responses=OrganisationMemberOut)
     def get(self, request: Request, organisation_id: UUID, user_id: int) -> Response:
@@ -93,3 +94,11 @@ class MemberDetail(ScopedView):
         place = place_with(member, given.validated_data)
         changed = services.change_place(self.actor, member, place=place)
         return Response(OrganisationMemberOut(changed).data)
+
+    @extend_schema(parameters=[removal.STOP], responses={204: None})
+    def delete(self, request: Request, organisation_id: UUID, user_id: int) -> Response:
+        """End a membership. What they made stays; what runs goes on, unless `stop`; what is queued does not start."""
+        member = reads.member(self.actor, organisation_id, user_id)
+        stop = removal.stop_asked(request)
+        removal.remove(self.actor, user_id=member.user_id, stop_running=stop, organisation_id=organisation_id)
+        return Response(status=status.HTTP_204_NO_CONTENT)

@@ -10,6 +10,11 @@ pages = [
     path(
         "organisations/<uuid:organisation_id>/members/<int:user_id>/", views.member_detail, name="organisation_member"
     ),
+    path(
+        "organisations/<uuid:organisation_id>/members/<int:user_id>/remove/",
+        views.member_remove,
+        name="organisation_member_remove",
+    ),
 ]
 
 endpoints = [

@@ -4,16 +4,17 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from apps.common.access import on_platform, requires
 from apps.common.actor import Actor
-from apps.common.errors import DomainError
+from apps.common.errors import Conflict, DomainError
 from apps.common.forms import show_error
-from apps.common.pages import REFUSED, done, paged, refused
+from apps.common.pages import REFUSED, done, paged, refused, say_refusal
 from apps.common.permissions import Permission as P
+from apps.console.kit import removal
 from apps.console.kit.levels import books_of_people
 from apps.console.kit.places import PlaceForm, initial_of
 from apps.console.kit.requests import StaffRequest
@@ -107,8 +108,26 @@ def member_detail(request: StaffRequest, organisation_id: UUID, user_id: int) ->
         "form": form,
         "limits": limits,
         "rows": person_rows(limits, member),
+        "live": removal.live_work(organisation_id, user_id).count(),
+        "may_stop": removal.may_stop(request.actor),
     }
     return render(request, MEMBER, context, status=REFUSED if sent is not None else 200)
+
+
+@requires(MANAGE)
+@require_POST
+def member_remove(request: StaffRequest, organisation_id: UUID, user_id: int) -> HttpResponse:
+    """`running`: `stop` ends what runs, anything else lets it run to its end."""
+    member = reads.member(request.actor, organisation_id, user_id)
+    stop = request.POST.get("running") == "stop"
+    try:
+        stopped = removal.remove(
+            request.actor, user_id=user_id, stop_running=stop, organisation_id=member.organisation_id
+        )
+    except Conflict as error:
+        say_refusal(request, error)
+        return redirect("console:organisation_member", organisation_id, user_id)
+    return done(request, removal.removed_words(member, stopped), "console:organisation_members", organisation_id)
 
 
 def _moved(actor: Actor, member: Membership, form: PlaceForm) -> str:
