@@ -3,9 +3,11 @@
 import json
 import os
 import signal
-import time
+import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from django.conf import LazySettings
@@ -16,10 +18,13 @@ from apps.registry.choices import TransferStatus as Status
 from apps.registry.distribution.client import Client as RegistryClient
 from apps.registry.models import ImageManifest, ImageTransfer
 from apps.registry.transfers import copying, services, working
+from apps.registry.transfers.reading import AddressReading, Bytes
 from apps.registry.transfers.words import problem_words
 from apps.storage import children
 from apps.tenants.models import Membership
+from apps.workloads.drivers.local.oci.manifest import Blob
 from tests.builders import actor_of, make_member, platform
+from tests.drivers.kit import eventually
 from tests.drivers.registries import ARCHITECTURE, digest_of, layer
 from tests.registry import serving
 from tests.registry.serving import Site, login, oci_layout
@@ -257,23 +262,30 @@ def test_a_killed_worker_is_followed_by_one_that_goes_on(source: Source, alice: 
 
 
 def kill_in_the_middle(asked: ImageTransfer) -> int:
-    """While a layer comes; how many bytes of it there are."""
+    """While a layer comes, which goes no further than its first pieces; how many bytes of it there are."""
+    whole = AddressReading.bring
+
+    def halting(reading: AddressReading, blob: Blob, told: Callable[[int], None], cancelled: threading.Event) -> Bytes:
+        def tell(size: int) -> None:
+            told(size)
+            while size > 2 * MB:
+                signal.pause()
+
+        return whole(reading, blob, tell, cancelled)
 
     def bring() -> int:
-        with acting(platform()):
+        with acting(platform()), patch.object(AddressReading, "bring", halting):
             working.advance(asked.pk)
         return 0
 
+    def fetched() -> int:
+        return sum(path.stat().st_size for path in copying.folder_of(asked.pk).glob("*"))
+
     pid = children.fork(bring, "transfer")
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        sizes = [path.stat().st_size for path in copying.folder_of(asked.pk).glob("*")]
-        if any(size > MB for size in sizes):
-            break
-        time.sleep(0.001)
+    eventually(fetched, lambda size: size > MB)
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
-    return max(path.stat().st_size for path in copying.folder_of(asked.pk).glob("*"))
+    return fetched()
 
 
 def test_cancelled_in_the_middle_nothing_is_left(source: Source, alice: Person, tmp_path: Path) -> None:
