@@ -105,14 +105,17 @@ def test_both_ways_out_of_one_network_are_open(make_kit: MakeKit) -> None:
     kit = make_kit(IsolationLevel.L1, False)
     group = uuid4()
     source = """
-import time
-for attempt in range(100):
+import os, time
+for attempt in range(600):
     found = open('/proc/self/net/tcp').read().count(':0C38 00000000:0000 0A')
     if found == 2:
         break
     time.sleep(0.1)
 print(found)
-time.sleep(2)  # the other one looks, too
+output = os.environ["PLSTACK_OUTPUT"] + "/"
+open(output + "looked-" + os.environ["PLSTACK_RANK"], "w").close()
+while not (os.path.exists(output + "looked-0") and os.path.exists(output + "looked-1")):
+    time.sleep(0.1)  # the other one looks, too
 """
     kit.driver.egress_socket().parent.mkdir(parents=True, exist_ok=True)
     with _listening(kit.driver.egress_socket()):
