@@ -13,7 +13,7 @@ from plstack.asgi import application
 from tests.builders import signed_in
 
 HOST = "localhost:8600"
-# What ends in a failure is waited for as long as a busy machine may need; Channels' own second is no such time.
+# What ends in a failure is waited for as long as a busy machine may need: longer than Channels' own second.
 PATIENCE_S = 60.0
 
 
