@@ -1,13 +1,8 @@
 """Pulled from one real registry into another: the bytes, who may, and what each failure says."""
 
 import json
-import os
-import signal
-import threading
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
 from django.conf import LazySettings
@@ -18,18 +13,14 @@ from apps.registry.choices import TransferStatus as Status
 from apps.registry.distribution.client import Client as RegistryClient
 from apps.registry.models import ImageManifest, ImageTransfer
 from apps.registry.transfers import copying, services, working
-from apps.registry.transfers.reading import AddressReading, Bytes
 from apps.registry.transfers.words import problem_words
-from apps.storage import children
 from apps.tenants.models import Membership
-from apps.workloads.drivers.local.oci.manifest import Blob
 from tests.builders import actor_of, make_member, platform
-from tests.drivers.kit import eventually
 from tests.drivers.registries import ARCHITECTURE, digest_of, layer
 from tests.registry import serving
 from tests.registry.serving import Site, login, oci_layout
 from tests.registry.test_registry_tokens import Person
-from tests.registry.transfers.kit import again, ask, pulled, tags_of, work
+from tests.registry.transfers.kit import MB, again, ask, kill_in_the_middle, pulled, tags_of, work
 from tests.registry.transfers.sources import PASSWORD, USER, Source, large_layer
 
 pytestmark = [
@@ -37,7 +28,6 @@ pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.skipif(not (serving.PROGRAM and serving.SKOPEO), reason="needs docker-registry and skopeo"),
 ]
-MB = 1000 * 1000
 
 
 def actions() -> list[str]:
@@ -259,33 +249,6 @@ def test_a_killed_worker_is_followed_by_one_that_goes_on(source: Source, alice: 
     transfer = work(asked)
     assert transfer.status == Status.SUCCEEDED, problem_words(transfer)
     assert tags_of(transfer) == {"1": digest}
-
-
-def kill_in_the_middle(asked: ImageTransfer) -> int:
-    """While a layer comes, which goes no further than its first pieces; how many bytes of it there are."""
-    whole = AddressReading.bring
-
-    def halting(reading: AddressReading, blob: Blob, told: Callable[[int], None], cancelled: threading.Event) -> Bytes:
-        def tell(size: int) -> None:
-            told(size)
-            while size > 2 * MB:
-                signal.pause()
-
-        return whole(reading, blob, tell, cancelled)
-
-    def bring() -> int:
-        with acting(platform()), patch.object(AddressReading, "bring", halting):
-            working.advance(asked.pk)
-        return 0
-
-    def fetched() -> int:
-        return sum(path.stat().st_size for path in copying.folder_of(asked.pk).glob("*"))
-
-    pid = children.fork(bring, "transfer")
-    eventually(fetched, lambda size: size > MB)
-    os.kill(pid, signal.SIGKILL)
-    os.waitpid(pid, 0)
-    return fetched()
 
 
 def test_cancelled_in_the_middle_nothing_is_left(source: Source, alice: Person, tmp_path: Path) -> None:
