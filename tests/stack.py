@@ -24,7 +24,7 @@ from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[1]
 ADMIN, PASSWORD = "admin", "correct-horse-9"
-START_TIMEOUT_S = 180
+START_TIMEOUT_S = 600
 
 
 @dataclass(slots=True)
