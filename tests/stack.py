@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -21,9 +20,11 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlencode
 from urllib.request import HTTPCookieProcessor, Request, build_opener
 
+from tests.ports import free_port
+
 ROOT = Path(__file__).resolve().parents[1]
 ADMIN, PASSWORD = "admin", "correct-horse-9"
-START_TIMEOUT_S = 180
+START_TIMEOUT_S = 600
 
 
 @dataclass(slots=True)
@@ -70,12 +71,6 @@ def _descendants(pid: int) -> Iterator[int]:
     for child in map(int, children):
         yield child
         yield from _descendants(child)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def start(home: Path, port: int | None = None) -> Stack:

@@ -55,7 +55,7 @@ def together(*calls: Callable[[], Any]) -> list[Any]:
         try:
             with acting(PLATFORM):
                 connection.ensure_connection()
-                barrier.wait(10)
+                barrier.wait(60)
                 return call()
         except Exception as error:  # returned to the test, which judges it
             return error
@@ -182,12 +182,12 @@ def test_a_rating_passes_over_a_session_that_the_kernel_is_writing(lab: Organisa
         with acting(PLATFORM), transaction.atomic():
             MeterSession.objects.select_for_update().get(pk=busy.session_id)
             locked.set()
-            done.wait(10)
+            done.wait(60)
         connection.close()
 
     thread = Thread(target=kernel)
     thread.start()
-    assert locked.wait(10)
+    assert locked.wait(60)
     try:
         services.rate_due(PLATFORM, until=LATER)
         assert list(Charge.objects.values_list("session_id", flat=True)) == [idle.session_id]

@@ -29,7 +29,7 @@ def test_two_tabs_at_once_are_one(world: World) -> None:
     barrier, look = Barrier(2), selectors.package_for
 
     def after_both_have_looked(*values: Any) -> Any:
-        barrier.wait(20)
+        barrier.wait(60)
         return look(*values)
 
     def one(_number: int) -> services.Opened:

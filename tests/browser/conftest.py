@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
 from tests.stack import ADMIN, PASSWORD, Stack, running
 
@@ -14,6 +14,10 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 DESK = {"width": 1366, "height": 768}
 PHONE = {"width": 390, "height": 844}
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+
+# What ends in a failure is waited for as long as a busy machine may need: longer than Playwright's own five seconds.
+PATIENCE_MS = 60_000
+expect.set_options(timeout=PATIENCE_MS)
 
 Visit = Callable[..., Page]
 
@@ -58,6 +62,7 @@ def visit(browser: Browser, stack: Stack) -> Iterator[Visit]:
             accept_downloads=True,
             reduced_motion="reduce",
         )
+        context.set_default_timeout(PATIENCE_MS)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: troubles.append(f"{page.url}: {error}"))
@@ -86,8 +91,9 @@ def sign_in(page: Page, username: str = ADMIN, password: str = PASSWORD) -> None
     page.goto("/accounts/login/")
     page.fill("[name=login]", username)
     page.fill("[name=password]", password)
-    page.locator("form button[type=submit].btn-primary").click()
-    page.wait_for_url("**/")
+    with page.expect_navigation():  # else the next address would be asked for before there is a session
+        page.locator("form button[type=submit].btn-primary").click()
+    assert "/accounts/login/" not in page.url
 
 
 @pytest.fixture

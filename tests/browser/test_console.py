@@ -12,7 +12,8 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import Visit
 from tests.browser.test_account import submit
 from tests.browser.test_journey import Shoot, fill_example, run_id_of
-from tests.stack import Api, Stack, free_port, wait_for
+from tests.ports import free_port
+from tests.stack import Api, Stack, wait_for
 
 pytestmark = pytest.mark.browser
 

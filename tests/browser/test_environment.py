@@ -72,7 +72,7 @@ def status(api: Api, environment: str) -> str:
 def drag_a_file_in(page: Page, environment: str, shoot: Shoot, language: str) -> None:
     page.goto(f"/environments/{environment}/?tab=files")
     page.evaluate(DROP, [f"dropped-{language}.txt", "dropped on the page\n"])
-    expect(page.locator("#fm-list")).to_contain_text(f"dropped-{language}.txt", timeout=30_000)
+    expect(page.locator("#fm-list")).to_contain_text(f"dropped-{language}.txt")
     shoot(page, f"environment-files-{language}")
 
 

@@ -170,20 +170,22 @@ def test_the_server_finds_what_is_not_on_the_page(visit: Visit, long_run: str) -
     expect(page.locator("[data-log-find]")).to_be_focused()
     page.keyboard.type("GAMMA LOSS")
     matches = page.locator("[data-log-matches]")
-    expect(matches).to_have_text(re.compile(rf"^[\d,]+ / {LINES // 10:,}$"), timeout=20_000)
+    expect(matches).to_have_text(re.compile(rf"^[\d,]+ / {LINES // 10:,}$"))
     page.locator("[data-log-case]").click()
-    expect(matches).not_to_contain_text("/", timeout=20_000)
+    expect(matches).not_to_contain_text("/")
     page.locator("[data-log-case]").click()
     page.fill("[data-log-find]", "000122 gamma")
-    expect(matches).to_have_text("1 / 1", timeout=20_000)
+    expect(matches).to_have_text("1 / 1")
     expect(page.locator(".pl-found-now")).to_have_text("000122 gamma")
     assert in_sight(page, "000122 gamma")
     assert in_sight(page, "000120 alpha")  # with what stands around it
 
 
 def test_a_line_has_an_address(visit: Visit, stack: Stack, long_run: str) -> None:
-    api = Api(stack).sign_in()
-    hit = api.get(f"/training/runs/{long_run}/log/search/?text=030007")["hits"][0]["offset"]
+    api, found = Api(stack).sign_in(), dict[str, Any](hits=[], next_offset=0)
+    while not found["hits"]:  # an answer takes its time and no longer, however slow the machine
+        found = api.get(f"/training/runs/{long_run}/log/search/?text=030007&offset={found['next_offset']}")
+    hit = found["hits"][0]["offset"]
     page = visit("en")
     open_log(page, long_run, f"#L{hit}")
     expect(page.locator(".pl-log-picked")).to_contain_text("030007 theta")
@@ -271,7 +273,7 @@ def test_a_log_is_followed_from_its_beginning_until_one_scrolls_up(visit: Visit,
     expect(page.locator("[data-log-follow]")).to_have_attribute("aria-pressed", "false")
     page.evaluate("window.slowFrames = false")
     page.wait_for_function(NOT_AT_END)
-    wait_for(lambda: is_at_rest(page), 20)
+    wait_for(lambda: is_at_rest(page), 60)
     height = page.evaluate("document.querySelector('.pl-log .cm-scroller').scrollHeight")
     first = shown(page)[1]  # the first that is whole
     page.wait_for_function("old => document.querySelector('.pl-log .cm-scroller').scrollHeight > old + 600", arg=height)

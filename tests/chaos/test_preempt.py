@@ -80,7 +80,7 @@ def test_it_saves_gives_way_and_goes_on_whoever_is_killed(stack: Stack, api: Api
     package = more_than_half(api)
     low = submit(api, package, TRAINS, 1)
     await_status(api, low, {"running"})
-    wait_for(lambda: "ready" in log_of(api, low), 30)
+    wait_for(lambda: "ready" in log_of(api, low), 60)
     high = submit(api, package, QUICK, 2)
     wait_for(lambda: preemptions(api, low), 60, "nobody was asked to give way")
     kill_worker(stack)

@@ -7,6 +7,7 @@ import threading
 import time
 from contextlib import suppress
 from decimal import Decimal
+from http.client import HTTPException
 from typing import Any
 
 import pytest
@@ -33,19 +34,19 @@ def test_a_process_that_stands_still_is_replaced(stack: Stack, api: Api, victim:
     os.kill(stopped, signal.SIGSTOP)
     wait_for(lambda: stack.pids().get(victim) not in (None, stopped), REPLACED_WITHIN_S, f"{victim} stands still")
     kind = "scheduler" if victim == "plstack-schedul" else victim.removeprefix("plstack-")
-    wait_for(lambda: ask(stack, f"SELECT 1 FROM common_processreplacement WHERE kind = '{kind}'"), 10)
+    wait_for(lambda: ask(stack, f"SELECT 1 FROM common_processreplacement WHERE kind = '{kind}'"), 60)
     run = submit(api_of(stack), QUICK)
     assert await_status(api_of(stack), run, ENDED) == "succeeded"
 
 
 def api_of(stack: Stack) -> Api:
     """Signed in as soon as the pages are there."""
-    found: Api = wait_for(lambda: _signed_in(stack), 60)
+    found: Api = wait_for(lambda: _signed_in(stack), 120)
     return found
 
 
 def _signed_in(stack: Stack) -> Api | None:
-    with suppress(OSError, AssertionError):
+    with suppress(OSError, HTTPException, AssertionError):
         return Api(stack).sign_in()
     return None
 
@@ -133,7 +134,7 @@ def test_while_postgres_restarts_everything_says_come_again(stack: Stack, api: A
 
     def visit(path: str) -> None:
         while not end.is_set():
-            with suppress(OSError):
+            with suppress(OSError, HTTPException):
                 answers.append((path, *api.answer(path)))
             time.sleep(0.05)
 
@@ -153,4 +154,4 @@ def test_while_postgres_restarts_everything_says_come_again(stack: Stack, api: A
     assert {status for _path, status, *_ in answers} <= {200, 302, 503}
     assert all(retry for _path, _status, retry, _kind in away)
     assert {kind for path, _status, _retry, kind in away if path.startswith("/api/")} <= {"application/problem+json"}
-    wait_for(lambda: api.answer("/healthz")[0] == 200, 30)
+    wait_for(lambda: api.answer("/healthz")[0] == 200, 120)

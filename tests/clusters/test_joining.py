@@ -27,7 +27,7 @@ from apps.workloads.hardware import removal, strays, watch
 from apps.workloads.models import Attempt, Placement, Workload
 from apps.workloads.nodes import marker
 from tests.builders import World, make_world, platform, submit_workload
-from tests.drivers.agents import free_port
+from tests.ports import free_port
 
 ROOT = Path(__file__).parents[2]
 MACHINE = Machine(

@@ -20,7 +20,7 @@ from apps.workloads import tasks
 from apps.workloads.hardware import removal
 from apps.workloads.nodes import MARKER
 from tests.builders import platform
-from tests.drivers.agents import free_port
+from tests.ports import free_port
 
 ROOT = Path(__file__).parents[2]
 

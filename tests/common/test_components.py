@@ -3,6 +3,7 @@
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from django import forms
@@ -52,9 +53,11 @@ def test_money_is_fen() -> None:
 
 
 def test_time_since_goes_on_in_the_browser_unless_it_has_ended() -> None:
-    start = timezone.now() - timedelta(hours=3, minutes=12, seconds=5)
-    assert 'data-elapsed="11525"' in render("{% since start %}", start=start)
-    assert "3 h 12 min" in render("{% since start %}", start=start)
+    now = timezone.now()
+    start = now - timedelta(hours=3, minutes=12, seconds=5)
+    with patch.object(timezone, "now", return_value=now):
+        assert 'data-elapsed="11525"' in render("{% since start %}", start=start)
+        assert "3 h 12 min" in render("{% since start %}", start=start)
     ended = render("{% since passed ticking=False %}", passed=timedelta(minutes=2, seconds=5))
     assert "data-elapsed" not in ended
 

@@ -18,6 +18,7 @@ from apps.common import heartbeats
 from apps.common.heartbeats import Heartbeat, LoopEvidence, QueueEvidence, ThreadActivity, WorkEvidence
 from apps.common.models import ProcessHeartbeat
 from plstack.requests import RequestThreads
+from tests.drivers.kit import eventually
 
 
 @pytest.mark.django_db
@@ -114,6 +115,7 @@ class Pool:
         self.tasks = QueueEvidence()
         self.tasks.expect(["reconcile", "default"], threads)
         self.end = threading.Event()
+        self.turns = 0
         self.executor = ThreadPoolExecutor(threads)
 
     def occupy(self, how: "threading.Event | Path | None" = None) -> None:
@@ -126,10 +128,15 @@ class Pool:
                     how.open("wb").close()  # a pipe that nobody reads
                 while how is None and not self.end.is_set():
                     time.sleep(0.01)
+                    self.turns += 1
 
         self.executor.submit(work)
-        assert begun.wait(5)
-        time.sleep(0.05)
+        assert begun.wait(60)
+
+    def has_turned(self) -> None:
+        """Wait until the work that goes on has gone on."""
+        before = self.turns
+        eventually(lambda: self.turns, lambda turns: turns > before)
 
 
 @pytest.fixture
@@ -150,9 +157,7 @@ def test_a_pool_whose_threads_are_all_stuck_proves_nothing(pipe: Path) -> None:
     pool = Pool(2)
     pool.occupy(pipe)
     pool.occupy(pipe)
-    pool.tasks()
-    time.sleep(0.1)
-    assert not pool.tasks()
+    eventually(pool.tasks, lambda proved: not proved)  # on their way to the pipe they still run
     release(pipe, pool)
 
 
@@ -161,7 +166,7 @@ def test_a_pool_that_is_full_of_long_work_is_left_alone(pipe: Path) -> None:
     pool.occupy(pipe)
     pool.occupy()
     for _ in range(3):
-        time.sleep(0.1)
+        pool.has_turned()
         assert pool.tasks()
     release(pipe, pool)
 
@@ -170,7 +175,7 @@ def test_long_work_excuses_nobody_who_has_a_free_thread(pipe: Path) -> None:
     """Then messages could be taken, and are not: the consumer is dead."""
     pool = Pool(2)
     pool.occupy()
-    time.sleep(0.1)
+    pool.has_turned()
     assert not pool.tasks()
     release(pipe, pool)
 
@@ -188,10 +193,7 @@ def test_a_thread_that_sleeps_does_not_move() -> None:
     awake, end = ThreadActivity(), threading.Event()
     thread = threading.Thread(target=end.wait)
     thread.start()
-    time.sleep(0.05)
-    awake.has_run([thread.native_id or 0])
-    time.sleep(0.05)
-    assert not awake.has_run([thread.native_id or 0])
+    eventually(lambda: awake.has_run([thread.native_id or 0]), lambda ran: not ran)  # on its way to sleep it still runs
     end.set()
     thread.join()
 
@@ -221,7 +223,7 @@ def test_evidence_that_fails_once_does_not_end_the_heart(
     heart = Heartbeat("web", evidence)
     monkeypatch.setattr(heart, "beat", beaten.set)
     heart.start()
-    assert beaten.wait(5)
+    assert beaten.wait(60)
     assert "could not be taken" in caplog.text
 
 

@@ -3,7 +3,6 @@
 import os
 import secrets
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -16,15 +15,9 @@ from apps.workloads.drivers.remote import client
 from apps.workloads.drivers.remote.client import Peer
 from apps.workloads.drivers.remote.driver import RemoteDriver
 from plstack.agent.identity import MARKER, Identity, save
+from tests.ports import free_port
 
 ROOT = Path(__file__).parents[2]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 class Agent:
@@ -72,7 +65,7 @@ class Agent:
             cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.DEVNULL,
             stderr=open(self.home / "agent.log", "ab"),  # noqa: SIM115 - the process's own
         )  # fmt: skip
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while True:
             client._resting.clear()
             with suppress(CannotSee):

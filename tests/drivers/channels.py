@@ -31,7 +31,7 @@ class FakeShim:
         self.hangs.set()
 
     def observe(self) -> Observation:
-        self.hangs.wait(10)
+        self.hangs.wait(60)
         return Observation(Phase.RUNNING, ran_for_s=1.5, checkpoint_age_s=2.5)
 
     def logs(self, offset: int = 0, limit: int = 65536) -> LogChunk:
@@ -72,12 +72,12 @@ class Line:
     def __init__(self, server: Server, dial: Callable[[], socket.socket], key: bytes | None) -> None:
         self.server, self.dial, self.key = server, dial, key
 
-    def client(self, answer_s: float = 5.0, rest_s: float = 0.0) -> Client:
+    def client(self, answer_s: float = 60.0, rest_s: float = 0.0) -> Client:
         return Client(self.dial, self.key, answer_s, rest_s)
 
     def greeted(self) -> socket.socket:
         stream = self.dial()
-        greeting.introduce(stream, self.key, 5)
+        greeting.introduce(stream, self.key, 60)
         return stream
 
 
@@ -109,7 +109,7 @@ def lines(kind: str, shim: AttemptAccess) -> Iterator[Line]:
             server.listen(tcp)
 
             def dial() -> socket.socket:
-                return socket.create_connection(tcp.getsockname(), 5)
+                return socket.create_connection(tcp.getsockname(), 60)
 
         yield Line(server, dial, key)
         server.close()

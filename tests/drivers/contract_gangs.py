@@ -8,6 +8,7 @@ import pytest
 from apps.workloads.drivers.base import Gang, Handle, LaunchRefused, Phase
 from apps.workloads.drivers.capabilities import GangMixin
 from tests.drivers.kit import NODE, Kit
+from tests.ports import own_port
 
 WHO = "import os; print(os.environ['PLSTACK_RANK'], 'of', os.environ['PLSTACK_MEMBERS'], flush=True)"
 SERVE = """
@@ -22,7 +23,7 @@ for line in open(os.environ['PLSTACK_HOSTS']):
 CALL = """
 import os, socket, time
 address = {line.split()[0]: line.split()[1] for line in open(os.environ['PLSTACK_HOSTS'])}['m0']
-for attempt in range(100):
+for attempt in range(600):
     try:
         with socket.create_connection((address, 7001), 1) as peer:
             peer.sendall(b'rank ' + os.environ['PLSTACK_RANK'].encode())
@@ -32,6 +33,9 @@ for attempt in range(100):
 else:
     raise SystemExit('nobody listens')
 """
+
+
+SERVE, CALL = (program.replace("7001", str(own_port(7001))) for program in (SERVE, CALL))
 
 
 def gang(kit: Kit, *sources: str) -> list[Handle]:

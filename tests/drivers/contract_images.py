@@ -176,7 +176,7 @@ class ImagesContract:
             data = b""
             while piece := stream.read():
                 data += piece
-            assert (data, stream.wait(20)) == (b"inside\n", 3)
+            assert (data, stream.wait(60)) == (b"inside\n", 3)
         finally:
             stream.close()
         kit.driver.stop(handle, 5)

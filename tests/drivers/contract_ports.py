@@ -13,6 +13,7 @@ import pytest
 from apps.workloads.drivers.base import DriverError, Handle
 from apps.workloads.drivers.sockets import connected
 from tests.drivers.kit import MIB, Kit, eventually
+from tests.ports import own_port
 
 SERVER = """
 import socketserver, sys
@@ -43,21 +44,20 @@ with Server(("127.0.0.1", int(sys.argv[1])), Handler) as server:
     print("ready")
     server.serve_forever()
 """
-COMES_AND_GOES = """
-import socket, time
-while True:
-    with socket.create_server(("127.0.0.1", 8123)) as server:
-        print("here")
+COMES_AND_GOES = f"""
+import os, socket, time
+for turn in range(2):
+    with socket.create_server(("127.0.0.1", {own_port(8123)})) as server:
         server.accept()[0].close()
-    print("gone")
-    time.sleep(3)
+    while not os.path.exists(os.environ["PLSTACK_OUTPUT"] + f"/seen-{{turn}}"):
+        time.sleep(0.05)
 """
-SERVES_ITSELF = """
+SERVES_ITSELF = f"""
 import os, socket, time
 own = socket.socket(socket.AF_UNIX)
-own.bind(os.environ["PLSTACK_PORTS"] + "/8124.sock")
+own.bind(os.environ["PLSTACK_PORTS"] + "/{own_port(8124)}.sock")
 own.listen()
-other = socket.create_server(("127.0.0.1", 8124))
+other = socket.create_server(("127.0.0.1", {own_port(8124)}))
 time.sleep(1)
 print("ready")
 peer, _ = own.accept()
@@ -97,20 +97,20 @@ def read_all(connection: socket.socket) -> bytes:
 
 class PortsContract:
     def test_a_port_of_the_loopback_is_reached(self, kit: Kit) -> None:
-        handle = kit.launch(kit.python(SERVER, "8120", ports=(8120, 8121)))
-        with kit.connect(handle, 8120) as connection:
+        handle = kit.launch(kit.python(SERVER, str(own_port(8120)), ports=(own_port(8120), own_port(8121))))
+        with kit.connect(handle, own_port(8120)) as connection:
             connection.sendall(b"hello\n")
             assert read_all(connection) == b"hello\n"
         with pytest.raises(DriverError):
-            kit.driver.endpoint(handle, 8121)
+            kit.driver.endpoint(handle, own_port(8121))
         kit.driver.stop(handle, 0)
         kit.wait(handle)
         with pytest.raises(DriverError):
-            kit.driver.endpoint(handle, 8120)
+            kit.driver.endpoint(handle, own_port(8120))
 
     def test_either_side_may_end_its_half_first(self, kit: Kit) -> None:
-        handle = kit.launch(kit.python(SERVER, "8122", ports=(8122,)))
-        with kit.connect(handle, 8122) as connection:
+        handle = kit.launch(kit.python(SERVER, str(own_port(8122)), ports=(own_port(8122),)))
+        with kit.connect(handle, own_port(8122)) as connection:
             connection.sendall(b"echo\n")
             connection.sendall(b"one")
             assert connection.recv(3) == b"one"
@@ -119,9 +119,9 @@ class PortsContract:
         kit.driver.stop(handle, 0)
 
     def test_much_goes_both_ways_and_arrives_whole(self, kit: Kit) -> None:
-        handle = kit.launch(kit.python(SERVER, "8125", ports=(8125,)))
+        handle = kit.launch(kit.python(SERVER, str(own_port(8125)), ports=(own_port(8125),)))
         sent = os.urandom(16 * MIB)
-        with kit.connect(handle, 8125) as connection:
+        with kit.connect(handle, own_port(8125)) as connection:
             connection.sendall(b"echo\n")
 
             def push() -> None:
@@ -137,8 +137,8 @@ class PortsContract:
         kit.driver.stop(handle, 0)
 
     def test_a_slow_reader_holds_up_nobody_else(self, kit: Kit) -> None:
-        handle = kit.launch(kit.python(SERVER, "8126", ports=(8126,)))
-        with kit.connect(handle, 8126) as slow, kit.connect(handle, 8126) as quick:
+        handle = kit.launch(kit.python(SERVER, str(own_port(8126)), ports=(own_port(8126),)))
+        with kit.connect(handle, own_port(8126)) as slow, kit.connect(handle, own_port(8126)) as quick:
             slow.sendall(b"pour\n%d\n" % (8 * MIB))
             time.sleep(0.3)
             quick.sendall(b"hello\n")
@@ -147,13 +147,13 @@ class PortsContract:
         kit.driver.stop(handle, 0)
 
     def test_many_connections_at_a_time_and_the_next_ones_wait(self, kit: Kit) -> None:
-        handle = kit.launch(kit.python(SERVER, "8127", ports=(8127,)))
+        handle = kit.launch(kit.python(SERVER, str(own_port(8127)), ports=(own_port(8127),)))
         with ExitStack() as stack:
-            opened = [stack.enter_context(kit.connect(handle, 8127)) for _ in range(256)]
+            opened = [stack.enter_context(kit.connect(handle, own_port(8127))) for _ in range(256)]
             for number, connection in enumerate(opened):
                 connection.sendall(b"%d\n" % number)
             assert [int(read_all(connection)) for connection in opened] == list(range(256))
-            waiting = stack.enter_context(kit.connect(handle, 8127))
+            waiting = stack.enter_context(kit.connect(handle, own_port(8127)))
             waiting.sendall(b"next\n")
             for connection in opened:
                 connection.close()
@@ -161,11 +161,12 @@ class PortsContract:
         kit.driver.stop(handle, 0)
 
     def test_a_port_is_there_as_long_as_something_listens(self, kit: Kit) -> None:
-        handle = kit.launch(kit.python(COMES_AND_GOES, ports=(8123,)))
-        for _ in range(2):
-            with kit.connect(handle, 8123) as connection:
+        handle = kit.launch(kit.python(COMES_AND_GOES, ports=(own_port(8123),)))
+        for turn in range(2):
+            with kit.connect(handle, own_port(8123)) as connection:
                 assert read_all(connection) == b""
-            eventually(lambda: self._is_reached(kit, handle, 8123), lambda reached: not reached)
+            eventually(lambda: self._is_reached(kit, handle, own_port(8123)), lambda reached: not reached)
+            (kit.output / f"seen-{turn}").touch()
         kit.driver.stop(handle, 0)
 
     @staticmethod
@@ -177,9 +178,9 @@ class PortsContract:
         return True
 
     def test_a_socket_of_the_programs_own_is_left_alone(self, kit: Kit) -> None:
-        handle = kit.launch(kit.python(SERVES_ITSELF, ports=(8124,)))
+        handle = kit.launch(kit.python(SERVES_ITSELF, ports=(own_port(8124),)))
         kit.wait_output(handle, "ready")
-        with closing(kit.connect(handle, 8124)) as connection:
+        with closing(kit.connect(handle, own_port(8124))) as connection:
             assert read_all(connection) == b"mine"
         kit.driver.stop(handle, 0)
 
@@ -199,8 +200,8 @@ class PortsContract:
     @staticmethod
     def _connect_again_and_again(kit: Kit, handle: Handle) -> set[bytes]:
         answers: set[bytes] = set()
-        deadline = time.monotonic() + SWAPPING_S
-        while time.monotonic() < deadline:
+        began = time.monotonic()
+        while time.monotonic() < began + (SWAPPING_S if b"mine" in answers else 60):
             with suppress(DriverError, OSError), connected(kit.driver.endpoint(handle, 8129), 5) as connection:
                 answers.add(connection.recv(4))
         return answers

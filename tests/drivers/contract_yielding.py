@@ -5,14 +5,17 @@ import time
 
 from apps.workloads.drivers.base import ExitReason, IsolationLevel, Observation
 from apps.workloads.drivers.capabilities import IsolationMixin, Notice, NoticeMixin
-from tests.drivers.kit import NODE, Kit
+from tests.drivers.kit import MIB, NODE, Kit, eventually
 
 SHOWS_ITS_NOTICE = """
 import os, time
 path, last = os.environ["PLSTACK_NOTICE"], None
 print("ready")
 while True:
-    said = open(path).read() if os.path.exists(path) else "nothing"
+    try:
+        said = open(path).read()
+    except FileNotFoundError:
+        said = "nothing"
     if said != last:
         print(said)
         last = said
@@ -46,13 +49,13 @@ class YieldingContract:
     def test_the_notice_is_found_inside_and_taken_back(self, kit: Kit) -> None:
         told = kit.offers(NoticeMixin)
         handle = kit.launch(kit.python(SHOWS_ITS_NOTICE))
-        kit.wait_output(handle, "nothing")
+        kit.wait_output(handle, "nothing\n")
         for _ in range(3):
             told.tell(handle, Notice("higher_priority", 120.0, 300.0))
         kit.wait_output(handle, "higher_priority")
         told.tell(handle, None)
         told.tell(handle, None)
-        time.sleep(0.3)
+        eventually(lambda: kit.driver.logs(handle, 0, MIB).data.count(b"nothing\n"), lambda count: count == 2)
         kit.driver.stop(handle, 0)
         kit.wait(handle)
         said = [line for line in kit.text(handle).splitlines() if line.startswith("{")]

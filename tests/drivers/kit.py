@@ -18,7 +18,7 @@ from apps.workloads.drivers.local.records import MARKER
 from apps.workloads.drivers.request import DATA
 from apps.workloads.drivers.sockets import connected
 
-DEADLINE_S = 30.0
+DEADLINE_S = 60.0
 MIB = 1024 * 1024
 NODE = "node-1"
 VOLUMES = {DATA: Path("/")}
@@ -97,6 +97,7 @@ class Kit:
 
     def wait_output(self, handle: Handle, text: str) -> None:
         """Wait until a whole line says `text`: its newline may be written a moment after its letters."""
+
         def lines() -> bytes:
             data = self.driver.logs(handle, 0, MIB).data
             return data[: data.rfind(b"\n") + 1]

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from apps.workloads.drivers.base import PullRules, Reference
+from tests.ports import free_port
 
 ARCHITECTURE = {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
 MANIFEST = "application/vnd.oci.image.manifest.v1+json"
@@ -109,8 +110,7 @@ def registry(folder: Path) -> Iterator[Registry]:
         with plain_registry() as found:
             yield found
         return
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     settings = folder / "registry.yml"
     settings.write_text(json.dumps({
         "version": 0.1, "log": {"level": "error"}, "http": {"addr": f"127.0.0.1:{port}"},
@@ -131,7 +131,7 @@ def registry(folder: Path) -> Iterator[Registry]:
 
 
 def _wait_for(port: int, process: "subprocess.Popen[bytes]") -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         assert process.poll() is None, "docker-registry ended"
         with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):

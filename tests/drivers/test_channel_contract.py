@@ -68,7 +68,7 @@ class Pod:
         self.process.stdin.write(json.dumps({"spec": json.loads(spec), "key": self.key.hex()}).encode())
         self.process.stdin.close()
         self.port = int(self.process.stdout.readline())
-        self.client = Client(lambda: socket.create_connection(("127.0.0.1", self.port), 5), self.key)
+        self.client = Client(lambda: socket.create_connection(("127.0.0.1", self.port), 60), self.key)
 
     def end(self) -> None:
         self.client.close()

@@ -180,11 +180,11 @@ def greeted(server: Callable[[socket.socket], Any], client: Callable[[socket.soc
 
 
 def welcome(key: bytes | None) -> Callable[[socket.socket], Any]:
-    return lambda stream: greeting.welcome(stream, key, ["observe"], 2)
+    return lambda stream: greeting.welcome(stream, key, ["observe"], 60)
 
 
 def introduce(key: bytes | None, versions: tuple[int, int] = greeting.VERSIONS) -> Callable[[socket.socket], Any]:
-    return lambda stream: greeting.introduce(stream, key, 2, versions)
+    return lambda stream: greeting.introduce(stream, key, 60, versions)
 
 
 @pytest.mark.parametrize("key", [None, b"secret"])
@@ -212,11 +212,11 @@ def test_a_newer_server_is_spoken_to_in_the_older_clients_version() -> None:
     chosen: list[Any] = []
 
     def newer(stream: socket.socket) -> None:
-        frames.send(stream, {"channel": "plstack", "versions": [1, 9], "nonce": "n", "news": 1}, timeout_s=2)
-        frame = frames.receive(stream, 2)
+        frames.send(stream, {"channel": "plstack", "versions": [1, 9], "nonce": "n", "news": 1}, timeout_s=60)
+        frame = frames.receive(stream, 60)
         assert frame is not None
         chosen.append(frame.head["version"])
-        frames.send(stream, {"proof": "", "verbs": ["observe", "dance"]}, timeout_s=2)
+        frames.send(stream, {"proof": "", "verbs": ["observe", "dance"]}, timeout_s=60)
 
     assert greeted(newer, introduce(None))[1] == {"observe", "dance"}
     assert chosen == [1]
@@ -226,18 +226,18 @@ def test_a_proof_cannot_be_sent_back_or_again() -> None:
     """Whoever only repeats what it hears, without the key, gets nowhere."""
 
     def mirror(stream: socket.socket) -> None:
-        frame = frames.receive(stream, 2)
+        frame = frames.receive(stream, 60)
         assert frame is not None
-        frames.send(stream, {"version": 1, "nonce": frame.head["nonce"], "proof": frame.head["nonce"]}, timeout_s=2)
-        frames.receive(stream, 2)
+        frames.send(stream, {"version": 1, "nonce": frame.head["nonce"], "proof": frame.head["nonce"]}, timeout_s=60)
+        frames.receive(stream, 60)
 
     assert isinstance(greeted(welcome(b"k"), mirror)[0], Broken)
 
     def echo(stream: socket.socket) -> None:
-        frames.send(stream, {"channel": "plstack", "versions": [1, 1], "nonce": "n"}, timeout_s=2)
-        frame = frames.receive(stream, 2)
+        frames.send(stream, {"channel": "plstack", "versions": [1, 1], "nonce": "n"}, timeout_s=60)
+        frame = frames.receive(stream, 60)
         assert frame is not None
-        frames.send(stream, {"proof": frame.head["proof"], "verbs": ["observe"]}, timeout_s=2)
+        frames.send(stream, {"proof": frame.head["proof"], "verbs": ["observe"]}, timeout_s=60)
 
     assert isinstance(greeted(echo, introduce(b"k"))[1], Broken)
 
@@ -245,7 +245,7 @@ def test_a_proof_cannot_be_sent_back_or_again() -> None:
 @given(HEADS)
 def test_a_greeting_of_anything_else_is_broken(head: dict[str, Any]) -> None:
     def stranger(stream: socket.socket) -> None:
-        frames.send(stream, head, timeout_s=2)
-        frames.receive(stream, 2)
+        frames.send(stream, head, timeout_s=60)
+        frames.receive(stream, 60)
 
     assert isinstance(greeted(stranger, introduce(None))[1], OSError)

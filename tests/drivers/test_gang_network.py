@@ -103,21 +103,25 @@ def test_plain_work_has_no_names_of_members(isolated: Kit) -> None:
 def test_both_ways_out_of_one_network_are_open(make_kit: MakeKit) -> None:
     """Each member's first process opens the proxy's port on the loopback that they share."""
     kit = make_kit(IsolationLevel.L1, False)
-    group = uuid4()
+    group, tenant = uuid4(), uuid4()
     source = """
-import time
-for attempt in range(100):
+import os, time
+for attempt in range(600):
     found = open('/proc/self/net/tcp').read().count(':0C38 00000000:0000 0A')
     if found == 2:
         break
     time.sleep(0.1)
 print(found)
-time.sleep(2)  # the other one looks, too
+output = os.environ["PLSTACK_OUTPUT"] + "/"
+open(output + "looked-" + os.environ["PLSTACK_RANK"], "w").close()
+while not (os.path.exists(output + "looked-0") and os.path.exists(output + "looked-1")):
+    time.sleep(0.1)  # the other one looks, too
 """
     kit.driver.egress_socket().parent.mkdir(parents=True, exist_ok=True)
     with _listening(kit.driver.egress_socket()):
         handles = [
-            kit.launch(kit.python(source, gang=Gang(group, rank, ("node-1",) * 2), egress=True)) for rank in range(2)
+            kit.launch(kit.python(source, tenant_id=tenant, gang=Gang(group, rank, ("node-1",) * 2), egress=True))
+            for rank in range(2)
         ]
         at_barrier(kit, handles)
         for handle in handles:

@@ -17,10 +17,10 @@ from apps.workloads.drivers.remote.driver import RemoteDriver
 from plstack.agent.calls import Calls
 from plstack.agent.identity import Identity
 from plstack.agent.server import Server
-from tests.drivers.agents import free_port
 from tests.drivers.fake_nvml import FakeCard, install
 from tests.drivers.kit import VOLUMES, Kit, eventually
 from tests.drivers.test_partitions import TestGrants as Grants
+from tests.ports import free_port
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ from apps.workloads.models import Workload
 from apps.workloads.reach import NotListening, endpoint
 from apps.workloads.spec import Image, Port, Spec
 from tests.builders import World, signed_in
-from tests.stack import free_port
+from tests.ports import free_port
 from tests.workloads.loops import until
 
 PROGRAM = Path(__file__).with_name("program.py").read_text()
@@ -114,7 +114,7 @@ def running(settings: LazySettings, recheck_s: float = 0.5, fresh_s: float = 0.2
         yield Site(port, gateway)
     finally:
         server.should_exit = True
-        thread.join(20)
+        thread.join(60)
         assert not thread.is_alive()
         _leave_the_database()
 
@@ -125,11 +125,11 @@ def _leave_the_database() -> None:
 
     def leave() -> None:
         connections.close_all()
-        barrier.wait(10)
+        barrier.wait(60)
 
     for _ in range(4):
         storing._threads.submit(leave)
-    barrier.wait(10)
+    barrier.wait(60)
 
 
 def submit_server(world: World, actor: Actor | None = None, delay_s: float = 0) -> Workload:
@@ -164,7 +164,7 @@ def submit(world: World, argv: tuple[str, ...], actor: Actor | None = None, **ch
 def serve(world: World) -> Workload:
     """A running environment whose program listens."""
     workload = until(submit_server(world), lambda w: w.status == Status.RUNNING)
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while True:
         try:
             endpoint(world.actor, workload)

@@ -45,7 +45,7 @@ def target() -> Iterator[int]:
 class Running:
     path: Path
 
-    def send(self, data: bytes, patience: float = 10) -> bytes:
+    def send(self, data: bytes, patience: float = 60) -> bytes:
         """Everything that comes back for these bytes."""
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(patience)
@@ -64,6 +64,6 @@ def serving(proxy: Proxy) -> Iterator[Running]:
         time.sleep(0.01)
     yield Running(proxy.path)
     loop.call_soon_threadsafe(task.cancel)
-    thread.join(10)
+    thread.join(60)
     loop.close()
     assert not proxy.path.exists()

@@ -90,7 +90,7 @@ def test_the_gateway_tells_of_an_open_socket_and_of_what_is_typed(visit: Visit, 
 
 
 def until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 15
+    end = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.1)

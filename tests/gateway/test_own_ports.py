@@ -57,7 +57,7 @@ def served(world: World, home: Any) -> Iterator[Workload]:
 
 
 def is_listening(world: World, workload: Workload, name: str = "demo") -> None:
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while True:
         with suppress(reach.NotListening):
             reach.endpoint(world.actor, workload, name)
@@ -89,13 +89,13 @@ def test_a_colleague_gets_in_while_it_is_shared_and_is_put_out_again(
 
     with socket(guest) as stream:
         stream.send("hello")
-        assert stream.recv(timeout=20) == "hello"
+        assert stream.recv(timeout=60) == "hello"
         set_shared(world.actor, served.pk, "demo", shared=False)
         with pytest.raises(ConnectionClosed) as closed:
-            stream.recv(timeout=20)
+            stream.recv(timeout=60)
         assert closed.value.rcvd is not None
         assert closed.value.rcvd.code == 4403
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while guest.get("/").status != 401:
         assert time.monotonic() < end
         time.sleep(0.05)

@@ -83,7 +83,7 @@ def summed(found: ReplicaSet) -> sets.Summary:
     return sets.summary(found)
 
 
-def until_set(found: ReplicaSet, condition: Callable[[sets.Summary], bool], timeout_s: float = 40.0) -> sets.Summary:
+def until_set(found: ReplicaSet, condition: Callable[[sets.Summary], bool], timeout_s: float = 60.0) -> sets.Summary:
     """Turn the loops until `condition(summary)`; fails after `timeout_s`."""
     end = time.monotonic() + timeout_s
     while not condition(seen := summed(found)):

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import socket
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from plstack.launch.layout import ROOT, Layout
+from tests.ports import free_port
 
 OURS = ("PLSTACK_", "DATABASE_", "REDIS_", "DJANGO_", "PYTEST_", "MAKE", "MFLAGS")
 
@@ -32,12 +32,6 @@ def port() -> int:
 @pytest.fixture
 def gateway_port() -> int:
     return free_port()
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @pytest.fixture

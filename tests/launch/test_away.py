@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from channels.testing import WebsocketCommunicator
 from django.conf import LazySettings
 from django.db import OperationalError, connections
 from django.urls import URLPattern, URLResolver, get_resolver
@@ -17,6 +16,7 @@ from plstack.away import OutageFilter, is_away
 from plstack.requests import RequestHandler
 from plstack.unavailable import TRY_AGAIN_LATER, RetryLaterSockets
 from tests.launch.test_requests import ask
+from tests.sockets import Socket
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SESSION = {"Cookie": "plstack_session=abcdefghijklmnopqrstuvwxyz012345", "Accept": "text/html"}
@@ -115,7 +115,7 @@ def test_a_websocket_ends_with_a_code_that_makes_clients_come_again(error: Excep
         raise error
 
     async def visit() -> Any:
-        visitor = WebsocketCommunicator(RetryLaterSockets(application), "/ws/live/")
+        visitor = Socket(RetryLaterSockets(application), "/ws/live/")
         connected, code = await visitor.connect()
         if accepts:
             assert connected

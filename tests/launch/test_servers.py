@@ -130,7 +130,7 @@ def test_a_server_that_outlived_its_supervisor_is_ended_and_replaced(postgres: P
     assert postgres.process is not None
     later = Postgres.from_layout(layout)
     later.prepare()
-    assert postgres.process.wait(5) == 0
+    assert postgres.process.wait(60) == 0
     later.start()
     later.await_ready()
     later.stop()
@@ -144,7 +144,7 @@ def test_servers_end_with_a_supervisor_that_is_killed(layout: Layout, shell: dic
     assert len(pids) == 2
     supervisor.kill()
     supervisor.wait()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while any(map(is_running, pids)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not any(map(is_running, pids))
@@ -167,7 +167,7 @@ def test_redis_answers_on_its_socket_and_replaces_a_leftover(layout: Layout) -> 
     second.await_ready()
     try:
         assert first.process is not None
-        assert first.process.wait(5) == 0
+        assert first.process.wait(60) == 0
         assert redis.Redis.from_url(second.url).get("a") is None
         os.kill(second.process.pid if second.process else 0, signal.SIGKILL)
         assert second.process is not None

@@ -2,7 +2,6 @@
 
 import json
 import os
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 
 from plstack.launch.layout import ROOT, Layout, web_names
 from plstack.launch.supervisor import STOPPED_IN_ORDER, Supervisor
+from tests.ports import free_port
 
 LOOK = """
 import json, os, socket
@@ -32,10 +32,8 @@ print(json.dumps([list(processes.PAGES), THREADS, inherited, still]))
 
 
 def looked(count: int) -> Any:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    env = {**os.environ, "PLSTACK_WEB_PROCESSES": str(count), "PLSTACK_HOST": "127.0.0.1", "PLSTACK_PORT": str(port)}
+    ours = {"PLSTACK_WEB_PROCESSES": str(count), "PLSTACK_HOST": "127.0.0.1", "PLSTACK_PORT": str(free_port())}
+    env = {**os.environ, **ours}
     done = subprocess.run([sys.executable, "-c", LOOK], env=env, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])

@@ -35,9 +35,9 @@ class MailHandler(socketserver.StreamRequestHandler):
             line = raw.decode().strip()
             command = line[:4].upper()
             answer = self.box.answers.get(command, REPLIES.get(command, "250 ok"))
-            self.reply(answer)
             if command == "AUTH":
                 self.box.logins.append(line)
+            self.reply(answer)
             if command == "QUIT" or (answer.startswith("354") and not self.take()):
                 return
 

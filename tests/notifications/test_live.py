@@ -1,6 +1,5 @@
 """A notice rings the bell of the person whom it tells, and nobody else's."""
 
-import asyncio
 from typing import Any
 
 import pytest
@@ -10,7 +9,7 @@ from apps.common.scoping import acting
 from apps.notifications.services import notify_user
 from apps.tenants.models import Organisation, User
 from tests.builders import make_member, make_organisation, platform
-from tests.sockets import browser_of, opened
+from tests.sockets import Socket, browser_of, opened
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -21,11 +20,10 @@ def people() -> tuple[Organisation, User, User]:
         return lab, make_member(lab, "alice"), make_member(lab, "bob")
 
 
-async def connected(user: User, *groups: str) -> Any:
+async def connected(user: User, *groups: str) -> tuple[Socket, list[dict[str, Any]]]:
+    """A page that listens to `groups`, and what it was told when it asked for them."""
     socket = await opened(await browser_of(user), "/ws/live/")
-    await socket.send_json_to({"subscribe": list(groups)})
-    await asyncio.sleep(0.3)
-    return socket
+    return socket, await socket.subscribe(*groups)
 
 
 def tell(lab: Organisation, user: User) -> None:
@@ -34,9 +32,10 @@ def tell(lab: Organisation, user: User) -> None:
 
 async def test_only_the_person_told_hears_it() -> None:
     lab, alice, bob = await sync_to_async(people)()
-    hers, his = await connected(alice, f"user.{alice.pk}"), await connected(bob, f"user.{bob.pk}")
+    hers, _said = await connected(alice, f"user.{alice.pk}")
+    his, _said = await connected(bob, f"user.{bob.pk}")
     await sync_to_async(tell)(lab, alice)
-    assert await hers.receive_json_from(timeout=10) == {
+    assert await hers.receive_json_from() == {
         "events": [{"group": f"user.{alice.pk}", "kind": "notice"}],
         "spread": 0.0,
     }
@@ -47,6 +46,6 @@ async def test_only_the_person_told_hears_it() -> None:
 
 async def test_nobody_listens_at_another_persons_bell() -> None:
     _lab, alice, bob = await sync_to_async(people)()
-    socket = await connected(bob, f"user.{alice.pk}")
-    assert (await socket.receive_json_from(timeout=10))["code"] == "not_found"
+    socket, [refusal] = await connected(bob, f"user.{alice.pk}")
+    assert refusal["code"] == "not_found"
     await socket.disconnect()

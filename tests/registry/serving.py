@@ -26,6 +26,7 @@ from plstack.launch.layout import Layout
 from plstack.launch.registry import Registry
 from plstack.requests import RequestHandler
 from tests.drivers.registries import ARCHITECTURE, MANIFEST, digest_of, layer
+from tests.ports import free_port
 from tests.registry.test_registry_tokens import Person
 
 THREADS = 3
@@ -89,8 +90,7 @@ def oci_layout(folder: Path, layers: Sequence[bytes] = (layer(("greeting", b"hel
 @contextmanager
 def running(folder: Path, settings: LazySettings) -> Iterator[Site]:
     """The registry and the site in front of it, with their state in `folder`."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     origin = f"http://localhost:{port}"
     settings.PLSTACK_HOME, settings.PORTAL_ORIGIN = str(folder), origin
     settings.REGISTRY_HOST, settings.REGISTRY_SOCKET = f"localhost:{port}", str(folder / "registry.sock")
@@ -157,15 +157,15 @@ def _site(port: int) -> Iterator[None]:
         yield
     finally:
         server.should_exit = True
-        thread.join(20)
+        thread.join(60)
         barrier = threading.Barrier(THREADS)
         for done in [requests.threads.submit(_leave_the_database, barrier) for _number in range(THREADS)]:
-            done.result(20)
+            done.result(60)
 
 
 def _leave_the_database(barrier: threading.Barrier) -> None:
     """In each thread: its connection must not outlive the test."""
-    barrier.wait(20)
+    barrier.wait(60)
     connections.close_all()
 
 

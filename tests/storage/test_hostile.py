@@ -42,7 +42,7 @@ from apps.storage.safe_open import open_file, writing
 from tests.builders import platform
 from tests.storage.kit import put, work
 
-PATIENCE_S = 10.0
+PATIENCE_S = 60.0
 SECRET = "secret of another"
 
 

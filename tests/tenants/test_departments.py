@@ -273,7 +273,7 @@ def _race(
 
     def submit(_number: int) -> bool:
         try:
-            start.wait(timeout=30)
+            start.wait(timeout=60)
             with acting(platform()), transaction.atomic():
                 reserve(organisation, bob, team)
             return True
@@ -284,7 +284,7 @@ def _race(
 
     def move(number: int) -> bool:
         try:
-            start.wait(timeout=30)
+            start.wait(timeout=60)
             with acting(admin):
                 move_department(admin, department_id=team.pk, parent_id=places[number % 2].pk)
             return False

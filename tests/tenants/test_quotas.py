@@ -165,7 +165,7 @@ def test_fifty_at_once_take_exactly_what_the_limit_leaves() -> None:
 
     def submit(number: int) -> bool:
         try:
-            start.wait(timeout=30)
+            start.wait(timeout=60)
             with acting(platform()), transaction.atomic():
                 reserve(organisation, people[number % len(people)].pk)
             return True

@@ -21,7 +21,7 @@ PROGRAM = f"""
 import sys, time
 sys.stdout.write("".join(f"line {{i}} loss=0.5\\n" for i in range({LINES})))
 sys.stdout.flush()
-time.sleep(0.3)
+time.sleep(1.5)  # so much that the lines before may be stored a while after they were printed
 sys.stdout.buffer.write(b"\\x1b[31mTraceback\\x1b[0m \\xff\\n")
 """
 

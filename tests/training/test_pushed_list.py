@@ -1,6 +1,5 @@
 """The list of runs is drawn once for all who see the same and pushed: it is what a reload would show."""
 
-import asyncio
 import json
 import re
 import zlib
@@ -8,7 +7,6 @@ from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
-from channels.testing import WebsocketCommunicator
 from django.test import Client
 
 from apps.common import pushed
@@ -20,7 +18,7 @@ from apps.tenants.services.account import choose_organisation
 from apps.training.models import Run
 from apps.workloads import services as workloads
 from tests.builders import World, actor_of, make_member, make_world, platform, signed_in
-from tests.sockets import opened
+from tests.sockets import Socket, opened
 from tests.training.kit import submit
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -40,17 +38,17 @@ class Scene:
         self.group = organisation_group(self.world.organisation.pk)
 
 
-async def watching(client: Client, scene: Scene, url: str = LIST) -> WebsocketCommunicator:
+async def watching(client: Client, scene: Scene, url: str = LIST) -> Socket:
     socket = await opened(client, "/ws/live/")
     await socket.send_json_to({"subscribe": [scene.group], "lists": {"runs": url}})
-    assert (await socket.receive_json_from(timeout=20))["lists"] == ["runs"]
+    assert (await socket.receive_json_from())["lists"] == ["runs"]
     return socket
 
 
-async def next_list(socket: WebsocketCommunicator, enough: Any = bool) -> str:
+async def next_list(socket: Socket, enough: Any = bool) -> str:
     """The HTML of the first pushed list that is `enough`."""
     while True:
-        frame = await asyncio.wait_for(socket.receive_output(20), 20)
+        frame = await socket.receive_output()
         if not frame.get("bytes"):
             continue
         head, _, html = zlib.decompress(frame["bytes"], -15).decode().partition("\n")
@@ -114,7 +112,7 @@ async def test_members_are_pushed_their_own_runs_alone() -> None:
     client = await sync_to_async(signed_in)(scene.bob)
     socket = await watching(client, scene)
     await sync_to_async(submit)(scene.world, name="alices")
-    [event] = (await socket.receive_json_from(timeout=20))["events"]
+    [event] = (await socket.receive_json_from())["events"]
     assert event["kind"] == "other"
     own = await sync_to_async(bobs)(scene)
     html = await next_list(socket)
@@ -165,7 +163,7 @@ async def test_who_works_in_another_organisation_meanwhile_draws_nothing_for_the
     await sync_to_async(submit)(scene.world, name="brand new")
     heard: dict[str, Any] = {}
     while "lists" not in heard:  # she alone is there to draw it
-        frame = await hers.receive_output(20)
+        frame = await hers.receive_output()
         assert not frame.get("bytes")
         heard = json.loads(frame["text"])
     assert heard["lists"] == []
@@ -205,5 +203,5 @@ async def test_only_lists_are_pushed(url: Any) -> None:
     scene = await sync_to_async(Scene)()
     socket = await opened(await sync_to_async(signed_in)(scene.chiefs[0]), "/ws/live/")
     await socket.send_json_to({"subscribe": [scene.group], "lists": {"runs": url}})
-    assert (await socket.receive_json_from(timeout=20))["lists"] == []
+    assert (await socket.receive_json_from())["lists"] == []
     await socket.disconnect()

@@ -38,7 +38,7 @@ def at_once(world: World, call: Callable[[], Any], wait_in: tuple[Any, str]) -> 
     function = getattr(owner, name)
 
     def waiting(*values: Any, **named: Any) -> Any:
-        barrier.wait(20)
+        barrier.wait(60)
         return function(*values, **named)
 
     def one(_number: int) -> Any:

@@ -21,7 +21,7 @@ def tick() -> None:
     reconcile_due(platform())
 
 
-def until(workload: Workload, condition: Callable[[Workload], bool], timeout_s: float = 30.0) -> Workload:
+def until(workload: Workload, condition: Callable[[Workload], bool], timeout_s: float = 60.0) -> Workload:
     """Turn the loops until `condition(workload)`; fails after `timeout_s`."""
     end = time.monotonic() + timeout_s
     while not condition(reload(workload)):

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
-from channels.testing import WebsocketCommunicator
 
 from apps.audit.models import Entry
 from apps.common.scoping import acting
@@ -17,7 +16,7 @@ from apps.workloads.drivers.base import Handle
 from apps.workloads.models import Member, Workload
 from apps.workloads.nodes import driver_named
 from tests.builders import World, make_world, platform, submit_workload
-from tests.sockets import browser_of, opened
+from tests.sockets import Socket, browser_of, opened
 from tests.workloads.loops import until
 
 # Namespaces, control group, user id and capabilities of who runs it.
@@ -27,7 +26,7 @@ FACTS = (
     '[line for line in open("/proc/self/status") if line[:6] in ("CapEff", "NoNewP", "Seccom")], flush=True)'
 )
 WAITS = f"import time\n{FACTS}\ntime.sleep(600)"
-TIMEOUT_S = 20
+TIMEOUT_S = 60
 
 
 def scoped(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -67,7 +66,7 @@ def end(member: Member) -> None:
 class Page:
     """What a page does: it draws what comes, says how much that was, and sends no more than is taken."""
 
-    def __init__(self, socket: WebsocketCommunicator) -> None:
+    def __init__(self, socket: Socket) -> None:
         self.socket = socket
         self.seen = b""
         self.told: dict[str, Any] = {}

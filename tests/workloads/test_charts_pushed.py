@@ -1,11 +1,9 @@
 """Charts get their new points without asking: from where the page has them, and only for who may see the run."""
 
-import asyncio
 from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
-from channels.testing import WebsocketCommunicator
 
 from apps.common import feeds
 from apps.common.live import organisation_group
@@ -13,7 +11,7 @@ from apps.common.scoping import acting
 from apps.tenants.choices import Role
 from apps.training.views import detail
 from tests.builders import World, make_member, make_world, platform
-from tests.sockets import browser_of, opened
+from tests.sockets import Socket, browser_of, opened
 from tests.training.kit import submit
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -50,18 +48,18 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 interval_at = feeds.interval_at
 
 
-async def watching(user: Any, scene: Scene, since: float) -> WebsocketCommunicator:
+async def watching(user: Any, scene: Scene, since: float) -> Socket:
     socket = await opened(await browser_of(user), "/ws/live/")
     await socket.send_json_to({"subscribe": [scene.group], "charts": {scene.url: since}})
-    assert (await socket.receive_json_from(timeout=20))["charts"] == [scene.url]
+    assert (await socket.receive_json_from())["charts"] == [scene.url]
     return socket
 
 
-async def points(socket: WebsocketCommunicator, newest: float) -> list[float]:
+async def points(socket: Socket, newest: float) -> list[float]:
     """The times that were pushed, until `newest`."""
     times: list[float] = []
     while newest not in times:
-        message = await asyncio.wait_for(socket.receive_json_from(20), 20)
+        message = await socket.receive_json_from()
         times += [at for each in message.get("series", []) for at, _value in each["points"]]
     return times
 
@@ -106,7 +104,7 @@ def in_scope(function: Any, *arguments: Any) -> Any:
 async def test_a_colleague_is_pushed_nothing_of_it(clock: list[float]) -> None:
     scene = await sync_to_async(Scene)()
     socket = await watching(scene.bob, scene, since=0)
-    assert await socket.receive_json_from(timeout=20) == {"charts": []}
+    assert await socket.receive_json_from() == {"charts": []}
     assert await socket.receive_nothing(timeout=4 * FAST_S)
     await socket.disconnect()
 
@@ -116,5 +114,5 @@ async def test_only_charts_are_pushed(charts: dict[str, float]) -> None:
     scene = await sync_to_async(Scene)()
     socket = await opened(await browser_of(scene.world.alice), "/ws/live/")
     await socket.send_json_to({"subscribe": [scene.group], "charts": charts})
-    assert (await socket.receive_json_from(timeout=20)) == {"charts": []}
+    assert (await socket.receive_json_from()) == {"charts": []}
     await socket.disconnect()

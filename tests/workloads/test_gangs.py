@@ -126,11 +126,13 @@ def test_the_first_that_fails_ends_the_others_and_says_which_it_was(world: World
 
 def test_one_that_is_done_leaves_the_others_to_finish(world: World) -> None:
     source = "import os, time; time.sleep(0 if os.environ['PLSTACK_RANK'] == '0' else 2)"
+    began = time.monotonic()
     workload = until(submit(world, source), ended)
+    took = timedelta(seconds=time.monotonic() - began)
     assert workload.status == Status.SUCCEEDED
     session = MeterSession.objects.get(workload_id=workload.pk)
     assert session.closed_at is not None
-    assert timedelta(seconds=1) < session.closed_at - session.opened_at < timedelta(seconds=6)
+    assert timedelta(seconds=1) < session.closed_at - session.opened_at < took
 
 
 def test_nothing_runs_or_costs_before_all_are_there(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,6 @@ from uuid import uuid4
 
 import pytest
 from asgiref.sync import sync_to_async
-from channels.testing import WebsocketCommunicator
 
 from apps.common import hub
 from apps.common.hub import Batch, Topic
@@ -19,7 +18,7 @@ from apps.tenants.sockets import CloseCode
 from apps.workloads import announce
 from apps.workloads.models import Workload
 from tests.builders import World, make_member, make_organisation, make_world, platform, submit_workload
-from tests.sockets import browser_of, closed_with, opened
+from tests.sockets import Socket, browser_of, closed_with, opened
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -112,10 +111,9 @@ async def test_what_all_may_see_is_put_into_words_once() -> None:
     assert batch.spread_s == 1000 / hub.ASKING_PER_S
 
 
-async def listening(user: Any, *groups: str) -> WebsocketCommunicator:
+async def listening(user: Any, group: str) -> Socket:
     socket = await opened(await browser_of(user), "/ws/live/")
-    await socket.send_json_to({"subscribe": [*groups, "nonsense"]})
-    assert (await socket.receive_json_from(timeout=20))["code"] == "not_found"  # by now it has joined the others
+    assert await socket.subscribe(group) == []
     return socket
 
 
@@ -137,15 +135,16 @@ async def test_colleagues_hear_of_a_run_what_they_may_see_and_strangers_nothing(
     world, workload, chief, bob, charlie = await sync_to_async(in_scope)(busy_world)
     group = organisation_group(world.organisation.pk)
     sees = [await listening(user, group) for user in (world.alice, chief)]
-    colleague, stranger = await listening(bob, group), await listening(charlie, group, organisation_group(uuid4()))
-    assert (await stranger.receive_json_from())["group"]  # the third of its refusals
-    assert (await stranger.receive_json_from())["group"]
+    colleague, stranger = await listening(bob, group), await opened(await browser_of(charlie), "/ws/live/")
+    foreign = {group, organisation_group(uuid4())}
+    refusals = await stranger.subscribe(*foreign)
+    assert {(refusal["code"], refusal["group"]) for refusal in refusals} == {("not_found", each) for each in foreign}
     await sync_to_async(in_scope)(announce.event, platform(), workload, "status", {})
     for socket in sees:
-        [event] = (await socket.receive_json_from(timeout=20))["events"]
+        [event] = (await socket.receive_json_from())["events"]
         assert (event["workload"], event["status"]) == (str(workload.pk), "queued")
         assert not {"owner", "type"} & event.keys()
-    assert (await colleague.receive_json_from(timeout=20))["events"] == [{"group": group, "kind": "other"}]
+    assert (await colleague.receive_json_from())["events"] == [{"group": group, "kind": "other"}]
     assert await stranger.receive_nothing()
     for socket in (*sees, colleague, stranger):
         await socket.disconnect()
@@ -179,7 +178,7 @@ async def test_what_was_held_back_is_said_once_the_rights_are_confirmed() -> Non
         announce.event(platform(), workload, "status", {})
 
     await sync_to_async(in_scope)(doubted)
-    [event] = (await socket.receive_json_from(timeout=20))["events"]
+    [event] = (await socket.receive_json_from())["events"]
     assert event["workload"] == str(workload.pk)
     await socket.disconnect()
 
@@ -190,9 +189,9 @@ async def test_pages_are_told_to_look_again_when_redis_has_been_away() -> None:
     socket = await listening(chief, group)
     subscription: Any = hub.hub()._pubsub
     await subscription.connection.disconnect()
-    assert (await socket.receive_json_from(timeout=30))["reset"] is True
+    assert (await socket.receive_json_from())["reset"] is True
     await sync_to_async(in_scope)(announce.event, platform(), workload, "status", {})
-    [event] = (await socket.receive_json_from(timeout=20))["events"]
+    [event] = (await socket.receive_json_from())["events"]
     assert event["workload"] == str(workload.pk)
     await socket.disconnect()
 
@@ -203,7 +202,7 @@ async def test_a_burst_beyond_counting_says_that_anything_may_have_changed() -> 
     socket = await listening(chief, group)
     burst = [([group], announce._message(workload, "status", 10_000 + n)) for n in range(hub.MOST_AT_ONCE + 2)]
     await sync_to_async(publish_many_on_commit)(burst)
-    while "reset" not in (frame := json.loads((await socket.receive_output(20))["text"])):
+    while "reset" not in (frame := json.loads((await socket.receive_output())["text"])):
         assert frame["events"]
     assert "events" not in frame
     await socket.disconnect()

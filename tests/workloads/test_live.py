@@ -1,6 +1,5 @@
 """Live data over real Redis: what happens reaches the page, a reconnect misses nothing and repeats nothing."""
 
-import asyncio
 import json
 import os
 import time
@@ -9,7 +8,6 @@ from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
-from channels.testing import WebsocketCommunicator
 from django.conf import settings
 
 from apps.common.scoping import acting
@@ -21,14 +19,14 @@ from apps.workloads.models import Attempt, Event, Workload
 from apps.workloads.nodes import driver_named
 from apps.workloads.selectors import log_chunk
 from tests.builders import make_member, make_organisation, make_world, platform, submit_workload
-from tests.sockets import browser_of, closed_with, opened, socket_of
+from tests.sockets import Socket, browser_of, closed_with, opened, socket_of
 from tests.workloads.loops import tick, until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LINES = 20_000
 
 
-async def connect(path: str, user: User | None) -> WebsocketCommunicator:
+async def connect(path: str, user: User | None) -> Socket:
     return await opened(await browser_of(user), path)
 
 
@@ -53,11 +51,11 @@ def in_scope(function: Any, *arguments: Any) -> Any:
         return function(*arguments)
 
 
-async def received(socket: WebsocketCommunicator, enough: Any, timeout: float = 20) -> list[Any]:
+async def received(socket: Socket, enough: Any) -> list[Any]:
     """Messages until `enough(messages)`."""
     messages: list[Any] = []
     while not enough(messages):
-        messages += (await asyncio.wait_for(socket.receive_json_from(timeout=timeout), timeout))["events"]
+        messages += (await socket.receive_json_from())["events"]
     return messages
 
 
@@ -66,8 +64,7 @@ async def test_changes_reach_the_page_and_a_reconnect_replays_what_was_missed(sc
     workload, alice, _stranger = scene
     group = f"workload.{workload.pk}"
     socket = await connect("/ws/live/", alice)
-    await socket.send_json_to({"subscribe": [group], "last": 0})
-    await asyncio.sleep(0.3)
+    assert await socket.subscribe(group, last=0) == []
     await sync_to_async(in_scope)(tick)
     live = await received(socket, lambda got: {"placed", "starting"} <= {m.get("status") for m in got})
     await socket.disconnect()
@@ -95,7 +92,7 @@ async def test_the_log_resumes_by_byte_without_hole_or_repeat(scene: Any) -> Non
     while not complete:
         socket = await connect(f"/ws/logs/{workload.pk}/?offset={len(got)}", alice)
         for _frame in range(2 + cuts % 2):  # hang up in the middle, over and over
-            frame = await socket.receive_output(10)
+            frame = await socket.receive_output()
             if frame.get("bytes"):
                 got += frame["bytes"]
             elif frame.get("text"):
@@ -120,11 +117,11 @@ async def test_a_watcher_may_begin_with_the_end_and_learns_the_times(scene: Any)
     attempt = await sync_to_async(in_scope)(lambda: Attempt.objects.get(workload=workload))
     whole = await sync_to_async(read_all)(attempt)
     socket = await connect(f"/ws/logs/{workload.pk}/?tail=1000", alice)
-    first = await socket.receive_json_from(timeout=10)
+    first = await socket.receive_json_from()
     assert (first["offset"], first["complete"]) == (whole.rindex(b"\n", 0, len(whole) - 1000) + 1, False)
     got, times, control = b"", list[Any](), first
     while not control["complete"]:
-        frame = await socket.receive_output(10)
+        frame = await socket.receive_output()
         got += frame.get("bytes") or b""
         control = json.loads(frame.get("text") or json.dumps(control))
         times += control.get("times", [])
@@ -142,15 +139,15 @@ async def test_a_log_that_was_cut_goes_on_from_what_is_left() -> None:
     attempt = await sync_to_async(in_scope)(lambda: Attempt.objects.get(workload=workload))
     socket, got = await connect(f"/ws/logs/{workload.pk}/", alice), b""
     while b"line 999\n" not in got:
-        got += (await socket.receive_output(20)).get("bytes") or b""
+        got += (await socket.receive_output()).get("bytes") or b""
     os.truncate(settings.PLSTACK_HOME / "runs" / str(attempt.pk) / "log", 100)
     control: dict[str, Any] = {}
     while not control.get("cut"):
-        control = json.loads((await socket.receive_output(20)).get("text") or "{}")
+        control = json.loads((await socket.receive_output()).get("text") or "{}")
     assert control["offset"] <= 100
     left = b""
     while len(left) < 100 - control["offset"]:
-        left += (await socket.receive_output(20)).get("bytes") or b""
+        left += (await socket.receive_output()).get("bytes") or b""
     assert left == got[control["offset"] : 100]
     await socket.disconnect()
     await sync_to_async(in_scope)(lambda: driver_named("local").stop(Handle.from_dict(attempt.handle), 0))
@@ -211,7 +208,7 @@ async def test_a_frame_that_no_page_sends_closes_the_connection_in_order(
     socket = await connect(path.replace("log", f"/ws/logs/{workload.pk}/"), alice)
     await socket.send_input({"type": "websocket.receive", **frame})
     assert await closed_with(socket) == code
-    await socket.wait()
+    await socket.disconnect()
 
 
 @pytest.mark.parametrize("offset", ["9" * 5000, str(2**63), "-1", "1_0", "%EF%BC%91", "x"])

@@ -1,5 +1,6 @@
 """Workloads that really run: submitted, placed, launched, metered, ended."""
 
+import time
 from datetime import timedelta
 
 import pytest
@@ -49,12 +50,14 @@ def test_every_status_on_the_way_left_an_event(world: World) -> None:
 
 
 def test_the_meter_covers_exactly_what_ran(world: World) -> None:
+    began = time.monotonic()
     workload = until(submit(world, "sleep", "1.5"), ended)
+    took_s = time.monotonic() - began
     session = MeterSession.objects.get(workload_id=workload.pk)
     attempt = Attempt.objects.get(workload=workload)
     assert session.closed_at is not None
     assert session.closed_at - session.opened_at == timedelta(seconds=attempt.ran_for_s or 0)
-    assert 1.4 < (attempt.ran_for_s or 0) < 3
+    assert 1.4 < (attempt.ran_for_s or 0) < took_s
 
 
 def test_a_program_that_fails_is_the_users_matter(world: World) -> None:

@@ -115,13 +115,13 @@ def open_door(home: Path) -> Iterator[tuple[int, ServerState]]:
     loop, house = asyncio.new_event_loop(), ServerState()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
-    acceptor = asyncio.run_coroutine_threadsafe(listen("127.0.0.1", 0, home, house), loop).result(20)
+    acceptor = asyncio.run_coroutine_threadsafe(listen("127.0.0.1", 0, home, house), loop).result(60)
     try:
         yield acceptor.get_port(), house
     finally:
-        asyncio.run_coroutine_threadsafe(_close(acceptor, house), loop).result(20)
+        asyncio.run_coroutine_threadsafe(_close(acceptor, house), loop).result(60)
         loop.call_soon_threadsafe(loop.stop)
-        thread.join(20)
+        thread.join(60)
 
 
 async def _close(acceptor: asyncssh.SSHAcceptor, house: ServerState) -> None:

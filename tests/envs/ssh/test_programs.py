@@ -64,7 +64,7 @@ def test_a_port_of_the_program_is_forwarded(alice: Client, gang: Workload) -> No
     assert server.stdout is not None
     assert server.stdout.readline() == b"up\n"
     assert alice.ssh(name, before=("-W", "localhost:7000")).output == b"by socket"
-    server.wait(20)
+    server.wait(60)
 
 
 def test_keys_of_others_open_nothing(desk: Desk, queued: Workload, world: World) -> None:
@@ -113,7 +113,7 @@ def test_who_loses_the_right_is_shown_out(alice: Client, gang: Workload, world: 
     assert client.poll() is None
     Membership.objects.filter(user=world.alice).update(role=Role.FINANCE)
     check(desk)
-    assert client.wait(20) == 255
+    assert client.wait(60) == 255
     assert door.is_in
 
 
@@ -130,7 +130,7 @@ def test_the_end_of_the_program_ends_the_shell(
     assert client.stdout.readline() == b"in\n"
     for member in Member.objects.exclude(handle=None):
         driver_named("local").stop(Handle.from_dict(member.handle or {}), 0)
-    assert client.wait(20) == 255
+    assert client.wait(60) == 255
     assert client.stderr is not None
     assert b"The program has ended." in client.stderr.read()
 

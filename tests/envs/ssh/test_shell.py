@@ -11,6 +11,7 @@ from apps.workloads import activity
 from apps.workloads.choices import Source
 from tests.drivers.kit import MIB, eventually
 from tests.envs.ssh.kit import Client, Desk, home_of
+from tests.ports import free_port
 
 
 def test_a_command_its_output_its_errors_and_its_exit_code(alice: Client, running: Environment) -> None:
@@ -65,7 +66,7 @@ def test_a_resize_reaches_the_program(alice: Client, running: Environment) -> No
         sizes.append(client.stdout.readline().split())
     assert sizes[-1] == [b"41", b"123"]
     client.terminate()
-    client.wait(20)
+    client.wait(60)
     os.close(leader)
     os.close(follower)
 
@@ -91,9 +92,7 @@ def test_a_port_of_the_environment_is_forwarded_and_no_other_host(
     alice: Client, running: Environment, desk: Desk
 ) -> None:
     (home_of(running) / "page.txt").write_text("served inside")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        ports = probe.getsockname()[1], probe.getsockname()[1] + 1
+    ports = free_port(), free_port()
     argv = ["ssh", *alice.options(), "-N", "-L", f"{ports[0]}:localhost:8080", "-L", f"{ports[1]}:127.0.0.2:8080"]
     client = subprocess.Popen([*argv, f"{running.code}@127.0.0.1"])
     try:
@@ -102,7 +101,7 @@ def test_a_port_of_the_environment_is_forwarded_and_no_other_host(
         assert fetch(ports[1]) == b""
     finally:
         client.terminate()
-        client.wait(20)
+        client.wait(60)
 
 
 def test_a_socket_that_stands_for_a_port_is_forwarded(alice: Client, running: Environment) -> None:
@@ -117,7 +116,7 @@ def test_a_socket_that_stands_for_a_port_is_forwarded(alice: Client, running: En
     assert server.stdout.readline() == b"up\n"
     done = alice.ssh(running.code, before=("-W", "localhost:7000"))
     assert done.output == b"by socket"
-    server.wait(20)
+    server.wait(60)
 
 
 def test_a_client_that_hangs_up_ends_what_it_ran(alice: Client, running: Environment) -> None:
@@ -127,7 +126,7 @@ def test_a_client_that_hangs_up_ends_what_it_ran(alice: Client, running: Environ
     assert client.stdout.readline() == b"up\n"
     assert b"54321" in alice.ssh(running.code, "cat /proc/[0-9]*/cmdline | tr '\\0' ' '; true; #").output
     client.kill()
-    client.wait(20)
+    client.wait(60)
     eventually(
         lambda: alice.ssh(running.code, "cat /proc/[0-9]*/cmdline | tr '\\0' ' '; true; #").output,
         lambda found: b"sleep 54321" not in found,
@@ -158,7 +157,7 @@ def test_use_is_told_to_whoever_watches_for_idleness(alice: Client, running: Env
         lambda: activity.latest_use([identity])[identity].connections.get(Source.SSH, 0), lambda count: count == 1
     )
     client.kill()
-    client.wait(20)
+    client.wait(60)
     eventually(
         lambda: activity.latest_use([identity])[identity].connections.get(Source.SSH, 0), lambda count: count == 0
     )

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from django.conf import LazySettings
 
+from tests.ports import free_port
 from tests.registry.serving import PROGRAM, SKOPEO
 
 USER, PASSWORD = "robot", "robot-password"
@@ -38,8 +39,7 @@ def serving_source(folder: Path, settings: LazySettings, *, guarded: bool = Fals
     """Its address is allowed, although it is a private one."""
     assert PROGRAM is not None
     folder.mkdir(parents=True, exist_ok=True)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     about = {
         "version": 0.1,
         "log": {"level": "error"},
@@ -65,7 +65,7 @@ def serving_source(folder: Path, settings: LazySettings, *, guarded: bool = Fals
 
 
 def _wait_for(port: int) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
             return

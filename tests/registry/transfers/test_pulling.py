@@ -1,9 +1,6 @@
 """Pulled from one real registry into another: the bytes, who may, and what each failure says."""
 
 import json
-import os
-import signal
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,14 +14,13 @@ from apps.registry.distribution.client import Client as RegistryClient
 from apps.registry.models import ImageManifest, ImageTransfer
 from apps.registry.transfers import copying, services, working
 from apps.registry.transfers.words import problem_words
-from apps.storage import children
 from apps.tenants.models import Membership
 from tests.builders import actor_of, make_member, platform
 from tests.drivers.registries import ARCHITECTURE, digest_of, layer
 from tests.registry import serving
 from tests.registry.serving import Site, login, oci_layout
 from tests.registry.test_registry_tokens import Person
-from tests.registry.transfers.kit import again, ask, pulled, tags_of, work
+from tests.registry.transfers.kit import MB, again, ask, kill_in_the_middle, pulled, tags_of, work
 from tests.registry.transfers.sources import PASSWORD, USER, Source, large_layer
 
 pytestmark = [
@@ -32,7 +28,6 @@ pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.skipif(not (serving.PROGRAM and serving.SKOPEO), reason="needs docker-registry and skopeo"),
 ]
-MB = 1000 * 1000
 
 
 def actions() -> list[str]:
@@ -254,26 +249,6 @@ def test_a_killed_worker_is_followed_by_one_that_goes_on(source: Source, alice: 
     transfer = work(asked)
     assert transfer.status == Status.SUCCEEDED, problem_words(transfer)
     assert tags_of(transfer) == {"1": digest}
-
-
-def kill_in_the_middle(asked: ImageTransfer) -> int:
-    """While a layer comes; how many bytes of it there are."""
-
-    def bring() -> int:
-        with acting(platform()):
-            working.advance(asked.pk)
-        return 0
-
-    pid = children.fork(bring, "transfer")
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        sizes = [path.stat().st_size for path in copying.folder_of(asked.pk).glob("*")]
-        if any(size > MB for size in sizes):
-            break
-        time.sleep(0.001)
-    os.kill(pid, signal.SIGKILL)
-    os.waitpid(pid, 0)
-    return max(path.stat().st_size for path in copying.folder_of(asked.pk).glob("*"))
 
 
 def test_cancelled_in_the_middle_nothing_is_left(source: Source, alice: Person, tmp_path: Path) -> None:
