@@ -20,6 +20,14 @@ LONGEST_NAME = 253
 Resolver = Callable[[str, int], Sequence[str]]
 
 
+class UnknownName(Invalid):
+    """The name of the host leads nowhere, as far as is known here."""
+
+
+class NotPublic(Invalid):
+    """The host is private, local or reserved, and no operator allows it."""
+
+
 @dataclass(frozen=True, slots=True)
 class PinnedTarget:
     """A checked target: connect to `address`:`port`, and name it `host` in Host and in TLS (SNI, certificate)."""
@@ -61,9 +69,9 @@ def resolve_public(
     if not addresses and unknown_names and not _is_inner(host):
         return PinnedTarget("", port, host)
     if not addresses:
-        raise Invalid(_("The name of this host cannot be found."), hint=_("Check the spelling of the address."))
+        raise UnknownName(_("The name of this host cannot be found."), hint=_("Check the spelling of the address."))
     if not trusted and not all(_in_networks(one, allowed) for one in addresses if is_special(one)):
-        raise Invalid(
+        raise NotPublic(
             _("This address is not a public one."),
             hint=_("Private, local and reserved addresses cannot be used; an operator can allow single hosts."),
         )

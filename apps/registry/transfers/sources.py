@@ -25,12 +25,12 @@ from apps.registry.transfers.addresses import Address
 from apps.registry.transfers.models import PullSources
 from apps.workloads.drivers.local.oci import registry as oci_registry
 from apps.workloads.gateway.egress import Way, address_of, is_direct
+from apps.workloads.gateway.ways import connected, shown_host
 from apps.workloads.software_sources import chosen
 
 ENTRY = re.compile(r"(?:\*\.)?[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[0-9]{1,5})?", re.ASCII)
 ANY = "*"
 MOST_ENTRIES = 100
-MOST_HEAD = 16 * 1024
 
 
 def read_hosts(text: str) -> list[str]:
@@ -115,13 +115,9 @@ def way_to(scheme: str, host: str, port: int | None, ports: frozenset[int]) -> W
     found = chosen()
     proxied = scheme == "https" and not is_direct(host, found.no_proxy)
     proxy = address_of(found.proxy) if proxied else None
-    url = f"{scheme}://{_shown(host)}{'' if port is None else f':{port}'}/"
+    url = f"{scheme}://{shown_host(host)}{'' if port is None else f':{port}'}/"
     private = settings.IMAGE_SOURCES_PRIVATE
     return Way(resolve_public(url, private, ports=ports, unknown_names=proxy is not None), proxy)
-
-
-def _shown(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
 
 
 class _Connecting:
@@ -131,31 +127,7 @@ class _Connecting:
         self._scheme, self._ports = scheme, ports
 
     def __call__(self, place: tuple[str, int], timeout: Any = None, source: Any = None) -> socket.socket:
-        way = way_to(self._scheme, place[0], place[1], self._ports)
-        if way.proxy is None:
-            return socket.create_connection((way.target.address, way.target.port), timeout, source)
-        connection = socket.create_connection(way.proxy, timeout, source)
-        try:
-            _ask_for_tunnel(connection, way)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
-
-def _ask_for_tunnel(connection: socket.socket, way: Way) -> None:
-    """By the name, which the operator's proxy resolves. Raises OSError where it refuses."""
-    place = f"{_shown(way.target.host)}:{way.target.port}"
-    connection.sendall(f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n\r\n".encode())
-    head = b""
-    while not head.endswith(b"\r\n\r\n"):
-        piece = connection.recv(1)  # not more: what follows is the registry's
-        if not piece or len(head) > MOST_HEAD:
-            raise OSError("the proxy of the settings gives no answer that can be read")
-        head += piece
-    line = head.partition(b"\r\n")[0].decode("latin-1")
-    if line.split(" ")[1:2] != ["200"]:
-        raise OSError(f"the proxy of the settings refuses it: {line[:100]}")
+        return connected(way_to(self._scheme, place[0], place[1], self._ports), timeout, source)
 
 
 class _Http(urllib.request.HTTPHandler):

@@ -24,6 +24,10 @@ OFF, PUBLIC = "off", "public"
 FRESH_S = 3.0
 
 
+class NotListed(Invalid):
+    """The installation lets programs reach a list of hosts, and this is none of them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Way:
     """`target`: what was asked for. `proxy`: host and port of the operator's proxy through which it is reached."""
@@ -51,7 +55,7 @@ class Policy:
         allow = (*self.allow, *sources.hosts)
         host = host_of(url)
         if self.listed is not None and not self._is_listed(host, allow):
-            raise Invalid(_("This host is not on the list of those that may be reached from here."))
+            raise NotListed(_("This host is not on the list of those that may be reached from here."))
         proxy = None if is_direct(host, sources.no_proxy) else address_of(sources.proxy)
         target = resolve_public(url, allow, resolver=self.resolver, unknown_names=proxy is not None)
         return Way(target, proxy)
