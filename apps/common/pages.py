@@ -69,7 +69,10 @@ def refused(request: HttpRequest, template: str, context: Mapping[str, Any]) -> 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Texts and address of an act that needs confirmation or input. `back` is the list that it belongs to."""
+    """Texts and address of an act that needs confirmation or input. `back` is the list that it belongs to.
+
+    `plain`: nothing is taken away by it.
+    """
 
     title: str
     text: str
@@ -77,6 +80,7 @@ class Question:
     action: str
     back: str
     back_url: str
+    plain: bool = False
 
 
 def ask(request: HttpRequest, form: forms.Form, question: Question) -> HttpResponse:

@@ -4,12 +4,14 @@ from django.urls import path
 
 from apps.registry.distribution import api
 from apps.registry.scanning import urls as scanning
+from apps.registry.sharing import urls as sharing
 from apps.registry.transfers import api as transfers
 
 ONE = "images/repositories/<uuid:repository_id>/"
 
 urlpatterns = [
     *scanning.endpoints,
+    *sharing.endpoints,
     path("images/capacity/", api.OrganisationRegistry.as_view(), name="api-registry-capacity"),
     path("images/pulls/", transfers.Pulls.as_view(), name="api-image-pulls"),
     path("images/pulls/<uuid:pull_id>/", transfers.PullDetail.as_view(), name="api-image-pull"),

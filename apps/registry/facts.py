@@ -7,11 +7,13 @@ from uuid import UUID
 
 from django.db.models import Count, Max, Q
 from django.db.models.fields.json import KT
+from django_scopes import get_scope, scopes_disabled
 
 from apps.common.clock import db_now_within
 from apps.registry.models import Image, ImageManifest
 from apps.registry.recipes.catalogue import find
 from apps.registry.recipes.recipe import Recipe
+from apps.registry.sharing import rights
 from apps.workloads.choices import Status
 from apps.workloads.models import Workload
 from apps.workloads.references import Reference
@@ -77,4 +79,8 @@ def _sizes(images: list[Image]) -> dict[str, int]:
     digests = [_name(image) for image in images if image.reference]
     if not digests:
         return {}
-    return dict(ImageManifest.objects.filter(digest__in=digests).values_list("digest", "size"))
+    rows, reader = ImageManifest.objects.filter(digest__in=digests), get_scope().get("organisation")
+    if reader is not None:
+        with scopes_disabled():  # what other organisations share with the reader's
+            rows |= ImageManifest.objects.filter(digest__in=digests, repository_id__in=rights.received_ids(reader))
+    return dict(rows.values_list("digest", "size"))

@@ -18,6 +18,7 @@ from apps.registry.scanning.models import ImageScan as ImageScan
 from apps.registry.scanning.models import ScanException as ScanException
 from apps.registry.scanning.models import Scanner as Scanner
 from apps.registry.scanning.models import ScanPolicy as ScanPolicy
+from apps.registry.sharing.models import RepositoryShare as RepositoryShare
 from apps.registry.transfers.models import ImageTransfer as ImageTransfer
 from apps.registry.transfers.models import PullSources as PullSources
 from apps.tenants.models import Organisation, User
@@ -48,6 +49,8 @@ class Image(models.Model):
     organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, null=True, related_name="+")
     owner = models.ForeignKey(User, on_delete=models.PROTECT, null=True, related_name="+")
     shared = models.BooleanField(default=False)
+    # Of one that somebody pushed: where it is, which decides who else may use it.
+    repository = models.ForeignKey(ImageRepository, on_delete=models.SET_NULL, null=True, related_name="+")
     base = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="+")
     sort = models.PositiveSmallIntegerField(default=100)
     # An image of the platform may be kept for some organisations: then `allowed` lists them.
@@ -77,6 +80,12 @@ class Image(models.Model):
     def architecture_words(self) -> str:
         """What it is for, in words; empty for any."""
         return architecture_words(self.architectures)
+
+    def received_from(self, organisation_id: uuid.UUID | None) -> str:
+        """The name of the organisation that shares it with this one; "" where it is theirs or the platform's."""
+        if self.organisation is None or self.organisation_id == organisation_id:
+            return ""
+        return self.organisation.name
 
     @property
     def is_pushed(self) -> bool:

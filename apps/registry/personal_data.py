@@ -66,6 +66,8 @@ DATA = PersonalData(
         "registry.ScanException.ended_by": Fate.KEPT,
         "registry.ImageTransfer.owner": Fate.KEPT,
         "registry.PullSources.set_by": Fate.KEPT,
+        "registry.RepositoryShare.shared_by": Fate.KEPT,
+        "registry.RepositoryShare.declined_by": Fate.KEPT,
     },
     lost=_lost,
     kept=_kept,

@@ -21,23 +21,28 @@ from apps.workloads.spec import Image as SpecImage
 
 FEW = 8
 """Up to so many images are shown without groups."""
-OWN, COMMON, OTHERS, SHARED = "own", "common", "others", "shared"
+OWN, COMMON, OTHERS, SHARED, RECEIVED = "own", "common", "others", "shared", "received"
 TITLES: dict[str, Promise | str] = {
     OWN: _("My images"),
     COMMON: pgettext_lazy("images", "Common"),
     OTHERS: _("From the administrators"),
     SHARED: _("Shared by colleagues"),
+    RECEIVED: _("Shared with us"),
     **GROUP_WORDS,
 }
 
 
 @dataclass(frozen=True, slots=True)
 class ImageChoice:
-    """`known`: what scans and policies say of a container image; None of a runtime."""
+    """`known`: what scans and policies say of a container image; None of a runtime.
+
+    `received_from`: the name of the other organisation that shares it.
+    """
 
     image: Image
     installed: bool
     known: Known | None = None
+    received_from: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +56,10 @@ class ImageGroup:
 
 def image_choices(actor: Actor, images: Sequence[Image]) -> list[ImageChoice]:
     known = known_of(actor.organisation_id, images)
-    return [ImageChoice(image, is_installed(image), known.get(image.pk)) for image in images]
+    return [
+        ImageChoice(image, is_installed(image), known.get(image.pk), image.received_from(actor.organisation_id))
+        for image in images
+    ]
 
 
 def is_installed(image: Image) -> bool:
@@ -86,7 +94,7 @@ def image_groups(choices: Sequence[ImageChoice], user_id: int | None, chosen: st
         return [ImageGroup("", tuple(choices), True)] if choices else []
     groups: dict[str, list[ImageChoice]] = {name: [] for name in TITLES}
     for choice in choices:
-        groups[_group_of(choice.image, user_id)].append(choice)
+        groups[RECEIVED if choice.received_from else _group_of(choice.image, user_id)].append(choice)
     return [
         ImageGroup(
             TITLES[name],

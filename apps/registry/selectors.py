@@ -8,10 +8,13 @@ from django.utils.translation import gettext_lazy as _
 from apps.common.actor import Actor
 from apps.common.errors import Invalid, NotFound
 from apps.registry.models import Image
+from apps.registry.sharing import rights
 
 
 def images(actor: Actor, *, containers: bool = False) -> QuerySet[Image]:
     """Every image that the actor may choose, in the order of the picker: the platform's, own ones, shared ones.
+
+    Those are shared by colleagues, or by other organisations.
 
     `containers`: also container images, for work that needs nothing beside them.
     """
@@ -22,7 +25,9 @@ def images(actor: Actor, *, containers: bool = False) -> QuerySet[Image]:
     permitted = Image.allowed.through.objects.filter(organisation_id=actor.organisation_id).values("image_id")
     offered = platform & (Q(restricted=False) | Q(pk__in=permitted))
     inside = Q(organisation_id=actor.organisation_id) & (Q(owner_id=actor.user_id) | Q(shared=True))
-    return Image.objects.filter(offered | inside, active=True, **kinds).select_related("owner")
+    received = Q(repository_id__in=rights.received_ids(actor.organisation_id))
+    rows = Image.objects.filter(offered | inside | received, active=True, **kinds)
+    return rows.select_related("owner", "organisation")
 
 
 def images_own_first(actor: Actor) -> QuerySet[Image]:
@@ -43,6 +48,19 @@ def get(actor: Actor, image_id: UUID) -> Image:
     if image is None:
         raise NotFound
     return image
+
+
+def is_unshared(actor: Actor, image: Image) -> bool:
+    """Whether it is another organisation's, which does not share it with the actor's any more."""
+    foreign = image.organisation_id not in (None, actor.organisation_id)
+    return foreign and not images(actor, containers=True).filter(pk=image.pk).exists()
+
+
+def refuse_unshared(actor: Actor, image: Image) -> None:
+    """Raise `Invalid` for what was to start again in an image of which `is_unshared` is true."""
+    if is_unshared(actor, image):
+        message = _("Its container image is not shared with your organisation any more.")
+        raise Invalid.field("image", message, hint=_("Clone it and choose another image."))
 
 
 def choosable_image(actor: Actor, image_id: UUID, *, containers: bool = False) -> Image:

@@ -83,7 +83,12 @@ class ImageFilter(django_filters.FilterSet):
     )
     whose = django_filters.ChoiceFilter(
         method="by_owner",
-        choices=[("mine", _("My images")), ("shared", _("Shared by colleagues")), ("platform", _("The platform's"))],
+        choices=[
+            ("mine", _("My images")),
+            ("shared", _("Shared by colleagues")),
+            ("received", _("Shared with us")),
+            ("platform", _("The platform's")),
+        ],
         label=_("Whose"),
         empty_label=_("All images"),
     )
@@ -98,5 +103,9 @@ class ImageFilter(django_filters.FilterSet):
     def by_owner(self, rows: QuerySet[Image], name: str, value: str) -> QuerySet[Image]:
         if value == "platform":
             return rows.filter(organisation__isnull=True)
-        own = Q(owner_id=self.request.actor.user_id)
-        return rows.filter(own if value == "mine" else Q(organisation__isnull=False) & ~own)
+        actor = self.request.actor
+        inside = Q(organisation_id=actor.organisation_id)
+        if value == "received":
+            return rows.filter(organisation__isnull=False).exclude(inside)
+        own = Q(owner_id=actor.user_id)
+        return rows.filter(inside & (own if value == "mine" else ~own))

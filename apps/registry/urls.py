@@ -6,6 +6,7 @@ from apps.registry import views
 from apps.registry.distribution import pages
 from apps.registry.recipes import pages as recipes
 from apps.registry.scanning import urls as scanning
+from apps.registry.sharing import urls as sharing
 from apps.registry.transfers import pages as transfers
 
 app_name = "registry"
@@ -30,6 +31,7 @@ urlpatterns = [
     path("tags/<uuid:tag_id>/download/", pages.download_tag, name="download_tag"),
     path("tags/<uuid:tag_id>/delete/", pages.delete_tag, name="delete_tag"),
     *scanning.routes,
+    *sharing.routes,
     path("<uuid:image_id>/", views.detail, name="detail"),
     path("<uuid:image_id>/share/", views.share, name="share"),
     path("<uuid:image_id>/remove/", views.remove, name="remove"),

@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from apps.common.actor import Actor
 from apps.common.formatting import file_size, gpu_memory, moment
 from apps.common.money import yuan_rate
+from apps.registry import selectors as registry
 from apps.storage.choosing import DATASETS, VOLUMES
 from apps.storage.digests import Digest, NoDigest, digest_of
 from apps.storage.models import Folder
@@ -36,12 +37,16 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Passport:
-    """Of one run, as far as the actor may see it; `full`: who sees the run itself."""
+    """Of one run, as far as the actor may see it; `full`: who sees the run itself.
+
+    `unshared`: its image is another organisation's, which does not share it any more, so that it cannot run again.
+    """
 
     run: Run
     full: bool
     attempt: Attempt | None
     began: Continuation | None
+    unshared: bool
     continued: tuple[Continuation, ...]
 
     @cached_property
@@ -85,6 +90,7 @@ def passport_of(actor: Actor, run: Run) -> Passport:
         full=selectors.runs(actor).filter(pk=run.pk).exists(),
         attempt=started[0] if started else None,
         began=continuation_of(run),
+        unshared=registry.is_unshared(actor, run.image),
         continued=tuple(continued_by(run)[:20]),
     )
 

@@ -73,6 +73,9 @@ class PassportSerializer(serializers.Serializer[Any]):
     started_at = serializers.DateTimeField(source="run.workload.started_at", allow_null=True)
     ended_at = serializers.DateTimeField(source="run.workload.ended_at", allow_null=True)
     image = serializers.CharField(source="run.image.name")
+    image_unshared = serializers.BooleanField(
+        source="unshared", help_text="Another organisation's, which does not share it with yours any more."
+    )
     image_content = serializers.SerializerMethodField()
     command = serializers.ListField(child=serializers.CharField(), source="run.workload.frozen_spec.argv")
     arguments = PairsField(source="run.arguments")

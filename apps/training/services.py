@@ -248,9 +248,10 @@ def _next_version(parent: Run | None) -> tuple[UUID, int]:
 def rerun(actor: Actor, run: Run, *, key: str, start: Start = SAME) -> Run:
     """The same again as the next version: same code, arguments, image and package, at today's price.
 
-    `start`: from where. Raises `Invalid` that names secrets of the run that the actor may not use, or the checkpoint.
+    `start`: from where. Raises `Invalid` that names secrets that the actor may not use, the checkpoint, or the image.
     """
     choosing.refuse_lost(actor, run.workload.frozen_spec.secrets)
+    registry.refuse_unshared(actor, run.image)
     again = replace(request_of(run, key=key), resume=start.resume(run))
     # Since then the person's own highest priority may have been lowered.
     return submit(actor, replace(again, priority=min(run.workload.priority, workloads.highest_priority(actor))))

@@ -27,11 +27,14 @@ class Advice:
 
 def unauthorised(workload: Workload) -> Advice:
     lost = workload.reason_data.get("lost")
+    fix = _("An administrator can give the right back, then it can be run again.")
+    if lost == RightLost.IMAGE_SHARE:
+        fix = _("Run it again in another image, or ask the organisation that owns this one to share it again.")
     return Advice(
         _("Not started: its owner may not run it any more"),
         str(RightLost(lost).label) if lost in RightLost.values else "",
         _still_charged(workload),
-        (_("An administrator can give the right back, then it can be run again."),),
+        (fix,),
     )
 
 

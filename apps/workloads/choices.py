@@ -91,6 +91,7 @@ class RightLost(models.TextChoices):
     ROLE = "role", _("The role of its owner does not allow this kind of work any more.")
     FROZEN = "frozen", _("The organisation is frozen.")
     IMAGE = "image", _("Its owner may not pull its container image any more.")
+    IMAGE_SHARE = "image_share", _("Its container image is not shared with your organisation any more.")
 
 
 class Fault(models.TextChoices):

@@ -66,12 +66,18 @@ LostMounts: TypeAlias = Callable[[Sequence[MountRequest]], Mapping[UUID, LostMou
 
 
 class Pull(Enum):
-    """Whether an image may be pulled: `FREE` are those of registries that are not ours to guard."""
+    """Whether an image may be pulled: `FREE` are those of registries that are not ours to guard.
+
+    `UNSHARED`: another organisation's, which does not share it with the owner's, or not any more.
+    """
 
     FREE = auto()
+    UNSHARED = auto()
     REFUSED = auto()
     GRANTED = auto()
 
+
+_IMAGE_LOST = {Pull.REFUSED: RightLost.IMAGE, Pull.UNSHARED: RightLost.IMAGE_SHARE}
 
 PullRights: TypeAlias = Callable[[ImageRequest], Pull]
 PullCredential: TypeAlias = Callable[[ImageRequest], str]
@@ -145,8 +151,9 @@ def _lost_images(asked: Sequence[Workload], members: Mapping[tuple[UUID, int], M
     for workload in asked:
         member = members.get((workload.organisation_id, workload.owner_id))
         request = None if member is None else _image_request(workload, member)
-        if request is not None and may_pull(request) is Pull.REFUSED:
-            found[workload.pk] = Why(Reason.UNAUTHORISED, {"lost": RightLost.IMAGE.value})
+        lost = None if request is None else _IMAGE_LOST.get(may_pull(request))
+        if lost is not None:
+            found[workload.pk] = Why(Reason.UNAUTHORISED, {"lost": lost.value})
     return found
 
 

@@ -4,9 +4,17 @@ from collections.abc import Generator
 from datetime import date
 from typing import Any
 
+from apps.common.scoping import acting
 from apps.registry.distribution.client import Manifest
-from apps.registry.models import ImageManifest, ImageRepository, ImageTag, ImageTransfer, ScanException
-from tests.builders import World, unique
+from apps.registry.models import (
+    ImageManifest,
+    ImageRepository,
+    ImageTag,
+    ImageTransfer,
+    RepositoryShare,
+    ScanException,
+)
+from tests.builders import World, make_organisation, platform, unique
 from tests.registry.pushing import FIRST
 
 
@@ -38,7 +46,16 @@ def _repository(world: World, secret: str) -> dict[str, Any]:
         **of_victim, repository=row, digest=f"sha256:{'0' * 64}", media_type="", size=1, platform="linux/amd64"
     )
     tag = ImageTag.objects.create(**of_victim, repository=row, manifest=manifest, name=secret)
-    return {"repository_id": row.pk, "tag_id": tag.pk, "digest": manifest.digest, "tag": tag.name}
+    with acting(platform()):
+        receiver = make_organisation()
+    share = RepositoryShare.objects.create(repository=row, receiver=receiver, note=secret)
+    return {
+        "repository_id": row.pk,
+        "tag_id": tag.pk,
+        "digest": manifest.digest,
+        "tag": tag.name,
+        "share_id": share.pk,
+    }
 
 
 def _image_rules(world: World, secret: str) -> dict[str, Any]:

@@ -77,7 +77,7 @@ def test_another_organisations_image_never_starts_even_where_it_is_cached(world:
         ImageRepository.objects.create(organisation=other, owner=charlie, name=name, shared=True)
     workload = run_in(world, name)
     with acting(platform()):
-        assert refusals([workload])[workload.pk].data["lost"] == "image"
+        assert refusals([workload])[workload.pk].data["lost"] == "image_share"
     assert secret_of(workload)[0].value is None
 
 

@@ -27,6 +27,7 @@ PAGES = (
     SettingsPage("settings_nodes", _("Nodes")),
     SettingsPage("settings_sources", _("Software sources")),
     SettingsPage("settings_image_scans", _("Image scans")),
+    SettingsPage("settings_image_sharing", _("Image sharing")),
     SettingsPage("settings_notifications", _("Notifications")),
     SettingsPage("settings_branding", _("Branding and language")),
 )

@@ -10,7 +10,18 @@ from apps.common.finding.query import Query, Rank
 from apps.common.finding.sources import Hit, Source, best
 from apps.common.finding.words import in_both_languages
 from apps.common.permissions import Permission
-from apps.console.settings import branding, nodes, notifications, options, payment, queue, review, scanning, sign_in
+from apps.console.settings import (
+    branding,
+    image_sharing,
+    nodes,
+    notifications,
+    options,
+    payment,
+    queue,
+    review,
+    scanning,
+    sign_in,
+)
 from apps.console.settings.forms import SettingsForm
 from apps.console.settings.pages import PAGES
 
@@ -24,6 +35,7 @@ FORMS: Mapping[str, Mapping[str, type[SettingsForm]]] = {
     "settings_queue": {"": queue.QueueForm},
     "settings_nodes": {"": nodes.NodesForm},
     "settings_image_scans": {"": scanning.ScansForm},
+    "settings_image_sharing": {"": image_sharing.ImageSharingForm},
     "settings_notifications": notifications.FORMS,
     "settings_branding": {"": branding.BrandingForm},
 }

@@ -4,6 +4,7 @@ from django.urls import path
 
 from apps.console.settings import (
     branding,
+    image_sharing,
     nodes,
     notifications,
     options,
@@ -32,6 +33,7 @@ pages = [
     path(
         "settings/image-scans/exceptions/<uuid:exception_id>/end/", scanning.exception_end, name="image_exception_end"
     ),
+    path("settings/image-sharing/", image_sharing.image_sharing, name="settings_image_sharing"),
     path("settings/notifications/", notifications.notifications, name="settings_notifications"),
     path("settings/branding/", branding.branding, name="settings_branding"),
 ]
@@ -52,6 +54,7 @@ endpoints = [
     path("settings/image-scans/scanner/", scanning.ImageScanner.as_view()),
     path("settings/image-scans/exceptions/", scanning.ImageExceptions.as_view()),
     path("settings/image-scans/exceptions/<uuid:exception_id>/", scanning.ImageException.as_view()),
+    path("settings/image-sharing/", image_sharing.ImageSharing.as_view()),
     path("settings/review/", review.Review.as_view()),
     path("settings/payment/", payment.Payment.as_view()),
 ]

@@ -58,6 +58,7 @@ _RIGHTS_LOST: Mapping[str, str | Promise] = {
     "account": gettext_lazy("Their account is disabled."),
     "role": gettext_lazy("Their role does not allow this kind of work any more."),
     "frozen": gettext_lazy("The organisation is frozen."),
+    "image_share": gettext_lazy("Its container image is not shared with your organisation any more."),
 }
 
 

@@ -1,4 +1,4 @@
-"""Words about stored data.
+"""Words about stored data, images among it.
 
 Data: `id`, `used`, `limit` (bytes), `files`, `most_files`, or `volume_id`, `dataset_id`; `name`, `number`.
 """
@@ -9,10 +9,10 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from apps.common.badges import Tone
-from apps.common.formatting import file_size
+from apps.common.formatting import file_size, sentences
 from apps.notifications.words.base import Data, Speaker, Words, link, name_in, number_in
 
-VOLUME, DATASET = "storage:volume", "storage:dataset"
+VOLUME, DATASET, REPOSITORY = "storage:volume", "storage:dataset", "registry:repository"
 
 
 def _full(data: Data) -> Words:
@@ -51,6 +51,35 @@ def _shared(data: Data) -> Words:
     return Words(title, text, Tone.WAIT, "share", action=_("Open"), **link(data, VOLUME, "volume_id"))
 
 
+def _received(data: Data) -> Words:
+    """Data: `by` (the organisation), `name`, `repository_id`, `note`, `until` (a day, or "")."""
+    names = {"by": name_in(data, "by"), "name": name_in(data, "name"), "day": name_in(data, "until")}
+    title = _("%(by)s shares the repository %(name)s with your organisation") % names
+    text = _("Everybody in your organisation may pull its images and start work in them.")
+    if data.get("until"):
+        text = _("Until %(day)s everybody in your organisation may pull its images and start work in them.") % names
+    told = sentences(text, name_in(data, "note"))
+    return Words(title, told, Tone.WAIT, "share", action=_("Open"), **link(data, REPOSITORY, "repository_id"))
+
+
+def _share_ended(data: Data) -> Words:
+    """Data: `by` (the organisation), `name`, `why`."""
+    names = {"by": name_in(data, "by"), "name": name_in(data, "name")}
+    title = _("%(by)s no longer shares the repository %(name)s") % names
+    text = _("What runs in its images goes on. What waits, or starts later, does not start in them.")
+    if data.get("why") == "deleted":
+        text = _("The repository was deleted. Nothing starts in its images any more.")
+    return Words(title, text, Tone.WARN, "share", page="registry:received_shares", action=_("Shared with us"))
+
+
+def _share_declined(data: Data) -> Words:
+    """Data: `by` (the organisation), `name`, `repository_id`."""
+    names = {"by": name_in(data, "by"), "name": name_in(data, "name")}
+    title = _("%(by)s has declined your repository %(name)s") % names
+    text = _("Nobody there sees it or uses it now. They may accept it later.")
+    return Words(title, text, Tone.STOP, "share", action=_("Open"), **link(data, REPOSITORY, "repository_id"))
+
+
 def _ready(data: Data) -> Words:
     text = _("It can be mounted and downloaded.")
     return Words(_version(data, _("%(name)s, version %(number)s, is ready")), text, Tone.RUN, "database", **_open(data))
@@ -74,6 +103,9 @@ KINDS: Mapping[str, Speaker] = {
     "storage.volume_over_limit": _full,
     "storage.home_over_limit": _home_full,
     "volume.shared": _shared,
+    "image.share_received": _received,
+    "image.share_ended": _share_ended,
+    "image.share_declined": _share_declined,
     "dataset.ready": _ready,
     "dataset.failed": _failed,
 }

@@ -9,6 +9,7 @@ from apps.common.permissions import Permission
 from apps.registry import selectors
 from apps.registry.distribution.names import RepositoryName, organisation_named, person_named
 from apps.registry.models import ImageRepository
+from apps.registry.sharing import rights
 
 
 class Action(StrEnum):
@@ -26,13 +27,14 @@ EVERYTHING = frozenset(Action)
 def allowed_actions(actor: Actor, name: RepositoryName) -> frozenset[Action]:
     """What the actor may do there, whether the repository exists or not. Call it inside `acting(actor)`.
 
-    Of another organisation's repositories only what an image that the platform offers to the actor is pulled from.
+    Of another organisation's repositories only those that it shares with the actor's, and what an image that the
+    platform offers to the actor is pulled from.
     """
     if actor.organisation_id is None or Permission.IMAGES_USE not in actor.permissions:
         return NOTHING
     organisation = organisation_named(name.organisation)
     if organisation is None or organisation.pk != actor.organisation_id:
-        return _offered(actor, name)
+        return _from_outside(actor, name)
     manages = Permission.IMAGES_MANAGE in actor.permissions
     if not name.person:
         return EVERYTHING if manages else frozenset({Action.PULL})
@@ -47,6 +49,12 @@ def allowed_actions(actor: Actor, name: RepositoryName) -> frozenset[Action]:
 def _owner_id(name: RepositoryName) -> int | None:
     owner = person_named(name.person)
     return None if owner is None else owner.pk
+
+
+def _from_outside(actor: Actor, name: RepositoryName) -> frozenset[Action]:
+    if rights.is_received(actor.organisation_id, name.text):
+        return frozenset({Action.PULL})
+    return _offered(actor, name)
 
 
 def _offered(actor: Actor, name: RepositoryName) -> frozenset[Action]:

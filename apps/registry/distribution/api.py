@@ -35,22 +35,34 @@ class RepositoryOut(serializers.Serializer[ImageRepository]):
 
     id = serializers.UUIDField(read_only=True)
     name = serializers.CharField(read_only=True)
+    organisation = serializers.CharField(
+        source="organisation.slug",
+        read_only=True,
+        help_text="Whose it is: another one's where it is shared with yours.",
+    )
     owner = serializers.CharField(source="owner.username", default=None, allow_null=True, read_only=True)
-    shared = serializers.BooleanField(read_only=True)
+    shared = serializers.BooleanField(read_only=True, help_text="With everybody in the organisation that owns it.")
     tags = serializers.IntegerField(source="tag_count", read_only=True)
     size = serializers.IntegerField(read_only=True)
     created_at = serializers.DateTimeField(read_only=True)
     pushed_at = serializers.DateTimeField(read_only=True)
 
 
-class TagOut(serializers.Serializer[ImageTag]):
+class PushedOut(serializers.Serializer[Any]):
+    pushed_by = serializers.SerializerMethodField(help_text="null: not known, or somebody of another organisation.")
+
+    def get_pushed_by(self, row: ImageTag | ImageManifest) -> str | None:
+        ours = row.organisation_id == self.context["view"].actor.organisation_id
+        return row.pushed_by.username if row.pushed_by is not None and ours else None
+
+
+class TagOut(PushedOut):
     name = serializers.CharField(read_only=True)
     digest = serializers.CharField(source="manifest.digest", read_only=True)
-    pushed_by = serializers.CharField(source="pushed_by.username", default=None, allow_null=True, read_only=True)
     pushed_at = serializers.DateTimeField(read_only=True)
 
 
-class VersionOut(serializers.Serializer[ImageManifest]):
+class VersionOut(PushedOut):
     """`platform`: what it runs on, of an index each. `size`: bytes of all that it names."""
 
     digest = serializers.CharField(read_only=True)
@@ -58,7 +70,6 @@ class VersionOut(serializers.Serializer[ImageManifest]):
     platform = serializers.CharField(read_only=True)
     size = serializers.IntegerField(read_only=True)
     tags = serializers.SerializerMethodField()
-    pushed_by = serializers.CharField(source="pushed_by.username", default=None, allow_null=True, read_only=True)
     pushed_at = serializers.DateTimeField(read_only=True)
 
     def get_tags(self, version: ImageManifest) -> list[str]:
@@ -166,7 +177,7 @@ class RepositoryTagFile(ScopedView):
         Of a single image `docker load` reads it, too.
         """
         found = selectors.repository_of(self.actor, repository_id)
-        named = found.tags.select_related("manifest").filter(name=tag).first()
+        named = selectors.tags(found).filter(name=tag).first()
         if named is None:
             raise NotFound
         return downloading.response(self.actor, named, request.query_params.get("platform", ""))
@@ -203,7 +214,7 @@ class RepositoryUses(ScopedView):
 
     @extend_schema(responses=UseOut(many=True))
     def get(self, request: Request, repository_id: UUID) -> Response:
-        """What needs its versions: the newest twenty of each sort."""
-        needed = deleting.uses_of_repository(selectors.repository_of(self.actor, repository_id))
-        found: Any = uses.shown_to(self.actor, needed)
+        """What needs its versions: the newest twenty of each sort. Of a shared one, what of your organisation does."""
+        repository = selectors.repository_of(self.actor, repository_id)
+        found: Any = uses.shown_of(self.actor, repository, deleting.uses_of_repository(repository))
         return Response(UseOut(found, many=True).data)

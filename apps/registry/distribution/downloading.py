@@ -14,6 +14,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.utils.translation import gettext as _
+from django_scopes import scopes_disabled
 
 from apps.audit.services import Target, record
 from apps.common.actor import Actor
@@ -24,7 +25,7 @@ from apps.common.streams import Stream, in_threads
 from apps.registry.distribution import documents, pushes
 from apps.registry.distribution.client import Client, Manifest, RegistryAway
 from apps.registry.distribution.documents import Document, Malformed
-from apps.registry.distribution.selectors import repository_of
+from apps.registry.distribution.selectors import repository_of, tags
 from apps.registry.models import ImageTag
 
 BLOCK = tarfile.BLOCKSIZE
@@ -109,10 +110,13 @@ def response(actor: Actor, tag: ImageTag, platform: str) -> Stream:
 
 def tag_to_pull(actor: Actor, tag_id: UUID) -> ImageTag:
     """Raises `NotFound` for one that the actor may not pull."""
-    tag: ImageTag | None = ImageTag.objects.select_related("manifest").filter(pk=tag_id).first()
+    with scopes_disabled():  # it may be of a repository that another organisation shares
+        repository_id = ImageTag.objects.filter(pk=tag_id).values_list("repository_id", flat=True).first()
+    tag: ImageTag | None = (
+        tags(repository_of(actor, repository_id)).filter(pk=tag_id).first() if repository_id else None
+    )
     if tag is None:
         raise NotFound
-    repository_of(actor, tag.repository_id)
     return tag
 
 

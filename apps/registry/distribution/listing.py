@@ -42,7 +42,11 @@ class RepositoryFilter(django_filters.FilterSet):
     q = django_filters.CharFilter(field_name="name", lookup_expr="icontains", label=_("Name"), widget=search_box())
     whose = django_filters.ChoiceFilter(
         method="by_owner",
-        choices=[("mine", _("My repositories")), ("organisation", _("The organisation's"))],
+        choices=[
+            ("mine", _("My repositories")),
+            ("organisation", _("The organisation's")),
+            ("received", _("Shared with us")),
+        ],
         label=_("Whose"),
         empty_label=_("All repositories"),
     )
@@ -52,4 +56,8 @@ class RepositoryFilter(django_filters.FilterSet):
         fields: Sequence[str] = ()
 
     def by_owner(self, rows: QuerySet[ImageRepository], name: str, value: str) -> QuerySet[ImageRepository]:
-        return rows.filter(owner_id=self.request.actor.user_id if value == "mine" else None)
+        actor = self.request.actor
+        if value == "received":
+            return rows.exclude(organisation_id=actor.organisation_id)
+        owner_id = actor.user_id if value == "mine" else None
+        return rows.filter(owner_id=owner_id, organisation_id=actor.organisation_id)

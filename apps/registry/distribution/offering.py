@@ -26,6 +26,7 @@ def offer(tag: ImageTag) -> None:
         "description_zh": manifest.platform,
         "reference": f"{settings.REGISTRY_HOST}/{repository.name}@{manifest.digest}",
         "organisation_id": repository.organisation_id,
+        "repository_id": repository.pk,
         "owner_id": owner_id,
         "shared": repository.owner_id is None or repository.shared,
         "active": True,

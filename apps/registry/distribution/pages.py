@@ -22,6 +22,7 @@ from apps.registry.distribution.client import is_configured
 from apps.registry.distribution.listing import RepositoryFilter, RepositoryTable
 from apps.registry.distribution.names import own_part
 from apps.registry.scanning.verdicts import known_by_digest
+from apps.registry.sharing import pages as sharing
 from apps.tenants.models import User
 
 USE = in_organisation(Permission.IMAGES_USE)
@@ -52,7 +53,7 @@ def repository_list(request: ActorRequest) -> HttpResponse:
 def repository(request: ActorRequest, repository_id: UUID) -> HttpResponse:
     found = selectors.repository_of(request.actor, repository_id)
     tags = list(selectors.tags(found)[:SHOWN_TAGS])
-    used = uses.shown_to(request.actor, deleting.uses_of_repository(found))
+    used = uses.shown_of(request.actor, found, deleting.uses_of_repository(found))
     versions = list(selectors.versions(found)[:SHOWN_VERSIONS])
     by_digest = selectors.by_version(found, used)
     for version in versions:
@@ -68,7 +69,8 @@ def repository(request: ActorRequest, repository_id: UUID) -> HttpResponse:
         "more_versions": selectors.versions(found).count() - len(versions),
         "uses": used[:SHOWN_USES],
         "may_change": selectors.may_change(request.actor, found),
-        "may_share": found.owner_id is not None and found.owner_id == request.actor.user_id,
+        "may_share": found.owner_id == request.actor.user_id and selectors.is_ours(request.actor, found),
+        **sharing.card(request.actor, found),
         "commands": _commands(request, found.name, tags[0].name if tags else "1"),
     }
     return render(request, "registry/repository.html", context)
@@ -160,6 +162,7 @@ def delete_repository(request: ActorRequest, repository_id: UUID) -> HttpRespons
         "title": _("Delete the repository %(name)s?") % {"name": found.name},
         "text": _("Nothing can be pulled from it any more, and its images can be chosen no more."),
         "lost": _("%(versions)s and all tags (%(tags)s)") % {"versions": counted, "tags": tags},
+        "lost_sub": sharing.losing_words(found),
         "undo": _("No; whoever has the images can push them again"),
         "action": reverse("registry:delete_repository", args=[found.pk]),
         "button": _("Delete the repository"),

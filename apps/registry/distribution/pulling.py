@@ -4,7 +4,7 @@ from apps.common.actor import Actor, Channel
 from apps.common.scoping import acting
 from apps.registry.distribution import bearer
 from apps.registry.distribution.access import Action, allowed_actions
-from apps.registry.distribution.names import repository_of_ours
+from apps.registry.distribution.names import organisation_named, repository_of_ours
 from apps.workloads.start_rights import ImageRequest, Pull
 
 LIFETIME_S = 3600
@@ -23,7 +23,9 @@ def may_pull(request: ImageRequest) -> Pull:
         channel=Channel.TASK,
     )
     with acting(owner):
-        return Pull.GRANTED if Action.PULL in allowed_actions(owner, name) else Pull.REFUSED
+        if Action.PULL in allowed_actions(owner, name):
+            return Pull.GRANTED
+        return Pull.REFUSED if organisation_named(name.organisation) else Pull.UNSHARED  # seen: their own alone
 
 
 def credential(request: ImageRequest) -> str:

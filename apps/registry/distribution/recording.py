@@ -17,6 +17,7 @@ from apps.registry.distribution.client import Client, Manifest, RegistryAway
 from apps.registry.distribution.documents import Document, Malformed
 from apps.registry.distribution.names import RepositoryName, organisation_named, person_named
 from apps.registry.models import DeletedManifest, ImageManifest, ImageRepository, ImageTag, ManifestBlob
+from apps.registry.sharing import services as sharing
 from apps.tenants.actors import organisation_actor
 from apps.tenants.models import User
 
@@ -74,6 +75,7 @@ def read_again(client: Client, name: str, username: str = "") -> None:
             if client.manifest(name, manifest.digest) is None:
                 manifest.delete()
         if not repository.manifests.exists():
+            sharing.end_all(_actor(repository, who), repository)
             repository.delete()
 
 

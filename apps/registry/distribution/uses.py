@@ -73,6 +73,13 @@ def shown_to(actor: Actor, uses: list[Use]) -> list[Use]:
     return [*ours, *(Use(_("Work of another organisation"), "", digest) for digest in sorted(hidden))]
 
 
+def shown_of(actor: Actor, repository: ImageRepository, uses: list[Use]) -> list[Use]:
+    """`shown_to` on the repository's page: who uses it elsewhere is for its own organisation alone to know."""
+    if repository.organisation_id == actor.organisation_id:
+        return shown_to(actor, uses)
+    return [use for use in uses if use.organisation_id == actor.organisation_id]
+
+
 def indexes_with(repository: ImageRepository, digest: str) -> QuerySet[ImageManifest]:
     """The indexes that name it as one of their images."""
     return repository.manifests.filter(children__contains=[digest])
