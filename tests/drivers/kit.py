@@ -97,6 +97,7 @@ class Kit:
 
     def wait_output(self, handle: Handle, text: str) -> None:
         """Wait until a whole line says `text`: its newline may be written a moment after its letters."""
+
         def lines() -> bytes:
             data = self.driver.logs(handle, 0, MIB).data
             return data[: data.rfind(b"\n") + 1]
