@@ -56,6 +56,8 @@ app.conf.beat_schedule = {
     "notices-sweep": every(3600, "notifications.sweep", "default"),
     "storage-meter": every(60, "storage.meter", "default"),
     "registry-read": every(600, "registry.read", "default"),
+    "registry-save": every(2, "registry.save", "default"),
+    "saved-images": every(60, "registry.sweep_saved", "default"),
     "registry-scan": every(10, "registry.scan", "default"),
     "scanner-database": every(3600, "registry.update_scanner", "default"),
     "registry-collect": every(5, "registry.collect", "default"),

@@ -12,8 +12,8 @@ from apps.common.actor import Actor
 from apps.common.errors import Denied, Invalid
 from apps.registry.distribution.capacity import OverCapacity, capacity_of
 from apps.registry.distribution.client import is_configured
-from apps.registry.distribution.placing import place, require_tag
-from apps.registry.models import ImageTag
+from apps.registry.distribution.placing import place
+from apps.registry.distribution.tags import free_tag
 from apps.workloads.choices import LIVE
 
 
@@ -45,18 +45,10 @@ def place_for(actor: Actor, *, name: str, version: int, tag: str = "", for_organ
     capacity = capacity_of(actor.organisation())
     if not capacity.left:
         raise OverCapacity(capacity)
-    return Place(repository.text, _free_tag(repository.text, tag.strip(), version))
+    return Place(repository.text, free_tag(repository.text, tag.strip(), version))
 
 
-def _free_tag(repository: str, tag: str, version: int) -> str:
-    taken = set(ImageTag.objects.filter(repository__name=repository).values_list("name", flat=True))
+def coming_tags(repository: str) -> set[str]:
+    """Of builds that go on. One of `settings.COMING_TAGS`."""
     coming = Build.objects.filter(repository=repository, workload__status__in=LIVE)
-    taken |= set(coming.values_list("tag", flat=True))
-    if not tag:
-        while str(version) in taken:
-            version += 1
-        return str(version)
-    if require_tag(tag) in taken:
-        words = _("There is a version %(tag)s already, and versions are not overwritten. Choose another tag.")
-        raise Invalid.field("tag", words % {"tag": tag})
-    return tag
+    return set(coming.values_list("tag", flat=True))

@@ -17,6 +17,7 @@ from apps.registry import selectors as registry
 from apps.registry.models import Image
 from apps.storage.safe_open import open_file
 from apps.storage.services import root_of
+from apps.workloads.choices import LIVE
 from apps.workloads.permissions import seen_rows
 from apps.workloads.single_workload.selectors import one
 
@@ -79,3 +80,9 @@ def result(build: Build) -> Result | None:
 def _count(build: Build, told: Any) -> int:
     """Of steps; 0 where it cannot be right."""
     return told if type(told) is int and 0 < told <= len(build.steps) else 0
+
+
+def kept_layouts() -> set[str]:
+    """Digests of what goes on being sent, and stays on its machine until then. One of `settings.NAMED_LAYOUTS`."""
+    rows = Build.objects.filter(workload__status__in=LIVE, image__isnull=True).exclude(saved="")
+    return {reference.partition("@")[2] for reference in rows.values_list("saved", flat=True)}

@@ -14,6 +14,8 @@ from apps.common.clock import db_now
 from apps.common.errors import NotFound
 from apps.envs.choices import KIND, StepStatus
 from apps.envs.models import Environment, Operation, Snapshot, Watch
+from apps.registry.models import ImageSaving
+from apps.registry.saving.selectors import savings_of
 from apps.workloads.choices import Status
 from apps.workloads.models import Attempt, Event, Workload
 from apps.workloads.permissions import seen_rows
@@ -120,6 +122,11 @@ def past_workloads(environment: Environment) -> QuerySet[Workload]:
         submit_key__startswith=f"env-{environment.pk.hex}-",
     )
     return with_paid_rate(rows.select_related("package", "price_version")).order_by("-created_at")
+
+
+def saved_as(environment: Environment) -> QuerySet[ImageSaving]:
+    """The images in the registry that its starts were saved as, or are being saved as, newest first."""
+    return savings_of(environment.organisation_id, past_workloads(environment))
 
 
 def last_event_id(actor: Actor) -> int:

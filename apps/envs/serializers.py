@@ -205,8 +205,17 @@ class FolderSerializer(serializers.Serializer[Any]):
 
 
 class SaveImageSerializer(serializers.Serializer[Any]):
-    name = serializers.CharField(max_length=60)
-    shared = serializers.BooleanField(default=False)
+    """`tag`, `of_organisation` and `note` are for an environment in a container image, where there is a registry."""
+
+    name = serializers.CharField(
+        max_length=150, help_text="Of the image, up to 60; of the repository, where it goes into the registry."
+    )
+    shared = serializers.BooleanField(default=False, help_text="In the registry, share its repository instead.")
+    tag = serializers.CharField(
+        max_length=128, required=False, allow_blank=True, default="", help_text="Empty: the next number."
+    )
+    of_organisation = serializers.BooleanField(default=False, help_text="Into the organisation's own repositories.")
+    note = serializers.CharField(max_length=200, required=False, allow_blank=True, default="")
 
 
 class PersonalImageSerializer(serializers.ModelSerializer[Image]):

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.envs.views import actions, create, detail, lists, settings
+from apps.envs.views import actions, create, detail, images, lists, settings
 
 app_name = "envs"
 
@@ -17,6 +17,7 @@ urlpatterns = [
     path("<uuid:environment_id>/metrics/<slug:name>/", detail.metrics, name="metrics"),
     path("<uuid:environment_id>/open/<slug:port>/", detail.enter, name="open"),
     path("<uuid:environment_id>/settings/", settings.change, name="change"),
+    path("<uuid:environment_id>/image/", images.save_image, name="save_image"),
     path("<uuid:environment_id>/ask/<slug:name>/", actions.ask, name="ask"),
     path("<uuid:environment_id>/do/<slug:name>/", actions.act, name="act"),
 ]

@@ -3,6 +3,7 @@
 from django.urls import path
 
 from apps.registry.distribution import api
+from apps.registry.saving import api as savings
 from apps.registry.scanning import urls as scanning
 from apps.registry.sharing import urls as sharing
 from apps.registry.transfers import api as transfers
@@ -18,6 +19,9 @@ urlpatterns = [
     path("images/uploads/", transfers.Uploads.as_view(), name="api-image-uploads"),
     path("images/pulls/<uuid:pull_id>/choose/", transfers.PullChoice.as_view(), name="api-image-pull-choose"),
     path("images/pulls/<uuid:pull_id>/cancel/", transfers.PullCancel.as_view(), name="api-image-pull-cancel"),
+    path("images/savings/", savings.Savings.as_view(), name="api-image-savings"),
+    path("images/savings/<uuid:saving_id>/", savings.SavingDetail.as_view(), name="api-image-saving"),
+    path("images/savings/<uuid:saving_id>/cancel/", savings.SavingCancel.as_view(), name="api-image-saving-cancel"),
     path("images/repositories/", api.Repositories.as_view(), name="api-repositories"),
     path(ONE, api.RepositoryDetail.as_view(), name="api-repository"),
     path(f"{ONE}tags/", api.RepositoryTags.as_view(), name="api-repository-tags"),

@@ -71,3 +71,30 @@ class TransferProblem(models.TextChoices):
     HOSTILE = "hostile"
     BOMB = "bomb"
     LEFT_ALONE = "left_alone"
+
+
+class SavingStatus(models.TextChoices):
+    """Of work that is saved as an image: asked for, written by its machine and on its way, and how it ended."""
+
+    QUEUED = "queued", pgettext_lazy("of an image", "Being saved")
+    SENDING = "sending", _("On its way to the registry")
+    SUCCEEDED = "succeeded", _("In the registry")
+    FAILED = "failed", _("Failed")
+    STOPPED = "stopped", _("Cancelled")
+
+
+OPEN_SAVINGS = frozenset({SavingStatus.QUEUED, SavingStatus.SENDING})
+
+
+class SavingProblem(models.TextChoices):
+    """Why it did not get into the registry. The words for people are in `saving.words`."""
+
+    NOT_RUNNING = "not_running"
+    NOT_SAVED = "not_saved"
+    OVER_CAPACITY = "over_capacity"
+    REPOSITORY_GONE = "repository_gone"
+    MAY_NOT_PUSH = "may_not_push"
+    TAG_TAKEN = "tag_taken"
+    NOT_TAKEN = "not_taken"
+    TOO_LONG_AWAY = "too_long_away"
+    GAVE_UP = "gave_up"

@@ -14,6 +14,7 @@ from apps.registry.repositories import ImageRepository as ImageRepository
 from apps.registry.repositories import ImageTag as ImageTag
 from apps.registry.repositories import ManifestBlob as ManifestBlob
 from apps.registry.repositories import RegistryCapacity as RegistryCapacity
+from apps.registry.saving.models import ImageSaving as ImageSaving
 from apps.registry.scanning.models import ImageScan as ImageScan
 from apps.registry.scanning.models import ScanException as ScanException
 from apps.registry.scanning.models import Scanner as Scanner

@@ -65,6 +65,8 @@ DATA = PersonalData(
         "registry.ScanException.made_by": Fate.KEPT,
         "registry.ScanException.ended_by": Fate.KEPT,
         "registry.ImageTransfer.owner": Fate.KEPT,
+        "registry.ImageSaving.owner": Fate.KEPT,
+        "registry.ImageSaving.cancelled_by": Fate.KEPT,
         "registry.PullSources.set_by": Fate.KEPT,
         "registry.RepositoryShare.shared_by": Fate.KEPT,
         "registry.RepositoryShare.declined_by": Fate.KEPT,
@@ -94,6 +96,13 @@ DATA = PersonalData(
             "registry.ImageTransfer",
             "owner",
             "organisation__name source repository_name tag platform status created_at ended_at",
+        ),
+        OwnRows(
+            "savings",
+            _("Work that you saved as images"),
+            "registry.ImageSaving",
+            "owner",
+            "organisation__name workload__name repository_name tag note status created_at ended_at",
         ),
     ),
 )

@@ -7,6 +7,8 @@ from apps.common.scoping import acting
 from apps.registry import platforms
 from apps.registry.distribution import collecting, recording
 from apps.registry.distribution.client import Client, is_configured
+from apps.registry.saving import layouts
+from apps.registry.saving import working as saving
 from apps.registry.scanning import working
 
 
@@ -40,3 +42,16 @@ def scan() -> None:
 def update_scanner() -> None:
     with acting(system_actor()):
         working.update_database()
+
+
+@shared_task(name="registry.save")
+def save() -> None:
+    with acting(system_actor()):
+        saving.advance()
+
+
+@shared_task(name="registry.sweep_saved")
+def sweep_saved() -> None:
+    """Images on machines that no row names."""
+    with acting(system_actor()):
+        layouts.sweep()

@@ -5,6 +5,7 @@ from django.urls import path
 from apps.registry import views
 from apps.registry.distribution import pages
 from apps.registry.recipes import pages as recipes
+from apps.registry.saving import pages as savings
 from apps.registry.scanning import urls as scanning
 from apps.registry.sharing import urls as sharing
 from apps.registry.transfers import pages as transfers
@@ -21,6 +22,8 @@ urlpatterns = [
     path("pulls/<uuid:pull_id>/now/", transfers.now, name="pull_now"),
     path("pulls/<uuid:pull_id>/choose/", transfers.choose, name="choose_image"),
     path("pulls/<uuid:pull_id>/cancel/", transfers.cancel, name="cancel_pull"),
+    path("savings/", savings.saving_list, name="savings"),
+    path("savings/<uuid:saving_id>/cancel/", savings.cancel, name="cancel_saving"),
     path("repositories/", pages.repository_list, name="repositories"),
     path("repositories/<uuid:repository_id>/", pages.repository, name="repository"),
     path("repositories/<uuid:repository_id>/share/", pages.share_repository, name="share_repository"),

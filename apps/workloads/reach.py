@@ -9,12 +9,12 @@ from apps.common.errors import Conflict, NotFound
 from apps.workloads import machines, selectors
 from apps.workloads.choices import Status
 from apps.workloads.drivers.base import Driver, DriverError, Handle, Progress
-from apps.workloads.drivers.capabilities import PushingMixin, SavingMixin
+from apps.workloads.drivers.capabilities import KeptImagesMixin, PushingMixin, SavingMixin
 from apps.workloads.drivers.images import Destination, Making
 from apps.workloads.drivers.sockets import Endpoint
 from apps.workloads.drivers.streams import ExecStream
 from apps.workloads.models import Attempt, Workload
-from apps.workloads.nodes import driver_named
+from apps.workloads.nodes import driver_named, drivers
 from apps.workloads.permissions import may_enter, may_open_port, may_use_terminal
 from apps.workloads.references import Reference
 from apps.workloads.spec import Port
@@ -109,16 +109,49 @@ def save_image_of(workload: Workload, making: Making | None = None) -> Reference
         return driver.save_image(handle, making)
 
 
-def push_image_of(workload: Workload, image: Reference, to: Destination) -> Progress | None:
-    """Send what `save_image_of` answered with to a registry: None once it is there; asked again until then.
+def push_image_of(attempt: Attempt, image: Reference, to: Destination) -> Progress | None:
+    """Send what an attempt was saved as to a registry: None once it is there; asked again until then.
 
-    Raises `Conflict` while the workload does not run, `Unavailable`, `DriverError` where it failed.
+    The attempt may have ended since. Raises `Conflict`, `Unavailable`, `DriverError` where it failed.
     """
-    driver, handle = _running(workload, selectors.current_attempt(workload))
-    if not isinstance(driver, PushingMixin):
-        raise Conflict(_("Its machine cannot send images to a registry."))
+    driver, handle = _pushing(attempt)
     with machines.reaching_machine():
         return driver.push_image(handle, image, to)
+
+
+def withdraw_image_of(attempt: Attempt, image: Reference, to: Destination) -> bool:
+    """Send no more of it: True once nothing is being sent. Raises as `push_image_of`."""
+    driver, handle = _pushing(attempt)
+    with machines.reaching_machine():
+        return driver.withdraw_image(handle, image, to)
+
+
+def saved_manifest_of(attempt: Attempt, image: Reference) -> bytes:
+    """The manifest of an image that the attempt was saved as. Raises `Unavailable`, `Conflict`, `DriverError`."""
+    driver, _handle = _machine_of(attempt)
+    if not isinstance(driver, KeptImagesMixin):
+        raise Conflict(_("Its machine cannot save what runs as an image."))
+    with machines.reaching_machine():
+        return driver.saved_manifest(image)
+
+
+def _pushing(attempt: Attempt) -> tuple[PushingMixin, Handle]:
+    driver, handle = _machine_of(attempt)
+    if not isinstance(driver, PushingMixin):
+        raise Conflict(_("Its machine cannot send images to a registry."))
+    return driver, handle
+
+
+def _machine_of(attempt: Attempt) -> tuple[Driver, Handle]:
+    """Also of an attempt that has ended."""
+    if attempt.handle is None:
+        raise Conflict(_state_text(attempt.workload))
+    return driver_named(attempt.handle["driver"]), Handle.from_dict(attempt.handle)
+
+
+def machines_that_keep_images() -> list[KeptImagesMixin]:
+    """Drivers of machines that keep what runs there were saved as."""
+    return [driver for driver in drivers().values() if isinstance(driver, KeptImagesMixin)]
 
 
 def can_save_image(workload: Workload) -> bool:

@@ -56,6 +56,10 @@ SCAN_MINUTES = env.number("PLSTACK_SCAN_MINUTES", 15, least=1)
 SCAN_MEMORY_MIB = 1024 * env.number("PLSTACK_SCAN_MEMORY_GIB", 4, least=1)
 # Who else needs images of the registry (`apps.registry.distribution.uses.FindUses`): those are not deleted.
 IMAGE_USES = ["apps.training.image_uses.passports", "apps.envs.image_uses.kept"]
+# Tags that images on their way will have (`apps.registry.distribution.tags.ComingTags`), and images that machines keep
+# for rows of other apps (`apps.registry.saving.layouts.NamedLayouts`).
+COMING_TAGS = ["apps.builds.destination.coming_tags"]
+NAMED_LAYOUTS = ["apps.builds.selectors.kept_layouts"]
 # What else needs the output of a run (`apps.training.deletion.FindUses`): such a run is not deleted.
 RUN_USES = ["apps.boards.run_uses.open_boards"]
 # Lists whose rows may be had as files (`apps.billing.exports.lists.ExportedList`), each declared in its own room.

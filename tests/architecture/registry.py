@@ -9,12 +9,14 @@ from apps.registry.distribution.client import Manifest
 from apps.registry.models import (
     ImageManifest,
     ImageRepository,
+    ImageSaving,
     ImageTag,
     ImageTransfer,
     RepositoryShare,
     ScanException,
 )
-from tests.builders import World, make_organisation, platform, unique
+from apps.workloads.models import Attempt
+from tests.builders import World, make_organisation, platform, submit_workload, unique
 from tests.registry.pushing import FIRST
 
 
@@ -70,4 +72,24 @@ def _image_rules(world: World, secret: str) -> dict[str, Any]:
         repository_name=f"lab/{unique(secret.lower())}",
         tag="1",
     )
-    return {"exception_id": exempt.pk, "pull_id": pulled.pk}
+    return {"exception_id": exempt.pk, "pull_id": pulled.pk, "saving_id": _saving(world, secret).pk}
+
+
+def _saving(world: World, secret: str) -> ImageSaving:
+    """Work that is being saved as an image."""
+    with acting(world.actor):
+        workload = submit_workload(world)
+    with acting(platform()):
+        attempt = Attempt.objects.create(organisation=world.organisation, workload=workload, number=1, node=world.node)
+        saving: ImageSaving = ImageSaving.objects.create(
+            organisation=world.organisation,
+            owner=world.alice,
+            workload=workload,
+            attempt=attempt,
+            submit_key=unique("saving"),
+            note=secret,
+            repository_name=f"lab/{unique(secret.lower())}",
+            is_new=True,
+            tag="1",
+        )
+    return saving

@@ -22,7 +22,10 @@ ALLOWED = {
     "apps/workloads/hardware/simulation.py": "the figures of hardware that the simulated driver makes up",
     "apps/clusters/services/joining.py": "the rows of machines that join as the remote driver's",
     "apps/registry/platforms.py": OCI,
-    **{f"apps/registry/distribution/{name}.py": OCI for name in ("client", "deleting", "documents", "events")},
+    **{
+        f"apps/registry/distribution/{name}.py": OCI
+        for name in ("admission", "client", "deleting", "documents", "events")
+    },
     **{
         f"apps/registry/transfers/{name}.py": OCI
         for name in ("archived_images", "archives", "copying", "planning", "reading", "sources")

@@ -18,6 +18,7 @@ from apps.registry.distribution import bearer, names
 from apps.registry.distribution.bearer import Grant
 from apps.registry.distribution.capacity import OverCapacity
 from apps.registry.models import Image, ImageTag
+from apps.registry.saving import layouts
 from apps.workloads.nodes import local_driver
 from tests.builders import World, actor_of, make_member, platform
 from tests.builds.kit import build
@@ -60,6 +61,8 @@ def test_what_is_built_is_a_version_in_the_registry_and_starts_from_there(
     assert made.image is not None
     assert made.image.reference.startswith(f"{site.host}/{repository(world)}@sha256:")
     assert pusher(site, world).is_whole("v1.0")
+    with acting(platform()):
+        layouts.sweep(0)
     assert not list((tmp_path / "saved").glob("?" * 64)), "its machine keeps no copy"
     shutil.rmtree(tmp_path / "images")  # as on a node that has never seen it
     assert "1\n" in said_in(world, made.image, "cat", "/one")

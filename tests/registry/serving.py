@@ -107,7 +107,7 @@ def alone(folder: Path, port: int) -> Iterator[Registry]:
     registry = _registry(folder, port)
     registry.start()
     try:
-        _await_socket(registry)
+        await_socket(registry)
         yield registry
     finally:
         if registry.process is not None:
@@ -124,7 +124,7 @@ def _registry(folder: Path, port: int) -> Registry:
     return Registry(layout, account, folder, home, folder / "registry.sock")
 
 
-def _await_socket(registry: Registry) -> None:
+def await_socket(registry: Registry) -> None:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         assert registry.is_alive(), registry.log.read_text()

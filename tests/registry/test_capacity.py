@@ -167,7 +167,7 @@ def test_a_push_leaves_the_room_that_images_on_their_way_have_reserved(
     assert "on their way" in refused.stderr
     with acting(platform()):
         assert capacity_of(alice.organisation.pk).left == 100
-        assert capacity_of(alice.organisation.pk, besides=row.pk).left == GIB
+        assert capacity_of(alice.organisation.pk, besides=[row.pk]).left == GIB
         ImageTransfer.objects.update(added_bytes=GIB)
     assert b"used or reserved" in pusher.ask("POST", "blobs/uploads/")[2]
     client = signed_in(alice.user)

@@ -95,7 +95,7 @@ def _saved(actor: Actor, build: Build) -> Image | None:
         Build.objects.filter(pk=build.pk).update(saved=reference.name)
     if not build.repository:
         return _keep(build, reference)
-    found = pushing.push(actor, build, reference)
+    found = pushing.push(build, reference)
     if isinstance(found, Image):
         Build.objects.filter(pk=build.pk).update(image=found, sending=None)
         return found

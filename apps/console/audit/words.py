@@ -32,6 +32,7 @@ TARGETS: dict[str, str | Promise] = {
     "department": _("Department"),
     "image": _("Image"),
     "image_transfer": _("Image on its way"),
+    "image_saving": _("Image that work is saved as"),
     "image_exception": _("Exception from the image policy"),
     "image_repository": _("Image repository"),
     "build_cache": _("Build cache"),

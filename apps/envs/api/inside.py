@@ -1,9 +1,10 @@
 """The API of what is inside an environment: snapshots, operations, services, measurements, images made of it."""
 
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import generics, status
 from rest_framework.request import Request
@@ -23,6 +24,8 @@ from apps.envs.services import images, snapshots, tools
 from apps.registry import selectors as registry
 from apps.registry import services as personal
 from apps.registry.models import Image
+from apps.registry.saving.api import SavingOut
+from apps.registry.saving.services import NewSaving
 from apps.workloads import selectors as workloads
 from apps.workloads.fit.serializers import FitSerializer
 from apps.workloads.fit.smaller import fit_of
@@ -153,12 +156,24 @@ class Fit(EnvironmentView):
 class SaveImage(EnvironmentView):
     access = IMAGES
 
-    @extend_schema(request=s.SaveImageSerializer, responses={201: s.PersonalImageSerializer})
+    @extend_schema(request=s.SaveImageSerializer, responses={201: s.PersonalImageSerializer, 202: SavingOut})
     def post(self, request: Request, environment_id: UUID) -> Response:
-        """A personal image: the environment's image with what was installed by pip on top."""
+        """A personal image: the environment's image with what was installed by pip on top.
+
+        One in a container image becomes a version in the registry (202); `/images/savings/{id}/` tells how far that is.
+        """
         asked = s.SaveImageSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
-        image = images.save(self.actor, self.environment(), **asked.validated_data)
+        given, environment = asked.validated_data, self.environment()
+        if images.goes_into_registry(environment):
+            if given.pop("shared"):
+                raise Invalid.field("shared", _("Share the repository instead, once it is there."))
+            new = NewSaving(key=uuid4().hex, **given)
+            saving = images.save_in_registry(self.actor, environment, new)
+            return Response(SavingOut(saving).data, status=status.HTTP_202_ACCEPTED)
+        if given["tag"] or given["of_organisation"]:
+            raise Invalid.field("tag", _("Only an environment in a container image becomes an image in the registry."))
+        image = images.save(self.actor, environment, name=given["name"], shared=given["shared"])
         return Response(s.PersonalImageSerializer(image).data, status=status.HTTP_201_CREATED)
 
 

@@ -25,6 +25,7 @@ from apps.envs.choices import LIVE_STATES, State
 from apps.envs.models import Environment
 from apps.envs.services import tools
 from apps.envs.views.settings import settings_context
+from apps.registry.saving.showing import Shown, shown
 from apps.storage import browser
 from apps.storage.choices import RootKind
 from apps.storage.roots import resolve
@@ -39,6 +40,7 @@ from apps.workloads.waiting import queue_card
 VIEW = in_organisation(Permission.ENVIRONMENTS_VIEW)
 TABS = ("overview", "files", "snapshots", "ssh", "events", "log", "cost", "settings")
 MAX_STARTS = 50
+SAVINGS = 3
 
 
 @requires(VIEW)
@@ -145,8 +147,14 @@ def _overview(request: ActorRequest, environment: Environment, attempt: Attempt 
         "charts": charts_of(workload),
         "services": _services(actor, environment),
         "last_snapshot": selectors.snapshots(environment).first(),
+        "savings": _savings(actor, environment),
         **_money(actor, environment),
     }
+
+
+def _savings(actor: Actor, environment: Environment) -> list[Shown]:
+    """As images in the registry, the newest few."""
+    return shown(actor, selectors.saved_as(environment)[:SAVINGS])
 
 
 def _services(actor: Actor, environment: Environment) -> dict[str, Any]:

@@ -1,8 +1,9 @@
 """The questions before actions: what follows, what is lost, what it costs."""
 
+import re
 from collections.abc import Callable
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.conf import settings as django_settings
 from django.http import QueryDict
@@ -17,13 +18,18 @@ from apps.envs.choices import KIND
 from apps.envs.forms import RenewForm, ShutdownForm
 from apps.envs.models import Environment, Snapshot
 from apps.envs.policy import EnvironmentSettings
+from apps.envs.selectors import saved_as
 from apps.envs.services import images, snapshots
 from apps.envs.views.create import cpu_package_choices
+from apps.registry.distribution.capacity import capacity_of
+from apps.registry.saving.forms import MINE, ORGANISATION, SavingForm
 from apps.tenants import settings
 from apps.workloads.choices import Status
 from apps.workloads.offers.quoting import offer
 
 Question = dict[str, Any]
+NOT_OF_A_NAME = re.compile(r"[^a-z0-9]+", re.ASCII)
+"""What stands between the letters and digits of a repository's name."""
 
 
 def _action(environment: Environment, name: str) -> str:
@@ -184,6 +190,8 @@ def _rate(actor: Actor, package: Any) -> str:
 
 
 def image(actor: Actor, environment: Environment, query: QueryDict) -> Question:
+    if images.goes_into_registry(environment):
+        return registry_image(environment, SavingForm(actor=actor, initial=_saving_initial(environment)))
     return {
         "template": "envs/dialogs/image.html",
         "env": environment,
@@ -192,6 +200,29 @@ def image(actor: Actor, environment: Environment, query: QueryDict) -> Question:
         "title": _("Save %(name)s as an image?") % _names(environment),
         "action": _action(environment, "image"),
     }
+
+
+def registry_image(environment: Environment, form: SavingForm) -> Question:
+    """Where it goes: the same repository as the last time."""
+    return {
+        "template": "envs/dialogs/registry_image.html",
+        "env": environment,
+        "form": form,
+        "running": environment.workload is not None and environment.workload.status == Status.RUNNING,
+        "capacity": capacity_of(environment.organisation_id),
+        "title": _("Save %(name)s as an image?") % _names(environment),
+        "action": reverse("envs:save_image", args=[environment.pk]),
+    }
+
+
+def _saving_initial(environment: Environment) -> dict[str, str]:
+    last = saved_as(environment).first()
+    name = NOT_OF_A_NAME.sub("-", environment.name.lower()).strip("-") or environment.code
+    whose = MINE
+    if last is not None:
+        _organisation, *rest = last.repository_name.split("/")
+        name, whose = "/".join(rest[1:]) or rest[0], MINE if len(rest) > 1 else ORGANISATION
+    return {"name": name, "whose": whose, "note": last.note if last and last.problem else "", "key": uuid4().hex}
 
 
 QUESTIONS: dict[str, Callable[[Actor, Environment, QueryDict], Question]] = {

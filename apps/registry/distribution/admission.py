@@ -3,15 +3,18 @@
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
+from uuid import UUID
 
 from django_scopes import scopes_disabled
 
 from apps.common.errors import DomainError, NotFound
+from apps.registry.choices import SavingStatus
 from apps.registry.distribution import bearer, deleting, documents, pushes
 from apps.registry.distribution.access import Action
 from apps.registry.distribution.capacity import OverCapacity, capacity_of
 from apps.registry.distribution.names import RepositoryName, organisation_named
-from apps.registry.models import ManifestBlob
+from apps.registry.models import ImageSaving, ManifestBlob
+from apps.workloads.drivers.local.oci import manifest as oci
 
 MOST_BYTES = documents.MOST_BYTES
 
@@ -54,10 +57,19 @@ def admit_layer(repository: str, authorization: str) -> None:
         return
     with scopes_disabled():
         organisation = organisation_named(RepositoryName.parse(repository).organisation)
-        capacity = None if organisation is None else capacity_of(organisation.pk)
+        besides = _reserved_by(repository)
+        capacity = None if organisation is None else capacity_of(organisation.pk, besides=besides)
     if capacity is not None and not capacity.left:
         full = OverCapacity(capacity)
         raise Refused(full.status, "DENIED", full.sentences)
+
+
+def _reserved_by(repository: str, digest: str = "") -> list[UUID]:
+    """Savings that have reserved the very room which this push takes: work that is saved comes this way, too."""
+    rows = ImageSaving.objects.filter(
+        repository_name=repository, status=SavingStatus.SENDING, image__endswith=digest, added_bytes__gt=0
+    )
+    return list(rows.values_list("pk", flat=True))
 
 
 def _allowed(repository: str, authorization: str, action: Action) -> Mapping[str, Any] | None:
@@ -88,7 +100,7 @@ def admit(repository: str, body: bytes, authorization: str) -> None:
         sizes = {blob.digest: blob.size for blob in document.blobs}
         there = ManifestBlob.objects.filter(organisation_id=organisation.pk, digest__in=sizes)
         added = sum(sizes[digest] for digest in set(sizes) - set(there.values_list("digest", flat=True)))
-        capacity = capacity_of(organisation.pk)
+        capacity = capacity_of(organisation.pk, besides=_reserved_by(name.text, oci.digest_of(body)))
         if added > capacity.left:
             full = OverCapacity(capacity, added)
             raise Refused(full.status, "DENIED", full.sentences)

@@ -1,6 +1,7 @@
 """What an organisation keeps in the registry, and how much it may keep. Layers that images share count once."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from http import HTTPStatus
 from uuid import UUID
@@ -14,9 +15,9 @@ from django.utils.translation import gettext_lazy as _
 from apps.common.actor import Actor
 from apps.common.errors import DomainError, Invalid
 from apps.common.permissions import Permission
-from apps.registry.choices import OPEN_TRANSFERS
+from apps.registry.choices import OPEN_SAVINGS, OPEN_TRANSFERS
 from apps.registry.distribution.ruled import set_own
-from apps.registry.models import ImageTransfer, RegistryCapacity
+from apps.registry.models import ImageSaving, ImageTransfer, RegistryCapacity
 
 GIB = 1024**3
 MOST_GIB = 1024**2  # a pebibyte
@@ -66,30 +67,34 @@ class OverCapacity(DomainError):
         super().__init__(told % {name: filesizeformat(size) for name, size in sizes.items()}, hint=hint)
 
 
-def capacity_of(organisation_id: UUID, *, besides: UUID | None = None) -> Capacity:
-    """`besides`: a transfer whose own room does not count as reserved."""
+def lock_capacity(organisation_id: UUID) -> None:
+    """Whoever reserves room does it alone, to the end of the transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"registry capacity {organisation_id}"]
+        )
+
+
+def capacity_of(organisation_id: UUID, *, besides: Collection[UUID] = ()) -> Capacity:
+    """`besides`: transfers and savings whose own room does not count as reserved."""
     return capacities([organisation_id], besides=besides)[organisation_id]
 
 
-def capacities(organisation_ids: Iterable[UUID], *, besides: UUID | None = None) -> dict[UUID, Capacity]:
-    """Of each of them, with three queries."""
+def capacities(organisation_ids: Iterable[UUID], *, besides: Collection[UUID] = ()) -> dict[UUID, Capacity]:
+    """Of each of them, with four queries."""
     asked = list(organisation_ids)
     with connection.cursor() as cursor:
         cursor.execute(_USED, [asked])
         used = {organisation_id: int(size) for organisation_id, size in cursor.fetchall()}
     rows = RegistryCapacity.objects.filter(organisation_id__in=asked)
     own: dict[UUID, int] = dict(rows.values_list("organisation_id", "limit"))
-    coming = ImageTransfer.objects.filter(
-        organisation_id__in=asked, status__in=sorted(OPEN_TRANSFERS), added_bytes__gt=0
-    )
-    if besides is not None:
-        coming = coming.exclude(pk=besides)
-    sums = coming.order_by().values_list("organisation_id").annotate(Sum("added_bytes"))
-    reserved: dict[UUID, int] = dict(sums)
+    reserved: Counter[UUID] = Counter()
+    for model, open_ones in ((ImageTransfer, OPEN_TRANSFERS), (ImageSaving, OPEN_SAVINGS)):
+        coming = model.objects.filter(organisation_id__in=asked, status__in=sorted(open_ones), added_bytes__gt=0)
+        sums = coming.exclude(pk__in=besides).order_by().values_list("organisation_id").annotate(Sum("added_bytes"))
+        reserved.update(dict(sums))
     standard = settings.REGISTRY_ORGANISATION_BYTES
-    return {
-        each: Capacity(used.get(each, 0), own.get(each, standard), each in own, reserved.get(each, 0)) for each in asked
-    }
+    return {each: Capacity(used.get(each, 0), own.get(each, standard), each in own, reserved[each]) for each in asked}
 
 
 def set_capacity(actor: Actor, *, organisation_id: UUID, gib: int | None) -> Capacity:

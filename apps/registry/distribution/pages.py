@@ -21,6 +21,7 @@ from apps.registry.distribution.capacity import capacity_of
 from apps.registry.distribution.client import is_configured
 from apps.registry.distribution.listing import RepositoryFilter, RepositoryTable
 from apps.registry.distribution.names import own_part
+from apps.registry.saving.showing import origins_of
 from apps.registry.scanning.verdicts import known_by_digest
 from apps.registry.sharing import pages as sharing
 from apps.tenants.models import User
@@ -58,6 +59,9 @@ def repository(request: ActorRequest, repository_id: UUID) -> HttpResponse:
     by_digest = selectors.by_version(found, used)
     for version in versions:
         version.needed = by_digest.get(version.digest, [])  # type: ignore[attr-defined]
+    origins = origins_of(request.actor, [each.digest for each in versions])
+    for version in versions:
+        version.origin = origins.get(version.digest)  # type: ignore[attr-defined]
     known = known_by_digest(
         request.actor.organisation(), {*(tag.manifest.digest for tag in tags), *(each.digest for each in versions)}
     )

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import F, QuerySet
 from django.db.models.functions import Coalesce, Now
 
 from apps.registry.choices import OPEN_TRANSFERS, WAITING_FOR_PEOPLE, TransferProblem, TransferStatus
-from apps.registry.distribution.capacity import OverCapacity, capacity_of
+from apps.registry.distribution.capacity import OverCapacity, capacity_of, lock_capacity
 from apps.registry.models import ImageTransfer
 
 MOST_TRIES = 10
@@ -57,10 +57,8 @@ def measure(transfer: ImageTransfer, *, total: int, layers: int) -> bool:
 def reserve(transfer: ImageTransfer, added: int) -> bool:
     """Keep room for so many bytes of the organisation's capacity. Raises `OverCapacity`."""
     with transaction.atomic():
-        with connection.cursor() as cursor:
-            key = f"registry capacity {transfer.organisation_id}"
-            cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [key])
-        capacity = capacity_of(transfer.organisation_id, besides=transfer.pk)
+        lock_capacity(transfer.organisation_id)
+        capacity = capacity_of(transfer.organisation_id, besides=[transfer.pk])
         if added > capacity.left:
             raise OverCapacity(capacity, added)
         return bool(_working(transfer).update(added_bytes=added))

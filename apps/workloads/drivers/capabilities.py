@@ -88,9 +88,33 @@ class PushingMixin(Protocol):
     def push_image(self, handle: Handle, image: Reference, to: Destination) -> Progress | None:
         """Send an image that this run was saved as to a registry: None once it is there, until then how far it is.
 
-        Asked again and again by who waits for it; layers that the registry has are not sent. The machine keeps no copy
-        of what it sent. Raises `DriverError` where it failed: the next call begins anew.
+        Asked again and again by who waits for it, also once the run has ended; layers that the registry has are not
+        sent. Raises `DriverError` where it failed: the next call begins anew.
         """
+        ...
+
+    def withdraw_image(self, handle: Handle, image: Reference, to: Destination) -> bool:
+        """Send no more of it. True once nothing is being sent: then it is there, or never will be without a new push.
+
+        False for a moment longer: ask again. What is known of an earlier push there is forgotten.
+        """
+        ...
+
+
+@runtime_checkable
+class KeptImagesMixin(Protocol):
+    """A driver whose machine keeps the images that runs were saved as, until it is told that nobody needs them."""
+
+    def saved_images(self, older_than_s: float) -> list[str]:
+        """Digests of those that were saved, or saved again, no later than so many seconds ago."""
+        ...
+
+    def saved_manifest(self, image: Reference) -> bytes:
+        """The manifest of one of them. Raises `DriverError` where it is not kept."""
+        ...
+
+    def drop_image(self, digest: str, older_than_s: float = 0.0) -> bool:
+        """Remove one; False where it is being sent or was saved again since. Layers of others stay with these."""
         ...
 
 

@@ -6,7 +6,7 @@ from apps.workloads.drivers.base import Handle, Progress, Reference, RuntimeImag
 from apps.workloads.drivers.errors import DriverError, now_or_later
 from apps.workloads.drivers.images import Destination, Making
 from apps.workloads.drivers.local import runtime
-from apps.workloads.drivers.local.oci import pushed, saved
+from apps.workloads.drivers.local.oci import kept, pushed, saved
 from apps.workloads.drivers.local.oci.store import Store
 from apps.workloads.drivers.local.records import RunDirectory, decode_spec
 from apps.workloads.drivers.said import Code, Said
@@ -34,6 +34,26 @@ class ImagesOfMachine:
         run = self._run(handle.ref)
         with now_or_later():
             return pushed.push(self._home, decode_spec(run.spec.read_bytes()), image, to)
+
+    def withdraw_image(self, handle: Handle, image: Reference, to: Destination) -> bool:
+        with now_or_later():
+            return pushed.withdraw(self._home, image, to)
+
+    def saved_images(self, older_than_s: float) -> list[str]:
+        with now_or_later():
+            kept.clear_up(self._home)
+            return kept.digests(self._home, older_than_s)
+
+    def drop_image(self, digest: str, older_than_s: float = 0.0) -> bool:
+        with now_or_later():
+            return kept.drop(self._home, digest, older_than_s)
+
+    def saved_manifest(self, image: Reference) -> bytes:
+        with now_or_later():
+            found = saved.blob(self._home, image, image.digest)
+            if found is None:
+                raise DriverError(Said(Code.BASE_NOT_KEPT, {"image": image.name}))
+            return found.read_bytes()
 
     def _run(self, ref: str) -> RunDirectory:
         raise NotImplementedError

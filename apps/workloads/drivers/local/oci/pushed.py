@@ -1,6 +1,7 @@
 """Images on their way into a registry: `saved/<digest>.<destination>.push/` has state and lock of what sends one.
 
-Whoever asks starts the process where none runs, and reads how far it is. Standard library only.
+Whoever asks starts the process where none runs, and reads how far it is. The layout stays until nobody names it
+(`kept`). Standard library only.
 """
 
 import hashlib
@@ -8,7 +9,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,22 +16,19 @@ from typing import Any
 from apps.workloads.drivers import software_sources
 from apps.workloads.drivers.base import DriverError, Progress, Reference
 from apps.workloads.drivers.images import Destination
-from apps.workloads.drivers.local.linux import is_locked, remove_tree, try_lock
+from apps.workloads.drivers.local.linux import remove_tree, try_lock
 from apps.workloads.drivers.local.oci import saved
 from apps.workloads.drivers.local.oci.prepare import PROJECT
 from apps.workloads.drivers.local.records import RunSpec
 from apps.workloads.drivers.said import Code, Said
 
 BOOT = "import sys; sys.path.append(sys.argv[1]); from apps.workloads.drivers.local.oci import pushing; pushing.main()"
-STATE, LOCK = "state.json", "lock"
-FORGET_S = 7 * 86_400.0
+STATE, LOCK, WITHDRAWN = "state.json", "lock", "withdrawn"
 
 
 def push(home: Path, spec: RunSpec, image: Reference, to: Destination) -> Progress | None:
     """None once it is there. Raises DriverError, OSError, ValueError."""
-    layout = home / saved.FOLDER / image.digest.removeprefix("sha256:")
-    where = hashlib.sha256(f"{to.repository}:{to.tag}".encode()).hexdigest()[:16]
-    folder = layout.with_name(f"{layout.name}.{where}.push")
+    folder = _folder(home, image, to)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     lock = try_lock(folder / LOCK)
     try:
@@ -39,8 +36,8 @@ def push(home: Path, spec: RunSpec, image: Reference, to: Destination) -> Progre
         if lock is None:
             return _progress(to, told)
         if told.get("done") is True:
-            _drop(layout, folder)
             return None
+        (folder / WITHDRAWN).unlink(missing_ok=True)
         if "failed" in told:
             (folder / STATE).unlink()
             raise DriverError(Said.from_json(told["failed"]))
@@ -51,14 +48,25 @@ def push(home: Path, spec: RunSpec, image: Reference, to: Destination) -> Progre
             os.close(lock)
 
 
-def _drop(layout: Path, own: Path) -> None:
-    """The registry has it now. Not while it is sent elsewhere, too; what was asked for long ago is forgotten."""
-    others = [lock for lock in layout.parent.glob(f"{layout.name}.*.push/{LOCK}") if lock.parent != own]
-    if not any(map(is_locked, others)):
-        remove_tree(layout)
-    for folder in layout.parent.glob("*.push"):
-        if time.time() - folder.stat().st_mtime > FORGET_S:
-            remove_tree(folder)
+def withdraw(home: Path, image: Reference, to: Destination) -> bool:
+    """Send no more of it: True once nothing is being sent and the next push would begin anew. Raises OSError."""
+    folder = _folder(home, image, to)
+    if not folder.is_dir():
+        return True
+    lock = try_lock(folder / LOCK)
+    if lock is None:
+        (folder / WITHDRAWN).touch(mode=0o600)
+        return False
+    try:
+        remove_tree(folder)
+    finally:
+        os.close(lock)
+    return True
+
+
+def _folder(home: Path, image: Reference, to: Destination) -> Path:
+    where = hashlib.sha256(f"{to.repository}:{to.tag}".encode()).hexdigest()[:16]
+    return home / saved.FOLDER / f"{image.digest.removeprefix('sha256:')}.{where}.push"
 
 
 def _start(home: Path, spec: RunSpec, image: Reference, to: Destination, state: Path, lock: int) -> None:

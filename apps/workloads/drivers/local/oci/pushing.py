@@ -49,6 +49,10 @@ class Refused(Exception):
         self.status, self.message = status, message
 
 
+class Withdrawn(Exception):
+    """Nobody wants it sent any more."""
+
+
 class Target(registry.Registry):
     """One repository that is pushed to."""
 
@@ -103,10 +107,10 @@ class _Counted:
 
 
 class Push:
-    """`tell`: the state so far, whenever some MiB more have gone."""
+    """`tell`: the state so far, whenever some MiB more have gone. `is_withdrawn`: asked then, and before the end."""
 
-    def __init__(self, job: Job, tell: Callable[[dict[str, Any]], None]) -> None:
-        self._job, self._tell = job, tell
+    def __init__(self, job: Job, tell: Callable[[dict[str, Any]], None], is_withdrawn: Callable[[], bool]) -> None:
+        self._job, self._tell, self._is_withdrawn = job, tell, is_withdrawn
         self._sent = self._told = self._total = 0
         host, _slash, repository = job.target.partition("/")
         access = registry.Access(host, host in job.rules.plain_http, job.certificates, bearer=job.bearer)
@@ -115,15 +119,21 @@ class Push:
         self._is_same_registry = self._base_host == host
 
     def run(self) -> None:
-        """Raises Refused, `registry.Unreachable`, `registry.Refused`, `registry.Mismatch`, OSError."""
+        """Raises Withdrawn, Refused, `registry.Unreachable`, `registry.Refused`, `registry.Mismatch`, OSError."""
         body = self._own(self._job.image.digest).read_bytes()
         document = manifest.parse(body)
         found = manifest.manifest(document)
         missing = [blob for blob in (*found.layers, found.config) if not self._target.has(blob.digest)]
         self._total = sum(blob.size for blob in missing)
         for blob in missing:
+            self._refuse_withdrawn()
             self._bring(blob)
+        self._refuse_withdrawn()
         self._target.put_manifest(self._job.tag, body, str(document.get("mediaType", manifest.MANIFESTS[0])))
+
+    def _refuse_withdrawn(self) -> None:
+        if self._is_withdrawn():
+            raise Withdrawn
 
     def _own(self, digest: str) -> Path:
         found = saved.blob(self._job.home, self._job.image, digest)
@@ -164,6 +174,7 @@ class Push:
         if self._sent - self._told >= TELL_BYTES:
             self._told = self._sent
             self._tell({"sent": self._sent, "total": self._total})
+            self._refuse_withdrawn()
 
 
 def main() -> None:
@@ -177,7 +188,9 @@ def main() -> None:
         write_atomic(state, json.dumps(told).encode(), durable=False)
 
     try:
-        Push(job, tell).run()
+        Push(job, tell, state.with_name("withdrawn").exists).run()
+    except Withdrawn:
+        state.unlink(missing_ok=True)
     except (Refused, registry.Refused, registry.Unreachable, registry.Mismatch, OSError, ValueError) as error:
         tell({"failed": _said(job, error).as_json()})
     else:

@@ -19,7 +19,7 @@ from apps.workloads.drivers.base import DriverError, PullRules, Reference
 from apps.workloads.drivers.images import Making
 from apps.workloads.drivers.local.disk_floor import Pressure, Space
 from apps.workloads.drivers.local.linux import remove_tree
-from apps.workloads.drivers.local.oci import confined, entering, manifest, streams
+from apps.workloads.drivers.local.oci import confined, entering, kept, manifest, streams
 from apps.workloads.drivers.local.oci.changes import Changes, Unsaved, left_out
 from apps.workloads.drivers.local.oci.layers import TooManyFiles
 from apps.workloads.drivers.local.oci.store import Store
@@ -27,7 +27,7 @@ from apps.workloads.drivers.local.records import RunDirectory, RunSpec
 from apps.workloads.drivers.local.tree_store import sync_files
 from apps.workloads.drivers.said import Code, Said
 
-FOLDER = "saved"
+FOLDER = kept.FOLDER
 MIB = 1024 * 1024
 MOST_MIB = 4096
 """Of one layer: somebody waits for it."""
@@ -136,8 +136,8 @@ def _write_image(
     layers = [{**each, "mediaType": _OF_DOCKER.get(each.get("mediaType"), each.get("mediaType", LAYER))}
               for each in base["layers"]]  # fmt: skip
     for each in layers:  # those that an earlier saved image added are in no registry either
-        if (kept := blob(home, image, each["digest"])) is not None:
-            os.link(kept, _blobs(draft) / kept.name)
+        if (own := blob(home, image, each["digest"])) is not None:
+            os.link(own, _blobs(draft) / own.name)
     about = {
         "schemaVersion": 2,
         "mediaType": manifest.MANIFESTS[0],
@@ -148,9 +148,8 @@ def _write_image(
     (draft / "oci-layout").write_text('{"imageLayoutVersion": "1.0.0"}')
     (draft / "index.json").write_text(json.dumps({"schemaVersion": 2, "manifests": [described]}))
     final = home / FOLDER / _hex(described["digest"])
-    if not final.exists():
-        sync_files(draft)
-        draft.rename(final)
+    sync_files(draft)
+    kept.keep(draft, final)
     return Reference(image.repository, described["digest"])
 
 

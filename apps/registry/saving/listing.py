@@ -1,0 +1,56 @@
+"""The list of image savings, and its filter."""
+
+from collections.abc import Sequence
+
+import django_filters
+import django_tables2 as tables
+from django.db.models import Q, QuerySet
+from django.utils.translation import gettext_lazy as _
+
+from apps.common.forms import search_box
+from apps.common.tables import FULL, Table, column
+from apps.registry.choices import SavingStatus
+from apps.registry.models import ImageSaving
+
+
+class SavingTable(Table):
+    caption = _("Saved work")
+    work = tables.TemplateColumn(
+        template_name="registry/saving/work.html",
+        verbose_name=_("What was saved"),
+        order_by=("workload__name",),
+        attrs=column(width=FULL),
+    )
+    to = tables.TemplateColumn(
+        template_name="registry/saving/to.html",
+        verbose_name=_("Repository and tag"),
+        order_by=("repository_name", "tag"),
+        attrs=column("pl-inline", width=FULL),
+    )
+    status = tables.TemplateColumn(
+        template_name="registry/saving/status.html", verbose_name=_("State"), attrs=column("pl-inline", width=FULL)
+    )
+    owner = tables.Column(
+        accessor="owner__display_name",
+        verbose_name=_("Owner"),
+        order_by=("owner__name", "owner__username"),
+        attrs=column("pl-roomy", fold=_("Owner")),
+    )
+    created_at = tables.TemplateColumn(
+        "{% load pl %}{% when record.created_at %}",
+        verbose_name=_("Submitted"),
+        attrs=column(fold=_("Submitted"), numeric=True),
+    )
+
+
+class SavingFilter(django_filters.FilterSet):
+    q = django_filters.CharFilter(method="search", label=_("Work, repository or note"), widget=search_box())
+    status = django_filters.ChoiceFilter(choices=SavingStatus.choices, label=_("State"), empty_label=_("All states"))
+
+    class Meta:
+        model = ImageSaving
+        fields: Sequence[str] = ()
+
+    def search(self, rows: QuerySet[ImageSaving], name: str, value: str) -> QuerySet[ImageSaving]:
+        found = Q(workload__name__icontains=value) | Q(repository_name__icontains=value) | Q(note__icontains=value)
+        return rows.filter(found)
