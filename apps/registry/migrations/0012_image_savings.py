@@ -10,7 +10,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('registry', '0009_image_archives'),
+        ('registry', '0011_repositories_of_images'),
         ('tenants', '0005_own_data'),
         ('workloads', '0013_elastic_gangs'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
