@@ -30,13 +30,19 @@ MIB = 1024 * 1024
 MOST_OUTPUT = 256 * MIB
 LOOK_S = 0.25
 TAIL = 4096
-# Gives up the sandbox's privileges for good, then takes on the limits, then becomes the scanner.
+# Gives up the sandbox's privileges for good; in a process of its own it becomes the scanner under its limits. A change of
+# user id would let the first process forget that it has to die with bubblewrap (prctl(2), PR_SET_PDEATHSIG).
 _BOOT = """
 import os, resource, sys
 sys.path.append(sys.argv[1])
 from apps.workloads.drivers.local import privileges
 uid, memory, size, seconds = map(int, sys.argv[2:6])
 privileges.give_up()
+os.nice(10)
+scanner = os.fork()
+if scanner:
+    code = os.waitstatus_to_exitcode(os.waitpid(scanner, 0)[1])
+    os._exit(code if code >= 0 else 128 - code)
 if uid:
     os.setgroups([])
     os.setresgid(uid, uid, uid)
@@ -44,7 +50,6 @@ if uid:
 for limit, value in ((resource.RLIMIT_DATA, memory), (resource.RLIMIT_FSIZE, size), (resource.RLIMIT_CPU, seconds),
                      (resource.RLIMIT_CORE, 0), (resource.RLIMIT_NPROC, 512 if uid else resource.RLIM_INFINITY)):
     resource.setrlimit(limit, (value, value))
-os.nice(10)
 os.execv(sys.argv[6], sys.argv[6:])
 """
 

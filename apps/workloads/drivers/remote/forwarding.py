@@ -3,14 +3,18 @@
 import socket
 import tempfile
 import threading
+import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 from apps.workloads.drivers.base import DriverError
+from apps.workloads.drivers.errors import CannotSee
 from apps.workloads.drivers.remote.relay import both_ways
 
 IDLE_S = 600.0
+ACCEPT_AGAIN_S = 0.2
+# In a crowd the other end takes its places from whoever has not asked yet.
+TRIES, TRY_AGAIN_S = 5, 0.2
 Open = Callable[[], socket.socket]
 
 
@@ -39,21 +43,48 @@ class Forwards:
             return path
 
     def _serve(self, name: str, path: Path, server: socket.socket, connect: Open) -> None:
-        with suppress(OSError):  # idle for too long
-            while True:
+        while True:
+            try:
                 here, _address = server.accept()
+            except TimeoutError:
+                break
+            except OSError:  # no descriptor is left for now
+                time.sleep(ACCEPT_AGAIN_S)
+            else:
                 threading.Thread(target=_carry, args=(here, connect), daemon=True).start()
         with self._lock:
             self._open.discard(name)
             path.unlink(missing_ok=True)
-            server.close()
+        _carry_late(server, connect)
+
+
+def _carry_late(server: socket.socket, connect: Open) -> None:
+    """Those who came between the end of the wait and the end of the socket; closes it."""
+    with server:
+        server.setblocking(False)
+        try:
+            while True:
+                here, _address = server.accept()
+                threading.Thread(target=_carry, args=(here, connect), daemon=True).start()
+        except OSError:  # nobody
+            pass
 
 
 def _carry(here: socket.socket, connect: Open) -> None:
     here.settimeout(None)
     try:
-        there = connect()
+        there = _connected(connect)
     except DriverError:
         here.close()
         return
     both_ways(here, there)
+
+
+def _connected(connect: Open) -> socket.socket:
+    """Whoever was not answered asks again; raises what the other end says."""
+    for _again in range(TRIES - 1):
+        try:
+            return connect()
+        except CannotSee:
+            time.sleep(TRY_AGAIN_S)
+    return connect()
