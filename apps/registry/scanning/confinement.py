@@ -30,8 +30,8 @@ MIB = 1024 * 1024
 MOST_OUTPUT = 256 * MIB
 LOOK_S = 0.25
 TAIL = 4096
-# Gives up the sandbox's privileges for good; in a process of its own it becomes the scanner under its limits. A change of
-# user id would let the first process forget that it has to die with bubblewrap (prctl(2), PR_SET_PDEATHSIG).
+# Gives up the sandbox's privileges for good; in a process of its own it becomes the scanner under its limits. A change
+# of user id would let the first process forget that it has to die with bubblewrap (prctl(2), PR_SET_PDEATHSIG).
 _BOOT = """
 import os, resource, sys
 sys.path.append(sys.argv[1])
