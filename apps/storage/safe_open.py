@@ -151,13 +151,28 @@ def open_regular(parent: int, name: str, flags: int = os.O_RDONLY, mode: int = 0
 
 
 @contextmanager
-def writing(root: Path, path: str) -> Iterator[int]:
+def writing(root: Path, path: str, *, mode: int = 0o644) -> Iterator[int]:
     """Like `replacing`, at a path below `root`, creating its folders. Raises `Invalid`, `Conflict`."""
     *folders, name = split_path(path) or ("",)
     if not name:
         raise Invalid.field("path", _("A file needs a name."))
-    with open_folder(root, "/".join(folders), create=True) as parent, replacing(parent, name) as descriptor:
+    with open_folder(root, "/".join(folders), create=True) as parent, replacing(parent, name, mode=mode) as descriptor:
         yield descriptor
+
+
+def make_link(root: Path, path: str, target: str) -> None:
+    """A symbolic link at a path below `root`, creating its folders. Who calls says where it may lead.
+
+    Raises `Invalid`, `Conflict`.
+    """
+    *folders, name = split_path(path) or ("",)
+    if not name:
+        raise Invalid.field("path", _("A file needs a name."))
+    with open_folder(root, "/".join(folders), create=True) as parent:
+        try:
+            os.symlink(target, name, dir_fd=parent)
+        except FileExistsError as error:
+            raise Conflict(_("Something else of this name is there already.")) from error
 
 
 @contextmanager

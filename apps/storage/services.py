@@ -1,8 +1,9 @@
 """Create folders and add files to them."""
 
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID, uuid4
 
@@ -16,11 +17,20 @@ from apps.storage.archives import MAX_BYTES, MAX_FILES, extract_zip
 from apps.storage.disk import data_root, move_to_trash, require_free_space
 from apps.storage.models import Folder, FolderKind
 from apps.storage.objects import write_all
-from apps.storage.safe_open import list_folder, writing
+from apps.storage.safe_open import list_folder, make_link, writing
 from apps.storage.usage import measure
 
 # Code's limit of 5,000 files leaves as many folders for them to lie in.
 ENTRIES = 2 * MAX_FILES
+
+
+@dataclass(frozen=True, slots=True)
+class TreeFile:
+    """A file of a commit; its contents are read once."""
+
+    path: str
+    chunks: Iterable[bytes]
+    executable: bool = False
 
 
 def root_of(folder: Folder) -> Path:
@@ -93,6 +103,28 @@ def add_code(actor: Actor, folder: Folder | None, files: "Iterable[File[bytes]]"
     return folder
 
 
+def add_commit(
+    actor: Actor, files: Iterable[TreeFile], links: Mapping[str, str], *, origin: Callable[[], Mapping[str, object]]
+) -> Folder:
+    """A folder of code that is a commit of a repository, and stays that: `origin` says which, once all is read.
+
+    The caller has held files and links (targets by path) to the limits of code.
+    """
+    require_free_space()
+    with new_folders() as made:
+        folder = create_folder(actor, kind=FolderKind.CODE)
+        made.append(folder)
+        for file in files:
+            with writing(root_of(folder), file.path, mode=0o755 if file.executable else 0o644) as target:
+                for chunk in file.chunks:
+                    write_all(target, chunk)
+        for path, leads_to in links.items():
+            make_link(root_of(folder), path, leads_to)
+        folder.origin, folder.sealed = dict(origin()), True
+        folder.save(update_fields=["origin", "sealed"])
+    return folder
+
+
 def add_file(actor: Actor, *, folder: Folder, path: str, content: "File[bytes]") -> None:
     """Put one uploaded file at `path`; a zip is unpacked. Raises `Conflict` once a run uses the folder."""
     _writable(actor, folder)
@@ -142,5 +174,7 @@ def file_names(folder: Folder, *, limit: int = 200) -> list[str]:
 def _writable(actor: Actor, folder: Folder) -> None:
     if folder.owner_id != actor.user_id:
         raise NotFound
+    if folder.origin is not None:
+        raise Conflict(_("These files are a commit of a repository and stay as they are. Upload yours without them."))
     if folder.sealed:
         raise Conflict(_("A run uses these files already; start from a copy."))

@@ -12,6 +12,7 @@ from apps.training import (
     terminals_api,
     times_api,
 )
+from apps.training.git import api as git_api
 
 RUN = "training/runs/<uuid:run_id>/"
 
@@ -19,6 +20,7 @@ urlpatterns = [
     path("images/", api.ImageList.as_view(), name="api-images"),
     path("training/quote/", quotes_api.QuoteView.as_view(), name="api-training-quote"),
     path("training/code/", api.CodeUpload.as_view(), name="api-training-code"),
+    path("training/code/git/", git_api.CodeFromGit.as_view(), name="api-training-code-git"),
     path("training/runs/", api.RunList.as_view(), name="api-runs"),
     path(RUN, api.RunDetail.as_view(), name="api-run"),
     path(f"{RUN}archive/", retention_api.RunArchive.as_view(), name="api-run-archive"),

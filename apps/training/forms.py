@@ -18,6 +18,7 @@ from apps.secrets.forms import SecretsForm
 from apps.storage.forms import MountsForm
 from apps.training import command
 from apps.training.forking import sees, takes_code, usable_mounts
+from apps.training.git.origin import origin_of
 from apps.training.launchers.forms import MembersForm
 from apps.training.models import Entry, Run
 from apps.training.selectors import code_text
@@ -28,7 +29,7 @@ from apps.workloads.launching.form import LaunchForm, launch_initial, new_key
 class Source:
     """Where the code comes from."""
 
-    WRITE, UPLOAD, PARENT = "write", "upload", "parent"
+    WRITE, UPLOAD, GIT, PARENT = "write", "upload", "git", "parent"
 
 
 class RunForm(MembersForm, LaunchForm, MountsForm, SecretsForm):
@@ -45,6 +46,7 @@ class RunForm(MembersForm, LaunchForm, MountsForm, SecretsForm):
         choices=[
             (Source.WRITE, _("Write here")),
             (Source.UPLOAD, _("Upload files")),
+            (Source.GIT, _("Git repository")),
             (Source.PARENT, _("From the last version")),
         ],
     )
@@ -52,6 +54,7 @@ class RunForm(MembersForm, LaunchForm, MountsForm, SecretsForm):
         label=_("Code"), required=False, strip=False, widget=forms.Textarea(attrs={"data-code": "python", "rows": 14})
     )
     code = forms.UUIDField(label=_("Uploaded files"), required=False, widget=forms.HiddenInput)
+    git_code = forms.UUIDField(label=_("Git repository"), required=False, widget=forms.HiddenInput)
     entry = forms.ChoiceField(label=_("Kind of entry"), choices=Entry.choices)
     script = forms.CharField(
         label=_("Entry file"),
@@ -106,7 +109,7 @@ class RunForm(MembersForm, LaunchForm, MountsForm, SecretsForm):
             script=data["script"],
             key=data["key"],
             text=data["text"] if source == Source.WRITE else None,
-            code_id=data["code"] if source == Source.UPLOAD else None,
+            code_id={Source.UPLOAD: data["code"], Source.GIT: data["git_code"]}.get(source),
             arguments=key_value_rows(self.data, "arguments"),  # type: ignore[arg-type]
             environment=key_value_rows(self.data, "environment"),  # type: ignore[arg-type]
             parent_id=data["parent"],
@@ -137,8 +140,11 @@ class RunForm(MembersForm, LaunchForm, MountsForm, SecretsForm):
 
 
 def initial_of_clone(actor: Actor, run: Run) -> dict[str, object]:
-    """The form's values for the next version of `run`: everything of it, and the run as its parent."""
-    text, before = code_text(run), request_of(run, key=new_key())
+    """The form's values for the next version of `run`: everything of it, and the run as its parent.
+
+    A commit stays that commit, also where it is one file.
+    """
+    text, before = code_text(run) if origin_of(run.code) is None else None, request_of(run, key=new_key())
     return {
         **_settings_of(actor, run, before),
         "note": run.note,
@@ -151,12 +157,14 @@ def initial_of_clone(actor: Actor, run: Run) -> dict[str, object]:
 def initial_of_fork(actor: Actor, run: Run) -> dict[str, object]:
     """The form's values for a colleague's own run from the passport of `run`: what that shows and they may use."""
     before, has_code = request_of(run, key=new_key()), takes_code(actor, run)
-    text = code_text(run) if has_code else None
+    is_commit = origin_of(run.code) is not None
+    text = code_text(run) if has_code and not is_commit else None
+    source = Source.PARENT if has_code else Source.GIT if is_commit else Source.UPLOAD
     own = sees(actor, run)
     launched = launch_initial(replace(before, note="", tags=(), cap_fen=None, cluster_id=None))
     return {
         **launched,
-        "source": Source.WRITE if text is not None else Source.PARENT if has_code else Source.UPLOAD,
+        "source": Source.WRITE if text is not None else source,
         "text": text or "",
         "entry": run.entry,
         "script": run.script,
@@ -176,15 +184,17 @@ def initial_of_last(actor: Actor, run: Run) -> dict[str, object]:
 
     Whatever tells runs apart stays empty: name, note, tags, parent.
     """
-    text, before = code_text(run), request_of(run, key=new_key())
+    is_commit = origin_of(run.code) is not None
+    text, before = None if is_commit else code_text(run), request_of(run, key=new_key())
+    field, source = ("git_code", Source.GIT) if is_commit else ("code", Source.UPLOAD)
     own_code = run.code.owner_id == actor.user_id
     return {
         **_settings_of(actor, run, before),
         "name": "",
         "tags": (),
-        "source": Source.WRITE if text is not None else Source.UPLOAD,
+        "source": Source.WRITE if text is not None else source,
         "text": text or "",
-        "code": run.code_id if text is None and own_code else None,
+        field: run.code_id if text is None and own_code else None,
     }
 
 

@@ -21,6 +21,7 @@ from apps.storage.models import Folder
 from apps.storage.services import file_names
 from apps.training import command, selectors
 from apps.training.continuing import continuation_of, continued_by
+from apps.training.git.origin import origin_of
 from apps.training.launchers.names import LauncherName
 from apps.training.launchers.starting import ranks_preview
 from apps.training.models import Continuation, Run
@@ -95,6 +96,7 @@ def summary_rows(run: Run, began: Continuation | None = None, continued: Iterabl
     rows = [
         {"label": _("Image"), "value": run.image.name, "sub": _made_of(workload.frozen_spec.image)},
         {"label": _("Code"), "value": _files(run), "sub": str(run.code_id)[:8]},
+        *_commit(run),
         {"label": _("Entry"), "value": run.script, "sub": run.get_entry_display()},
         {"label": _("Arguments"), "value": _arguments(run)},
         {"label": _("Starts from"), "value": _began(began), "sub": _began_when(began)},
@@ -214,6 +216,16 @@ def _began_when(row: Continuation | None) -> str:
 
 def _made_of(image: AnyImage) -> str:
     return " · ".join(image.requirements) if isinstance(image, Image) else image.digest
+
+
+def _commit(run: Run) -> list[Row]:
+    """Of code that is a commit of a repository. Whose token fetched it is nobody's business."""
+    origin = origin_of(run.code)
+    if origin is None:
+        return []
+    place = f"{origin.address} · {origin.path}" if origin.path else origin.address
+    asked = f"{origin.ref} · {place}" if origin.ref and origin.follows else place
+    return [{"label": _("Commit"), "value": origin.commit, "sub": asked}]
 
 
 def _files(run: Run) -> str:

@@ -15,6 +15,8 @@ from apps.storage.models import Folder
 from apps.training import forking, passport, selectors
 from apps.training.api import SUBMIT, VIEW
 from apps.training.checkpoint_serializers import ContinuationSerializer
+from apps.training.git.origin import origin_of
+from apps.training.git.serializers import OriginSerializer
 from apps.training.launchers.names import LauncherName
 from apps.training.launchers.serializers import RankStartSerializer
 from apps.training.passport import Passport
@@ -88,6 +90,7 @@ class PassportSerializer(serializers.Serializer[Any]):
     continued_by = serializers.SerializerMethodField()
     machine = serializers.SerializerMethodField()
     seeds = SeedSerializer(many=True)
+    git = serializers.SerializerMethodField()
     code_digest = serializers.SerializerMethodField()
     output_digest = serializers.SerializerMethodField()
 
@@ -121,6 +124,12 @@ class PassportSerializer(serializers.Serializer[Any]):
     def get_machine(self, found: Passport) -> Any:
         """Null before it ran."""
         return MachineSerializer(found).data if found.attempt is not None else None
+
+    @extend_schema_field(OriginSerializer(allow_null=True))
+    def get_git(self, found: Passport) -> Any:
+        """Null for code that was written or uploaded."""
+        origin = origin_of(found.run.code)
+        return None if origin is None else OriginSerializer(origin).data
 
     @extend_schema_field(DigestSerializer(allow_null=True))
     def get_code_digest(self, found: Passport) -> Any:

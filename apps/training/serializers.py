@@ -207,7 +207,9 @@ class DataMountSerializer(ChosenSerializer):
 
 
 class SubmitSerializer(LaunchSerializer):
-    """A run to start. Its code: `text` (saved as `script`), `code` (from /training/code/), or the `parent`'s own."""
+    """A run to start. Its code: `text` (saved as `script`), `code` (a folder, from /training/code/ or from
+    /training/code/git/), or the `parent`'s own.
+    """
 
     entry = serializers.ChoiceField(choices=Entry.choices, default=Entry.PYTHON)
     script = serializers.CharField(max_length=200)

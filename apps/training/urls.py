@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.training.views import actions, caps, code, create, detail, files, lists, passport, retention, tags, times
+from apps.training.views import actions, caps, code, create, detail, files, git, lists, passport, retention, tags, times
 
 app_name = "training"
 
@@ -12,6 +12,7 @@ urlpatterns = [
     path("new/", create.new, name="new"),
     path("quote/", create.quote, name="quote"),
     path("code/", code.upload, name="upload"),
+    path("code/git/", git.fetch, name="fetch_git"),
     path("of-workload/<uuid:workload_id>/", detail.of_workload, name="of_workload"),
     path("<uuid:run_id>/", detail.detail, name="detail"),
     path("<uuid:run_id>/passport/", passport.show, name="passport"),

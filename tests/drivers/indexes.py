@@ -45,7 +45,7 @@ class Index:
 @contextmanager
 def index(folder: Path) -> Iterator[Index]:
     """It has the Python package `answer`, the npm package `wrappy`, and an empty project `wheel`."""
-    authority, context = _certificates(folder)
+    authority, context = certificates(folder)
     found = Index(0, authority)
     pages = _pages()
 
@@ -121,7 +121,7 @@ def _tarball() -> bytes:
     return buffer.getvalue()
 
 
-def _certificates(folder: Path) -> tuple[str, ssl.SSLContext]:
+def certificates(folder: Path) -> tuple[str, ssl.SSLContext]:
     """The authority's certificate in PEM, and a server's context with one that it signed for localhost."""
     authority_key, server_key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
     authority = _signed("Campus authority", authority_key, authority_key, "Campus authority", is_authority=True)

@@ -60,6 +60,8 @@ class Folder(Limited):
     created_at = models.DateTimeField(db_default=Now())
     # What it held in the end, once nobody writes to it any more: see `digests`.
     digest = models.JSONField(null=True)
+    # Of code that is a commit of a repository: which one, as `apps.training.git.origin` has it.
+    origin = models.JSONField(null=True)
 
     class Meta:
         constraints = [models.CheckConstraint(condition=models.Q(used_bytes__gte=0), name="folder_used_not_negative")]

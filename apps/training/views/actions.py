@@ -20,6 +20,7 @@ from apps.training import selectors, services
 from apps.training.checkpoints import has_any
 from apps.training.choices import KIND
 from apps.training.continuing import SAME, Start, newest_start, start_options
+from apps.training.git.origin import origin_of
 from apps.training.models import Run
 from apps.training.switching import start_instead
 from apps.training.views.retention import QUESTIONS
@@ -89,6 +90,7 @@ def rerun_question(actor: Actor, run: Run, *, continues: bool) -> dict[str, Any]
         "starts": starts,
         "start": newest_start(starts) if continues else starts[0].value,
         "continues": continues,
+        "commit": origin_of(run.code),
         "longest_s": services.request_of(run, key="").longest_s,
     }
 

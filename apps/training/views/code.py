@@ -62,11 +62,11 @@ def box_context(folder: Folder | None, *, script: str) -> dict[str, Any]:
     return {
         "code_folder": folder,
         "code_files": files,
-        "suggested_script": "" if script.strip() in files else _likely_script(files),
+        "suggested_script": "" if script.strip() in files else likely_script(files),
     }
 
 
-def _likely_script(files: list[str]) -> str:
+def likely_script(files: list[str]) -> str:
     """The file that is most likely meant to be run: by its usual name, else the only one there is."""
     scripts = [name for name in files if name.endswith(SCRIPTS)]
     usual = [name for stem in USUAL for name in scripts if name.rpartition("/")[2].partition(".")[0] == stem]

@@ -41,10 +41,13 @@ from apps.training.forms import (
     initial_of_last,
     initial_of_nothing,
 )
+from apps.training.git.forms import GitForm, require_fetched
+from apps.training.git.origin import origin_of
 from apps.training.launchers.base import Team
 from apps.training.launchers.starting import preview
 from apps.training.models import Entry, Run
 from apps.training.views.code import box_context, uploaded
+from apps.training.views.git import git_context
 from apps.workloads.fit.hints import hints_after
 from apps.workloads.launching.form import problems_of
 from apps.workloads.launching.quote import check_field, quote_context
@@ -77,6 +80,8 @@ def new(request: ActorRequest) -> HttpResponse:
         return check_field(request, form, asked)
     if form.is_valid():
         try:
+            if form.cleaned_data["source"] == Source.GIT:
+                require_fetched(GitForm(request.POST, actor=actor), uploaded(actor, form.cleaned_data["git_code"]))
             return redirect("training:detail", services.submit(actor, _request_of(actor, form)).pk)
         except DomainError as error:
             show_error(form, error)
@@ -127,7 +132,7 @@ def _initial(actor: Actor, request: ActorRequest, offered: Offered) -> dict[str,
 def _beginning(actor: Actor, request: ActorRequest, offered: Offered) -> dict[str, Any]:
     parent = _run(actor, request.GET.get("from"))
     if parent is not None:
-        return initial_of_clone(actor, parent) | _start(request, parent)
+        return initial_of_clone(actor, parent) | _start(request, parent) | _newest(request, parent)
     origin = _forked(actor, request.GET.get("fork"))
     if origin is not None:
         return initial_of_fork(actor, origin)
@@ -146,6 +151,12 @@ def _beginning(actor: Actor, request: ActorRequest, offered: Offered) -> dict[st
 def _start(request: ActorRequest, parent: Run) -> dict[str, str]:
     """`?checkpoint=` as `Start` has it, chosen on the page of the run."""
     return {"checkpoint": request.GET["checkpoint"][:300]} if "checkpoint" in request.GET else {}
+
+
+def _newest(request: ActorRequest, parent: Run) -> dict[str, str]:
+    """`?source=git`: to fetch what the branch of its commit is now."""
+    wanted = request.GET.get("source") == Source.GIT and origin_of(parent.code) is not None
+    return {"source": Source.GIT} if wanted else {}
 
 
 def _page(actor: Actor, form: RunForm, offered: Offered) -> dict[str, Any]:
@@ -175,6 +186,7 @@ def _page(actor: Actor, form: RunForm, offered: Offered) -> dict[str, Any]:
         "starts": start_options(parent) if parent else [],
         "start": str(form["checkpoint"].value() or ""),
         "origin": origin,
+        **_git(actor, form, parent or origin),
         "missing": _missing(actor, origin, offered) if origin else [],
         "unchanged": unchanged,
         "unchanged_files": storage.file_names(unchanged.code) if unchanged else [],
@@ -184,13 +196,31 @@ def _page(actor: Actor, form: RunForm, offered: Offered) -> dict[str, Any]:
     }
 
 
+def _git(actor: Actor, form: RunForm, before: Run | None) -> dict[str, Any]:
+    """The box of the repository: as typed, else what was fetched, else of which commit the run `before` is made."""
+    folder = uploaded(actor, form["git_code"].value())
+    data = form.data if form.is_bound else None
+    origin = origin_of(folder or (before.code if before else None))
+    named = GitForm(data, actor=actor, origin=origin, newest=not form["fork"].value())
+    return {
+        **git_context(named, folder, script=str(form["script"].value() or "")),
+        "unchanged_origin": origin_of(before.code) if before else None,
+    }
+
+
 def _missing(actor: Actor, origin: Run, offered: Offered) -> list[str]:
     images, packages = [each.pk for each in offered.images], [each.pk for each in offered.packages]
     return forking.missing(actor, origin, image_ids=images, package_ids=packages)
 
 
 # Where a problem can be mended: the fields that have an element of their own on the page.
-ANCHORS = {"image": "s-image", "package": "s-package", "code": "code-box", "source": "s-code"}
+ANCHORS = {
+    "image": "s-image",
+    "package": "s-package",
+    "code": "code-box",
+    "git_code": "git-box",
+    "source": "s-code",
+}
 
 
 @says_beside("text", "arguments_value", "environment_value")
