@@ -31,6 +31,7 @@ ALLOWED = {
         for name in ("archived_images", "archives", "copying", "planning", "reading", "sources")
     },
     **{f"apps/registry/scanning/{name}.py": SCANNING for name in ("confinement", "layout", "working")},
+    "apps/training/git/confinement.py": "git reads hostile repositories in the sandbox of tenants' work",
     "apps/clusters/services/simulation.py": "the rows of hardware that only the simulated driver has",
 }
 SOURCES = sorted(

@@ -4,7 +4,20 @@ from dataclasses import replace
 
 import pytest
 
-from scheduler import Amount, Gang, GpuRequest, Mode, Node, Queue, QueueLevel, Running, Snapshot, plan, preempt
+from scheduler import (
+    Amount,
+    CauseCode,
+    Gang,
+    GpuRequest,
+    Mode,
+    Node,
+    Queue,
+    QueueLevel,
+    Running,
+    Snapshot,
+    plan,
+    preempt,
+)
 from scheduler.cells import Cells, Claim
 from scheduler.preempt import Preemptor
 from scheduler.roster import Roster, member_of
@@ -105,12 +118,13 @@ def test_what_a_victim_frees_in_another_zone_is_no_room_for_the_gang() -> None:
 
 
 def test_a_gang_that_needs_nobody_but_those_who_leave_asks_nobody() -> None:
-    """The dearest is looked at nowhere: what is leaving makes room for all members."""
-    leaving = [fresh(job(f"leaving{n}", 2, priority=1), f"n{n}", 0, 1, held_for="gang") for n in range(2)]
-    low = fresh(job("low", 2, priority=1), "n2", 0, 1)
-    world = tuple(node(f"n{n}", 2) for n in range(3))
-    outcome = plan(Snapshot(world, (*leaving, low), (job("gang", 2, priority=4, gang=Gang(2)),)), NOW)
+    """Nor is it said to wait for somebody whom it asked."""
+    leaving = [fresh(job(f"leaving{n}", 2, priority=1), f"n{n}", 0, 1, held_for="other") for n in range(2)]
+    low = [fresh(job(f"low{n}", priority=1), f"n{n}", 2) for n in range(2)]
+    world = tuple(node(f"n{n}", 3) for n in range(2))
+    outcome = plan(Snapshot(world, (*leaving, *low), (job("gang", 2, priority=4, gang=Gang(2)),)), NOW)
     assert not outcome.preempts
+    assert [wait.cause.code for wait in outcome.waits] == [CauseCode.DEVICES]
 
 
 def test_a_node_that_cannot_be_emptied_does_not_end_the_search_for_a_member() -> None:
@@ -174,3 +188,54 @@ def test_cores_alone_are_freed_where_least_is_lost_for_each(
         start += cards
     world = node("n0", 3, cpu_milli=a[1] + b[1])
     assert asked(Snapshot((world,), tuple(held), (job("urgent", 0, priority=5, cpu_milli=1000),))) == [first]
+
+
+def test_a_gang_holds_what_all_of_its_members_hold() -> None:
+    gang = job("gang", gang=Gang(2))
+    found = preemptor((gang, 0, (0, 1), 0.0), (gang, 1, (0,), 0.0)).victim("gang")
+    assert found is not None
+    assert dict(found.bundle) == {"cpu_milli": 2000, "memory_mib": 2048, "A100": 3000, "*": 3000}
+
+
+def test_of_many_nodes_with_as_much_room_the_first_takes_a_gang() -> None:
+    world = tuple(node(f"n{n:03d}", 4 if n % 2 else 2) for n in range(200))
+    places = plan(Snapshot(world, (), (job("gang", gang=Gang(3, one_node=True)),)), NOW).places
+    assert {place.node_id for place in places} == {"n001"}
+
+
+def sharing(name: str, organisation: str, **fields: object) -> Task:
+    gpu = GpuRequest(Mode.SHARED, 1, core_milli=250, memory_mib=8192)
+    return job(name, organisation=organisation, user=organisation, gpu=gpu, **fields)
+
+
+def test_a_card_that_a_gang_shares_is_its_organisations() -> None:
+    card = replace(node(cards=1).devices[0], mode=Mode.SHARED)
+    world = Snapshot(
+        (replace(node(cards=1), devices=(card,)),),
+        waiting=(sharing("gang", "bob-inc", gang=Gang(2)), sharing("other", "lab")),
+    )
+    assert sorted(place.task_id for place in plan(world, NOW).places) == ["gang", "gang"]
+
+
+def test_a_gang_of_one_node_never_fits_where_only_several_nodes_have_room() -> None:
+    world = (node("n0"), node("n1"))
+    gang = job("gang", 4, gang=Gang(2, one_node=True))
+    (wait,) = plan(Snapshot(world, (), (gang,)), NOW).waits
+    assert wait.cause.code is CauseCode.NEVER_FITS
+    assert len(plan(Snapshot(world, (), (replace(gang, gang=Gang(2)),)), NOW).places) == 2
+
+
+def test_a_gang_that_a_sick_card_stops_is_not_told_never() -> None:
+    cards = node().devices
+    sick = replace(node(), devices=(replace(cards[0], healthy=False), *cards[1:]))
+    (wait,) = plan(Snapshot((sick,), (), (job("gang", 2, gang=Gang(2)),)), NOW).waits
+    assert wait.cause.code is CauseCode.GANG
+
+
+def test_an_equal_share_may_be_held_to_the_last_thousandth() -> None:
+    shares = Shares({"A100": 2000})
+    shares.add("lab", {"A100": 1000})
+    shares.add("bob-inc", {"A100": 1})
+    shares.set_baseline([])
+    assert shares.stays_within_equal_share("lab", {})
+    assert not shares.stays_within_equal_share("lab", {"A100": 1})
