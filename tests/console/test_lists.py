@@ -48,6 +48,8 @@ LEFT_OUT = {
     "registry.distribution.listing.RepositoryTable": "clients of the registry list what is there",
     "registry.scanning.listing.ExceptionTable": SHORT,
     "registry.scanning.listing.FindingTable": "a CSV of its own",
+    "registry.saving.listing.SavingTable": "what came of them is in the list of repositories",
+    "registry.sharing.listing.ReceivedTable": SHORT,
     "registry.transfers.listing.TransferTable": "what came of them is in the list of repositories",
     "billing.payments.tables.TopUpTable": MONEY,
     "billing.statements.tables.BillTable": MONEY,

@@ -47,7 +47,7 @@ from apps.training.launchers.base import Team
 from apps.training.launchers.starting import preview
 from apps.training.models import Entry, Run
 from apps.training.views.code import box_context, uploaded
-from apps.training.views.git import git_context
+from apps.training.views.git import box_later, git_context
 from apps.workloads.fit.hints import hints_after
 from apps.workloads.launching.form import problems_of
 from apps.workloads.launching.quote import check_field, quote_context
@@ -197,10 +197,15 @@ def _page(actor: Actor, form: RunForm, offered: Offered) -> dict[str, Any]:
 
 
 def _git(actor: Actor, form: RunForm, before: Run | None) -> dict[str, Any]:
-    """The box of the repository: as typed, else what was fetched, else of which commit the run `before` is made."""
+    """The box of the repository: as typed, else what was fetched, else of which commit the run `before` is made.
+
+    In a form in which nothing speaks of one, the page asks for the box when somebody wants to see it.
+    """
     folder = uploaded(actor, form["git_code"].value())
     data = form.data if form.is_bound else None
     origin = origin_of(folder or (before.code if before else None))
+    if data is None and origin is None and form["source"].value() != Source.GIT:
+        return box_later()
     named = GitForm(data, actor=actor, origin=origin, newest=not form["fork"].value())
     return {
         **git_context(named, folder, script=str(form["script"].value() or "")),

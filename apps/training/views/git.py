@@ -4,7 +4,7 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_http_methods
 
 from apps.common.access import in_organisation, requires
 from apps.common.errors import DomainError
@@ -23,10 +23,15 @@ BOX = "training/parts/git_box.html"
 
 
 @requires(in_organisation(Permission.TRAINING_SUBMIT))
-@require_POST
+@require_http_methods(["GET", "POST"])
 def fetch(request: ActorRequest) -> HttpResponse:
-    """Fetch the commit that the form names. Responds with the box; 422 with the reason, and what was typed stays."""
+    """Fetch the commit that the form names. Responds with the box; 422 with the reason, and what was typed stays.
+
+    GET: the empty box.
+    """
     actor, script = request.actor, request.POST.get("script", "")
+    if request.method == "GET":
+        return render(request, BOX, git_context(GitForm(actor=actor), None, script=script))
     form = GitForm(request.POST, actor=actor)
     if form.is_valid():
         try:
@@ -37,6 +42,11 @@ def fetch(request: ActorRequest) -> HttpResponse:
             return render(request, BOX, git_context(form, folder, script=script))
     before = uploaded(actor, request.POST.get("git_code"))
     return render(request, BOX, git_context(form, before, script=script), status=REFUSED)
+
+
+def box_later() -> dict[str, Any]:
+    """Instead of `git_context`: the box is fetched when it is first seen."""
+    return {"git_later": True, "git_offered": program() is not None}
 
 
 def git_context(form: GitForm, folder: Folder | None, *, script: str) -> dict[str, Any]:

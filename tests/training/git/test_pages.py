@@ -114,7 +114,8 @@ def test_it_is_said_in_chinese(world: World, alice: Client, server: GitServer, c
 def test_a_secret_is_named_and_never_shown(world: World, alice: Client, server: GitServer, commit: str) -> None:
     server.guarded = True
     secret = make_secret(world, name="GIT_TOKEN", value=LOGIN[1])
-    assert f'<option value="{secret.pk}">GIT_TOKEN</option>' in text(alice.get(f"{NEW}?blank=1"))
+    assert f'<option value="{secret.pk}">GIT_TOKEN</option>' in text(alice.get(FETCH))
+    assert str(secret.pk) not in text(alice.get(f"{NEW}?blank=1"))
     page = text(alice.post(FETCH, typed(server, **{"git-username": LOGIN[0], "git-secret": str(secret.pk)})))
     assert commit[:10] in page
     assert LOGIN[1] not in page
