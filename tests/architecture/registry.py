@@ -4,6 +4,8 @@ from collections.abc import Generator
 from datetime import date
 from typing import Any
 
+from django.db.models.functions import Now
+
 from apps.common.scoping import acting
 from apps.registry.distribution.client import Manifest
 from apps.registry.models import (
@@ -80,7 +82,9 @@ def _saving(world: World, secret: str) -> ImageSaving:
     with acting(world.actor):
         workload = submit_workload(world)
     with acting(platform()):
-        attempt = Attempt.objects.create(organisation=world.organisation, workload=workload, number=1, node=world.node)
+        attempt = Attempt.objects.create(
+            organisation=world.organisation, workload=workload, number=1, node=world.node, ended_at=Now()
+        )
         saving: ImageSaving = ImageSaving.objects.create(
             organisation=world.organisation,
             owner=world.alice,
