@@ -1,11 +1,12 @@
 """The log of a run: from its end, back to its beginning, searched as a whole, folded, linked to, live."""
 
 import re
+from contextlib import suppress
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from playwright.sync_api import Page, WebSocketRoute, expect
+from playwright.sync_api import Page, TimeoutError, WebSocketRoute, expect
 
 from tests.browser.conftest import Visit
 from tests.stack import Api, Stack, wait_for
@@ -44,11 +45,22 @@ for n in itertools.count():
 SLOW_FRAMES = """() => { window.slowFrames = true;
   const slow = () => { const end = performance.now() + 150; while (performance.now() < end);
     if (window.slowFrames) requestAnimationFrame(slow) }; slow() }"""
+COUNT_WHEELS = """() => { window.wheels = 0;
+  addEventListener("wheel", () => window.wheels++, { capture: true, passive: true }) }"""
 NOT_BUSY = "() => !document.querySelector('[data-log]').hasAttribute('aria-busy')"
 AT_END = """() => { const box = document.querySelector(".pl-log .cm-scroller");
   return box.scrollHeight - box.scrollTop - box.clientHeight < 30 }"""
 # A function, as all that is waited for: what an expression gives at a later look would need `eval`, which pages forbid.
 NOT_AT_END = f"() => !({AT_END})()"
+
+
+def turn_up(page: Page) -> None:
+    """Turn the wheel until the page has heard of it: where frames are slow, the browser may let it fall."""
+    page.evaluate(COUNT_WHEELS)
+    while not page.evaluate("() => window.wheels"):
+        page.mouse.wheel(0, -400)
+        with suppress(TimeoutError):
+            page.wait_for_function("() => window.wheels", timeout=5_000)
 
 
 def submitted(stack: Stack, name: str, program: str) -> str:
@@ -269,7 +281,7 @@ def test_a_log_is_followed_from_its_beginning_until_one_scrolls_up(visit: Visit,
 
     page.locator(".pl-log .cm-scroller").hover()
     page.evaluate(SLOW_FRAMES)
-    page.mouse.wheel(0, -400)
+    turn_up(page)
     expect(page.locator("[data-log-follow]")).to_have_attribute("aria-pressed", "false")
     page.evaluate("window.slowFrames = false")
     page.wait_for_function(NOT_AT_END)
