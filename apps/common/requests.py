@@ -20,7 +20,7 @@ def address_of(request: HttpRequest) -> str | None:
 LONGEST_RETURN = 2000
 
 
-def safe_return(request: HttpRequest, wanted: str) -> str:
-    """The address to go back to if it is one of this site's, else the first page."""
+def safe_return(request: HttpRequest, wanted: str, otherwise: str = "/") -> str:
+    """The address to go back to if it is one of this site's, `otherwise` where it is none."""
     is_address = wanted.startswith(("/", "http://", "https://")) and len(wanted) <= LONGEST_RETURN
-    return wanted if is_address and url_has_allowed_host_and_scheme(wanted, {request.get_host()}) else "/"
+    return wanted if is_address and url_has_allowed_host_and_scheme(wanted, {request.get_host()}) else otherwise

@@ -24,8 +24,8 @@ class ImageSharingForm(SettingsForm):
         label=_("Organisations may share image repositories with each other"),
         required=False,
         help_text=_(
-            "The other one's people may pull and use the images, and nothing else. Switched off, what is shared rests: "
-            "what runs goes on, nothing new starts, and it counts again once this is on."
+            "The receiving organisation's people may pull and use the images, and nothing else. While this is off, all "
+            "shares are suspended: what runs goes on, nothing new starts, and they count again once it is on."
         ),
     )
 

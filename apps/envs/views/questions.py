@@ -22,7 +22,8 @@ from apps.envs.selectors import saved_as
 from apps.envs.services import images, snapshots
 from apps.envs.views.create import cpu_package_choices
 from apps.registry.distribution.capacity import capacity_of
-from apps.registry.saving.forms import MINE, ORGANISATION, SavingForm
+from apps.registry.distribution.forms import MINE, ORGANISATION
+from apps.registry.saving.forms import SavingForm
 from apps.tenants import settings
 from apps.workloads.choices import Status
 from apps.workloads.offers.quoting import offer

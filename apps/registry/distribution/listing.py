@@ -12,6 +12,22 @@ from apps.common.tables import FULL, Table, column
 from apps.registry.models import ImageRepository
 
 
+class ArrivalTable(Table):
+    """Of what is brought into the registry: by whom, and since when."""
+
+    owner = tables.Column(
+        accessor="owner__display_name",
+        verbose_name=_("Owner"),
+        order_by=("owner__name", "owner__username"),
+        attrs=column("pl-roomy", fold=_("Owner")),
+    )
+    created_at = tables.TemplateColumn(
+        "{% load pl %}{% when record.created_at %}",
+        verbose_name=_("Submitted"),
+        attrs=column(fold=_("Submitted"), numeric=True),
+    )
+
+
 class RepositoryTable(Table):
     caption = _("Container images")
     name = tables.TemplateColumn(

@@ -1,9 +1,10 @@
 """Reading repositories."""
 
 from collections.abc import Iterable
+from typing import TypeVar
 from uuid import UUID
 
-from django.db.models import Count, Max, OuterRef, Prefetch, Q, QuerySet, Subquery
+from django.db.models import Count, Max, Model, OuterRef, Prefetch, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django_scopes import scopes_disabled
 
@@ -13,6 +14,8 @@ from apps.common.permissions import Permission
 from apps.registry.distribution.uses import Use
 from apps.registry.models import ImageManifest, ImageRepository, ImageTag
 from apps.registry.sharing import rights
+
+M = TypeVar("M", bound=Model)
 
 
 def repositories(actor: Actor) -> QuerySet[ImageRepository]:
@@ -33,6 +36,17 @@ def repositories(actor: Actor) -> QuerySet[ImageRepository]:
         )
         .order_by("-pushed_at", "name")
     )
+
+
+def arrivals(actor: Actor, rows: QuerySet[M]) -> QuerySet[M]:
+    """Of what is brought into the registry: one's own, and all of the organisation for who manages its images.
+
+    The newest first.
+    """
+    found = rows.filter(organisation_id=actor.organisation())
+    if Permission.IMAGES_MANAGE not in actor.permissions:
+        found = found.filter(owner_id=actor.user_id)
+    return found.order_by("-created_at", "-pk")
 
 
 def repository_of(actor: Actor, repository_id: UUID) -> ImageRepository:

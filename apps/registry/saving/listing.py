@@ -8,12 +8,13 @@ from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.forms import search_box
-from apps.common.tables import FULL, Table, column
+from apps.common.tables import FULL, column
 from apps.registry.choices import SavingStatus
+from apps.registry.distribution.listing import ArrivalTable
 from apps.registry.models import ImageSaving
 
 
-class SavingTable(Table):
+class SavingTable(ArrivalTable):
     caption = _("Saved work")
     work = tables.TemplateColumn(
         template_name="registry/saving/work.html",
@@ -30,17 +31,9 @@ class SavingTable(Table):
     status = tables.TemplateColumn(
         template_name="registry/saving/status.html", verbose_name=_("State"), attrs=column("pl-inline", width=FULL)
     )
-    owner = tables.Column(
-        accessor="owner__display_name",
-        verbose_name=_("Owner"),
-        order_by=("owner__name", "owner__username"),
-        attrs=column("pl-roomy", fold=_("Owner")),
-    )
-    created_at = tables.TemplateColumn(
-        "{% load pl %}{% when record.created_at %}",
-        verbose_name=_("Submitted"),
-        attrs=column(fold=_("Submitted"), numeric=True),
-    )
+
+    class Meta(ArrivalTable.Meta):
+        sequence = ("work", "to", "status", "owner", "created_at")
 
 
 class SavingFilter(django_filters.FilterSet):

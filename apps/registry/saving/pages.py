@@ -5,7 +5,6 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
@@ -13,7 +12,7 @@ from apps.common.access import in_organisation, requires
 from apps.common.errors import DomainError
 from apps.common.pages import paged, say_refusal
 from apps.common.permissions import Permission
-from apps.common.requests import ActorRequest
+from apps.common.requests import ActorRequest, safe_return
 from apps.registry.distribution.client import is_configured
 from apps.registry.saving import selectors, services
 from apps.registry.saving.listing import SavingFilter, SavingTable
@@ -46,6 +45,4 @@ def cancel(request: ActorRequest, saving_id: UUID) -> HttpResponse:
         say_refusal(request, error)
     else:
         messages.success(request, _("It is being cancelled."))
-    back = request.POST.get("next", "")
-    is_ours = back.startswith("/") and url_has_allowed_host_and_scheme(back, allowed_hosts=None)
-    return redirect(back if is_ours else "registry:savings")
+    return redirect(safe_return(request, request.POST.get("next", ""), "registry:savings"))

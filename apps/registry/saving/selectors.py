@@ -9,8 +9,8 @@ from django.db.models.functions import Right
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.errors import NotFound
-from apps.common.permissions import Permission
 from apps.registry.choices import OPEN_SAVINGS, SavingStatus
+from apps.registry.distribution.selectors import arrivals
 from apps.registry.models import ImageRepository, ImageSaving
 from apps.registry.repositories import MAX_DIGEST
 from apps.workloads.models import Workload
@@ -18,10 +18,7 @@ from apps.workloads.models import Workload
 
 def savings(actor: Actor) -> QuerySet[ImageSaving]:
     """The newest first."""
-    rows = ImageSaving.objects.filter(organisation_id=actor.organisation()).select_related("owner", "workload")
-    if Permission.IMAGES_MANAGE not in actor.permissions:
-        rows = rows.filter(owner_id=actor.user_id)
-    return rows.order_by("-created_at", "-pk")
+    return arrivals(actor, ImageSaving.objects.select_related("owner", "workload"))
 
 
 def saving_of(actor: Actor, saving_id: UUID) -> ImageSaving:

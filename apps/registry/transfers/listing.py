@@ -8,12 +8,13 @@ from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.forms import search_box
-from apps.common.tables import FULL, Table, column
+from apps.common.tables import FULL, column
 from apps.registry.choices import TransferKind, TransferStatus
+from apps.registry.distribution.listing import ArrivalTable
 from apps.registry.models import ImageTransfer
 
 
-class TransferTable(Table):
+class TransferTable(ArrivalTable):
     caption = _("Pulls and uploads")
     source = tables.TemplateColumn(
         '<a class="pl-name pl-break" href="{% url "registry:pull" record.pk %}">{{ record.title }}</a>'
@@ -31,17 +32,9 @@ class TransferTable(Table):
         verbose_name=_("Size"),
         attrs=column(fold=_("Size"), numeric=True),
     )
-    owner = tables.Column(
-        accessor="owner__display_name",
-        verbose_name=_("Owner"),
-        order_by=("owner__name", "owner__username"),
-        attrs=column("pl-roomy", fold=_("Owner")),
-    )
-    created_at = tables.TemplateColumn(
-        "{% load pl %}{% when record.created_at %}",
-        verbose_name=_("Submitted"),
-        attrs=column(fold=_("Submitted"), numeric=True),
-    )
+
+    class Meta(ArrivalTable.Meta):
+        sequence = ("source", "status", "total_bytes", "owner", "created_at")
 
 
 class TransferFilter(django_filters.FilterSet):

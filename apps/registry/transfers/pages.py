@@ -20,11 +20,11 @@ from apps.common.requests import ActorRequest
 from apps.registry.choices import TransferStatus
 from apps.registry.distribution.capacity import capacity_of
 from apps.registry.distribution.client import is_configured
-from apps.registry.distribution.names import own_part
+from apps.registry.distribution.forms import MINE, ORGANISATION
 from apps.registry.models import ImageTransfer
 from apps.registry.transfers import arriving, selectors, services, sources
 from apps.registry.transfers.addresses import Address
-from apps.registry.transfers.forms import MINE, ORGANISATION, ArchiveForm, PullForm
+from apps.registry.transfers.forms import ArchiveForm, PullForm
 from apps.registry.transfers.listing import TransferFilter, TransferTable
 from apps.registry.transfers.words import problem_words
 from apps.storage.choices import RootKind
@@ -54,16 +54,15 @@ def pull_list(request: ActorRequest) -> HttpResponse:
 def new(request: ActorRequest) -> HttpResponse:
     """`?again=` fills it in as an earlier pull was, without its password."""
     actor = request.actor
-    namespaces = own_part(actor.person(), actor.organisation())
     context: dict[str, Any] = {
         "is_configured": is_configured(),
         "capacity": capacity_of(actor.organisation()),
         "hosts": sources.hosts_of(actor.organisation()),
     }
     if request.method != "POST":
-        form = PullForm(actor=actor, namespaces=namespaces, initial=_initial(request))
+        form = PullForm(actor=actor, initial=_initial(request))
         return render(request, NEW, {**context, "form": form})
-    form = PullForm(request.POST, actor=actor, namespaces=namespaces)
+    form = PullForm(request.POST, actor=actor)
     if form.is_valid():
         try:
             transfer = services.pull(actor, form.new())
@@ -79,12 +78,11 @@ def new(request: ActorRequest) -> HttpResponse:
 def new_upload(request: ActorRequest) -> HttpResponse:
     """Where the image goes; its page then takes the archive."""
     actor = request.actor
-    namespaces = own_part(actor.person(), actor.organisation())
     context: dict[str, Any] = {"is_configured": is_configured(), "capacity": capacity_of(actor.organisation())}
     if request.method != "POST":
-        form = ArchiveForm(actor=actor, namespaces=namespaces, initial=_initial(request))
+        form = ArchiveForm(actor=actor, initial=_initial(request))
         return render(request, NEW_UPLOAD, {**context, "form": form})
-    form = ArchiveForm(request.POST, actor=actor, namespaces=namespaces)
+    form = ArchiveForm(request.POST, actor=actor)
     if form.is_valid():
         try:
             transfer = services.upload(actor, form.new())

@@ -6,17 +6,14 @@ from django.db.models import QuerySet
 
 from apps.common.actor import Actor
 from apps.common.errors import NotFound
-from apps.common.permissions import Permission
 from apps.registry.choices import WORKED_ON
+from apps.registry.distribution.selectors import arrivals
 from apps.registry.models import ImageRepository, ImageTransfer
 
 
 def transfers(actor: Actor) -> QuerySet[ImageTransfer]:
     """The newest first."""
-    rows = ImageTransfer.objects.filter(organisation_id=actor.organisation()).select_related("owner", "archive")
-    if Permission.IMAGES_MANAGE not in actor.permissions:
-        rows = rows.filter(owner_id=actor.user_id)
-    return rows.order_by("-created_at", "-pk")
+    return arrivals(actor, ImageTransfer.objects.select_related("owner", "archive"))
 
 
 def transfer_of(actor: Actor, transfer_id: UUID) -> ImageTransfer:
