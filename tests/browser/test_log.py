@@ -94,12 +94,25 @@ def open_log(page: Page, run: str, tail: str = "") -> None:
     expect(page.locator(".pl-log .cm-line").first).not_to_be_empty(timeout=20_000)
 
 
-def in_sight(page: Page, text: str) -> Any:
-    return page.evaluate(
+def wait_in_sight(page: Page, text: str) -> None:
+    """Until the line is drawn where one sees it: it is marked before it has been scrolled to."""
+    page.wait_for_function(
         """text => { const box = document.querySelector(".pl-log .cm-scroller").getBoundingClientRect();
         return [...document.querySelectorAll(".pl-log .cm-line")].filter(line => line.textContent.includes(text))
           .map(line => line.getBoundingClientRect())
           .some(line => line.top >= box.top - 1 && line.bottom <= box.bottom + 1) }""",
+        arg=text,
+    )
+
+
+def click_time_of(page: Page, text: str) -> None:
+    """Of a line in sight, found and clicked between two frames: a mouse may come down on the line that came there."""
+    page.evaluate(
+        """text => { const line = [...document.querySelectorAll(".pl-log .cm-line")]
+          .find(line => line.textContent.includes(text)).getBoundingClientRect();
+        [...document.querySelectorAll(".pl-log-time .cm-gutterElement")].find(time => {
+          const place = time.getBoundingClientRect();
+          return place.top <= line.top + 1 && place.bottom >= line.bottom - 1 }).click() }""",
         text,
     )
 
@@ -178,8 +191,8 @@ def test_the_server_finds_what_is_not_on_the_page(visit: Visit, long_run: str) -
     page.fill("[data-log-find]", "000122 gamma")
     expect(matches).to_have_text("1 / 1")
     expect(page.locator(".pl-found-now")).to_have_text("000122 gamma")
-    assert in_sight(page, "000122 gamma")
-    assert in_sight(page, "000120 alpha")  # with what stands around it
+    wait_in_sight(page, "000122 gamma")
+    wait_in_sight(page, "000120 alpha")  # with what stands around it
 
 
 def test_a_line_has_an_address(visit: Visit, stack: Stack, long_run: str) -> None:
@@ -190,8 +203,9 @@ def test_a_line_has_an_address(visit: Visit, stack: Stack, long_run: str) -> Non
     page = visit("en")
     open_log(page, long_run, f"#L{hit}")
     expect(page.locator(".pl-log-picked")).to_contain_text("030007 theta")
-    assert in_sight(page, "030007 theta")
-    page.locator(".pl-log-time .cm-gutterElement:visible").nth(5).click()
+    wait_in_sight(page, "030007 theta")
+    click_time_of(page, "030009 kappa")
+    expect(page.locator(".pl-log-picked")).to_contain_text("030009 kappa")
     expect(page).to_have_url(re.compile(rf"tab=log.*#L(?!{hit}$)\d+$"))
 
 

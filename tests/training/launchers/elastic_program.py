@@ -1,4 +1,7 @@
-"""Counts steps together: each is done once all ranks have it, and goes on from the step that was saved last."""
+"""Counts steps together: each is done once all ranks have it, and goes on from the step that was saved last.
+
+What is saved is the record of all steps, in one move: whenever this is killed, a step was done and is told, or neither.
+"""
 
 import os
 import socket
@@ -7,22 +10,21 @@ from pathlib import Path
 
 RANK, WORLD = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
 ADDRESS = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
-SAVED = Path(os.environ["PLSTACK_CHECKPOINTS"], "step")
-STEPS, FINISH = Path(os.environ["PLSTACK_OUTPUT"], "steps"), Path(os.environ["PLSTACK_OUTPUT"], "finish")
+SAVED, FINISH = Path(os.environ["PLSTACK_CHECKPOINTS"], "steps"), Path(os.environ["PLSTACK_OUTPUT"], "finish")
 
 
 def lead(peers: list[socket.socket]) -> None:
-    step = int(SAVED.read_text()) if SAVED.exists() else 0
+    done = SAVED.read_text() if SAVED.exists() else ""
+    step = done.count("\n")
     while not FINISH.exists():
         step += 1
         for peer in peers:
             peer.sendall(b"step\n")
             assert peer.recv(5) == b"done\n", "a rank is gone"
+        done += f"{os.environ['PLSTACK_RESTART']} {step} {WORLD}\n"
         part = SAVED.with_suffix(".part")
-        part.write_text(str(step))
+        part.write_text(done)
         part.replace(SAVED)
-        with STEPS.open("a") as file:
-            file.write(f"{os.environ['PLSTACK_RESTART']} {step} {WORLD}\n")
         time.sleep(0.05)
     for peer in peers:
         peer.sendall(b"end!\n")

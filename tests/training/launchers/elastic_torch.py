@@ -7,12 +7,12 @@ from pathlib import Path
 import torch
 import torch.distributed as dist
 
-SAVED = Path(os.environ["PLSTACK_CHECKPOINTS"], "step")
-STEPS, FINISH = Path(os.environ["PLSTACK_OUTPUT"], "steps"), Path(os.environ["PLSTACK_OUTPUT"], "finish")
+SAVED, FINISH = Path(os.environ["PLSTACK_CHECKPOINTS"], "steps"), Path(os.environ["PLSTACK_OUTPUT"], "finish")
 dist.init_process_group("gloo")
 rank, world = dist.get_rank(), dist.get_world_size()
 SAVED.parent.mkdir(exist_ok=True)
-step = int(SAVED.read_text()) if SAVED.exists() else 0
+done = SAVED.read_text() if SAVED.exists() else ""
+step = done.count("\n")
 while True:
     told = torch.tensor([step, int(FINISH.exists())])
     dist.broadcast(told, 0)
@@ -24,10 +24,9 @@ while True:
     assert int(total) == world
     step += 1
     if rank == 0:
+        done += f"{os.environ['PLSTACK_RESTART']} {step} {world}\n"
         part = SAVED.with_suffix(".part")
-        part.write_text(str(step))
+        part.write_text(done)
         part.replace(SAVED)
-        with STEPS.open("a") as file:
-            file.write(f"{os.environ['PLSTACK_RESTART']} {step} {world}\n")
     time.sleep(0.05)
 dist.destroy_process_group()
