@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from scheduler.amounts import clean_size
 from scheduler.ascend import template_size
+from scheduler.mix import gpu_milli
 from scheduler.types import WHOLE_MILLI, Device, GpuRequest, Mode, Node, Task
 
 NO_SUCH_TEMPLATE = (1 << 30, 0)
@@ -76,3 +77,13 @@ def piece_size(card: Device, gpu: GpuRequest) -> tuple[int, int]:
 def least_members(task: Task) -> int:
     """The number of members that must start together; 1 if the task is not a gang."""
     return (task.gang.minimum or task.gang.size) if task.gang else 1
+
+
+def takes_as_much(task: Task, promised: Task) -> bool:
+    """Whether room for the task would do for the promised one as well: one member, on one card at most."""
+    wanted, taken = promised.gpu, task.gpu
+    if least_members(promised) > 1 or (wanted is not None and wanted.count > 1):
+        return False
+    if task.cpu_milli < promised.cpu_milli or task.memory_mib < promised.memory_mib:
+        return False
+    return gpu_milli(taken) >= gpu_milli(wanted)

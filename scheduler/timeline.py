@@ -17,7 +17,7 @@ import numpy as np
 
 from scheduler.cells import Bools, Cells, Claim, Floats, Ints
 from scheduler.columns import RequestClass
-from scheduler.demand import Demand, demand_of, least_members, serves
+from scheduler.demand import Demand, demand_of, serves, takes_as_much
 from scheduler.horizon import Bounds, bounds_of, end_is_unknown, is_overdue, longest_run_s, member_ends
 from scheduler.host import Host, host_of
 from scheduler.reservations import Reservation, add_while_fits, giving_back, taking
@@ -271,12 +271,13 @@ class Timeline:
         return taken_back or (reservation.promised and self._comes_first(task, reservation.task))
 
     def _comes_first(self, task: Task, promised: Task) -> bool:
-        """Whether the task goes ahead of an earlier promise. A promise of one card binds its own organisation only.
+        """Whether the task goes ahead of an earlier promise. A promise of one member binds its own organisation only.
 
-        A single free card is enough for whoever's turn it is; reserved for an organisation whose turn has passed, it
-        would apply outdated shares. Several cards stay reserved, since others could take them one by one.
+        Room that falls free is enough for whoever's turn it is, if that is as much as was promised; reserved for an
+        organisation whose turn has passed, it would apply outdated shares. From smaller tasks it is kept, and so are
+        several cards, since others could take them piece by piece, while what is left of them lies idle.
         """
-        if task.organisation != promised.organisation and least_members(promised) * demand_of(promised).cards <= 1:
+        if task.organisation != promised.organisation and takes_as_much(task, promised):
             return True
         return self.outranks(task, promised)
 
