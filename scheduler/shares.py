@@ -91,7 +91,7 @@ class GuaranteeFit(IntEnum):
     OUTSIDE = 2
 
 
-def fraction(bundle: Mapping[str, int], total: Mapping[str, int]) -> float:
+def fraction(bundle: Mapping[str, float], total: Mapping[str, int]) -> float:
     """The largest fraction of any resource in a bundle."""
     return max([amount / total[r] for r, amount in bundle.items() if total.get(r)], default=0.0)
 
@@ -231,11 +231,11 @@ class Shares:
         return fraction(self.used[organisation], self.total) >= self._equal_share * self.weight(organisation)
 
     def _recent_use(self, organisation: str) -> float:
-        """Recent use per unit of weight; the whole cluster for CATCH_UP_S is 1."""
-        queue, total = self.queue.get(organisation), self.total.get(ANY_MODEL, 0)
-        if queue is None or not total:
+        """Recent use of the resource it used most of, per unit of weight; the whole cluster for CATCH_UP_S is 1."""
+        queue = self.queue.get(organisation)
+        if queue is None:
             return 0.0
-        return queue.decayed_usage / (total * CATCH_UP_S) / self.weight(organisation)
+        return fraction(queue.decayed_usage, self.total) / CATCH_UP_S / self.weight(organisation)
 
 
 def _is_guarantee(amount: Amount) -> bool:

@@ -191,7 +191,8 @@ class Amount:
 class Queue:
     """One part of the tree organisation > department > user. None in `limit` means no limit.
 
-    `decayed_usage` is GPU-milli-seconds with a half-life of seven days, maintained by the caller.
+    `decayed_usage`: what was held lately by resource (ANY_MODEL in milli-cards, `cpu_milli`, `memory_mib`), times the
+    seconds it was held, with a half-life of seven days; maintained by the caller.
     """
 
     level: QueueLevel
@@ -201,7 +202,7 @@ class Queue:
     weight: float = 1.0
     guarantee: Amount = Amount()
     limit: Amount = Amount()
-    decayed_usage: float = 0.0
+    decayed_usage: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

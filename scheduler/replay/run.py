@@ -7,6 +7,7 @@ notice, lose no work and are requeued at the front; each new start repeats the s
 
 import heapq
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
@@ -18,7 +19,8 @@ from scheduler.replay.meter import Meter
 from scheduler.replay.types import Arrival, Fate, Record
 from scheduler.replay.usage import RecentUse
 from scheduler.rules import Rules
-from scheduler.types import Running, Task
+from scheduler.shares import CPU, MEMORY, Bundle, sum_bundles
+from scheduler.types import ANY_MODEL, Running, Task
 
 Promises = dict[str, tuple[str, ...]]
 Decider = Callable[[Engine, Sequence[Task], float, Promises], Plan]
@@ -47,22 +49,22 @@ class ReplayedTask:
     started_at: float = 0.0
     run: int = 0
     evictions: int = 0
-    gpu_milli: int = 0
+    bundle: Bundle = field(default_factory=dict)
     ran_s: float = 0.0
     held_gpu_s: float = 0.0
     spans: list[tuple[float, float]] = field(default_factory=list)
     on_cards: bool = False
 
-    def stop(self, now: float, *, ended: bool = False) -> int:
-        """Take the task off its cards; returns the milli-cards that are free again."""
+    def stop(self, now: float, *, ended: bool = False) -> Bundle:
+        """Take the task off its cards; returns what is free again."""
         held = now - self.started_at
         ran = self.left_s if ended else min(self.left_s, max(0.0, held - self.arrival.startup_s))
         self.left_s -= ran
         self.ran_s += ran
-        self.held_gpu_s += self.gpu_milli / 1000 * held
+        self.held_gpu_s += self.bundle.get(ANY_MODEL, 0) / 1000 * held
         self.spans.append((self.started_at, now))
         self.on_cards = False
-        return self.gpu_milli
+        return self.bundle
 
     def record(self, now: float, fate: Fate) -> Record:
         return Record(
@@ -162,7 +164,7 @@ class Replay:
         live, task = self.live[task_id], self.live[task_id].arrival.task
         self.engine.end(task_id)
         live.run += 1
-        self._record_use(task, now, -live.stop(now, ended=ended))
+        self._record_use(task, now, live.stop(now, ended=ended), -1)
         if not ended:
             live.evictions += 1
             self._enqueue(replace(task, requeued=True))
@@ -171,10 +173,10 @@ class Replay:
             self.history.record(task, live.ran_s)
         self.records.append(live.record(now, Fate.ENDED))
 
-    def _record_use(self, task: Task, now: float, milli: int) -> None:
-        self.use.change(task.organisation, now, milli)
+    def _record_use(self, task: Task, now: float, bundle: Bundle, sign: int = 1) -> None:
+        self.use.change(task.organisation, now, bundle, sign)
         if self.meter is not None:
-            self.meter.change(now, milli)
+            self.meter.change(now, sign * bundle.get(ANY_MODEL, 0))
 
     def _maybe_pass(self, now: float) -> None:
         if not self.pass_needed or not self.waiting or now >= self.stop_at:
@@ -205,22 +207,24 @@ class Replay:
             task = self.waiting.get(place.task_id) or self.live[place.task_id].arrival.task
             started.append(Running(task, place.task_id, place.node_id, place.slices, now, member=place.member))
         self.engine.start(started)
-        milli: dict[str, int] = {}
+        members: defaultdict[str, list[Bundle]] = defaultdict(list)
         for member in started:
-            taken = sum(piece.core_milli for piece in member.slices)
-            milli[member.task.id] = milli.get(member.task.id, 0) + taken
-        for task_id, gpu_milli in milli.items():
-            self._start_task(task_id, gpu_milli, now)
+            cards = sum(piece.core_milli for piece in member.slices)
+            members[member.task.id].append(
+                {CPU: member.task.cpu_milli, MEMORY: member.task.memory_mib, ANY_MODEL: cards}
+            )
+        for task_id, bundles in members.items():
+            self._start_task(task_id, sum_bundles(bundles), now)
         for victim in plan.preempts:
             self.engine.mark_leaving(victim.task_id, victim.for_task_id)
             self._push(now + self.rules.notice_s, EventKind.EVICT, victim.task_id, self.live[victim.task_id].run)
 
-    def _start_task(self, task_id: str, gpu_milli: int, now: float) -> None:
+    def _start_task(self, task_id: str, bundle: Bundle, now: float) -> None:
         live = self.live[task_id]
         del self.waiting[task_id]
-        live.started_at, live.gpu_milli, live.on_cards = now, gpu_milli, True
+        live.started_at, live.bundle, live.on_cards = now, bundle, True
         live.first_start = min(live.first_start, now)
-        self._record_use(live.arrival.task, now, gpu_milli)
+        self._record_use(live.arrival.task, now, bundle)
         self._push(now + live.arrival.startup_s + live.left_s, EventKind.END, task_id, live.run)
 
     def close(self) -> list[Record]:

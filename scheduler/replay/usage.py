@@ -4,24 +4,28 @@ For a constant rate r over an interval t with half-life H: use' = use * f + r * 
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from scheduler.shares import HALF_LIFE_S
+from scheduler.shares import HALF_LIFE_S, Bundle
 from scheduler.types import Queue, QueueLevel
 
 
 @dataclass(slots=True)
 class DecayedUse:
-    """GPU-milli-seconds, decayed up to `at`, and the milli-cards held since then."""
+    """Resource-seconds by resource, decayed up to `at`, and what has been held since then."""
 
-    gpu_milli_s: float
+    used: dict[str, float]
     at: float
-    held_milli: int = 0
+    held: Bundle = field(default_factory=dict)
 
     def settle(self, now: float) -> None:
         fade = 0.5 ** ((now - self.at) / HALF_LIFE_S)
-        self.gpu_milli_s = self.gpu_milli_s * fade + self.held_milli * HALF_LIFE_S / math.log(2) * (1 - fade)
+        added = HALF_LIFE_S / math.log(2) * (1 - fade)
+        self.used = {
+            resource: self.used.get(resource, 0.0) * fade + self.held.get(resource, 0) * added
+            for resource in self.used.keys() | self.held.keys()
+        }
         self.at = now
 
 
@@ -34,13 +38,15 @@ class RecentUse:
     def __init__(self, queues: Sequence[Queue], start: float, *, kept: bool) -> None:
         self._queues = tuple(queues)
         followed = [q for q in queues if kept and q.level is QueueLevel.ORGANISATION]
-        self._use = {q.id: DecayedUse(q.decayed_usage, start) for q in followed}
+        self._use = {q.id: DecayedUse(dict(q.decayed_usage), start) for q in followed}
 
-    def change(self, organisation: str, now: float, milli: int) -> None:
+    def change(self, organisation: str, now: float, bundle: Mapping[str, int], sign: int = 1) -> None:
+        """Something starts to be held, or with `sign` -1 no longer is."""
         use = self._use.get(organisation)
         if use is not None:
             use.settle(now)
-            use.held_milli += milli
+            for resource, amount in bundle.items():
+                use.held[resource] = use.held.get(resource, 0) + sign * amount
 
     def queues(self, now: float) -> tuple[Queue, ...]:
         if not self._use:
@@ -48,6 +54,6 @@ class RecentUse:
         for use in self._use.values():
             use.settle(now)
         return tuple(
-            replace(q, decayed_usage=self._use[q.id].gpu_milli_s) if q.level is QueueLevel.ORGANISATION else q
+            replace(q, decayed_usage=self._use[q.id].used) if q.level is QueueLevel.ORGANISATION else q
             for q in self._queues
         )

@@ -197,7 +197,7 @@ def test_waiting_is_a_small_credit_with_a_limit() -> None:
 def test_recent_use_counts_against_the_median_of_those_that_wait_up_to_two_equal_shares() -> None:
     hour = TOTAL["*"] * CATCH_UP_S  # of the whole cluster
     recent = {"none": 0.0, "some": 0.5 * hour, "lab": 0.6 * hour, "more": 9.0 * hour}
-    shares = Shares(TOTAL, [organisation(name, decayed_usage=used) for name, used in recent.items()])
+    shares = Shares(TOTAL, [organisation(name, decayed_usage={"*": used}) for name, used in recent.items()])
     shares.set_baseline(["none", "some", "more"])
     assert [shares.standing(name) for name in recent] == pytest.approx([-0.5, 0.0, 0.1, 2 / 3])
     shares.set_baseline(["none", "some", "lab", "more"])
@@ -208,11 +208,21 @@ def test_recent_use_counts_against_the_median_of_those_that_wait_up_to_two_equal
 
 def test_recent_use_counts_per_unit_of_weight() -> None:
     hour = TOTAL["*"] * CATCH_UP_S
-    heavy = organisation("heavy", decayed_usage=0.4 * hour, weight=4.0)
+    heavy = organisation("heavy", decayed_usage={"*": 0.4 * hour}, weight=4.0)
     shares = Shares(TOTAL, [heavy, organisation("idle")])
     shares.set_baseline(["idle", "unknown", "idle"])
     assert shares.standing("heavy") == pytest.approx(0.1)
     assert Shares({"cpu_milli": 1}, [heavy]).standing("heavy") == 0.0
+
+
+def test_recent_use_is_of_the_resource_that_was_used_most() -> None:
+    hour = {resource: amount * CATCH_UP_S for resource, amount in TOTAL.items()}
+    for resource in ("cpu_milli", "memory_mib"):
+        lately = {"*": 0.1 * hour["*"], "cpu_milli": 0.2 * hour["cpu_milli"], "memory_mib": 0.2 * hour["memory_mib"]}
+        lately[resource] = 0.4 * hour[resource]
+        shares = Shares(TOTAL, [organisation("lab", decayed_usage=lately), organisation("idle")])
+        shares.set_baseline(["idle", "idle", "lab"])
+        assert shares.standing("lab") == pytest.approx(0.4)
 
 
 def test_before_anybody_waits_nobody_has_an_equal_share() -> None:

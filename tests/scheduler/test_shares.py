@@ -78,7 +78,7 @@ def test_guarantees_come_before_weights() -> None:
 
 def test_recent_use_moves_an_organisation_back() -> None:
     week = 7 * 86400.0
-    used = Queue(QueueLevel.ORGANISATION, "a", "a", decayed_usage=8000 * week)
+    used = Queue(QueueLevel.ORGANISATION, "a", "a", decayed_usage={"*": 8000 * week})
     assert started(Snapshot(cluster(4), waiting=backlog("a", "b"), queues=(used,)))["b"] == 4
 
 
@@ -114,7 +114,7 @@ def test_what_was_pushed_off_its_node_goes_first() -> None:
 def test_one_that_comes_back_is_given_more_than_its_share_but_not_everything() -> None:
     """Three equal shares of four: two that it may be ahead by, and its own. The others share what is left."""
     day = 86400.0
-    used = tuple(Queue(QueueLevel.ORGANISATION, o, o, decayed_usage=4000 * day) for o in "abc")
+    used = tuple(Queue(QueueLevel.ORGANISATION, o, o, decayed_usage={"*": 4000 * day}) for o in "abc")
     back = Queue(QueueLevel.ORGANISATION, "d", "d")
     assert started(Snapshot(cluster(16), waiting=backlog("a", "b", "c", "d"), queues=(*used, back))) == {
         "a": 2,
@@ -135,3 +135,17 @@ def test_large_jobs_are_no_way_to_more_than_a_share() -> None:
         max(0.0, min(until, 86400.0) - since) for r in report.records for since, until in r.spans if r.task.id < "b"
     )
     assert 4 * day / (8 * 86400.0) == pytest.approx(0.25, abs=0.05)
+
+
+@pytest.mark.parametrize("size", [{"cpu_milli": 4000, "memory_mib": 1}, {"cpu_milli": 1, "memory_mib": 4096}])
+def test_nor_are_they_where_nobody_asks_for_cards(size: dict[str, int]) -> None:
+    """Whoever needs all of the machine would have a turn whenever nobody holds anything; recent use evens it out."""
+    whole = [Arrival(job(f"a{i:02d}", "a", gpu=None, **size), 1800.0) for i in range(30)]
+    quarter = {resource: max(1, amount // 4) for resource, amount in size.items()}
+    small = [Arrival(job(f"b{i:03d}", "b", gpu=None, **quarter), 1800.0) for i in range(200)]
+    machine = Node("vm", "z", "c", 4000, 4096, ())
+    queues = tuple(Queue(QueueLevel.ORGANISATION, name, name) for name in "ab")
+    report = simulate((machine,), [*whole, *small], queues, Rules(explain=False), keep_use=True)
+    spans = [span for r in report.records for span in r.spans if r.task.organisation == "a"]
+    held = sum(max(0.0, min(until, 43200.0) - since) for since, until in spans)
+    assert held / 43200.0 == pytest.approx(0.5, abs=0.1)

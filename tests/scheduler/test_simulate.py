@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -170,16 +171,19 @@ def test_fragments_are_cards_on_which_nothing_usual_fits() -> None:
 
 def test_recent_use_is_kept_as_the_platform_keeps_it() -> None:
     week = 7 * 86400.0
-    queue = Queue(QueueLevel.ORGANISATION, "alice-lab", "alice-lab", decayed_usage=1000.0)
+    queue = Queue(QueueLevel.ORGANISATION, "alice-lab", "alice-lab", decayed_usage={"*": 1000.0})
     use = RecentUse([queue], 0.0, kept=True)
-    assert use.queues(week)[0].decayed_usage == 500.0
-    use.change("alice-lab", week, 2000)
-    step = RecentUse([replace(queue, decayed_usage=500.0)], 0.0, kept=True)
-    step.change("alice-lab", 0.0, 2000)
+    assert use.queues(week)[0].decayed_usage == {"*": 500.0}
+    use.change("alice-lab", week, {"*": 2000, "cpu_milli": 10})
+    step = RecentUse([replace(queue, decayed_usage={"*": 500.0})], 0.0, kept=True)
+    step.change("alice-lab", 0.0, {"*": 2000, "cpu_milli": 10})
     whole = step.queues(week)[0].decayed_usage
     halves = [use.queues(week + t)[0].decayed_usage for t in (week / 3, week)][-1]
-    assert abs(whole - halves) < 1e-3
-    assert abs(whole - (250.0 + 2000 * week / math.log(2) / 2)) < 1e-3
+    assert whole == pytest.approx(halves)
+    half = week / math.log(2) / 2
+    assert whole == pytest.approx({"*": 250.0 + 2000 * half, "cpu_milli": 10 * half})
+    use.change("alice-lab", 2 * week, {"*": 2000, "cpu_milli": 10}, -1)
+    assert use.queues(3 * week)[0].decayed_usage == pytest.approx({name: used / 2 for name, used in halves.items()})
     assert RecentUse([queue], 0.0, kept=False).queues(week) == (queue,)
 
 

@@ -47,18 +47,22 @@ def ids() -> list[str]:
 # Recent use
 
 
-def expected(pieces: list[tuple[int, datetime, datetime]], now: datetime) -> float:
-    """The integral, piece by piece."""
+def expected(pieces: list[tuple[Placement, datetime, datetime]], now: datetime) -> dict[str, float]:
+    """The integral, piece by piece, of each resource."""
     rate = math.log(2) / (7 * 86400)
 
     def left(at: datetime) -> float:
         return math.exp(-rate * (now - at).total_seconds())
 
-    return sum(milli * (left(end) - left(start)) / rate for milli, start, end in pieces)
+    names = {"*": "core_milli", "cpu_milli": "cpu_milli", "memory_mib": "memory_mib"}
+    return {
+        name: sum(getattr(row, held) * (left(end) - left(start)) / rate for row, start, end in pieces)
+        for name, held in names.items()
+    }
 
 
 @pytest.fixture
-def used(crowd: None) -> tuple[Organisation, list[tuple[int, datetime, datetime]], datetime]:
+def used(crowd: None) -> tuple[Organisation, list[tuple[Placement, datetime, datetime]], datetime]:
     """An organisation whose cards were held for parts of the last ten days, some of them still."""
     now = db_now()
     Organisation.objects.update(created_at=now - 10 * DAY)
@@ -69,7 +73,7 @@ def used(crowd: None) -> tuple[Organisation, list[tuple[int, datetime, datetime]
         Placement.objects.filter(pk=row.pk).update(created_at=now - 9 * DAY + place * DAY / 7, released_at=released)
     organisation = Organisation.objects.get(pk=rows[0].organisation_id)
     mine = Placement.objects.filter(organisation=organisation)
-    pieces = [(row.core_milli, row.created_at, min(row.released_at or now, now)) for row in mine]
+    pieces = [(row, row.created_at, min(row.released_at or now, now)) for row in mine]
     return organisation, [piece for piece in pieces if piece[1] < piece[2]], now
 
 
@@ -77,7 +81,7 @@ def test_recent_use_is_the_integral_of_what_was_held(used: Any) -> None:
     organisation, pieces, now = used
     assert usage.bring_up_to_date(now)
     assert usage.recent_use(now, simulated=False)[organisation.pk] == pytest.approx(expected(pieces, now))
-    assert usage.recent_use(now, simulated=True)[organisation.pk] == 0
+    assert not any(usage.recent_use(now, simulated=True)[organisation.pk].values())
 
 
 def test_it_does_not_matter_how_often_it_is_brought_up_to_date(used: Any) -> None:
@@ -87,7 +91,8 @@ def test_it_does_not_matter_how_often_it_is_brought_up_to_date(used: Any) -> Non
     assert usage.recent_use(now, simulated=False)[organisation.pk] == pytest.approx(expected(pieces, now))
     week = now + 7 * DAY
     later = usage.recent_use(week, simulated=False)[organisation.pk]
-    assert later == pytest.approx(expected(pieces, now) / 2), "half of it is left after a week"
+    halves = {name: used / 2 for name, used in expected(pieces, now).items()}
+    assert later == pytest.approx(halves), "half of it is left after a week"
 
 
 def test_use_of_simulated_cards_is_counted_apart(used: Any) -> None:
@@ -95,7 +100,7 @@ def test_use_of_simulated_cards_is_counted_apart(used: Any) -> None:
     Zone.objects.update(simulated=True)
     usage.bring_up_to_date(now)
     assert usage.recent_use(now, simulated=True)[organisation.pk] == pytest.approx(expected(pieces, now))
-    assert usage.recent_use(now, simulated=False)[organisation.pk] == 0
+    assert not any(usage.recent_use(now, simulated=False)[organisation.pk].values())
 
 
 def test_it_is_not_counted_again_within_a_minute(used: Any) -> None:

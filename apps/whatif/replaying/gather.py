@@ -87,7 +87,7 @@ def _of_trace(bare: Material, lines: Iterable[traces.Line]) -> Material:
 def _queues(now: datetime, hardware: Hardware) -> tuple[Queue, ...]:
     """Weights and guarantees as they are. Recent use begins at nothing; what is over a quota today was not then."""
     found = queues(now, simulated=hardware is Hardware.SIMULATED)
-    return tuple(replace(queue, decayed_usage=0.0, limit=Amount()) for queue in found)
+    return tuple(replace(queue, decayed_usage={}, limit=Amount()) for queue in found)
 
 
 def _by_name(found: Iterable[Queue], names: dict[str, str], wanted: set[str]) -> tuple[Queue, ...]:

@@ -34,11 +34,18 @@ class StartEstimate(TenantModel):
 
 
 class RecentUse(TenantModel):
-    """GPU-milli-seconds that an organisation used, halved every seven days; brought up to `at`."""
+    """What an organisation held times the seconds it did, halved every seven days; brought up to `at`.
+
+    In milli-cards, milli-cores and MiB; apart for simulated hardware.
+    """
 
     organisation = models.OneToOneField(Organisation, on_delete=models.CASCADE, primary_key=True, related_name="+")
     simulated_gpu_milli_s = models.FloatField(default=0)
     gpu_milli_s = models.FloatField(default=0)
+    simulated_cpu_milli_s = models.FloatField(default=0)
+    cpu_milli_s = models.FloatField(default=0)
+    simulated_memory_mib_s = models.FloatField(default=0)
+    memory_mib_s = models.FloatField(default=0)
     at = models.DateTimeField(db_default=Now())
 
 

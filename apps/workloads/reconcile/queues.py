@@ -36,7 +36,7 @@ def _organisations(now: datetime, simulated: bool, limits: dict[Level, scheduler
             weight=weight,
             guarantee=guaranteed.get(pk, scheduler.Amount()),
             limit=limits.get((pk, None, None), scheduler.Amount()),
-            decayed_usage=used.get(pk, 0.0),
+            decayed_usage=used.get(pk, {}),
         )
         for pk, weight in rows
     ]

@@ -116,7 +116,7 @@ NOTHING = Standing(1.0, {}, 0.0)
 
 def _standing(focus: Focus) -> dict[str, Standing]:
     return {
-        queue.id: Standing(queue.weight, queue.guarantee.gpu_milli, queue.decayed_usage)
+        queue.id: Standing(queue.weight, queue.guarantee.gpu_milli, queue.decayed_usage.get(scheduler.ANY_MODEL, 0.0))
         for queue in queues(db_now(), simulated=focus.simulated)
         if queue.level is scheduler.QueueLevel.ORGANISATION
     }
