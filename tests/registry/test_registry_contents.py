@@ -119,6 +119,14 @@ def test_an_event_that_is_repeated_late_or_forged_changes_nothing(site: Site, al
     assert rows() == [(name, "1", second)]
 
 
+def test_an_event_that_comes_after_its_repository_was_deleted_makes_none(site: Site, alice: Person) -> None:
+    """Also of an image without a tag."""
+    for reference in ("1", digest_of(b"")):
+        assert hear("told-to-both", event(f"{alice.mine}/greeting", reference, digest_of(b""))) == 200
+    with acting(platform()):
+        assert not ImageRepository.objects.exists()
+
+
 def test_what_no_event_told_of_is_found(site: Site, alice: Person, tmp_path: Path) -> None:
     name = f"{alice.mine}/greeting"
     digest = oci_layout(tmp_path / "image")
