@@ -59,13 +59,13 @@ def read_again(client: Client, name: str, username: str = "") -> None:
     """
     if not _is_name(name):
         return
-    tags = client.tags(name)
-    if not tags and not ImageRepository.objects.filter(name=name).exists():
+    if not ImageRepository.objects.filter(name=name).exists() and not client.tags(name):
         return
     with transaction.atomic():
         repository = _repository(name)
         if repository is None:
             return
+        tags = client.tags(name)
         for tag in tags:
             _tag(client, repository, tag, client.manifest(name, tag), None)
         who = User.objects.filter(username__iexact=username).first() if username else None
