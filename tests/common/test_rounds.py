@@ -10,6 +10,7 @@ from apps.common.errors import SignedOut
 from apps.common.rounds import Rounds
 
 LONG_S = 3600.0
+PATIENCE_S = 60.0  # for what ends in a failure
 
 
 class Right:
@@ -36,10 +37,16 @@ class Checks:
 
 
 async def test_whoever_is_due_soon_is_checked_with_who_is_due_now() -> None:
+    """Each is due so many seconds from one moment on, however long it takes until all of them wait."""
     checks, rights = Checks(), [Right() for _ in range(20)]
-    together = Rounds(checks)
-    async with asyncio.timeout(10):
-        await asyncio.gather(*(together.checked(right, 0.5 + number / 1000) for number, right in enumerate(rights)))
+    together, loop = Rounds(checks), asyncio.get_running_loop()
+    first = loop.time() + 2
+
+    async def checked(right: Right, number: int) -> None:
+        await together.checked(right, first + number / 1000 - loop.time())
+
+    async with asyncio.timeout(PATIENCE_S):
+        await asyncio.gather(*(checked(right, number) for number, right in enumerate(rights)))
     assert [set(made) for made in checks.made] == [set(rights)]
 
 
@@ -47,7 +54,7 @@ async def test_a_round_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_TOGETHER", 8)
     checks, rights = Checks(), [Right() for _ in range(20)]
     together = Rounds(checks)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         await asyncio.gather(*(together.checked(right, 0.0) for right in rights))
     assert max(map(len, checks.made)) <= 8
     assert sorted(map(id, rights)) == sorted(id(right) for made in checks.made for right in made)
@@ -61,7 +68,7 @@ async def test_a_doubted_one_is_checked_at_once_and_the_others_in_their_time() -
     await asyncio.sleep(0)
     doubted.is_hurried = True
     together.hurry()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         with pytest.raises(SignedOut):
             await waiting[0]
     assert checks.made == [[doubted]]
@@ -72,7 +79,7 @@ async def test_a_doubted_one_is_checked_at_once_and_the_others_in_their_time() -
 async def test_who_was_doubted_before_waiting_is_checked_at_once() -> None:
     checks, right = Checks(), Right()
     right.is_hurried = True
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         await Rounds(checks).checked(right, LONG_S)
     assert checks.made == [[right]]
 
@@ -81,7 +88,7 @@ async def test_a_check_that_fails_fails_for_each_of_them_and_the_next_is_made() 
     checks, rights = Checks(), [Right(), Right()]
     checks.fault = ZeroDivisionError()
     together = Rounds(checks)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         found = await asyncio.gather(*(together.checked(right, 0.0) for right in rights), return_exceptions=True)
         assert [type(each) for each in found] == [ZeroDivisionError, ZeroDivisionError]
         checks.fault = None
@@ -95,6 +102,6 @@ async def test_the_others_are_checked_when_the_one_who_began_has_left() -> None:
     staying = asyncio.create_task(together.checked(other, 0.1))
     await asyncio.sleep(0)
     leaving.cancel()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         await staying
     assert checks.made == [[other]]

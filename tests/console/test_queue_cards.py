@@ -216,10 +216,11 @@ def test_who_gave_way_to_whom_is_listed_with_what_it_cost(
     text = text_of(response)
     for expected in (victim.name, "the one in need", other.organisation.name, "10 min", "¥1.20"):
         assert expected in text
-    today = response.context["days"][-1]
-    assert (today.asked, today.for_guarantee, today.for_priority, today.gave_way) == (2, 1, 1, 1)
-    assert (today.lost_s, today.credited_fen) == (600.0, 120)
-    assert len(response.context["days"]) == 14
+    days = response.context["days"]
+    counted = ("asked", "for_guarantee", "for_priority", "gave_way", "lost_s", "credited_fen")
+    # Of the last two days: a minute ago, when they were asked, may have been yesterday.
+    assert [sum(getattr(day, name) for day in days[-2:]) for name in counted] == [2, 1, 1, 1, 600.0, 120]
+    assert len(days) == 14
     assert finance.get(page("queue_preemptions")).status_code == 403
 
 

@@ -68,6 +68,10 @@ def smtp_server() -> Iterator[MailBox]:
         yield box
 
 
+HELD_S = 60.0
+"""How long a server that hangs keeps who asks it, unless the test is over before."""
+
+
 @dataclass
 class Receiver:
     """What was posted; `status`, `body` and `headers` are the answer to each."""
@@ -93,7 +97,7 @@ def http_server(*, hanging: bool = False) -> Iterator[Receiver]:
             length = int(self.headers["Content-Length"])
             receiver.posts.append((self.path, dict(self.headers), self.rfile.read(length)))
             if hanging:
-                receiver.hold.wait(20)
+                receiver.hold.wait(HELD_S)
                 return
             self.send_response(receiver.status)
             for name, value in receiver.headers.items():

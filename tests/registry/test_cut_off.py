@@ -1,6 +1,7 @@
 """The registry goes away in the middle of a question: during a collection it is asked again, else it is said."""
 
 import asyncio
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,9 @@ from apps.registry.distribution.proxy import RegistryProxy
 ANSWER = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
 
 
-async def asked(method: str, path: Path, *, cut: int, content: bytes = b"") -> int:
+async def asked(
+    method: str, path: Path, *, cut: int, content: bytes = b"", heard_one: Callable[[], None] = lambda: None
+) -> int:
     """The status that a client gets when the registry hears the first `cut` requests and ends without an answer."""
     heard, sent = 0, list[dict[str, Any]]()
 
@@ -22,6 +25,7 @@ async def asked(method: str, path: Path, *, cut: int, content: bytes = b"") -> i
         nonlocal heard
         await reader.readuntil(b"\r\n\r\n")
         heard += 1
+        heard_one()
         if heard > cut:
             writer.write(ANSWER)
             await writer.drain()
@@ -54,14 +58,22 @@ def socket(tmp_path: Path, settings: LazySettings) -> Path:
     return tmp_path / "registry.sock"
 
 
-def collecting(socket: Path) -> None:
-    socket.with_name(socket.name + pushes.COLLECTING).touch()
+def collecting(socket: Path) -> Path:
+    """The file that says that a collection is on."""
+    marker = socket.with_name(socket.name + pushes.COLLECTING)
+    marker.touch()
+    return marker
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 async def test_a_question_is_asked_again_while_a_collection_is_on(socket: Path, method: str) -> None:
     collecting(socket)
     assert await asked(method, socket, cut=2) == 200
+
+
+async def test_a_question_is_asked_again_when_the_collection_ends_with_the_refusal(socket: Path) -> None:
+    marker = collecting(socket)
+    assert await asked("GET", socket, cut=1, heard_one=lambda: marker.unlink(missing_ok=True)) == 200
 
 
 async def test_without_a_collection_it_is_said_that_nobody_answers(socket: Path) -> None:

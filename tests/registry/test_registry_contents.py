@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import pytest
 from django.conf import LazySettings
+from django.db import OperationalError, connection
 from django.test import Client
 
 from apps.audit.models import Entry
@@ -119,6 +120,14 @@ def test_an_event_that_is_repeated_late_or_forged_changes_nothing(site: Site, al
     assert rows() == [(name, "1", second)]
 
 
+def test_an_event_that_comes_after_its_repository_was_deleted_makes_none(site: Site, alice: Person) -> None:
+    """Also of an image without a tag."""
+    for reference in ("1", digest_of(b"")):
+        assert hear("told-to-both", event(f"{alice.mine}/greeting", reference, digest_of(b""))) == 200
+    with acting(platform()):
+        assert not ImageRepository.objects.exists()
+
+
 def test_what_no_event_told_of_is_found(site: Site, alice: Person, tmp_path: Path) -> None:
     name = f"{alice.mine}/greeting"
     digest = oci_layout(tmp_path / "image")
@@ -136,6 +145,27 @@ def test_what_no_event_told_of_is_found(site: Site, alice: Person, tmp_path: Pat
     gone = bearer.for_platform(Grant(name, frozenset({"delete", "pull"})))
     assert ask(site, "DELETE", f"/v2/{name}/manifests/{digest}", gone)[0] == 202
     told(lambda: rows() == [])
+
+
+def test_what_is_pushed_while_tags_are_read_is_not_taken_for_deleted(
+    site: Site, alice: Person, two_tags: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody writes down what is newer than the list of tags before it has been acted upon."""
+    name, digest = two_tags
+    asked = RegistryClient.tags
+    another = connection.copy()
+
+    def tags(client: RegistryClient, repository: str) -> list[str]:
+        with another.cursor() as cursor, pytest.raises(OperationalError, match="could not obtain lock"):
+            cursor.execute("SELECT 1 FROM registry_imagerepository WHERE name = %s FOR UPDATE NOWAIT", [repository])
+        return asked(client, repository)
+
+    monkeypatch.setattr(RegistryClient, "tags", tags)
+    try:
+        tasks.read()
+    finally:
+        another.close()
+    assert rows() == [(name, "1", digest), (name, "2", digest)]
 
 
 def test_while_the_registry_cannot_be_read_events_are_sent_again(site: Site, alice: Person) -> None:

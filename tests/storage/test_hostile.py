@@ -51,14 +51,14 @@ class Waits(BaseException):
 
 
 @contextmanager
-def in_time(seconds: float = PATIENCE_S) -> Iterator[None]:
+def in_time() -> Iterator[None]:
     """Fails where something waits: the alarm's exception breaks into a blocked system call."""
 
     def ring(_number: int, _frame: FrameType | None) -> None:
         raise Waits
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, PATIENCE_S)
     try:
         yield
     finally:
@@ -281,7 +281,7 @@ def zipped(*names: str) -> bytes:
 def test_a_zip_comes_out_whole_while_a_program_plants_pipes(root: Root, alice: Actor, racer: Path) -> None:
     """The program wins every race to a folder that it sees; what is put together out of its sight it cannot touch."""
     put(root.path, "a.zip", zipped(*(f"{number:03}.txt" for number in range(200)), "zz.txt"))
-    with acting(alice), in_time(30):
+    with acting(alice), in_time():
         job = unpacking.start(alice, root, "a.zip")
         work()
         done = Job.objects.get(pk=job.pk)
@@ -293,7 +293,7 @@ def test_a_zip_comes_out_whole_while_a_program_plants_pipes(root: Root, alice: A
 @pytest.mark.parametrize("writer", sorted(set(WRITERS) - {"code upload", "code text"}))
 def test_no_writer_loses_a_race(root: Root, alice: Actor, racer: Path, writer: str) -> None:
     scene = Scene(alice, root, "zz.txt", racer)
-    with acting(alice), in_time(20):
+    with acting(alice), in_time():
         for _round in range(8):
             with suppress(DomainError, OSError):
                 WRITERS[writer](scene)

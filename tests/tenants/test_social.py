@@ -74,7 +74,7 @@ def leave(client: Client, which: str, process: str = "login") -> str:
 
 def there(url: str) -> str:
     """At the provider: agree (or not), and be sent back to this path here."""
-    back = requests.get(url, allow_redirects=False, timeout=5).headers["Location"]
+    back = requests.get(url, allow_redirects=False, timeout=60).headers["Location"]
     assert back.startswith("http://testserver/")
     return back.removeprefix("http://testserver")
 

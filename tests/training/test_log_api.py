@@ -1,5 +1,6 @@
 """The log over the API: its last lines, lines with their times, and a search; what cannot be answered is said."""
 
+import time
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -9,32 +10,46 @@ from django.test import Client
 
 from apps.common.clock import db_now
 from apps.common.scoping import acting
+from apps.storage.services import root_of
 from apps.training.models import Run
 from apps.workloads.choices import TERMINAL
+from apps.workloads.models import Attempt, Workload
+from apps.workloads.selectors import log_chunk
 from tests.builders import World, make_member, make_organisation, make_staff, make_world, platform, signed_in
 from tests.training.kit import submit
 from tests.workloads.loops import until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LINES = 3000
+PAUSE_S = 0.4
 PROGRAM = f"""
-import sys, time
+import os, pathlib, sys, time
 sys.stdout.write("".join(f"line {{i}} loss=0.5\\n" for i in range({LINES})))
 sys.stdout.flush()
-time.sleep(1.5)  # so much that the lines before may be stored a while after they were printed
+while not pathlib.Path(os.environ["PLSTACK_OUTPUT"], "go").exists():
+    time.sleep(0.05)
 sys.stdout.buffer.write(b"\\x1b[31mTraceback\\x1b[0m \\xff\\n")
 """
 
 
 @pytest.fixture
 def scene(tmp_path: Any, settings: LazySettings) -> tuple[World, Run]:
+    """Its last line was printed a pause after the others had been stored."""
     settings.PLSTACK_HOME = tmp_path
     with acting(platform()):
         world = make_world()
     run = submit(world, text=PROGRAM)
     with acting(platform()):
+        until(run.workload, lambda workload: f"line {LINES - 1} loss=0.5\n" in log_of(workload))
+        time.sleep(PAUSE_S)
+        (root_of(run.output) / "go").touch()
         until(run.workload, lambda workload: workload.status in TERMINAL)
     return world, run
+
+
+def log_of(workload: Workload) -> str:
+    attempt = Attempt.objects.filter(workload=workload, handle__isnull=False).first()
+    return log_chunk(attempt, limit=1 << 20).data.decode() if attempt else ""
 
 
 @pytest.mark.programs
@@ -53,7 +68,7 @@ def test_a_log_is_read_by_its_end_by_its_lines_and_by_what_stands_in_it(scene: t
     assert [line["text"] for line in last["lines"]][-1] == "\x1b[31mTraceback\x1b[0m \ufffd"
     times = [datetime.fromisoformat(line["at"]) for line in last["lines"]]
     assert times == sorted(times)
-    assert times[-1] - times[-2] > timedelta(seconds=0.2)
+    assert times[-1] - times[-2] > timedelta(seconds=PAUSE_S / 2)
     assert abs(times[-1] - db_now()) < timedelta(minutes=5)
 
     middle = whole.index(b"line 1500 ") + 3

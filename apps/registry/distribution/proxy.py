@@ -150,12 +150,15 @@ class RegistryProxy:
         """Waits while a collection is on: it takes seconds, and who pushes or pulls need not hear of it."""
         until = time.monotonic() + HOLD_S
         while True:
+            was_collecting = pushes.is_collecting()
             try:
                 return await self._pool().handle_async_request(_request(scope, content))
             except (httpcore.NetworkError, httpcore.RemoteProtocolError) as error:
                 # What was never connected was not asked. A question that was cut off can be asked again.
                 again = isinstance(error, httpcore.ConnectError) or (content is None and scope["method"] in QUESTIONS)
-                if not again or not pushes.is_collecting() or time.monotonic() > until:
+                # It may have come back between the refusal and this look: what is asked anew then is answered.
+                away = was_collecting or pushes.is_collecting()
+                if not again or not away or time.monotonic() > until:
                     raise
                 await asyncio.sleep(PAUSE_S)
 

@@ -45,11 +45,11 @@ def pushed(client: Client, name: str, reference: str, digest: str, username: str
             return
         who = User.objects.filter(username__iexact=username).first() if username else None
         found = client.manifest(name, reference)
-        if reference.startswith("sha256:"):
-            if found is not None:
-                _manifest(client, repository, found, who)
-            return
-        _tag(client, repository, reference, found, who)
+        if not reference.startswith("sha256:"):
+            _tag(client, repository, reference, found, who)
+        elif found is not None:
+            _manifest(client, repository, found, who)
+        _remove_if_empty(repository, who)  # what was deleted before its event came is not made anew by it
 
 
 def read_again(client: Client, name: str, username: str = "") -> None:
@@ -59,13 +59,13 @@ def read_again(client: Client, name: str, username: str = "") -> None:
     """
     if not _is_name(name):
         return
-    tags = client.tags(name)
-    if not tags and not ImageRepository.objects.filter(name=name).exists():
+    if not ImageRepository.objects.filter(name=name).exists() and not client.tags(name):
         return
     with transaction.atomic():
         repository = _repository(name)
         if repository is None:
             return
+        tags = client.tags(name)
         for tag in tags:
             _tag(client, repository, tag, client.manifest(name, tag), None)
         who = User.objects.filter(username__iexact=username).first() if username else None
@@ -74,9 +74,13 @@ def read_again(client: Client, name: str, username: str = "") -> None:
         for manifest in repository.manifests.filter(tags__isnull=True):
             if client.manifest(name, manifest.digest) is None:
                 manifest.delete()
-        if not repository.manifests.exists():
-            sharing.end_all(_actor(repository, who), repository)
-            repository.delete()
+        _remove_if_empty(repository, who)
+
+
+def _remove_if_empty(repository: ImageRepository, who: User | None) -> None:
+    if not repository.manifests.exists():
+        sharing.end_all(_actor(repository, who), repository)
+        repository.delete()
 
 
 def read_all(client: Client) -> None:

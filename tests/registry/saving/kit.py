@@ -96,7 +96,8 @@ def kill_senders() -> None:
 
 
 def wait_for_senders() -> None:
-    psutil.wait_procs(senders(), timeout=30)
+    _ended, on = psutil.wait_procs(senders(), timeout=60)
+    assert not on
 
 
 def stop_registry(site: Site) -> None:

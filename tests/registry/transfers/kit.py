@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -50,6 +51,13 @@ def tags_of(transfer: ImageTransfer) -> dict[str, str]:
         return dict(rows.values_list("name", "manifest__digest"))
 
 
+def size_of(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:  # it has just been handed on
+        return 0
+
+
 def kill_in_the_middle(asked: ImageTransfer) -> int:
     """While a layer comes, which goes no further than its first pieces; how many bytes of it there are."""
     whole = AddressReading.bring
@@ -68,7 +76,7 @@ def kill_in_the_middle(asked: ImageTransfer) -> int:
         return 0
 
     def fetched() -> int:
-        return sum(path.stat().st_size for path in copying.folder_of(asked.pk).glob("*"))
+        return sum(map(size_of, copying.folder_of(asked.pk).glob("*")))
 
     pid = children.fork(bring, "transfer")
     eventually(fetched, lambda size: size > MB)

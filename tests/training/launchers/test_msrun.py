@@ -72,4 +72,4 @@ def test_asked_to_stop_it_asks_all_that_it_started(tmp_path: Path) -> None:
     assert process.stdout is not None
     assert [process.stdout.readline() for _worker in range(2)] == [b"on\n", b"on\n"]
     process.terminate()
-    assert process.wait(30) == 0
+    assert process.wait(60) == 0
