@@ -77,8 +77,9 @@ def visit(browser: Browser, stack: Stack) -> Iterator[Visit]:
     assert troubles == []
 
 
-# An answer of 4xx is the test's own matter; leaving a page cuts off what it was still asking for.
-OF_NO_ACCOUNT = ("Failed to load resource", "WebSocket", "htmx:sendError", "htmx:afterRequest")
+# An answer of 4xx is the test's own matter; leaving a page cuts off what it was still asking for, and a question
+# that a newer one replaces is taken back.
+OF_NO_ACCOUNT = ("Failed to load resource", "WebSocket", "htmx:sendError", "htmx:sendAbort", "htmx:afterRequest")
 
 
 def _note(message: ConsoleMessage, troubles: list[str]) -> None:

@@ -95,7 +95,7 @@ def remove_zone(page: Page, api: Api, zone: str, run: str, shoot: Shoot, languag
     page.goto(zone)
     expect(page.locator("button[data-dialog=remove]")).to_be_disabled()
     confirm(page, "stop")
-    wait_for(lambda: state(api, run) == "stopped", 60)
+    wait_for(lambda: state(api, run) == "stopped", RUN_TIMEOUT_S)
     page.goto(zone)
     confirm(page, "remove")
     expect(page.locator(f"main {SIM}")).to_have_count(0)
@@ -114,7 +114,8 @@ def confirm(page: Page, dialog: str) -> None:
 def test_a_frozen_organisation_reads_and_starts_nothing(visit: Visit, shoot: Shoot, language: str) -> None:
     page = visit(language)
     page.goto("/console/organisations/")
-    page.locator("#organisations tbody a.pl-name", has_text="Lab").first.click()
+    with page.expect_navigation():
+        page.locator("#organisations tbody a.pl-name", has_text="Lab").first.click()
     organisation = page.url
     confirm(page, "freeze")
     shoot(page, f"frozen-{language}")

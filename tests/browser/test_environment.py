@@ -51,7 +51,8 @@ def make(page: Page, name: str, shoot: Shoot) -> str:
     """The environment's id. A name that cannot be is refused first, and nothing typed is lost."""
     page.goto("/environments/new/")
     page.fill("[name=name]", "no/such name")
-    page.locator("#quote button[type=submit]:visible").click()
+    with page.expect_navigation():  # the field says it as well, as soon as it is left, on the page that is about to go
+        page.locator("#quote button[type=submit]:visible").click()
     expect(page.locator(".is-invalid").first).to_be_visible()
     assert page.input_value("[name=name]") == "no/such name"
     shoot(page, "environment-refused")
@@ -88,9 +89,9 @@ def run_a_cell(page: Page, shoot: Shoot, language: str) -> None:
     expect(lab.locator(".jp-DirListing-content")).to_contain_text(f"dropped-{language}.txt", timeout=60_000)
     lab.locator(".jp-LauncherCard").first.click(timeout=60_000)
     cell = lab.locator(".jp-Notebook .cm-content").first
-    cell.click(timeout=60_000)
     # A cell that is run before its kernel is there is not run at all.
     expect(lab.locator("#jp-main-statusbar")).to_contain_text(IDLE[language], timeout=90_000)
+    cell.click()
     lab.keyboard.type(f"import os; print(6 * 7, open('dropped-{language}.txt').read().strip())")
     lab.keyboard.press("Shift+Enter")
     output = lab.locator(".jp-OutputArea-output").first

@@ -91,7 +91,8 @@ def test_a_form_with_faults_says_them_and_keeps_what_was_typed(visit: Visit, sho
     fill_example(page, "名字 / 不行")
     page.fill("[name=script]", "../outside.py")
     page.locator("[name=arguments_value]").first.fill("值 有空格")
-    page.locator("#quote button[type=submit]:visible").click()
+    with page.expect_navigation():  # fields say their faults as soon as they are left, too
+        page.locator("#quote button[type=submit]:visible").click()
     expect(page.locator(".is-invalid").first).to_be_visible()
     assert page.input_value("[name=name]") == "名字 / 不行"
     assert page.locator("[name=arguments_value]").first.input_value() == "值 有空格"

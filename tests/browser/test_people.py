@@ -143,8 +143,8 @@ def over_the_limit(page: Page, guest: Page, department_id: str, shoot: Shoot, la
     shoot(page, f"limit-refused-{language}")
     fill_example(guest, f"too much {language}")
     start = guest.locator("#quote button[type=submit]:visible")
+    expect(guest.locator("#command")).to_contain_text("--epochs 12")  # the quote for all that was typed is there
     expect(start).to_be_enabled()
-    guest.wait_for_load_state("networkidle")
     set_limit(page, limits, LIMIT_CORES)
     start.click()  # the limit came between the quote and the click
     problems = guest.locator("#problems")

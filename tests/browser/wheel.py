@@ -15,3 +15,12 @@ def turn_up(page: Page) -> None:
         page.mouse.wheel(0, -400)
         with suppress(TimeoutError):
             page.wait_for_function("() => window.wheels", timeout=5_000)
+
+
+def wait_at_rest(page: Page, box: str) -> None:
+    """Until what a wheel has begun in the box is over."""
+    top = f"document.querySelector('{box}').scrollTop"
+    before = None
+    while (now := page.evaluate(top)) != before:
+        before = now
+        page.wait_for_timeout(300)

@@ -29,7 +29,7 @@ REPLACED_WITHIN_S = 30
     "victim", ["plstack-worker", "plstack-schedul", "plstack-beat", "plstack-web", "plstack-ssh", "plstack-files"]
 )
 def test_a_process_that_stands_still_is_replaced(stack: Stack, api: Api, victim: str) -> None:
-    wait_for(lambda: len(ask(stack, "SELECT 1 FROM common_processheartbeat WHERE beats > 3")) >= 7, 120)
+    await_heartbeats(stack)
     stopped = stack.pids()[victim]
     os.kill(stopped, signal.SIGSTOP)
     wait_for(lambda: stack.pids().get(victim) not in (None, stopped), REPLACED_WITHIN_S, f"{victim} stands still")
@@ -37,6 +37,11 @@ def test_a_process_that_stands_still_is_replaced(stack: Stack, api: Api, victim:
     wait_for(lambda: ask(stack, f"SELECT 1 FROM common_processreplacement WHERE kind = '{kind}'"), 60)
     run = submit(api_of(stack), QUICK)
     assert await_status(api_of(stack), run, ENDED) == "succeeded"
+
+
+def await_heartbeats(stack: Stack) -> None:
+    """Nobody is found to stand still who was not seen to work before."""
+    wait_for(lambda: len(ask(stack, "SELECT 1 FROM common_processheartbeat WHERE beats > 3")) >= 7, 120)
 
 
 def api_of(stack: Stack) -> Api:
@@ -53,6 +58,7 @@ def _signed_in(stack: Stack) -> Api | None:
 
 def test_all_processes_together_stand_still_and_come_back(stack: Stack, api: Api) -> None:
     """But for the supervisor; as after a machine of which everything was swapped out."""
+    await_heartbeats(stack)
     names = ["plstack-worker", "plstack-schedul", "plstack-beat", "plstack-gateway", "plstack-web"]
     before = {name: stack.pids()[name] for name in names}
     for pid in before.values():

@@ -13,6 +13,7 @@ from apps.billing.months import Month
 from apps.billing.statements.figures import flows, is_rated, rating_runs, settled_transfers
 from apps.common.actor import Actor
 from apps.common.permissions import Permission
+from apps.common.snapshots import one_snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,7 @@ class Agreement:
         return self.charged_fen - self.moved_fen
 
 
+@one_snapshot()
 def agreement_of_months(actor: Actor, *, since: date, until: date, organisation_id: UUID | None = None) -> Agreement:
     """All rating runs of the billing months that these days lie in, of one organisation or of all.
 
@@ -51,6 +53,7 @@ def _months(since: date, until: date) -> Iterator[Month]:
         month = month.next()
 
 
+@one_snapshot()
 def agreement_of(actor: Actor, rows: QuerySet[Charge]) -> Agreement:
     """Of the rating runs that some charges belong to, whole runs each: by wallet and by vouchers."""
     actor.require(Permission.PLATFORM_FINANCE_VIEW if actor.platform else Permission.BILLING_VIEW)

@@ -31,6 +31,7 @@ from apps.billing.statements.figures import (
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.permissions import Permission
+from apps.common.snapshots import one_snapshot
 from apps.tenants.models import Organisation
 
 _KEPT = 40 * 86400  # seconds
@@ -230,6 +231,7 @@ class Difference:
         return self.accounts_fen - self.movements_fen
 
 
+@one_snapshot()
 def revenue_checks(actor: Actor, *, month: Month) -> list[Difference]:
     """Revenue and deferred accounts against all movements, and the month's charges against its movements."""
     actor.require(Permission.PLATFORM_FINANCE_VIEW)

@@ -7,6 +7,7 @@ import htmx from "htmx.org";
 import "./requests.js";
 import "./toasts.js";
 import "./dialogs.js";
+import "./press.js";
 import "./forms.js";
 import "./find.js";
 import "./chips.js";

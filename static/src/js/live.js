@@ -139,7 +139,7 @@ function draw(list) {
   shown.delete(list);
   if (!element) return;
   htmx.trigger(element, "htmx:beforeSwap", { target: element, xhr: {} });
-  htmx.swap(element, withToken(html), { swapStyle: "outerHTML", swapDelay: 0, settleDelay: 20 }, { select: `#${list}`, selectOOB: element.getAttribute("hx-select-oob") });
+  htmx.swap(element, withToken(html), { swapStyle: "outerHTML", swapDelay: 0, settleDelay: 0 }, { select: `#${list}`, selectOOB: element.getAttribute("hx-select-oob") });
 }
 
 /** What is replayed does not say of which kind of work it is, and concerns every list. */

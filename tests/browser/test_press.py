@@ -1,0 +1,67 @@
+"""What a page draws anew under a person's hand: it works as soon as it is seen, and a press on it is not lost."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.conftest import Visit
+
+pytestmark = pytest.mark.browser
+
+ROW = """number => { document.querySelector("main").innerHTML =
+  `<form action="/rows/${number}" method="get"><button class="btn">Delete</button></form>` }"""
+COUNT = """() => { window.sent = 0;
+  addEventListener("submit", event => { window.sent++; event.preventDefault() }, true) }"""
+
+
+def press(page: Page, button: str = "main button") -> None:
+    box = page.locator(button).bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+
+
+def test_a_press_whose_button_is_replaced_by_its_like_is_one_click(visit: Visit) -> None:
+    page = visit()
+    page.goto("/account/")
+    page.evaluate(COUNT)
+    page.evaluate(ROW, 2)
+    press(page)
+    page.evaluate(ROW, 2)
+    page.mouse.up()
+    assert page.evaluate("window.sent") == 1
+    press(page)
+    page.evaluate(ROW, 3)
+    page.mouse.up()
+    assert page.evaluate("window.sent") == 1, "the row below came to where it was"
+    press(page)
+    page.mouse.up()
+    assert page.evaluate("window.sent") == 2
+
+
+def test_a_quote_that_comes_during_the_press_does_not_swallow_it(visit: Visit) -> None:
+    page = visit()
+    page.goto("/training/new/?example=1")
+    page.fill("[name=name]", "pressed long")
+    start = "#quote button[type=submit]:visible"
+    old = page.locator(start).element_handle()
+    press(page, start)
+    page.wait_for_function("old => !old.isConnected", arg=old)
+    page.mouse.up()
+    page.wait_for_url(re.compile(r"/training/[0-9a-f-]{36}/"))
+
+
+def test_what_has_come_works_at_once(visit: Visit) -> None:
+    page = visit()
+    page.goto("/account/")
+    asks = page.evaluate(
+        """() => { let asks = false;
+        htmx.swap("main", '<button id="come" hx-get="/account/">Again</button>',
+          { swapStyle: "innerHTML", swapDelay: 0, settleDelay: htmx.config.defaultSettleDelay });
+        const come = document.getElementById("come");
+        come.addEventListener("htmx:configRequest", event => { asks = true; event.preventDefault() });
+        come.click();
+        return asks }"""
+    )
+    assert asks
