@@ -16,10 +16,12 @@ pytestmark = pytest.mark.chaos
 SECONDS = 25
 PROGRAM = f"""
 import os, time
+began = time.monotonic()
 print("pid", os.getpid(), flush=True)
 for tick in range({SECONDS * 10}):
     print("tick", tick, flush=True)
     time.sleep(0.1)
+print("took", time.monotonic() - began, flush=True)
 open(os.environ["PLSTACK_OUTPUT"] + "/done", "w").write("whole")
 """
 ENDED = {"succeeded", "failed", "stopped"}
@@ -65,7 +67,8 @@ def check_whole(api: Api, run: dict[str, Any]) -> None:
     assert [line for line in lines if line.startswith("tick ")] == [f"tick {n}" for n in range(SECONDS * 10)]
     cost = wait_for(lambda: settled(api, run), 120, "not charged")
     seconds, rate = Decimal(str(cost["seconds"])), Decimal(str(cost["rate_fen_per_hour"]))
-    assert SECONDS <= seconds <= SECONDS + 15
+    (took,) = (float(line.split()[1]) for line in lines if line.startswith("took "))
+    assert SECONDS <= took <= seconds <= took + 15
     assert abs(Decimal(cost["exact_fen"]) - seconds * rate / 3600) < Decimal("0.000001")
     # Whole fen are charged, what is left over is carried to the organisation's next bill.
     assert abs(cost["charged_fen"] - Decimal(cost["exact_fen"])) < 1

@@ -30,7 +30,7 @@ REPLACED_WITHIN_S = 30
 )
 def test_a_process_that_stands_still_is_replaced(stack: Stack, api: Api, victim: str) -> None:
     await_heartbeats(stack)
-    stopped = stack.pids()[victim]
+    stopped = wait_for(lambda: stack.pids().get(victim), 60, f"{victim} is not there")
     os.kill(stopped, signal.SIGSTOP)
     wait_for(lambda: stack.pids().get(victim) not in (None, stopped), REPLACED_WITHIN_S, f"{victim} stands still")
     kind = "scheduler" if victim == "plstack-schedul" else victim.removeprefix("plstack-")
@@ -60,12 +60,19 @@ def test_all_processes_together_stand_still_and_come_back(stack: Stack, api: Api
     """But for the supervisor; as after a machine of which everything was swapped out."""
     await_heartbeats(stack)
     names = ["plstack-worker", "plstack-schedul", "plstack-beat", "plstack-gateway", "plstack-web"]
-    before = {name: stack.pids()[name] for name in names}
+    before: dict[str, int] = wait_for(lambda: all_of(stack, names), 60, "not all are there")
     for pid in before.values():
         os.kill(pid, signal.SIGSTOP)
-    wait_for(lambda: all(stack.pids().get(name) not in (None, before[name]) for name in ("plstack-web",)), 30)
+    wait_for(lambda: stack.pids().get("plstack-web") not in (None, before["plstack-web"]), REPLACED_WITHIN_S)
     run = submit(api_of(stack), QUICK)
     assert await_status(api_of(stack), run, ENDED) == "succeeded"
+    wait_for(lambda: not set(before.values()) & set((all_of(stack, names) or before).values()), 120, "one still stands")
+
+
+def all_of(stack: Stack, names: list[str]) -> dict[str, int] | None:
+    """The process of each name; None while one is missing."""
+    pids = stack.pids()
+    return {name: pids[name] for name in names} if pids.keys() >= set(names) else None
 
 
 def test_nobody_is_killed_because_the_database_was_away(stack: Stack, api: Api) -> None:
