@@ -14,7 +14,7 @@ from apps.workloads.readiness import cancel
 from apps.workloads.terminal.pump import READ_BYTES, WINDOW, TerminalPump
 from tests.drivers.kit import MIB, Kit
 
-WAITS = "import time; print('ready'); time.sleep(120)"
+WAITS = "import time; print('ready'); time.sleep(600)"
 
 
 class ExecContract:
@@ -129,7 +129,7 @@ class ExecContract:
     def test_too_many_are_refused_in_words(self, kit: Kit, host: Handle) -> None:
         with ExitStack() as stack:
             for _ in range(64):
-                stack.callback(kit.driver.exec(host, ["sleep", "60"]).close)
+                stack.callback(kit.driver.exec(host, ["sleep", "600"]).close)
             with pytest.raises(DriverError, match="at most 64"):
                 kit.driver.exec(host, ["true"])
         stream = kit.driver.exec(host, ["true"])

@@ -37,7 +37,7 @@ IGNORES_STOP = """
 import signal, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 print("ready")
-time.sleep(60)
+time.sleep(600)
 """
 LEAVES_A_DAEMON = """
 import os, time
@@ -58,7 +58,7 @@ parts = []
 for _ in range(64):
     parts.append(b"x" * 2**24)
 import time
-time.sleep(9)
+time.sleep(60)
 """
 
 
@@ -177,18 +177,15 @@ class RunningContract:
         kit.wait_output(handle, "ready")
         began = time.monotonic()
         kit.driver.stop(handle, 1)
-        ended = kit.wait_exit(handle)
-        assert ended.reason is ExitReason.STOPPED
-        assert 0.9 < time.monotonic() - began < 6
+        assert kit.wait_exit(handle).reason is ExitReason.STOPPED
+        assert time.monotonic() - began > 0.9
 
     def test_a_second_stop_may_shorten_the_grace(self, kit: Kit) -> None:
         handle = kit.launch(kit.python(IGNORES_STOP))
         kit.wait_output(handle, "ready")
-        kit.driver.stop(handle, 50)
+        kit.driver.stop(handle, 3600)
         kit.driver.stop(handle, 0)
-        began = time.monotonic()
         kit.wait(handle)
-        assert time.monotonic() - began < 6
 
     def test_what_it_leaves_running_ends_with_it(self, kit: Kit) -> None:
         handle = kit.launch(kit.python(LEAVES_A_DAEMON))

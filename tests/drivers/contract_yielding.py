@@ -82,7 +82,7 @@ class YieldingContract:
         assert kit.driver.observe(handle).checkpoint_age_s is None
         asked = time.monotonic()
         kit.driver.stop(handle, 3600)
-        assert time.monotonic() - asked < 5, "a long grace must not be waited for"
+        assert time.monotonic() - asked < 60, "a long grace must not be waited for"
         seen: Observation = kit.wait(handle)
         assert seen.exit is not None
         assert (seen.exit.code, seen.exit.reason) == (143, ExitReason.STOPPED)

@@ -142,12 +142,20 @@ def eventually(look: Callable[[], Any], until: Callable[[Any], bool]) -> Any:
 def shim_of(handle: Handle) -> int:
     """The shim is the ancestor of all processes that carry the attempt's mark.
 
-    A child that it has just forked looks like it for a moment, until it becomes the program that it is to run.
+    A child that it has just forked looks like it for a moment, until it becomes the program that it is to run, or ends.
     """
-    alike = [pid for pid in processes.marked(MARKER, handle.ref) if _commands(pid)[4:5] == [shim.BOOT]]
-    [pid] = [pid for pid in alike if not any(pid in processes.descendants(other) for other in alike)]
-    return pid
+
+    def oldest() -> list[int]:
+        alike = [pid for pid in processes.marked(MARKER, handle.ref) if _commands(pid)[4:5] == [shim.BOOT]]
+        return [pid for pid in alike if not any(pid in processes.descendants(other) for other in alike)]
+
+    [pid] = eventually(oldest, lambda found: len(found) == 1)
+    return int(pid)
 
 
 def _commands(pid: int) -> list[str]:
-    return Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+    """Nothing of one that has ended meanwhile."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+    except (FileNotFoundError, ProcessLookupError):
+        return []

@@ -68,7 +68,7 @@ def test_slow_readers_hold_up_nobody(line: Line, fake_shim: FakeShim) -> None:
         client = line.client()
         for _ in range(20):
             assert client.observe() == fake_shim.observe()
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < server.SEND_S, "so long one of them is waited for"
         frame = frames.receive(slow, 60)
         assert frame is not None
         assert frame.body == fake_shim.log[:MIB], "and what was slow is whole"

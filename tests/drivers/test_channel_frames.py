@@ -4,7 +4,6 @@ import json
 import socket
 import struct
 import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -145,10 +144,9 @@ def test_a_frame_that_trickles_is_waited_for_no_longer_than_allowed() -> None:
 
     thread = threading.Thread(target=trickle)
     thread.start()
-    began = time.monotonic()
     with pytest.raises(TimeoutError):
-        frames.receive(ours, 0.5, idle_s=5)
-    assert time.monotonic() - began < 2
+        frames.receive(ours, 0.5, idle_s=60)
+    assert thread.is_alive(), "there is more to come"
     stop.set()
     thread.join()
     for each in (ours, theirs):

@@ -43,7 +43,7 @@ def said_to(path: str, uid: int) -> bytes:
         with suppress(BaseException):
             os.setresuid(uid, uid, uid)
             stream = socket.socket(socket.AF_UNIX)
-            stream.settimeout(5)
+            stream.settimeout(60)
             stream.connect(path)
             os.write(writer, stream.recv(100))
         os._exit(0)
@@ -71,11 +71,11 @@ def test_a_program_that_plays_the_shim_is_not_believed() -> None:
     def lie(listener: socket.socket) -> None:
         stream, _ = listener.accept()
         with stream, suppress(OSError):
-            frames.send(stream, {"channel": "plstack", "versions": [1, 1], "nonce": "n"}, timeout_s=5)
-            frames.receive(stream, 5)
-            frames.send(stream, {"proof": "0" * 64, "verbs": ["observe"]}, timeout_s=5)
-            heard.append(frames.receive(stream, 5))
-            frames.send(stream, {}, encode_observation(Observation(Phase.LOST)), 5)
+            frames.send(stream, {"channel": "plstack", "versions": [1, 1], "nonce": "n"}, timeout_s=60)
+            frames.receive(stream, 60)
+            frames.send(stream, {"proof": "0" * 64, "verbs": ["observe"]}, timeout_s=60)
+            heard.append(frames.receive(stream, 60))
+            frames.send(stream, {}, encode_observation(Observation(Phase.LOST)), 60)
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         liar = threading.Thread(target=lie, args=(listener,))
@@ -98,9 +98,9 @@ def test_answers_that_make_no_sense_say_nothing() -> None:
         ours, theirs = socket.socketpair()
 
         def answer(stream: socket.socket = theirs, head: object = head, body: bytes = body) -> None:
-            greeting.welcome(stream, None, ["observe"], 5)
-            frames.receive(stream, 5)
-            frames.send(stream, head, body, 5)  # type: ignore[arg-type]
+            greeting.welcome(stream, None, ["observe"], 60)
+            frames.receive(stream, 60)
+            frames.send(stream, head, body, 60)  # type: ignore[arg-type]
 
         thread = threading.Thread(target=answer)
         thread.start()

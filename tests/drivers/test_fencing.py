@@ -53,7 +53,7 @@ def writing(kit: Kit) -> Handle:
 
 
 def test_it_ends_what_writes_though_its_agent_is_dead(agent: Agent, kit: Kit, home: Path, tmp_path: Path) -> None:
-    handle, other = writing(kit), kit.launch(kit.python("import time; time.sleep(60)"))
+    handle, other = writing(kit), kit.launch(kit.python("import time; time.sleep(600)"))
     agent.kill()
     beats = kit.output / "beats"
     before = beats.stat().st_size
@@ -64,8 +64,7 @@ def test_it_ends_what_writes_though_its_agent_is_dead(agent: Agent, kit: Kit, ho
     time.sleep(1)
     assert beats.stat().st_size == size, "another try may write there by now"
     local = LocalDriver(home, IsolationLevel.L0)
-    ended = local.observe(Handle("local", "", handle.ref)).exit
-    assert ended is not None
+    ended = eventually(lambda: local.observe(Handle("local", "", handle.ref)).exit, bool)
     assert ended.reason is ExitReason.STOPPED
     assert not local.observe(Handle("local", "", other.ref)).phase.is_final
     assert fencing.is_up(tmp_path, handle.ref), "a launch that comes late finds it"
@@ -81,9 +80,11 @@ def test_what_is_fenced_never_starts(kit: Kit, tmp_path: Path) -> None:
 
 
 def test_nothing_stays_of_a_fence_that_nobody_needed(kit: Kit, tmp_path: Path) -> None:
-    handle = kit.launch(kit.python("import time; time.sleep(1)"))
+    waits = "import os, time\nwhile not os.path.exists(os.environ['PLSTACK_OUTPUT'] + '/seen'): time.sleep(0.05)"
+    handle = kit.launch(kit.python(waits))
     fence = tmp_path / fencing.FOLDER / handle.ref
     eventually(fence.exists, bool)
+    (kit.output / "seen").touch()
     kit.wait(handle)
     eventually(fence.exists, lambda there: not there)
 

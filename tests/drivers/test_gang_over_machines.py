@@ -36,7 +36,7 @@ with socket.create_server(("", {PORT})) as server:
 """
 CALL = f"""
 import socket, time
-for attempt in range(300):
+for attempt in range(600):
     try:
         line = socket.create_connection(("m0", {PORT}), 2)
         break
@@ -201,7 +201,8 @@ def test_nobody_else_reaches_them(site: Site) -> None:
 
 def test_a_member_on_the_same_machine_reaches_its_own_gang_alone(site: Site) -> None:
     """The control of the test before: the same knock from inside is heard."""
-    handles = site.gang(6, LISTEN, KNOCK, arguments=(member_address(6, 0),))
+    patient = KNOCK.replace(f"{PORT}), 1)", f"{PORT}), 60)")
+    handles = site.gang(6, LISTEN, patient, arguments=(member_address(6, 0),))
     site.kit.driver.release(handles[0])
     site.kit.wait_output(handles[0], "listening")
     site.kit.driver.release(handles[1])

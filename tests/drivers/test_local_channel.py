@@ -6,7 +6,7 @@ import signal
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from threading import Barrier
 from unittest.mock import patch
@@ -15,7 +15,7 @@ import pytest
 
 from apps.workloads.drivers.base import Exit, ExitReason, Handle, IsolationLevel, Observation, Phase
 from apps.workloads.drivers.capabilities import Notice
-from apps.workloads.drivers.channel import frames, greeting
+from apps.workloads.drivers.channel import frames, greeting, server
 from apps.workloads.drivers.channel.client import ChannelGone, Client
 from apps.workloads.drivers.local import channel, preemption_notice
 from apps.workloads.drivers.local.access import FolderAccess
@@ -88,7 +88,10 @@ def test_it_says_what_the_records_say(kit: Kit, home: Path) -> None:
     eventually(run.channel.exists, lambda there: not there)
 
 
-def test_the_driver_leaves_the_programs_folders_to_the_shim(kit: Kit, home: Path) -> None:
+def test_the_driver_leaves_the_programs_folders_to_the_shim(
+    kit: Kit, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(channel, "ANSWER_S", 60.0)  # it looks itself where the shim is busy for longer
     handle = running(kit, SAVES, "saved")
     with (
         patch.object(preemption_notice, "with_checkpoint", side_effect=AssertionError),
@@ -128,7 +131,8 @@ def test_a_shim_that_is_killed_in_the_middle_is_lost_and_its_records_are_read(ki
         greeting.introduce(half, None, 60)
         half.sendall(frames.encode({"verb": "logs", "offset": 0, "limit": MIB})[:5])
         os.kill(shim_of(handle), signal.SIGKILL)
-        assert half.recv(1) == b""
+        with suppress(ConnectionResetError):  # it had not read the half yet
+            assert half.recv(1) == b""
     with pytest.raises(ChannelGone):
         client.observe()
     kit.driver.tell(handle, NOTICE)
@@ -148,7 +152,7 @@ def test_killed_while_many_ask_nobody_is_told_of_an_end_that_is_not_proved(kit: 
     def ask(number: int) -> list[Phase]:
         driver = LocalDriver(home, kit.driver.isolation().level, False, volumes=VOLUMES)
         phases, offset = [driver.observe(handle).phase], 0
-        all_ask.wait(30)
+        all_ask.wait(60)
         deadline = time.monotonic() + 60
         while phases.count(Phase.LOST) < 10 and time.monotonic() < deadline:
             phases.append(driver.observe(handle).phase)
@@ -165,18 +169,23 @@ def test_killed_while_many_ask_nobody_is_told_of_an_end_that_is_not_proved(kit: 
         assert phases == sorted(phases, key=lambda phase: phase is Phase.LOST)
 
 
-def test_a_shim_that_hangs_costs_one_wait_and_then_its_records_speak(kit: Kit, home: Path) -> None:
+def test_a_shim_that_hangs_costs_one_wait_and_then_its_records_speak(
+    kit: Kit, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(channel, "REST_S", 3600.0)
+    dialled: list[Path] = []
+    dial = channel.dial
+    monkeypatch.setattr(channel, "dial", lambda path: dialled.append(path) or dial(path))
     handle = running(kit, SAVES, "saved")
     pid = shim_of(handle)
     os.kill(pid, signal.SIGSTOP)
     try:
-        began = time.monotonic()
         for _ in range(50):
             seen = kit.driver.observe(handle)
             assert seen.phase is Phase.RUNNING
             assert seen.checkpoint_age_s is not None
         kit.driver.tell(handle, NOTICE)
-        assert time.monotonic() - began < channel.ANSWER_S + 1
+        assert len(dialled) == 1, "it is not waited for again"
         assert (run_directory(home, handle).notice / NOTICE_FILE).exists()
         kit.driver.stop(handle, 0)
     finally:
@@ -231,13 +240,10 @@ def test_slow_and_silent_clients_do_not_hold_up_the_supervision(kit: Kit, home: 
                 greeting.introduce(stream, None, 60)
             if number % 3 == 2:
                 frames.send(stream, {"verb": "logs", "offset": 0, "limit": MIB}, timeout_s=60)
-        before = kit.driver.observe(handle).ran_for_s
-        beats = [run.state.stat().st_mtime]
-        for _ in range(30):
-            time.sleep(0.1)
-            beats.append(run.state.stat().st_mtime)
-        assert len(set(beats)) >= 2
-        assert max(beats) - beats[0] >= 1.5
+        before, began = kit.driver.observe(handle).ran_for_s, time.monotonic()
+        first = run.state.stat().st_mtime
+        eventually(lambda: run.state.stat().st_mtime, lambda beat: beat - first >= 1.5)
+        assert time.monotonic() - began < server.SEND_S, "so long it waits for one that reads slowly"
         assert kit.driver.observe(handle).ran_for_s > before
         assert end(kit, handle).reason is ExitReason.STOPPED
 

@@ -29,7 +29,7 @@ for folder, folders, files in os.walk(sys.argv[2]):
             if not stat.S_ISSOCK(os.lstat(path).st_mode):
                 continue
             stream = socket.socket(socket.AF_UNIX)
-            stream.settimeout(0.3)
+            stream.settimeout(60)
             stream.connect(path)
             if stream.recv(10).startswith(b"PL"):
                 found.append(path)

@@ -182,7 +182,7 @@ def test_shared_memory_is_no_way_around_the_limit(isolated: Kit) -> None:
 
 def test_what_lies_in_shared_memory_counts_where_nothing_maps_it(isolated: Kit) -> None:
     """Without control groups, where nobody but the shim counts: files there and the program together."""
-    fill = "open('/dev/shm/x', 'wb').write(b'x' * {} * 2**20)\nrest = b'x' * {} * 2**20\nimport time; time.sleep(2)"
+    fill = "open('/dev/shm/x', 'wb').write(b'x' * {} * 2**20)\nrest = b'x' * {} * 2**20\nimport time; time.sleep(60)"
     ended, _ = isolated.run(isolated.python(fill.format(60, 90), memory_mib=128))
     assert ended.reason is ExitReason.OOM
     mapped = "from multiprocessing import shared_memory as m\ns = m.SharedMemory(create=True, size=80 * 2**20)\n"

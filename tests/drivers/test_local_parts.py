@@ -2,10 +2,12 @@
 
 import json
 import os
+import socket
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock, patch
 from uuid import UUID, uuid4
 
 import pynvml
@@ -14,8 +16,10 @@ import pytest
 from apps.workloads.drivers.base import DeviceGrant, IsolationLevel, Mount, Usage
 from apps.workloads.drivers.local import accounts, cgroups, devices, environment, nvml, preemption_notice, stopping
 from apps.workloads.drivers.local.driver import LocalDriver
+from apps.workloads.drivers.local.journal import Journal
 from apps.workloads.drivers.local.metrics import read_metrics
 from apps.workloads.drivers.local.records import RunDirectory, RunSpec, decode_spec, encode_spec
+from apps.workloads.drivers.local.supervise import Supervisor
 from apps.workloads.drivers.local.volumes import HostMount, resolve
 from apps.workloads.drivers.request import DATA
 from tests.drivers.kit import VOLUMES, Kit, eventually
@@ -188,6 +192,30 @@ class TestControlGroups:
         (tmp_path / "mounts").write_text(table.format(root=tmp_path))
         found = cgroups.hierarchy(tmp_path / "mounts")
         assert (found.version if found else None) == version
+
+
+def test_what_a_program_says_is_not_read_before_it_is_known_to_run(plain: Kit, tmp_path: Path) -> None:
+    """The supervisor was held up meanwhile, and finds both at once."""
+    order: list[str] = []
+
+    class Told(Journal):
+        def begin_running(self) -> None:
+            order.append("runs")
+
+        def append(self, data: bytes) -> None:
+            order.append(data.decode())
+
+    run = RunDirectory(tmp_path)
+    spec = RunSpec(plain.request("true"), IsolationLevel.L0, None, False, str(tmp_path))
+    supervisor = Supervisor(spec, Told(run), stopping.StopFile(run.stop), None)
+    (ours, theirs), (output, inlet) = socket.socketpair(), os.pipe()
+    os.write(inlet, b"said")
+    theirs.sendall(b'{"started": true}\n')
+    with patch.object(Supervisor, "_is_over", lambda _: len(order) > 1), ours, theirs:
+        supervisor._converse(Mock(), ours, output, environment.Command(("true",), {}, "/", "/"))
+    for descriptor in (output, inlet):
+        os.close(descriptor)
+    assert order == ["runs", "said"]
 
 
 class TestStopRequests:

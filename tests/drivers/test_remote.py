@@ -73,7 +73,7 @@ def sleeping(kit: Kit) -> Handle:
 
 def test_work_goes_on_without_its_agent_and_is_seen_again(agent: Agent, kit: Kit) -> None:
     handle = sleeping(kit)
-    ran = kit.driver.observe(handle).ran_for_s
+    ran = kit.wait(handle, lambda seen: seen.ran_for_s is not None).ran_for_s
     agent.kill()
     with pytest.raises(CannotSee):
         kit.driver.observe(handle)
@@ -108,7 +108,7 @@ def test_what_was_said_once_is_not_heard_twice(agent: Agent) -> None:
 
 
 def post(agent: Agent, headers: dict[str, str], body: bytes) -> int:
-    connection = http.client.HTTPConnection("127.0.0.1", agent.port, timeout=5)
+    connection = http.client.HTTPConnection("127.0.0.1", agent.port, timeout=60)
     connection.request("POST", "/v1/known", body, headers)
     status = connection.getresponse().status
     connection.close()

@@ -84,7 +84,7 @@ def test_beyond_the_limit_a_run_is_a_stub_that_says_so(
 
 
 def test_a_stub_starts_runs_and_is_stopped(stub: Kit) -> None:
-    handle = stub.launch(stub.python("pass", env={STUB_SECONDS: "50"}, devices=(CARD,)))
+    handle = stub.launch(stub.python("pass", env={STUB_SECONDS: "3600"}, devices=(CARD,)))
     assert stub.driver.observe(handle).phase is Phase.IMAGE
     running = stub.wait(handle, lambda seen: seen.phase is Phase.RUNNING)
     assert [step.done for step in running.steps] == [True, True]
@@ -95,7 +95,7 @@ def test_a_stub_starts_runs_and_is_stopped(stub: Kit) -> None:
     ended = stub.driver.observe(handle)
     assert ended.exit is not None
     assert ended.exit.reason is ExitReason.STOPPED
-    assert 0 < ended.ran_for_s < 10
+    assert 0 < ended.ran_for_s < 60
     assert stub.driver.observe(handle).ran_for_s == ended.ran_for_s
     stub.driver.forget(handle)
     assert handle.ref not in stub.driver.known()

@@ -27,7 +27,7 @@ INSIDE = """
 import os, ssl, urllib.request
 url = os.environ["PIP_INDEX_URL"] + "answer/"
 npm = url.replace("simple/answer", "npm")
-print(urllib.request.urlopen(url, timeout=10).status, os.environ["npm_config_registry"] == npm)
+print(urllib.request.urlopen(url, timeout=60).status, os.environ["npm_config_registry"] == npm)
 print(*sorted({name for name, value in os.environ.items() if value.endswith(".pem")}))
 """
 

@@ -48,7 +48,7 @@ def serve(path: Path, pieces: list[bytes], pause_s: float = 0.0) -> list[int]:
 
 def test_an_answer_is_read(folder: Path) -> None:
     serve(folder / "8080.sock", [b"HTTP/1.0 200 OK\r\n\r\n", b'{"a": 1}'])
-    assert request_json(Endpoint(socket_path=str(folder / "8080.sock")), "GET", "/") == (200, {"a": 1})
+    assert request_json(Endpoint(socket_path=str(folder / "8080.sock")), "GET", "/", timeout=60) == (200, {"a": 1})
 
 
 def test_a_link_to_somebody_elses_socket_is_not_followed(folder: Path) -> None:
@@ -64,4 +64,4 @@ def test_an_answer_that_comes_a_byte_at_a_time_is_not_waited_for(folder: Path) -
     began = time.monotonic()
     with pytest.raises(Unreachable):
         request_json(Endpoint(socket_path=str(folder / "8080.sock")), "GET", "/", timeout=0.3)
-    assert time.monotonic() - began < 2 * STEPS * 0.3 + 2
+    assert time.monotonic() - began < 1000 * 0.05 / 2, f"it gives up after {STEPS} steps, long before the end"

@@ -150,7 +150,13 @@ def test_whatever_is_sent_gets_a_well_formed_answer_or_a_clean_end(
 
 
 def test_endless_headers_are_cut_off(proxy: Running) -> None:
-    assert proxy.send(b"GET http://x/ HTTP/1.1\r\nA: " + b"a" * 200_000).startswith(b"HTTP/1.1 431")
+    """More than fits on the way: whoever is still sending is told why, too."""
+    assert proxy.send(b"GET http://x/ HTTP/1.1\r\nA: " + b"a" * 4_000_000).startswith(b"HTTP/1.1 431")
+
+
+def test_who_sends_much_to_what_is_refused_is_told_why(proxy: Running) -> None:
+    head = b"POST http://rebind.example/ HTTP/1.1\r\nContent-Length: 4000000\r\n\r\n"
+    assert proxy.send(head + b"x" * 4_000_000).startswith(b"HTTP/1.1 403")
 
 
 def test_a_host_that_does_not_answer_is_told_apart(proxy: Running, tmp_path: Path) -> None:
@@ -225,7 +231,7 @@ FETCH = """
 import sys, urllib.error, urllib.request
 for url in sys.argv[1:]:
     try:
-        print(urllib.request.urlopen(url, timeout=20).read().decode())
+        print(urllib.request.urlopen(url, timeout=60).read().decode())
     except urllib.error.HTTPError as error:
         print(error.code, error.read().decode())
 """

@@ -55,7 +55,7 @@ def serve(
     world: World,
     wanted: int = 3,
     *,
-    argv: tuple[str, ...] = ("sleep", "60"),
+    argv: tuple[str, ...] = ("sleep", "600"),
     package: Package | None = None,
     cap_fen: int | None = None,
     key: str = "",

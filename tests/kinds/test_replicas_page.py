@@ -14,6 +14,7 @@ from apps.workloads.models import Attempt, ReplicaSet, Workload
 from apps.workloads.nodes import driver_named
 from apps.workloads.replicas import services as replicas
 from tests.builders import World, platform
+from tests.drivers.kit import eventually
 from tests.kinds.replicated import all_serve, live, newest, serve, until_set
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("serving_toy")]
@@ -34,15 +35,19 @@ def text(client: Client, path: str) -> str:
 @pytest.mark.programs
 def test_real_programs_serve_die_and_are_replaced(world: World, alice: Client, staff: Client) -> None:
     """On the local driver: each has a process and a log of its own."""
-    says = "import os, time; print('I am', os.environ['PLSTACK_REPLICA'], flush=True); time.sleep(60)"
+    says = "import os, time; print('I am', os.environ['PLSTACK_REPLICA'], flush=True); time.sleep(600)"
     argv = ("python", "-c", says)
     found = serve(world, 2, package=world.package, argv=argv)
     with acting(platform()):
         try:
             until_set(found, all_serve(found))
             first, second = (newest(live(found)[index]) for index in range(2))
-            logs = [selectors.log_chunk(attempt).data for attempt in (first, second)]
-            assert [log.splitlines()[-1] for log in logs] == [b"I am 0", b"I am 1"]
+            for index, attempt in enumerate((first, second)):
+                says_so = b"I am %d\n" % index
+                eventually(
+                    lambda attempt=attempt: selectors.log_chunk(attempt).data,
+                    lambda log, end=says_so: log.endswith(end),
+                )
             driver_named("local").stop(Handle.from_dict(first.handle or {}), 0.0)
             until_set(found, lambda seen: seen.serving == 1 and seen.waiting == 1)
             second.refresh_from_db()

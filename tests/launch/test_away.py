@@ -32,7 +32,7 @@ def handler(settings: LazySettings) -> Iterator[RequestHandler]:
     yield site
     connections.settings["default"]["HOST"] = HOST
     for _ in range(4):
-        site.threads.submit(connections.close_all).result(10)
+        site.threads.submit(connections.close_all).result(60)
 
 
 def plain_routes(patterns: list[Any], prefix: str = "/") -> Iterator[str]:

@@ -34,7 +34,7 @@ class Blocked(RequestHandler):
     go: Event
 
     def get_response(self, request: HttpRequest) -> HttpResponseBase:
-        assert self.go.wait(30)
+        assert self.go.wait(60)
         return HttpResponse("done")
 
 
@@ -63,7 +63,7 @@ async def ask(
 def backends() -> Iterator[Backends]:
     handler = Backends(threads=1)
     yield handler
-    handler.threads.submit(connections.close_all).result(10)
+    handler.threads.submit(connections.close_all).result(60)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -83,7 +83,7 @@ def cut() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_a_connection_that_the_server_ended_is_replaced(backends: Backends) -> None:
     before = asyncio.run(ask(backends))[2]
-    backends.threads.submit(cut).result(10)
+    backends.threads.submit(cut).result(60)
     status, _headers, after = asyncio.run(ask(backends))
     assert status == 200
     assert after != before
@@ -95,7 +95,7 @@ def test_who_comes_when_too_many_wait_is_told_to_come_again() -> None:
 
     async def crowd() -> None:
         first = [asyncio.create_task(ask(handler)) for _number in range(2)]
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while not handler.threads.waiting:
                 await asyncio.sleep(0.01)
         status, headers, _body = await ask(handler)
@@ -142,7 +142,7 @@ def test_waiting_clients_that_leave_are_not_counted() -> None:
 
     async def crowd() -> None:
         first, second = (asyncio.create_task(ask(handler)) for _number in range(2))
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while not handler.threads.waiting:
                 await asyncio.sleep(0.01)
         for client in (first, second):

@@ -153,7 +153,7 @@ def test_servers_end_with_a_supervisor_that_is_killed(layout: Layout, shell: dic
 def is_running(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # gone before it was opened, or between that and the reading
         return False
 
 

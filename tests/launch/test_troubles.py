@@ -59,7 +59,8 @@ def test_a_port_that_a_killed_copy_still_holds_is_waited_for(port: int) -> None:
         end = threading.Timer(0.5, dying.close)
         end.start()
         preflight.check_port("127.0.0.1", port)
-        assert end.finished.is_set()
+        assert dying.fileno() == -1
+        end.join()
 
 
 NAMED = "import sys; open('/proc/self/comm', 'w').write(sys.argv[1]); print('ready', flush=True); sys.stdin.read()"
@@ -74,11 +75,13 @@ def test_the_processes_of_a_killed_copy_are_waited_for_and_no_others(
     assert process.stdout is not None
     process.stdout.readline()
     (layout.run / "processes.json").write_text(json.dumps({"supervisor": os.getpid(), "web": process.pid}))
-    end = threading.Timer(0.5, process.stdin.close)
+    end = threading.Timer(0.5 if is_waited_for else 3600, process.stdin.close)
     end.start()
     preflight.await_predecessor(layout)
-    assert end.finished.is_set() == is_waited_for
+    assert process.stdin.closed == is_waited_for
+    end.cancel()
     end.join()
+    process.stdin.close()
     assert process.wait(60) == 0
 
 

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from apps.workloads.models import Attempt, Workload
 from apps.workloads.reconcile.attempts import reconcile_due
 from apps.workloads.reconcile.schedule import run_pass
+from apps.workloads.selectors import current_attempt, log_chunk
 from tests.builders import platform, reload
+from tests.drivers.kit import eventually
 
 
 def make_due() -> None:
@@ -29,3 +31,8 @@ def until(workload: Workload, condition: Callable[[Workload], bool], timeout_s: 
         tick()
         time.sleep(0.1)
     return workload
+
+
+def printed(workload: Workload, text: bytes) -> None:
+    """Wait until its program says so: one that runs may be far from the line that says what it does with a signal."""
+    eventually(lambda: log_chunk(current_attempt(workload)).data, lambda data: text in data)

@@ -17,7 +17,7 @@ from apps.workloads import faults, saving, services
 from apps.workloads.choices import Reason, Status
 from apps.workloads.models import Attempt, Workload
 from tests.builders import World, actor_of, make_member, make_world, platform, reload, submit_workload
-from tests.workloads.loops import until
+from tests.workloads.loops import printed, until
 
 # Ends half a second after it was asked to, having written what it had; the code says that it was not done.
 SAVES = ("sh", "-c", "trap 'sleep 0.5; echo saved; exit 3' TERM; echo go; while true; do sleep 0.1; done")
@@ -41,6 +41,7 @@ def test_it_saves_and_stops_before_the_cap(capped: tuple[World, Workload], monke
     world, workload = capped
     with acting(platform()) as actor:
         until(workload, lambda w: w.status == Status.RUNNING)
+        printed(workload, b"go")
         assert services.enforce_caps(actor) == 0
         monkeypatch.setattr(policy, "CAP_AHEAD", timedelta(hours=1))
         SpendingCap.objects.update(look_at=db_now())

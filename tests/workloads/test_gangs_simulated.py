@@ -1,6 +1,5 @@
 """Gangs over simulated machines: whole cards on two of them, and one of the two lost."""
 
-import time
 from collections.abc import Iterator
 from uuid import uuid4
 
@@ -15,6 +14,7 @@ from apps.workloads.hardware import holding, lost, simulation, strays
 from apps.workloads.models import Attempt, Member, Placement, Workload
 from apps.workloads.programs import members_of
 from tests.builders import World, platform, reload
+from tests.drivers.kit import eventually
 from tests.workloads.loops import tick, until
 from tests.workloads.test_preempt import finish
 from tests.workloads.test_preempt_simulated import submit
@@ -48,11 +48,14 @@ def running(world: World) -> Workload:
 
 def until_ended(workload: Workload) -> None:
     """Turn the loop that ends what was given up: the other member gets the time that a stop takes."""
-    for _turn in range(100):
+
+    def is_back() -> bool:
         if reload(workload).status == Status.QUEUED:
-            return
+            return True
         lost.advance(platform())
-        time.sleep(0.1)
+        return False
+
+    eventually(is_back, bool)
 
 
 def newest(workload: Workload) -> Attempt:
@@ -96,14 +99,14 @@ def test_each_of_two_lost_machines_proves_what_it_ran(zone: World) -> None:
 
 
 def received(node: Node) -> bool:
-    """Turn the loop that takes machines back until this one is."""
-    for _turn in range(100):
+    """Turn the loop that takes machines back until this one is: what it ran has to have ended."""
+
+    def is_received() -> bool:
         lost.readmit_returned_nodes(platform())
         node.refresh_from_db()
-        if node.lost_at is None:
-            return True
-        time.sleep(0.1)
-    return False
+        return node.lost_at is None
+
+    return bool(eventually(is_received, bool))
 
 
 def test_what_a_machine_runs_for_a_gang_is_accounted_for(zone: World) -> None:
@@ -127,12 +130,7 @@ def test_one_lost_machine_ends_the_attempt_on_both(zone: World) -> None:
     handle = Handle("simulated", stays.node.name, str(stays.pk))
     assert nodes.simulated_driver().observe(handle).phase.is_final, "the member on the healthy machine was stopped, too"
     simulation.switch(platform(), node_id=there.pk, on=True)
-    for _turn in range(20):
-        lost.readmit_returned_nodes(platform())
-        if Node.objects.get(pk=there.pk).lost_at is None:
-            break
-        tick()
-    assert Node.objects.get(pk=there.pk).lost_at is None
+    assert received(there)
     until(workload, lambda found: found.status == Status.RUNNING and found.attempt_number == 2)
 
 

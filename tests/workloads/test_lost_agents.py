@@ -78,7 +78,10 @@ def running(world: World) -> Workload:
     with acting(world.actor):
         mount = DataMount("out", "/workspace/output", read_only=False)
         workload = submit_workload(world, argv=("python", "-c", BEATS), mounts=(mount,))
-    return turn_until(workload, lambda: reload(workload).status == Status.RUNNING)
+    turn_until(workload, lambda: reload(workload).status == Status.RUNNING)
+    # What is killed or cut off from here on has written something.
+    eventually(beats, bool)
+    return workload
 
 
 def turn() -> None:
@@ -99,7 +102,8 @@ def turn_until(workload: Workload, done: Callable[[], bool]) -> Workload:
 
 
 def beats() -> list[tuple[int, float]]:
-    text = (nodes.data_root() / "out" / "beats").read_text()
+    file = nodes.data_root() / "out" / "beats"
+    text = file.read_text() if file.exists() else ""
     text = text[: text.rfind("\n") + 1]  # the last line may be half written
     return [(int(line.split()[0]), float(line.split()[1])) for line in text.splitlines()]
 

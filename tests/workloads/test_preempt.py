@@ -28,11 +28,12 @@ from apps.workloads.reconcile.attempts import reconcile_due
 from apps.workloads.spec import DataMount
 from apps.workloads.timeline import event_title
 from tests.builders import World, make_package, platform, reload, submit_workload
-from tests.workloads.loops import make_due, until
+from tests.drivers.kit import eventually
+from tests.workloads.loops import make_due, printed, until
 
 pytestmark = pytest.mark.programs
 
-SLEEPS = ("sleep", "60")
+SLEEPS = ("sleep", "600")
 # Goes on from what it finds, saves when it is told to, and ends well at the second start.
 TRAINS = """
 import json, os, pathlib, signal, sys, time
@@ -49,8 +50,11 @@ def save(*_):
     sys.exit(143)
 signal.signal(signal.SIGTERM, save)
 print("ready", flush=True)
-time.sleep(60)
+time.sleep(600)
 """
+ENDS_WELL = (
+    "import signal,sys,time; signal.signal(15, lambda *_: sys.exit(0)); print('ready', flush=True); time.sleep(600)"
+)
 
 
 def running(world: World, argv: tuple[str, ...] = SLEEPS, **changes: Any) -> Workload:
@@ -90,13 +94,22 @@ def turn() -> None:
 
 def until_left(victim: Workload, to: Status = Status.QUEUED) -> Preemption:
     """Turn the reconcile loop until the attempt has ended and its loss is settled."""
-    for _step in range(300):
+
+    def has_left() -> bool:
         turn()
         row = Preemption.objects.get(attempt__workload=victim)
-        if row.ended_at is not None and (row.lost_s is not None or row.outcome != PreemptionOutcome.REQUEUED):
-            break
+        return row.ended_at is not None and (row.lost_s is not None or row.outcome != PreemptionOutcome.REQUEUED)
+
+    eventually(has_left, bool)
     assert reload(victim).status == to, f"{victim.status} {victim.reason} {victim.reason_data}"
     return Preemption.objects.get(attempt__workload=victim)
+
+
+def output_of(home: Path) -> tuple[Path, DataMount]:
+    """A folder that the program may write to, and how it is mounted."""
+    output = home / "data" / f"output-{uuid4().hex}"
+    output.mkdir(parents=True)
+    return output, DataMount(output.name, "/workspace/output", read_only=False)
 
 
 def finish(*live: Workload) -> None:
@@ -183,11 +196,10 @@ def test_after_the_notice_it_is_stopped_queued_first_and_credited(world: World) 
 
 
 def test_a_program_learns_saves_and_goes_on_from_there(world: World, tmp_path: Path, home: Path) -> None:
-    output = home / "data" / f"output-{uuid4().hex}"
-    output.mkdir(parents=True)
-    mount = DataMount(output.name, "/workspace/output", read_only=False)
+    output, mount = output_of(home)
     env = {"PLSTACK_CHECKPOINTS": "/workspace/output/checkpoints"}
     victim = running(world, ("python", "-c", TRAINS), mounts=(mount,), env=env)
+    printed(victim, b"ready")
     gainer = waiting(world)
     ask(victim, gainer)
     turn()
@@ -207,8 +219,8 @@ def test_a_program_learns_saves_and_goes_on_from_there(world: World, tmp_path: P
 
 
 def test_ending_well_in_the_save_window_is_being_done(world: World) -> None:
-    done = ("python", "-c", "import signal,sys,time; signal.signal(15, lambda *_: sys.exit(0)); time.sleep(60)")
-    victim, gainer = running(world, done), waiting(world)
+    victim, gainer = running(world, ("python", "-c", ENDS_WELL)), waiting(world)
+    printed(victim, b"ready")
     ask(victim, gainer)
     notice_ends()
     row = until_left(victim, Status.SUCCEEDED)
@@ -217,17 +229,20 @@ def test_ending_well_in_the_save_window_is_being_done(world: World) -> None:
 
 
 def test_but_not_for_an_environment_whose_program_never_is(world: World) -> None:
-    ends_well = ("python", "-c", "import signal,sys,time; signal.signal(15, lambda *_: sys.exit(0)); time.sleep(60)")
-    victim, gainer = running(world, ends_well, kind=ENVIRONMENT), waiting(world)
+    victim, gainer = running(world, ("python", "-c", ENDS_WELL), kind=ENVIRONMENT), waiting(world)
+    printed(victim, b"ready")
     ask(victim, gainer)
     notice_ends()
     assert until_left(victim).outcome == PreemptionOutcome.REQUEUED
     finish(victim, gainer)
 
 
-def test_an_end_of_its_own_before_the_notice_is_over_is_its_own(world: World) -> None:
-    victim, gainer = running(world, ("sh", "-c", "sleep 0.5; exit 3")), waiting(world)
+def test_an_end_of_its_own_before_the_notice_is_over_is_its_own(world: World, home: Path) -> None:
+    output, mount = output_of(home)
+    ends_when_told = "while [ ! -e /workspace/output/end ]; do sleep 0.1; done; exit 3"
+    victim, gainer = running(world, ("sh", "-c", ends_when_told), mounts=(mount,)), waiting(world)
     ask(victim, gainer)
+    (output / "end").touch()
     until(victim, lambda found: not found.is_live)
     assert (victim.status, victim.reason) == (Status.FAILED, Reason.EXIT_CODE)
     assert Preemption.objects.get().outcome == PreemptionOutcome.FINISHED

@@ -108,10 +108,7 @@ def test_a_credit_that_failed_is_given_by_the_next_turn(world: World, monkeypatc
 
     with monkeypatch.context() as patched:
         patched.setattr("apps.billing.services.credit_lost", dies)
-        for _step in range(100):
-            turn()
-            if Preemption.objects.filter(outcome=PreemptionOutcome.REQUEUED).exists():
-                break
+        eventually(lambda: (turn(), Preemption.objects.get().outcome)[1], PreemptionOutcome.REQUEUED.__eq__)
         turn()
         assert acts(victim) == ["asked"], "the queue goes on without its money's books"
         assert Preemption.objects.get().lost_s is None

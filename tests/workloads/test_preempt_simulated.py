@@ -51,7 +51,7 @@ def member(organisation: Organisation, world: World, priority: int) -> World:
 
 def submit(
     world: World,
-    argv: tuple[str, ...] = ("sleep", "60"),
+    argv: tuple[str, ...] = ("sleep", "600"),
     *,
     preemptible: bool = True,
     members: int = 1,

@@ -13,8 +13,8 @@ from apps.workloads.drivers.base import CannotSee, Handle
 from apps.workloads.hardware import lost, silence, simulation
 from apps.workloads.models import Attempt, Workload
 from tests.builders import World, platform, reload
-from tests.workloads.loops import tick
 from tests.workloads.machines import pass_silence
+from tests.workloads.test_gangs_simulated import received
 from tests.workloads.test_preempt import finish
 from tests.workloads.test_preempt_simulated import run
 
@@ -44,12 +44,7 @@ def test_off_it_is_lost_and_on_it_is_clean(zone: World) -> None:
     lost.advance(platform())
     assert (reload(workload).status, workload.reason) == (Status.QUEUED, Reason.LOST)
     simulation.switch(platform(), node_id=old.node_id, on=True)
-    for _turn in range(20):
-        lost.readmit_returned_nodes(platform())
-        if Node.objects.get(pk=old.node_id).lost_at is None:
-            break
-        tick()
-    assert Node.objects.get(pk=old.node_id).lost_at is None
+    assert received(Node.objects.get(pk=old.node_id))
     old.refresh_from_db()
     assert old.gone_at is not None
 

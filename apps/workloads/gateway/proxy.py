@@ -27,6 +27,7 @@ HEAD_BYTES = 64 * 1024
 HEAD_S = 30.0
 CONNECT_S = 15.0
 SILENCE_S = 900.0
+REST_S = 10.0
 CHUNK = 64 * 1024
 # A tenant's programs share one user id of the machine.
 MAX_OF_ONE = 128
@@ -122,12 +123,13 @@ class Proxy:
         peer = _peer_uid(writer)
         try:
             with self._counted(peer):
-                await self._carry(reader, writer)
-        except Refused as refusal:
-            log.info("refused to user id %s: %s", peer, refusal)
-            with contextlib.suppress(OSError):
-                writer.write(_answer(refusal))
-                await writer.drain()
+                try:
+                    await self._carry(reader, writer)
+                except Refused as refusal:
+                    await _refuse(refusal, peer, writer)
+                    await _drop_the_rest(reader, writer)
+        except Refused as refusal:  # too many at once: nobody's rest is waited for
+            await _refuse(refusal, peer, writer)
         except (OSError, TimeoutError, asyncio.IncompleteReadError):
             pass
         finally:
@@ -232,6 +234,21 @@ async def _both_ways(up: Coroutine[Any, Any, None], down: Coroutine[Any, Any, No
         for task in (there, back):
             task.cancel()
         await asyncio.gather(there, back, return_exceptions=True)
+
+
+async def _refuse(refusal: Refused, peer: int, writer: asyncio.StreamWriter) -> None:
+    log.info("refused to user id %s: %s", peer, refusal)
+    with contextlib.suppress(OSError):
+        writer.write(_answer(refusal))
+        await writer.drain()
+
+
+async def _drop_the_rest(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Who still sends when the connection is closed learns that it broke, and not why the request was refused."""
+    writer.write_eof()
+    async with asyncio.timeout(REST_S):
+        while await reader.read(CHUNK):
+            pass
 
 
 async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

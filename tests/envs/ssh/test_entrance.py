@@ -163,7 +163,7 @@ def forwarded(port: int) -> socket.socket:
 def check(desk: Desk) -> None:
     """What the door does by itself every ten seconds."""
     (door,) = desk.house.doors
-    asyncio.run_coroutine_threadsafe(door.check(), desk.house.loops[0].get_loop()).result(20)
+    asyncio.run_coroutine_threadsafe(door.check(), desk.house.loops[0].get_loop()).result(60)
 
 
 def test_a_volume_by_its_own_code_has_files_and_no_shell(alice: Client, world: World) -> None:

@@ -123,10 +123,11 @@ class Supervisor:
         deadline = time.monotonic() + START_TIMEOUT_S
         while not self._is_over():
             events = dict(poller.poll(TICK_S * 1000))
-            if output in events and not self._read(output):
-                poller.unregister(output)
+            # In this order: nothing that it says is read by anybody before it is known to run.
             if channel.fileno() in events and not self._listen(channel):
                 return
+            if output in events and not self._read(output):
+                poller.unregister(output)
             if not self.outcome.started and time.monotonic() > deadline:
                 self.outcome.failed = Said(Code.FIRST_PROCESS_SILENT)
             self._tick(process)
