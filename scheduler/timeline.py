@@ -277,9 +277,8 @@ class Timeline:
         organisation whose turn has passed, it would apply outdated shares. From smaller tasks it is kept, and so are
         several cards, since others could take them piece by piece, while what is left of them lies idle.
         """
-        if task.organisation != promised.organisation and takes_as_much(task, promised):
-            return True
-        return self.outranks(task, promised)
+        may_pass = task.organisation != promised.organisation and takes_as_much(task, promised)
+        return may_pass or self.outranks(task, promised)
 
     def _still_fits(self, reservation: Reservation, binding: Sequence[Reservation], own: Sequence[Claim]) -> bool:
         """Whether the reserved members fit at their start beside the other binding ones, with `own` still held.

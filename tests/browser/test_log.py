@@ -5,7 +5,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from playwright.sync_api import Page, WebSocketRoute, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Visit
 from tests.browser.wheel import turn_up, wait_at_rest
@@ -33,18 +33,6 @@ for n in range(100):
     out.write(b"epoch %d loss %.3f\\n" % (n, 1 / (n + 1)))
 out.write(b"Traceback: the end\\n")
 """
-# Until it is stopped, however late somebody looks.
-LIVE = """
-import itertools, time
-print("begins")
-for n in itertools.count():
-    print("tick", "abcdefghij"[n % 10], n, flush=True)
-    time.sleep(0.05)
-"""
-# A machine on which lines arrive between any two frames.
-SLOW_FRAMES = """() => { window.slowFrames = true;
-  const slow = () => { const end = performance.now() + 150; while (performance.now() < end);
-    if (window.slowFrames) requestAnimationFrame(slow) }; slow() }"""
 NOT_BUSY = "() => !document.querySelector('[data-log]').hasAttribute('aria-busy')"
 AT_END = """() => { const box = document.querySelector(".pl-log .cm-scroller");
   return box.scrollHeight - box.scrollTop - box.clientHeight < 30 }"""
@@ -108,11 +96,11 @@ def wait_in_sight(page: Page, text: str) -> None:
 def click_time_of(page: Page, text: str) -> None:
     """Of a line in sight, found and clicked between two frames: a mouse may come down on the line that came there."""
     page.evaluate(
-        """text => { const line = [...document.querySelectorAll(".pl-log .cm-line")]
-          .find(line => line.textContent.includes(text)).getBoundingClientRect();
-        [...document.querySelectorAll(".pl-log-time .cm-gutterElement")].find(time => {
-          const place = time.getBoundingClientRect();
-          return place.top <= line.top + 1 && place.bottom >= line.bottom - 1 }).click() }""",
+        """text => { const place = element => element.getBoundingClientRect();
+        const lines = [...document.querySelectorAll(".pl-log .cm-line")];
+        const { top } = place(lines.find(line => line.textContent.includes(text)));
+        const times = [...document.querySelectorAll(".pl-log-time .cm-gutterElement")];
+        times.find(time => Math.abs(place(time).top - top) < 2).click() }""",
         text,
     )
 
@@ -250,56 +238,3 @@ def test_odd_output_is_shown_as_it_was_meant(visit: Visit, stack: Stack) -> None
     expect(times).to_have_text(re.compile(r"^\+0:\d\d:\d\d\.\d$"))
     page.locator("[data-log-times]").select_option("off")
     expect(page.locator(".pl-log-time")).to_have_count(0)
-
-
-def ticks(page: Page) -> list[int]:
-    """Those that are drawn whole: of the last one there may be the beginning."""
-    return [int(found[1]) for line in shown(page) if (found := re.fullmatch(r"tick [a-j] (\d+)", line))]
-
-
-def newest_tick(page: Page) -> int:
-    """-1 before the first."""
-    return max(ticks(page), default=-1)
-
-
-def test_a_log_is_followed_from_its_beginning_until_one_scrolls_up(visit: Visit, stack: Stack) -> None:
-    page = visit("en")
-    sockets: list[WebSocketRoute] = []
-
-    def pass_on(socket: WebSocketRoute) -> None:
-        sockets.append(socket)
-        socket.connect_to_server()
-
-    page.route_web_socket("**/ws/logs/**", pass_on)
-    run = submitted(stack, "live log", LIVE)
-    page.goto(f"/training/{run}/?tab=log")
-    # The program is heard before the platform says that it runs, and then the pane is drawn anew and follows again.
-    expect(page.locator("#run-header")).to_contain_text("Running", timeout=120_000)
-    expect(page.locator(".pl-log .cm-content")).to_contain_text("tick ")
-    before = wait_for(lambda: newest_tick(page) + 1, 60)
-    wait_for(lambda: newest_tick(page) > before + 60, 60)
-    page.wait_for_function(AT_END)
-
-    page.locator(".pl-log .cm-scroller").hover()
-    page.evaluate(SLOW_FRAMES)
-    turn_up(page)
-    expect(page.locator("[data-log-follow]")).to_have_attribute("aria-pressed", "false")
-    page.evaluate("window.slowFrames = false")
-    page.wait_for_function(NOT_AT_END)
-    wait_at_rest(page, ".pl-log .cm-scroller")
-    height = page.evaluate("document.querySelector('.pl-log .cm-scroller').scrollHeight")
-    first = shown(page)[1]  # the first that is whole
-    page.wait_for_function("old => document.querySelector('.pl-log .cm-scroller').scrollHeight > old + 600", arg=height)
-    assert shown(page)[1] == first
-
-    page.locator("[data-log-follow]").click()
-    page.wait_for_function(AT_END)
-    before, opened = newest_tick(page), len(sockets)
-    sockets[-1].close(code=1011)
-    wait_for(lambda: newest_tick(page) > before + 60, 60)
-    assert len(sockets) > opened
-    found = ticks(page)
-    assert found == list(range(found[0], found[0] + len(found)))
-    page.locator(".pl-log .cm-content").press("PageUp")
-    expect(page.locator("[data-log-follow]")).to_have_attribute("aria-pressed", "false")
-    Api(stack).sign_in().post(f"/training/runs/{run}/stop/")
