@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 
 from apps.workloads.drivers.base import (
     CannotSee,
+    Exit,
     ExitReason,
     Handle,
     IsolationLevel,
@@ -23,6 +25,7 @@ from apps.workloads.drivers.base import (
 )
 from apps.workloads.drivers.local import processes, shim
 from apps.workloads.drivers.local.driver import LocalDriver
+from apps.workloads.drivers.local.journal import Journal
 from apps.workloads.drivers.local.linux import is_locked, try_lock
 from apps.workloads.drivers.local.records import MARKER, RunDirectory, RunSpec, encode_spec
 from apps.workloads.drivers.local.volumes import resolve
@@ -246,3 +249,13 @@ class TestADriverThatDiesWithASecretInItsHands:
         os.kill(shim_of(handle), signal.SIGKILL)
         assert kit.wait(handle).phase is Phase.LOST
         assert not run_directory(home, handle).secret_files.exists()
+
+
+def test_a_shim_whose_folder_was_removed_ends_with_its_program(tmp_path: Path) -> None:
+    run = RunDirectory(tmp_path / "runs" / "one")
+    run.path.mkdir(parents=True)
+    journal = Journal(run)
+    shutil.rmtree(run.path)
+    ended = Exit(0, None, ExitReason.EXITED)
+    journal.finish(ended)
+    assert journal.ended == ended

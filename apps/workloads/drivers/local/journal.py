@@ -146,17 +146,21 @@ class Journal:
         return b"\n".join(found[-lines:])[-limit:].decode(errors="replace")
 
     def finish(self, ended: Exit) -> None:
-        """Writes the exit record in the room kept for it; should that fail, for as long as it takes."""
+        """Writes the exit record in the room kept for it; should that fail, for as long as it takes.
+
+        Not where somebody has removed the run's folder: nobody looks for the record there any more.
+        """
         self.end_running()
         record = encode_observation(self._observation(Phase.EXITED, ended))
         while True:
             try:
                 write_reserved(self.run.exit_room, self.run.exit, record)
             except OSError:
-                time.sleep(RETRY_S)
-            else:
-                self.ended = ended
-                return
+                if self.run.path.exists() or not self.run.path.parent.exists():
+                    time.sleep(RETRY_S)
+                    continue
+            self.ended = ended
+            return
 
     def look(self) -> Observation:
         """What the records say, as of now; for any thread."""
