@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from apps.clusters.models import Accelerator
 from apps.common.scoping import acting
-from apps.workloads.models import Workload
+from apps.workloads.models import RecentUse, Workload
 from tests.builders import World, platform
 from tests.console.queue_kit import CARD, asked, guaranteed, holds, in_reach, make_card, other_world, waits
 
@@ -52,6 +52,16 @@ def test_fairness_gives_guarantee_held_and_deserved(ops: Client, world: World, c
     [share] = answer(ops, "fairness/")
     assert share["organisation"] == world.organisation.name
     assert (share["guaranteed_milli"], share["held_milli"], share["unused_milli"]) == (2000, 1000, 1000)
+
+
+def test_fairness_tells_what_was_used_lately_with_and_without_cards(ops: Client, world: World) -> None:
+    with acting(platform()):
+        hour = 3600 * 1000
+        used = {"gpu_milli_s": 3 * hour, "cpu_milli_s": 40 * hour, "simulated_cpu_milli_s": 7 * hour}
+        RecentUse.objects.create(organisation=world.organisation, **used)
+    [share] = answer(ops, "fairness/")
+    recent = share["recent_card_hours"], share["recent_core_hours"]
+    assert recent == (pytest.approx(3, rel=1e-3), pytest.approx(40, rel=1e-3))
 
 
 def test_what_waits_comes_by_cursor_once_and_all(ops: Client, world: World, cards: list[Accelerator]) -> None:

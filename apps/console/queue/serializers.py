@@ -70,7 +70,7 @@ class SummaryOut(serializers.Serializer[Any]):
 
 
 class ShareOut(serializers.Serializer[Any]):
-    """`recent_card_hours`: half of it is forgotten every seven days."""
+    """`recent_card_hours`, `recent_core_hours`: half of it is forgotten every seven days."""
 
     organisation_id = serializers.UUIDField()
     organisation = serializers.CharField(source="name")
@@ -82,6 +82,7 @@ class ShareOut(serializers.Serializer[Any]):
     short_milli = serializers.IntegerField(source="short")
     unused_milli = serializers.IntegerField(source="lent")
     recent_card_hours = serializers.FloatField(source="used_card_hours")
+    recent_core_hours = serializers.FloatField(source="used_core_hours")
     waiting_tasks = serializers.IntegerField(source="waiting")
     wanted_milli = serializers.IntegerField(source="wanted")
     p90_wait_s = serializers.FloatField(source="p90_s", allow_null=True)

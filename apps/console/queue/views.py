@@ -99,6 +99,7 @@ def _fairness(request: StaffRequest, look: Look) -> Context:
         "scale": max([max(s.held, s.deserved, s.guaranteed) for s in found], default=0),
         "sums": {name: sum(getattr(s, name) for s in found) for name in SUMMED},
         "used": sum(s.used_card_hours for s in found),
+        "used_cores": sum(s.used_core_hours for s in found),
     }
 
 

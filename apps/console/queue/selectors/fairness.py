@@ -12,16 +12,16 @@ from apps.console.queue.selectors.demand import Asked, Waits, waits_by_organisat
 from apps.console.queue.selectors.focus import Focus
 from apps.tenants.models import Organisation
 from apps.workloads.reconcile.queues import queues
-from scheduler.shares import deserved
+from scheduler.shares import CPU, deserved
 
-# Uses of less than a hundredth of a card-hour are worth no line.
-TRACE = 36_000.0
-CARD_HOUR = 3600.0 * scheduler.WHOLE_MILLI
+HOUR = 3600.0 * scheduler.WHOLE_MILLI  # of a card, or of a core
+# Uses of less than a hundredth of an hour are worth no line.
+TRACE = HOUR / 100
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """One organisation. Thousandths of cards; `used_card_hours` with a half-life of seven days."""
+    """One organisation. Thousandths of cards; what was used lately with a half-life of seven days."""
 
     organisation_id: UUID
     name: str
@@ -30,6 +30,7 @@ class Share:
     held: int
     deserved: int
     used_card_hours: float
+    used_core_hours: float
     waiting: int
     wanted: int
     p90_s: float | None  # of what started in the last 24 hours, how long nine in ten had waited at most
@@ -56,14 +57,17 @@ class Standing:
 
     weight: float
     promised: Mapping[str, int]
-    used: float
+    used: Mapping[str, float]
+
+    def hours(self, resource: str) -> float:
+        return self.used.get(resource, 0.0) / HOUR
 
 
 Book = dict[str, dict[str, float]]  # model, organisation, thousandths of cards
 
 
 def shares(focus: Focus, board: Board, asked: Iterable[Asked]) -> list[Share]:
-    """Organisations that hold, ask for, were promised or lately used cards; those with most at stake first."""
+    """Organisations that hold, ask for, were promised or lately used something; those with most at stake first."""
     groups = [group for group in asked if group.gpu is not None or not focus.model]
     standing, waits = _standing(focus), waits_by_organisation(focus)
     held = {key: milli for key, milli in board.held.items() if focus.model in ("", key[1])}
@@ -82,7 +86,8 @@ def shares(focus: Focus, board: Board, asked: Iterable[Asked]) -> list[Share]:
 
 def _counts(focus: Focus, standing: Standing) -> bool:
     promised = any(focus.model in ("", model) for model in standing.promised)
-    return promised or (standing.used > TRACE and not focus.model)
+    lately = any(standing.used.get(resource, 0.0) > TRACE for resource in (scheduler.ANY_MODEL, CPU))
+    return promised or (lately and not focus.model)
 
 
 def _share(
@@ -104,19 +109,20 @@ def _share(
         guaranteed=sum(milli for model, milli in own.promised.items() if focus.model in ("", model)),
         held=sum(milli for (holder, _model), milli in held.items() if holder == organisation),
         deserved=round(parts.get(organisation, 0.0)),
-        used_card_hours=own.used / CARD_HOUR,
+        used_card_hours=own.hours(scheduler.ANY_MODEL),
+        used_core_hours=own.hours(CPU),
         waiting=waiting[0],
         wanted=waiting[1],
         p90_s=lately.p90_s if lately else None,
     )
 
 
-NOTHING = Standing(1.0, {}, 0.0)
+NOTHING = Standing(1.0, {}, {})
 
 
 def _standing(focus: Focus) -> dict[str, Standing]:
     return {
-        queue.id: Standing(queue.weight, queue.guarantee.gpu_milli, queue.decayed_usage.get(scheduler.ANY_MODEL, 0.0))
+        queue.id: Standing(queue.weight, queue.guarantee.gpu_milli, queue.decayed_usage)
         for queue in queues(db_now(), simulated=focus.simulated)
         if queue.level is scheduler.QueueLevel.ORGANISATION
     }
