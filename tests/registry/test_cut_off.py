@@ -16,7 +16,13 @@ ANSWER = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
 
 
 async def asked(
-    method: str, path: Path, *, cut: int, content: bytes = b"", heard_one: Callable[[], None] = lambda: None
+    method: str,
+    path: Path,
+    *,
+    cut: int,
+    content: bytes = b"",
+    heard_one: Callable[[], None] = lambda: None,
+    host: bytes | None = b"registry.test",
 ) -> int:
     """The status that a client gets when the registry hears the first `cut` requests and ends without an answer."""
     heard, sent = 0, list[dict[str, Any]]()
@@ -41,7 +47,8 @@ async def asked(
         sent.append(message)
 
     body_left = [content] if content else []
-    headers = [(b"host", b"registry.test"), *((b"content-length", b"%d" % len(content)) for _one in body_left)]
+    headers = [] if host is None else [(b"host", host)]
+    headers += [(b"content-length", b"%d" % len(content)) for _one in body_left]
     scope = {"type": "http", "method": method, "path": "/v2/a/b/blobs/uploads/1", "query_string": b""}
     scope |= {"raw_path": b"/v2/a/b/blobs/uploads/1", "headers": headers}
     server = await asyncio.start_unix_server(serve, path)
@@ -83,3 +90,7 @@ async def test_without_a_collection_it_is_said_that_nobody_answers(socket: Path)
 async def test_what_was_brought_is_not_brought_twice(socket: Path) -> None:
     collecting(socket)
     assert await asked("PATCH", socket, cut=1, content=b"half") == 503
+
+
+async def test_a_request_without_a_host_is_the_fault_of_whoever_sent_it(socket: Path) -> None:
+    assert await asked("GET", socket, cut=0, host=None) == 400

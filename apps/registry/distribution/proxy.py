@@ -141,6 +141,9 @@ class RegistryProxy:
                 await send({"type": "http.response.body", "body": b""})
             finally:
                 await response.aclose()
+        except httpcore.LocalProtocolError as error:  # what is passed on is no request, such as one without a host
+            if not started:
+                await _say(send, HTTPStatus.BAD_REQUEST, "UNSUPPORTED", f"The request makes no sense: {error}.")
         except (httpcore.ProtocolError, httpcore.NetworkError, httpcore.TimeoutException):
             if not started:
                 words = "The registry does not answer now. Try again in a moment."
