@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 
 from plstack.launch.layout import Layout
@@ -44,7 +45,8 @@ def stop(layout: Layout) -> int:
     if running is None:
         print("PLStack is not running.")
         return 0
-    os.kill(running.pid, signal.SIGTERM)
+    with suppress(ProcessLookupError):  # it may have ended since
+        os.kill(running.pid, signal.SIGTERM)
     deadline = time.monotonic() + STOP_SECONDS
     while running_platform(layout) is not None:
         if time.monotonic() > deadline:

@@ -15,6 +15,7 @@ import signal
 import socket
 import sys
 import time
+from contextlib import suppress
 from typing import Any
 
 import psycopg2
@@ -164,7 +165,8 @@ def healthy(kind: str) -> int:
 
 def _kill(reader: HeartbeatReader, silent: SilentProcess) -> int:
     reader.record_replacement(silent.kind, silent.pid, silent.seconds)
-    os.kill(silent.pid, signal.SIGKILL)
+    with suppress(ProcessLookupError):  # it may have ended since
+        os.kill(silent.pid, signal.SIGKILL)
     return _unhealthy(f"{silent.kind} has done nothing for {silent.seconds:.0f} s and was killed")
 
 

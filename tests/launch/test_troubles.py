@@ -16,7 +16,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from plstack.launch import preflight
+from plstack.launch import control, preflight
 from plstack.launch.layout import ROOT, Layout
 from plstack.launch.postgres import Postgres
 from plstack.launch.report import Trouble
@@ -239,3 +239,14 @@ def test_stop_and_status_say_when_nothing_runs(shell: dict[str, str]) -> None:
     stopped, status = launch(shell, "stop"), launch(shell, "status")
     assert (stopped.returncode, stopped.stdout) == (0, "PLStack is not running.\n")
     assert (status.returncode, status.stdout) == (3, "PLStack is not running.\n")
+
+
+def test_a_copy_that_ends_while_it_is_asked_to_has_stopped(layout: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
+    descriptor = preflight.take_lock(layout)
+
+    def ends(pid: int, number: int) -> None:
+        os.close(descriptor)
+        raise ProcessLookupError
+
+    monkeypatch.setattr(os, "kill", ends)
+    assert control.stop(layout) == 0

@@ -1,7 +1,7 @@
 """The registry goes away in the middle of a question: during a collection it is asked again, else it is said."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from django.conf import LazySettings
 from apps.registry.distribution import pushes
 from apps.registry.distribution.proxy import RegistryProxy
 
+PATH = "/v2/a/b/blobs/uploads/1"
 ANSWER = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
 
 
@@ -22,7 +23,7 @@ async def asked(
     cut: int,
     content: bytes = b"",
     heard_one: Callable[[], None] = lambda: None,
-    host: bytes | None = b"registry.test",
+    named: Sequence[tuple[bytes, bytes]] = ((b"host", b"registry.test"),),
 ) -> int:
     """The status that a client gets when the registry hears the first `cut` requests and ends without an answer."""
     heard, sent = 0, list[dict[str, Any]]()
@@ -47,10 +48,9 @@ async def asked(
         sent.append(message)
 
     body_left = [content] if content else []
-    headers = [] if host is None else [(b"host", host)]
-    headers += [(b"content-length", b"%d" % len(content)) for _one in body_left]
-    scope = {"type": "http", "method": method, "path": "/v2/a/b/blobs/uploads/1", "query_string": b""}
-    scope |= {"raw_path": b"/v2/a/b/blobs/uploads/1", "headers": headers}
+    headers = [*named, *((b"content-length", b"%d" % len(content)) for _one in body_left)]
+    scope: dict[str, Any] = {"type": "http", "method": method, "path": PATH, "raw_path": PATH.encode()}
+    scope |= {"query_string": b"", "headers": headers}
     server = await asyncio.start_unix_server(serve, path)
     async with server:
         with ThreadPoolExecutor(1) as threads:
@@ -93,4 +93,4 @@ async def test_what_was_brought_is_not_brought_twice(socket: Path) -> None:
 
 
 async def test_a_request_without_a_host_is_the_fault_of_whoever_sent_it(socket: Path) -> None:
-    assert await asked("GET", socket, cut=0, host=None) == 400
+    assert await asked("GET", socket, cut=0, named=()) == 400
