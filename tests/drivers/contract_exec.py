@@ -126,6 +126,22 @@ class ExecContract:
         assert looks.wait(60) == 0
         looks.close()
 
+    def test_a_job_that_is_just_starting_is_hung_up_too(self, kit: Kit, host: Handle) -> None:
+        """Until it is its own program, it is a copy of the shell that keeps the signal for itself, as of bash."""
+        mark = 10**9 + os.getpid() * 10 + 3
+        copy = (
+            "import os, signal, time; heard = []; signal.signal(signal.SIGHUP, lambda *_: heard.append(1))\n"
+            "if os.fork(): signal.signal(signal.SIGHUP, signal.SIG_DFL); print('up', flush=True); os.wait()\n"
+            f"while not heard: time.sleep(0.01)\nos.execlp('sleep', 'sleep', '{mark}')"
+        )
+        stream = kit.driver.exec(host, ["python", "-c", copy], tty=True)
+        asyncio.run(asyncio.wait_for(left(stream), 60))
+        stream.close()
+        look = f"while grep -qs {mark // 10}[{mark % 10}] /proc/[0-9]*/cmdline; do sleep 0.05; done"
+        looks = kit.driver.exec(host, ["sh", "-c", look])
+        assert looks.wait(60) == 0
+        looks.close()
+
     def test_too_many_are_refused_in_words(self, kit: Kit, host: Handle) -> None:
         with ExitStack() as stack:
             for _ in range(64):

@@ -18,6 +18,7 @@ import signal
 import socket
 import sys
 import termios
+import time
 from contextlib import suppress
 from typing import Any
 
@@ -31,6 +32,7 @@ MAX_TERMINALS = 64
 TOO_MANY_OPEN, MACHINE_PYTHON, PYTHON_VARIABLE = "too_many_open", "machine-python", "PLSTACK_MACHINE_PYTHON"
 OOM_SCORE = "500"
 PARENT, SESSION = 1, 3
+HANGING_UP_S, LOOK_AGAIN_S = 10.0, 0.1
 
 
 def main() -> None:
@@ -54,6 +56,7 @@ class Init:
         self.command = command
         self.children: dict[int, socket.socket] = {}
         self.is_over = False
+        self.hung_up: list[HangUp] = []
         self.selector = selectors.DefaultSelector()
         self.gates: list[Gate] = [Door(self.selector, command["folder"], port) for port in command["ports"]]
         if command["way_out"]:
@@ -71,9 +74,16 @@ class Init:
         send(self.channel, {"failed": error} if error else {"started": True})
         watch = Watch(self.gates)
         while not self.is_over:
-            for key, events in self.selector.select(watch.turn()):
+            for key, events in self.selector.select(self.patience(watch.turn())):
                 key.data(events)
+            self.hung_up = [hang_up for hang_up in self.hung_up if not hang_up.is_over()]
         end_children()
+
+    def patience(self, turn: float | None) -> float | None:
+        """Seconds until something has to be looked at; None: not before an event."""
+        if not self.hung_up:
+            return turn
+        return LOOK_AGAIN_S if turn is None else min(turn, LOOK_AGAIN_S)
 
     def end(self, _events: int) -> None:
         self.is_over = True
@@ -158,7 +168,7 @@ class Init:
                 number = json.loads(line)["signal"]
                 os.killpg(pid, number)
                 if number in (signal.SIGHUP, signal.SIGKILL):
-                    hang_up(pid)
+                    self.hung_up.append(HangUp(pid))
         if not data:
             self.selector.unregister(connection)
 
@@ -180,14 +190,43 @@ def end_children() -> None:
             return
 
 
-def hang_up(session: int) -> None:
+class HangUp:
     """SIGHUP to every job of a shell that ends so: not every shell passes it on, and the kernel tells the job in front.
 
-    What ignores it, or has a session of its own, lives on.
+    What ignores it, or has a session of its own, lives on. A job that the shell is just starting still is a copy of the
+    shell, which keeps the signal for itself and forgets it as it becomes its program. So each is told again once it is
+    another program, and copies are told at each look, until all are gone or for a while.
     """
-    for pid in processes(SESSION, session):
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGHUP)
+
+    def __init__(self, session: int) -> None:
+        self.session, self.shell = session, program_of(session)
+        self.until, self.due = time.monotonic() + HANGING_UP_S, 0.0
+        self.told: set[tuple[int, bytes]] = set()
+        self.tell()
+
+    def is_over(self) -> bool:
+        """Whether nobody is left to be told; tells those who are, where it is time to."""
+        now = time.monotonic()
+        return now > self.until or (now >= self.due and not self.tell())
+
+    def tell(self) -> bool:
+        self.due = time.monotonic() + LOOK_AGAIN_S
+        found = processes(SESSION, self.session)
+        for pid in found:
+            program = program_of(pid)
+            is_copy = program == self.shell and pid != self.session
+            if is_copy or (pid, program) not in self.told:
+                self.told.add((pid, program))
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGHUP)
+        return bool(found)
+
+
+def program_of(pid: int) -> bytes:
+    """Its command line; empty where it has ended."""
+    with suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as file:
+        return file.read(4096)
+    return b""
 
 
 def processes(field: int, value: int) -> list[int]:
