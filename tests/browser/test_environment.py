@@ -142,8 +142,10 @@ def released_when_idle_and_taken_up_again(page: Page, api: Api, environment: str
     assert Decimal(api.get("/wallet/")["burn_fen_per_hour"]) == 0
     page.reload()
     shoot(page, f"environment-released-{language}")
-    page.locator("#env-header form button.btn-primary").click()
+    with page.expect_navigation():
+        page.locator("#env-header form button.btn-primary").click()
     wait_for(lambda: status(api, environment) == "running", START_TIMEOUT_S)
+    expect(page.locator("#env-header a.btn-primary").first).to_be_visible()  # it loads itself anew before it says so
     page.goto(f"/environments/{environment}/?tab=files")
     expect(page.locator("#fm-list")).to_contain_text("Untitled.ipynb")
     expect(page.locator("#fm-list")).to_contain_text("copied.bin")

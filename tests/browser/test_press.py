@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, Route
 
 from tests.browser.conftest import Visit
 
@@ -65,3 +65,24 @@ def test_what_has_come_works_at_once(visit: Visit) -> None:
         return asks }"""
     )
     assert asks
+
+
+def test_a_page_that_loads_itself_anew_does_not_take_back_a_link(visit: Visit) -> None:
+    page, held, asked = visit(), list[Route](), list[Route]()
+
+    def anew(route: Route) -> None:
+        route.fulfill(status=204, headers={"HX-Refresh": "true"})
+        asked.append(route)
+
+    page.route("**/anew/", anew)
+    page.route("**/secrets/", lambda route: held.append(route))
+    page.goto("/account/")
+    page.evaluate(
+        """() => { document.querySelector('a[href="/secrets/"]').click();
+        setTimeout(() => htmx.ajax("GET", "/anew/", { target: "body", swap: "none" }), 200) }"""
+    )  # nothing can be evaluated from here on: the next page is on its way
+    while not (held and asked):
+        page.wait_for_timeout(50)
+    page.wait_for_timeout(300)  # in which it would have left for where it is
+    held[0].continue_()
+    page.wait_for_url("**/secrets/")

@@ -10,6 +10,16 @@ document.addEventListener("htmx:beforeSwap", event => {
   location.assign(`${login}?next=${encodeURIComponent(location.pathname + location.search)}`);
 });
 
+// A page that loads itself anew, since what it shows has become another, does not take back a link that was followed
+// just before. A download leaves the page where it is, so later answers count again.
+const LEAVING_MS = 10_000;
+let left = -Infinity;
+addEventListener("beforeunload", () => (left = performance.now()));
+document.addEventListener("htmx:beforeOnLoad", event => {
+  const isRefresh = event.detail.xhr.getResponseHeader("HX-Refresh");
+  if (isRefresh && performance.now() - left < LEAVING_MS) event.preventDefault();
+});
+
 // The address of a filtered list names only what is filtered.
 document.addEventListener("htmx:configRequest", event => {
   const { verb, formData, elt } = event.detail;
