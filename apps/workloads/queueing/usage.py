@@ -15,6 +15,7 @@ from django.db import connection
 import scheduler
 from apps.tenants.models import Organisation
 from apps.workloads.models import RecentUse
+from scheduler.shares import CPU, MEMORY
 
 HALF_LIFE = timedelta(days=7)
 FADING = math.log(2) / HALF_LIFE.total_seconds()  # per second
@@ -24,8 +25,8 @@ PAUSE = timedelta(seconds=60)
 # What a column counts of a placement, and how the scheduler calls it.
 COUNTED = {
     "gpu_milli_s": ("core_milli", scheduler.ANY_MODEL),
-    "cpu_milli_s": ("cpu_milli", "cpu_milli"),
-    "memory_mib_s": ("memory_mib", "memory_mib"),
+    "cpu_milli_s": ("cpu_milli", CPU),
+    "memory_mib_s": ("memory_mib", MEMORY),
 }
 _COLUMNS = [(prefix + column, held, prefix) for column, (held, _) in COUNTED.items() for prefix in ("", "simulated_")]
 _SUMS = ", ".join(
