@@ -9,16 +9,19 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from apps.workloads.drivers.base import CannotSee, DriverError, Unsupported
+from apps.workloads.drivers.channel.both_ways import both_ways
+from apps.workloads.drivers.channel.sessions import Session
 from apps.workloads.drivers.local.driver import LocalDriver
 from apps.workloads.drivers.remote import codec, signing
 from apps.workloads.drivers.said import Code, Said
-from plstack.agent import sessions
+from apps.workloads.drivers.sockets import connected
 from plstack.agent.calls import Calls
 from plstack.agent.identity import Identity
 
 log = logging.getLogger(__name__)
 MAX_BODY = 4 * 1024 * 1024
 IDLE_TIMEOUT_S = 60.0
+CONNECT_S = 5.0
 
 
 class Server(ThreadingHTTPServer):
@@ -74,13 +77,15 @@ class Handler(BaseHTTPRequestHandler):
             env = {str(name): str(value) for name, value in dict(asked["env"]).items()}
             argv = [str(word) for word in asked["argv"]]
             process = self.server.driver.exec(self.server.calls.handle(asked), argv, bool(asked["tty"]), env)
-            sessions.Session(self._stream(nonce), process).serve()
+            Session(self._stream(nonce), process).serve()
         elif verb == "connect":
             try:
-                here = sessions.connect(self.server.driver, self.server.calls.handle(asked), int(asked["port"]))
+                endpoint = self.server.driver.endpoint(self.server.calls.handle(asked), int(asked["port"]))
+                here = connected(endpoint, CONNECT_S)
             except OSError as error:
                 raise DriverError(Said(Code.NOT_ANSWERING, {"error": str(error.strerror)})) from error
-            sessions.relay(self._stream(nonce), here)
+            here.settimeout(None)
+            both_ways(self._stream(nonce), here)
         elif verb in self.server.calls.verbs:
             self._send_signed(nonce, HTTPStatus.OK, self.server.calls.verbs[verb](asked))
         else:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from apps.workloads.drivers.base import Driver, Handle, IsolationLevel, LaunchRequest, LogChunk, Observation
-from apps.workloads.drivers.remote.relay import both_ways
+from apps.workloads.drivers.channel.both_ways import both_ways
 from apps.workloads.drivers.sockets import Endpoint, connected
 from apps.workloads.drivers.streams import ExecStream
 from tests.drivers.conftest import MakeKit

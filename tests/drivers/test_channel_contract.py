@@ -29,13 +29,13 @@ from apps.workloads.drivers.base import (
 )
 from apps.workloads.drivers.capabilities import Notice
 from apps.workloads.drivers.channel.client import Client
+from apps.workloads.drivers.channel.forwarding import Forwards
 from apps.workloads.drivers.images import Reference
 from apps.workloads.drivers.local import processes
 from apps.workloads.drivers.local.checks import check
 from apps.workloads.drivers.local.driver import LocalDriver
 from apps.workloads.drivers.local.linux import remove_tree
 from apps.workloads.drivers.local.records import MARKER, encode_spec
-from apps.workloads.drivers.remote.forwarding import Forwards
 from apps.workloads.drivers.said import Code, Said
 from apps.workloads.drivers.sockets import Endpoint
 from apps.workloads.drivers.streams import ExecStream

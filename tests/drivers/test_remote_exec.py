@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 
-from apps.workloads.drivers.remote import execution, frames
-from apps.workloads.drivers.remote.execution import RemoteExec
-from apps.workloads.drivers.remote.frames import Kind
-from plstack.agent.sessions import Session
+from apps.workloads.drivers.channel import exec_frames as frames
+from apps.workloads.drivers.channel import execution
+from apps.workloads.drivers.channel.exec_frames import Kind
+from apps.workloads.drivers.channel.execution import RemoteExec
+from apps.workloads.drivers.channel.sessions import Session
 from tests.drivers.kit import eventually
 
 PRINTED = b"y\n" * 150_000  # more than a pipe holds

@@ -6,10 +6,13 @@ stream. Who uses it cannot tell the two apart, and the drivers' contract suite h
 """
 
 import socket
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import Protocol, runtime_checkable
 
 from apps.workloads.drivers.base import LogChunk, Observation, Usage
 from apps.workloads.drivers.notices import Notice
+from apps.workloads.drivers.said import Said
+from apps.workloads.drivers.streams import ExecStream
 
 
 class AttemptAccess(Protocol):
@@ -41,4 +44,21 @@ class AttemptAccess(Protocol):
 
     def stop(self, grace_s: float) -> None:
         """Ask it to end, kill after `grace_s`. Returns at once."""
+        ...
+
+
+@runtime_checkable
+class OnlyWay(Protocol):
+    """What a shim offers beside that where its channel is all that leads to it: an `AttemptAccess`, too."""
+
+    def exec(self, argv: Sequence[str], tty: bool, env: Mapping[str, str]) -> ExecStream:
+        """As `Driver.exec`."""
+        ...
+
+    def begin(self, members: Sequence[str]) -> None:
+        """Leave the barrier: all members are there, at these addresses, by rank."""
+        ...
+
+    def fail(self, said: Said) -> None:
+        """What it waits for will never be there: end as an image that could not be prepared. No effect once it runs."""
         ...

@@ -5,18 +5,20 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from typing import Any, TypeVar
 
 from apps.workloads.drivers.base import LogChunk, LogTime, Observation, Usage
 from apps.workloads.drivers.channel import frames, greeting
+from apps.workloads.drivers.channel.execution import RemoteExec
 from apps.workloads.drivers.channel.frames import Frame
 from apps.workloads.drivers.errors import CannotSee, Unsupported, error_in
 from apps.workloads.drivers.notices import Notice
 from apps.workloads.drivers.observations import decode_observation
 from apps.workloads.drivers.said import Code, Said
+from apps.workloads.drivers.streams import ExecStream
 
 ANSWER_S = 15.0
 
@@ -81,6 +83,18 @@ class Client:
 
     def stop(self, grace_s: float) -> None:
         self._ask({"verb": "stop", "grace_s": grace_s})
+
+    def exec(self, argv: Sequence[str], tty: bool, env: Mapping[str, str]) -> ExecStream:
+        head = {"verb": "exec", "argv": list(argv), "tty": tty, "env": dict(env)}
+        stream, _frame = self._exchange(head)
+        stream.settimeout(None)
+        return RemoteExec(stream, tty)
+
+    def begin(self, members: Sequence[str]) -> None:
+        self._ask({"verb": "begin", "members": list(members)})
+
+    def fail(self, said: Said) -> None:
+        self._ask({"verb": "fail", "said": said.as_json()})
 
     def release(self) -> None:
         """The driver needs no more answers; a shim that stayed for them may leave."""

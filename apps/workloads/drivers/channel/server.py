@@ -17,12 +17,14 @@ from dataclasses import asdict
 from typing import Any
 
 from apps.workloads.drivers.channel import frames, greeting
-from apps.workloads.drivers.channel.access import AttemptAccess
+from apps.workloads.drivers.channel.access import AttemptAccess, OnlyWay
 from apps.workloads.drivers.channel.relays import Relays
+from apps.workloads.drivers.channel.sessions import Session
 from apps.workloads.drivers.errors import CannotSee, DriverError, Unsupported, error_out
 from apps.workloads.drivers.notices import Notice
 from apps.workloads.drivers.observations import encode_observation
 from apps.workloads.drivers.said import Code, Said
+from apps.workloads.drivers.streams import ExecStream
 
 MAX_CLIENTS = 64
 MAX_RELAYS = 384
@@ -54,6 +56,14 @@ class Server:
         self._lock = threading.Lock()
         self._is_closed = False
         self._verbs = {**_VERBS, "release": self._release}
+        self._takes_over = {"connect": self._connect}
+        """Verbs after whose answer the stream belongs to something else."""
+        if isinstance(access, OnlyWay):
+            self._verbs |= {
+                "begin": lambda _access, asked: _begin(access, asked),
+                "fail": lambda _access, asked: _fail(access, asked),
+            }
+            self._takes_over |= {"exec": lambda stream, asked: self._exec(access, stream, asked)}
 
     def listen(self, listener: socket.socket) -> None:
         """Take connections, in a thread. Raises ValueError for a listener at which anybody could be anyone."""
@@ -135,7 +145,7 @@ class Server:
     def _converse(self, stream: socket.socket) -> None:
         is_ours = True
         try:
-            greeting.welcome(stream, self._key, [*self._verbs, "connect"], GREETING_S)
+            greeting.welcome(stream, self._key, [*self._verbs, *self._takes_over], GREETING_S)
             while is_ours and (frame := self._next(stream)) is not None:
                 is_ours = self._obey(stream, frame.head)
         except (OSError, ValueError):  # it went away, is too slow, or makes no sense
@@ -151,9 +161,9 @@ class Server:
         return frame
 
     def _obey(self, stream: socket.socket, asked: Asked) -> bool:
-        """Answers; False once the stream belongs to a port."""
-        if asked.get("verb") == "connect":
-            return self._connect(stream, asked)
+        """Answers; False once the stream belongs to a port or a process."""
+        if take_over := self._takes_over.get(str(asked.get("verb"))):
+            return take_over(stream, asked)
         head, body = _answered(self._verbs.get(str(asked.get("verb")), _unknown), self._access, asked)
         frames.send(stream, head, body, SEND_S)
         return True
@@ -180,6 +190,30 @@ class Server:
         with self._lock:
             self._clients.pop(stream, None)
         self._relays.add(stream, found[0])
+        return False
+
+    def _exec(self, access: OnlyWay, stream: socket.socket, asked: Asked) -> bool:
+        """From the answer on, the stream is the process's; this client's thread serves it to its end."""
+        found: list[ExecStream] = []
+
+        def start(_access: AttemptAccess, asked: Asked) -> Answer:
+            env = {str(name): str(value) for name, value in asked["env"].items()}
+            found.append(access.exec([str(word) for word in asked["argv"]], bool(asked["tty"]), env))
+            return {}, b""
+
+        head, body = _answered(start, self._access, asked)
+        try:
+            frames.send(stream, head, body, SEND_S)
+        except OSError:
+            for each in found:
+                each.close()
+            raise
+        if not found:
+            return True
+        with self._lock:
+            self._clients.pop(stream, None)
+        stream.settimeout(None)
+        Session(stream, found[0]).serve()
         return False
 
     def _release(self, _access: AttemptAccess, _asked: Asked) -> Answer:
@@ -229,6 +263,16 @@ def _tell(access: AttemptAccess, asked: Asked) -> Answer:
 
 def _stop(access: AttemptAccess, asked: Asked) -> Answer:
     access.stop(float(asked["grace_s"]))
+    return {}, b""
+
+
+def _begin(access: OnlyWay, asked: Asked) -> Answer:
+    access.begin([str(address) for address in asked["members"]])
+    return {}, b""
+
+
+def _fail(access: OnlyWay, asked: Asked) -> Answer:
+    access.fail(Said.from_json(asked["said"]))
     return {}, b""
 
 

@@ -22,13 +22,13 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 MAX_SECRET = 64 * 1024  # a variable has 128 KiB at most
 
 
-def check(request: LaunchRequest) -> None:
-    """Raises `LaunchRefused` for a request that can never start."""
+def check(request: LaunchRequest, *, joins_machines: bool = False) -> None:
+    """Raises `LaunchRefused` for a request that can never start.
+
+    `joins_machines`: there is a network between machines that the driver does not have to make.
+    """
     is_image = not isinstance(request.image, RuntimeImage)
-    if (not request.argv and not is_image) or (request.argv and not request.argv[0]):
-        raise LaunchRefused("no_command", Said(Code.NO_COMMAND))
-    if is_image:
-        _check_tools_beside(request)
+    _check_program(request)
     if request.cpu_milli < 1 or request.memory_mib < MIN_MEMORY_MIB:
         raise LaunchRefused("bad_resources", Said(Code.TOO_LITTLE_MEMORY, {"least_mib": MIN_MEMORY_MIB}))
     if min(request.disk.scratch_mib, request.disk.files, request.disk.log_mib) < 1:
@@ -41,12 +41,21 @@ def check(request: LaunchRequest) -> None:
     is_own = is_image and not request.workdir
     if not is_own and (not _is_plain(request.workdir) or is_reserved(request.workdir)):
         raise LaunchRefused("bad_workdir", Said(Code.BAD_WORKDIR, {"path": request.workdir}))
-    _check_gang(request)
+    if not joins_machines:
+        _check_gang(request)
     for mount in request.mounts:
         _check_mount(mount)
     if len({mount.target for mount in request.mounts}) < len(request.mounts):
         raise LaunchRefused("bad_mount", Said(Code.SAME_TARGET))
     _check_copies(request)
+
+
+def _check_program(request: LaunchRequest) -> None:
+    is_image = not isinstance(request.image, RuntimeImage)
+    if (not request.argv and not is_image) or (request.argv and not request.argv[0]):
+        raise LaunchRefused("no_command", Said(Code.NO_COMMAND))
+    if is_image:
+        _check_tools_beside(request)
 
 
 def _check_tools_beside(request: LaunchRequest) -> None:

@@ -24,7 +24,7 @@ from apps.workloads.drivers.said import Code, Said
 MIB = 1024 * 1024
 GRACE_S = 10.0
 """For a workload above its limits to save what it has."""
-BUDGET_S, HURRIED_BUDGET_S = 0.005, 0.05
+BUDGET_S, HURRIED_BUDGET_S, FIRST_BUDGET_S = 0.005, 0.05, 1.0
 PAUSE_S, PAUSE_FACTOR = 1.0, 10
 DELETED_EVERY_S = {Pressure.NONE: 5.0, Pressure.NEAR: 1.0, Pressure.LOW: 0.0, Pressure.CRITICAL: 0.0}
 REMEMBER_S = 60.0
@@ -111,6 +111,19 @@ class DiskWatch:
         self._written_by: dict[int, int] = {}
         self._past: deque[tuple[float, int, int, int]] = deque()
 
+    def begin(self) -> None:
+        """Count what is there before the workload is: what it writes in its first moment is its own."""
+        with suppress(OSError, TooDeep):
+            self._pass = Pass(self._trees)
+            if self._pass.is_done(FIRST_BUDGET_S):
+                for tree, size, files in self._pass.sums():
+                    tree.size, tree.files = size, files
+                self._passed(self._clock(), hurried=False)
+
+    def deleted_bytes(self) -> int:
+        """Of files without a name that the workload holds."""
+        return disk_usage.deleted_bytes(self._members(), frozenset({self._device}))
+
     def turn(self) -> Breach | None:
         """The reason to end the workload, found in this turn."""
         with suppress(OSError):
@@ -131,7 +144,7 @@ class DiskWatch:
         hurried = pressure > Pressure.NONE
         if now - self._deleted_at >= DELETED_EVERY_S[pressure]:
             self._deleted_at = now
-            self._deleted = disk_usage.deleted_bytes(self._members(), frozenset({self._device}))
+            self._deleted = self.deleted_bytes()
         if self._pass is None:
             if now < self._next_pass and not hurried:
                 return None

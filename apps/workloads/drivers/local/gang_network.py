@@ -10,7 +10,7 @@ util-linux only.
 import fcntl
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from uuid import UUID
@@ -50,14 +50,19 @@ def names(gang: Gang) -> str:
     return "".join(f"{each} m{rank}\n" for rank, each in enumerate(addresses(gang)))
 
 
-def hosts(gang: Gang, slots: int) -> str:
+def hosts(members: Sequence[str], slots: int) -> str:
     """What $PLSTACK_HOSTS names: a line for each rank with name, address and slots, which are cards, or 1 without."""
-    return "".join(f"m{rank} {each} {slots}\n" for rank, each in enumerate(addresses(gang)))
+    return "".join(f"m{rank} {each} {slots}\n" for rank, each in enumerate(members))
 
 
 def interface_variables(gang: Gang) -> dict[str, str]:
     """By which libraries find the members' network, since they pass over a loopback unless it is named."""
-    return dict.fromkeys(_INTERFACE_VARIABLES, LOOPBACK if gang.overlay is None else overlay.INTERFACE)
+    return on_interface(LOOPBACK if gang.overlay is None else overlay.INTERFACE)
+
+
+def on_interface(name: str) -> dict[str, str]:
+    """The same, of the interface of this name."""
+    return dict.fromkeys(_INTERFACE_VARIABLES, name)
 
 
 def join(home: Path, gang: Gang, ref: str) -> Path:

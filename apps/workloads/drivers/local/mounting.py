@@ -31,7 +31,7 @@ from apps.workloads.drivers.said import Code, Said
 def prepare(spec: RunSpec, run: RunDirectory) -> None:
     """Checks the sources and makes the run's own folders. Raises `MountFailed`."""
     for mount in spec.mounts:
-        _check(mount)
+        check_mount(mount)
     own = [run.temporary, run.ports] + ([run.scratch] if needs_scratch(spec.request) else [])
     if devices.uses_hami(spec.request.devices) and spec.level is IsolationLevel.L1:
         own.append(run.temporary / HAMI_LOCK.name)  # the sandbox's /tmp
@@ -63,7 +63,7 @@ def _name_members(spec: RunSpec, run: RunDirectory) -> str:
     if gang is None:
         return ""
     slots = max(1, len(spec.request.devices))
-    (run.notice / gang_network.HOSTS_FILE).write_text(gang_network.hosts(gang, slots))
+    (run.notice / gang_network.HOSTS_FILE).write_text(gang_network.hosts(gang_network.addresses(gang), slots))
     return gang_network.names(gang)
 
 
@@ -150,7 +150,7 @@ def _device_paths(spec: RunSpec) -> list[Path]:
     return paths
 
 
-def _check(mount: HostMount) -> None:
+def check_mount(mount: HostMount) -> None:
     """No step below a volume's root may be a link: a tenant could have put it there to reach another's files."""
     if not os.path.exists(mount.source):
         raise MountFailed(Said(Code.MOUNT_MISSING, {"target": mount.target}))

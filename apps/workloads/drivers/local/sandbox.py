@@ -226,11 +226,16 @@ def places(view: View) -> tuple[list[str], list[str]]:
 def write_etc(directory: Path, uid: int, members: str = "", *, names_user: bool = True) -> None:
     """The few files of /etc that name the sandbox's own user and host. `members`: further lines of its hosts."""
     directory.mkdir(mode=0o755, exist_ok=True)
-    if names_user:
-        root = "root:x:0:0:root:/:/usr/sbin/nologin\n" if uid else ""
-        (directory / "passwd").write_text(f"{root}workload:x:{uid}:{uid}:workload:{SANDBOX_TMP}:/bin/sh\n")
-        (directory / "group").write_text(f"workload:x:{uid}:\n")
+    for name, text in account_files(uid).items() if names_user else ():
+        (directory / name).write_text(text)
     (directory / "hosts").write_text(f"127.0.0.1 localhost workload\n::1 localhost\n{members}")
+
+
+def account_files(uid: int) -> dict[str, str]:
+    """Contents of `passwd` and `group` that name the user of the work."""
+    root = "root:x:0:0:root:/:/usr/sbin/nologin\n" if uid else ""
+    passwd = f"{root}workload:x:{uid}:{uid}:workload:{SANDBOX_TMP}:/bin/sh\n"
+    return {"passwd": passwd, "group": f"workload:x:{uid}:\n"}
 
 
 def private_mounts(temporary: Path, ports: Path) -> list[HostMount]:

@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from apps.workloads.drivers.base import (
     Progress,
     RuntimeImage,
 )
+from apps.workloads.drivers.channel.server import Server
 from apps.workloads.drivers.local import (
     cgroups,
     channel,
@@ -36,12 +37,13 @@ from apps.workloads.drivers.local import (
     stopping,
 )
 from apps.workloads.drivers.local.disk_watch import DiskWatch
-from apps.workloads.drivers.local.environment import command, shim_environment
+from apps.workloads.drivers.local.environment import Command, command, shim_environment
 from apps.workloads.drivers.local.journal import Journal
 from apps.workloads.drivers.local.linux import PR_SET_CHILD_SUBREAPER, prctl, remove_tree, try_lock
 from apps.workloads.drivers.local.masking import Masker, patterns
-from apps.workloads.drivers.local.mounting import MountFailed, launch_command, prepare
+from apps.workloads.drivers.local.mounting import Launch, MountFailed, launch_command, prepare
 from apps.workloads.drivers.local.oci import prepare as oci
+from apps.workloads.drivers.local.oci.manifest import ImageConfig
 from apps.workloads.drivers.local.oci.prepare import Unpacked
 from apps.workloads.drivers.local.records import RunDirectory, RunSpec, decode_spec
 from apps.workloads.drivers.local.stopping import StopFile
@@ -97,11 +99,11 @@ def main(directory: str) -> None:
         os.write(writer, b"1")
     os.close(writer)
     if journal is not None and run.state.exists():
-        Shim(run, _with_values(decode_spec(run.spec.read_bytes()), secrets), journal).run()
+        Shim(run, with_values(decode_spec(run.spec.read_bytes()), secrets), journal).run()
     os._exit(0)
 
 
-def _with_values(spec: RunSpec, values: Sequence[str]) -> RunSpec:
+def with_values(spec: RunSpec, values: Sequence[str]) -> RunSpec:
     """The record has the names alone. Raises ValueError where there are more or fewer than it names."""
     pairs = zip(spec.request.secrets, values, strict=True)
     secrets = tuple(replace(secret, value=value) for secret, value in pairs)
@@ -152,7 +154,7 @@ class Shim:
         ref, data = str(self.spec.request.attempt_id), Path(self.spec.data)
         if self.spec.data:
             fencing.watch(data, ref, lambda: stopping.ask(self.run_directory.stop, 0.0))
-        door = channel.serve(self.run_directory, self.spec, self.journal)
+        door = self.open_channel()
         ended = self._guarded(stop)
         if self.group is not None:
             self.group.remove()
@@ -161,13 +163,40 @@ class Shim:
             remove_tree(directory)  # before the record: on a full disk, others wait for that room
         run.exec_socket.unlink(missing_ok=True)
         self._leave_network()
-        self.journal.finish(ended)
-        door.close()
-        run.channel.unlink(missing_ok=True)
+        self.journal.finish(self.verdict(ended))
+        self.close_channel(door)
         if self.disk is not None:
             self.disk.leave()
         if self.spec.data and not fencing.is_up(data, ref):
             fencing.remove(data, ref)
+
+    def open_channel(self) -> Server:
+        """Where the driver asks."""
+        return channel.serve(self.run_directory, self.spec, self.journal)
+
+    def close_channel(self, door: Server) -> None:
+        """Once the record is written."""
+        door.close()
+        self.run_directory.channel.unlink(missing_ok=True)
+
+    def verdict(self, ended: Exit) -> Exit:
+        """How it ended, as it is to be recorded."""
+        return ended
+
+    def prepare_files(self) -> None:
+        """Check and make what the program will find. Raises `MountFailed`."""
+        prepare(self.spec, self.run_directory)
+
+    def first_process(self, base: Path | Unpacked, tools: Mapping[str, Path]) -> Launch:
+        """How it is started. Raises `MountFailed`."""
+        return launch_command(self.spec, self.run_directory, base, tools)
+
+    def command(self, base: Path | ImageConfig, tools: Mapping[str, Path]) -> Command:
+        """What it runs."""
+        return command(self.spec, self.run_directory, base, tools)
+
+    def supervisor(self, stop: StopFile) -> Supervisor:
+        return Supervisor(self.spec, self.journal, stop, self.group)
 
     def _leave_network(self) -> None:
         gang = self.spec.request.gang
@@ -202,17 +231,17 @@ class Shim:
             copies.place(self.spec, lambda: self._tick(stop), self.journal.report)
             # Held by this process, so by nobody once it is gone, however it ends.
             self.spec, _held = dataset_copy.provide(self.spec, lambda: self._tick(stop), self.journal.report)
-            prepare(self.spec, self.run_directory)
+            self.prepare_files()
             self.group = self._make_group()
             listener = self._listen()
-            launch = launch_command(self.spec, self.run_directory, base, tools)
+            launch = self.first_process(base, tools)
         self._tick(stop)
         if request.gang is not None:
             self._wait_for_members(stop)
-        supervisor = Supervisor(self.spec, self.journal, stop, self.group)
+        supervisor = self.supervisor(stop)
         self.disk = supervisor.disk
         of_image = base.config if isinstance(base, Unpacked) else base
-        ended = supervisor.run(launch, command(self.spec, self.run_directory, of_image, tools), listener)
+        ended = supervisor.run(launch, self.command(of_image, tools), listener)
         if ended.reason is ExitReason.START_FAILED:
             self.journal.note(f"The workload could not be started: {ended.detail}")
         return ended

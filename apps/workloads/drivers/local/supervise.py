@@ -62,11 +62,15 @@ class Supervisor:
         self._sampled_at = 0.0
         self._cpu_before = 0.0
         self._breach_due = 0.0
-        self.disk = DiskWatch(spec, journal.run, self._members)
+        self.disk = self._disk_watch()
         journal.give_up = self._must_give_up
+
+    def _disk_watch(self) -> DiskWatch:
+        return DiskWatch(self.spec, self.journal.run, self._members)
 
     def run(self, launch: Launch, command: Command, listener: socket.socket) -> Exit:
         """Runs `command` under the first process that `launch` starts."""
+        self.disk.begin()
         ours, theirs = socket.socketpair()
         output, inlet = os.pipe2(os.O_CLOEXEC)
         with suppress(OSError):
@@ -174,9 +178,13 @@ class Supervisor:
             self.outcome.stopped = True
         if not self._asked:
             self._asked = True
-            processes.send(self._members(), signal.SIGTERM)
+            self._terminate()
         if self.stop.is_due():
             self._killed = True
+
+    def _terminate(self) -> None:
+        """Ask the workload's own processes to end."""
+        processes.send(self._members(), signal.SIGTERM)
 
     def _members(self) -> list[int]:
         """The workload's own processes, without the sandbox and the first process."""
@@ -203,7 +211,7 @@ class Supervisor:
         found, now = self.disk.turn(), time.monotonic()
         if found is not None and (self.outcome.breach is None or found.urgent):
             if self.outcome.breach is None:
-                processes.send(self._members(), signal.SIGTERM)
+                self._terminate()
             self._breach_due = now if found.urgent else now + GRACE_S
             self.outcome.breach = found
         if self.outcome.breach is not None and now >= self._breach_due:

@@ -23,10 +23,10 @@ from apps.workloads.drivers.base import (
     Usage,
 )
 from apps.workloads.drivers.capabilities import Notice, Probe
+from apps.workloads.drivers.channel.execution import RemoteExec
+from apps.workloads.drivers.channel.forwarding import Forwards
 from apps.workloads.drivers.remote import client, codec, envelope
 from apps.workloads.drivers.remote.client import Peer
-from apps.workloads.drivers.remote.execution import RemoteExec
-from apps.workloads.drivers.remote.forwarding import Forwards
 from apps.workloads.drivers.said import Code, Said
 from apps.workloads.drivers.sockets import Endpoint
 from apps.workloads.drivers.streams import ExecStream

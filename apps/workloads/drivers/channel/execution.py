@@ -8,8 +8,8 @@ import socket
 import threading
 from contextlib import ExitStack, suppress
 
-from apps.workloads.drivers.remote import frames
-from apps.workloads.drivers.remote.frames import Kind
+from apps.workloads.drivers.channel import exec_frames as frames
+from apps.workloads.drivers.channel.exec_frames import Kind
 
 CLOSE_TIMEOUT_S = 8.0
 TELL_TIMEOUT_S = 1.0

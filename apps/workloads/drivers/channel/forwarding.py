@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from apps.workloads.drivers.base import DriverError
+from apps.workloads.drivers.channel.both_ways import both_ways
 from apps.workloads.drivers.errors import CannotSee
-from apps.workloads.drivers.remote.relay import both_ways
 
 IDLE_S = 600.0
 ACCEPT_AGAIN_S = 0.2

@@ -1,4 +1,7 @@
-"""Streams into workloads: a process with its input and output, or a connection to a port."""
+"""The far end of a process inside a workload: its output as frames, and incoming frames applied to it.
+
+Standard library only.
+"""
 
 import json
 import os
@@ -7,32 +10,16 @@ import socket
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
 
-from apps.workloads.drivers.local.driver import LocalDriver
-from apps.workloads.drivers.remote import frames
-from apps.workloads.drivers.remote.frames import Kind
-from apps.workloads.drivers.remote.relay import both_ways
-from apps.workloads.drivers.sockets import connected
+from apps.workloads.drivers.channel import exec_frames as frames
+from apps.workloads.drivers.channel.exec_frames import Kind
 from apps.workloads.drivers.streams import ExecStream
 
 # By descriptor, the kind of its pieces and of its end.
 Outputs = Mapping[int, tuple[Kind, Kind]]
-CONNECT_S = 5.0
 EXIT_WAIT_S = 5.0
 # Of output that was there at the exit; a pipe holds less. Others may hold it open and go on for ever.
 MOST_PIECES = 16
-
-
-def connect(driver: LocalDriver, handle: Any, port: int) -> socket.socket:
-    """Connect to the program that listens on the port. Raises DriverError, OSError."""
-    here = connected(driver.endpoint(handle, port), CONNECT_S)
-    here.settimeout(None)
-    return here
-
-
-def relay(there: socket.socket, here: socket.socket) -> None:
-    both_ways(there, here)
 
 
 class Session:
